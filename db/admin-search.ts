@@ -1,47 +1,60 @@
-/** How the words of what only a shop's own people search are kept, alike for both engines. Words come normalised from `lib/search-terms.ts`. */
+/** Search indexes that only the staff of a shop uses, for both engines. Terms come from `lib/search-terms.ts`. */
 import type { Reader, Writer } from './engine.ts'
 
-/** What a record is found by. */
-export type Wording = {
+/** The terms of a record. */
+export type IndexedWords = {
   readonly words: readonly string[]
-  /** Found whole alone, never by how they begin: what filters ask for. They hold no space. */
+  /** Terms that match as whole words only, such as filter values. They contain no spaces. */
   readonly whole: readonly string[]
 }
 
-/** What is asked for: all of it must be there. */
+/** A query: all terms must match. */
 export type WordQuery = {
   readonly shopId: string
-  /** The last one may be how a word begins; a whole one it must be otherwise. */
+  /** The last term also matches as a prefix. */
   readonly words: readonly string[]
   readonly whole: readonly string[]
   readonly limit: number
 }
 
-interface Purged {
+interface PurgeableIndex {
   /**
-   * Rewrites a part of the index, so that words of before stand nowhere in it: an engine may only mark them as gone.
-   * @param isFirst begins; otherwise goes on
-   * @returns whether there is more to do
+   * Rewrites a part of the index so that removed terms are gone physically; an engine may only mark them.
+   * @param isFirst starts over; otherwise continues
+   * @returns whether more is to do
    */
   purge(tx: Writer, isFirst: boolean): Promise<boolean>
 }
 
-export interface OrderSearch extends Purged {
-  /** Makes an order findable, by its number and these words, in the write that makes it and behind its row. Nothing is waited for where the engine need not. */
+export interface OrderSearch extends PurgeableIndex {
+  /**
+   * Indexes an order by its number and terms, in the write that creates it, after its row. PostgreSQL does not wait for
+   * the result.
+   */
   add(tx: Writer, order: { readonly id: string; readonly shopId: string }, words: readonly string[]): Promise<void>
-  /** The same of one that may be there already, whose words are others now. */
+  /** Indexes an order that may be indexed already. */
   replace(tx: Writer, order: { readonly id: string; readonly shopId: string }, words: readonly string[]): Promise<void>
-  /** @returns numbers, highest first. @param query `first` and `last` bound them */
+  /**
+   * @param query `first` and `last` bound the numbers
+   * @returns order numbers, highest first
+   */
   find(read: Reader, query: WordQuery & { readonly first: number; readonly last: number }): Promise<number[]>
 }
 
-/** Of records whose ids are given out in order. */
-export interface RecordSearch extends Purged {
-  /** Makes a record findable by its shop's own people, or by other words than before. */
-  put(tx: Writer, record: { readonly id: string; readonly shopId: string; readonly createdAt: number }, wording: Wording): Promise<void>
+/** Index of records with ascending ids. */
+export interface RecordSearch extends PurgeableIndex {
+  /** Indexes a record, or replaces its terms. */
+  put(
+    tx: Writer,
+    record: { readonly id: string; readonly shopId: string; readonly createdAt: number },
+    wording: IndexedWords,
+  ): Promise<void>
   /** @returns ids, newest first */
   find(read: Reader, query: WordQuery): Promise<string[]>
 }
 
-/** A value as one word that no text holds, because words have no `_`. @param kind sets apart what it is the value of */
-export const wordFor = (kind: string, value: string): string => `${kind}_${Bun.hash.xxHash3(value).toString(36)}`
+/**
+ * Encodes a value as a term that text cannot contain, because terms have no `_`.
+ * @param kind separates the values of different fields
+ */
+export const exactWordOf = (kind: string, value: string): string => `${kind}_${Bun.hash.xxHash3(value).toString(36)}`

@@ -1,14 +1,14 @@
-/** Rows as arrays, one a column: on Postgres one statement inserts any number of them. */
+/** Inserts on PostgreSQL: rows as arrays, one per column, so that one statement inserts any number of rows. */
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { nameOf } from './compile.ts'
 import type { Compiled, Prepared, Values } from './engine.ts'
 
-/** On Postgres one statement inserts any number of rows, which are its only value: an array a column. */
+/** Prepares an insert whose only value `rows` are the rows. */
 export function insertArrays(table: SQLiteTable, onTaken: 'throw' | 'leave'): Prepared<never, 'change'> {
   const columns = Object.entries(getTableColumns(table))
   const names = columns.map(([, { name }]) => `"${name}"`).join(', ')
-  // A collation is no part of a type.
+  // A collation is not part of a type.
   const arrays = columns.map(([, column], nth) => `$${nth + 1}::${column.getSQLType().replace(/ COLLATE .*/, '')}[]`).join(', ')
   const text = `insert into "${getTableName(table)}" (${names}) select * from unnest(${arrays})${onTaken === 'leave' ? ' on conflict do nothing' : ''}`
   const encoded = (column: SQLiteColumn, name: string, value: unknown) => {
@@ -20,7 +20,7 @@ export function insertArrays(table: SQLiteTable, onTaken: 'throw' | 'leave'): Pr
   return { compiled: { text, name: nameOf(text), bind, finish: (row) => row as never } }
 }
 
-/** An insert of new rows: those of other works of its line go with them, by `many`. */
+/** An insert that a group commit may merge with inserts of other writes by `many`. */
 export function withMany(
   insert: Prepared<never, 'change'>,
   table: SQLiteTable,

@@ -1,36 +1,36 @@
 import type { Reader } from './engine.ts'
 
-/** Tables that are only ever appended to, and what follows them asks for what is new. */
-export const tailTables = ['order_events', 'audit_log', 'live_events'] as const
-export type TailTable = (typeof tailTables)[number]
+/** Append-only tables of the change feed. */
+export const changeFeedTables = ['order_events', 'audit_log', 'live_events'] as const
+export type ChangeFeedTable = (typeof changeFeedTables)[number]
 
 /** A row that is new. */
-export type TailRow = { readonly table: TailTable; readonly id: string }
-/** Rows that come together, and how far one has read behind them. */
-export type TailPiece = { readonly rows: readonly TailRow[]; readonly place: string }
-/** What is new behind a place, in the order of the commits. `place` is behind all of it; not `isWhole`: there is more. */
-export type TailPage = { readonly pieces: readonly TailPiece[]; readonly place: string; readonly isWhole: boolean }
+export type ChangedRow = { readonly table: ChangeFeedTable; readonly id: string }
+/** Rows of one commit, and the cursor after them. */
+export type ChangeGroup = { readonly rows: readonly ChangedRow[]; readonly cursor: string }
+/** Rows after a cursor in commit order. `cursor` is after all of them; `isWhole` is false if more follow. */
+export type ChangePage = { readonly groups: readonly ChangeGroup[]; readonly cursor: string; readonly isWhole: boolean }
 
 type Rows = Pick<Reader, 'rows'>
-export type TailAsked = {
-  /** What is behind this place is left out. */
+export type ChangeQuery = {
+  /** Rows after this cursor are omitted. */
   readonly until?: string | undefined
-  /** Rows of a table at once. */
+  /** Maximum rows per table. */
   readonly limit: number
-  /** Milliseconds: rows of an earlier time are not told. */
+  /** Milliseconds; earlier rows are omitted. */
   readonly notBefore: number
 }
 
 /**
- * Reads what was committed since. A place is a text of `0-9a-z.-` that means something to the database which it is of, and to no other. Nothing is left out
- * and nothing comes twice between two places, whoever committed it and however long that took.
+ * Reads committed rows of a database in commit order. A cursor is a text of `0-9a-z.-`, valid for its database only. No
+ * row is missed or repeated between two cursors, whoever commits it and however long that takes.
  */
-export type Tail = {
-  /** Behind all that is committed. */
+export type ChangeFeed = {
+  /** Returns the cursor after all committed rows. */
   now(read: Rows): Promise<string>
-  /** @returns undefined where there is no such place, or not any more */
-  since(read: Rows, from: string, asked: TailAsked): Promise<TailPage | undefined>
+  /** @returns undefined if the cursor is unknown or no longer valid */
+  since(read: Rows, from: string, asked: ChangeQuery): Promise<ChangePage | undefined>
 }
 
-/** By when they were made: what ids of several tables have in common. */
+/** The part of an id that orders ids of several tables by time. */
 export const suffixOf = (id: string): string => id.slice(id.lastIndexOf('_') + 1)

@@ -1,8 +1,8 @@
-/** What was committed since, in the order of the commits: the engines know that by different things. */
+/** The change feed of the engine in use. */
 
-import type { Tail } from './change-feed-query.ts'
+import type { ChangeFeed } from './change-feed-query.ts'
 import { engine } from './columns.ts'
-import { postgresTail } from './postgres/change-feed.ts'
-import { sqliteTail } from './sqlite/change-feed.ts'
+import { postgresChangeFeed } from './postgres/change-feed.ts'
+import { sqliteChangeFeed } from './sqlite/change-feed.ts'
 
-export const tail: Tail = engine === 'sqlite' ? sqliteTail : postgresTail
+export const changeFeed: ChangeFeed = engine === 'sqlite' ? sqliteChangeFeed : postgresChangeFeed

@@ -1,4 +1,4 @@
-/** Column builders for the engine in use. Schema files import these and nothing dialect-specific. */
+/** Column builders for the engine in use. Schema files import nothing else of a dialect. */
 import type { Column } from 'drizzle-orm'
 import * as pg from 'drizzle-orm/pg-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
@@ -6,13 +6,13 @@ import { DatabaseRefused } from './engine.ts'
 
 export type EngineName = 'sqlite' | 'postgres'
 
-/** Decided once, when the program loads: the types are SQLite's, and both engines honour them. */
+/** Decided when the program loads. The types are SQLite's; both engines satisfy them. */
 export const engine: EngineName = /^\s*postgres/i.test(Bun.env['DATABASE_URL'] ?? '') ? 'postgres' : 'sqlite'
 const names = { sqlite: 'a SQLite file', postgres: 'PostgreSQL' } as const
 
 /**
- * Says whether the columns are those of the engine that is to be opened.
- * @throws DatabaseRefused when they are not: its values would be written in another engine's way
+ * Checks that the columns belong to the engine to be opened.
+ * @throws DatabaseRefused if not, because values would be encoded for the other engine
  */
 export function assertEngine(opened: EngineName): void {
   if (opened === engine) return
@@ -28,10 +28,11 @@ export const index = choose(sqlite.index, pg.index)
 export const uniqueIndex = choose(sqlite.uniqueIndex, pg.uniqueIndex)
 export const primaryKey = choose(sqlite.primaryKey, pg.primaryKey)
 
-/** Sorts by bytes on both engines, whatever collation the Postgres database was made with. */
+/** Sorts by bytes on both engines, whatever the collation of the PostgreSQL database. */
 export const text = choose((name: string) => sqlite.text(name), pg.customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' }))
-/** Text that is one of a few words. */
-export const word = <const Words extends readonly [string, ...string[]]>(name: string, _words: Words) => text(name).$type<Words[number]>()
+/** Text with few possible values. */
+export const enumText = <const Words extends readonly [string, ...string[]]>(name: string, _words: Words) =>
+  text(name).$type<Words[number]>()
 export const int = choose(
   (name: string) => sqlite.integer(name),
   (name: string) => pg.integer(name),
@@ -41,7 +42,7 @@ const bigint = choose(
   (name: string) => pg.bigint(name, { mode: 'number' }),
 )
 /** A set of up to 52 bits. */
-export const bits = bigint
+export const bitSet = bigint
 /** Integer minor units. */
 export const money = bigint
 /** Milliseconds since the epoch, UTC. */
@@ -50,7 +51,7 @@ export const bool = choose(
   (name: string) => sqlite.integer(name, { mode: 'boolean' }),
   (name: string) => pg.boolean(name),
 )
-/** A value kept as JSON text, byte for byte as it was written: jsonb would reorder its keys. */
+/** JSON text, byte for byte as written: jsonb would reorder keys. */
 export const json = choose(
   <T>(name: string) => sqlite.text(name, { mode: 'json' }).$type<T>(),
   <T>(name: string) =>
@@ -61,6 +62,6 @@ export const json = choose(
     })(name),
 )
 
-/** What a column holds, of a row that hand-written SQL has read. */
-export const heldIn = <Data>(column: Column & { readonly _: { readonly data: Data } }, value: unknown): NonNullable<Data> =>
+/** Decodes a value of a column that hand-written SQL selected. */
+export const columnValue = <Data>(column: Column & { readonly _: { readonly data: Data } }, value: unknown): NonNullable<Data> =>
   column.mapFromDriverValue(value) as NonNullable<Data>

@@ -1,4 +1,4 @@
-/** What a builder comes to, worked out once: its text, the order of its parameters, and what its rows need before they are handed out. */
+/** Compiles drizzle builders once: SQL text, order of parameters, and decoding of rows. */
 import {
   Column,
   type DriverValueDecoder,
@@ -15,22 +15,22 @@ import {
 import { PgBigInt53, PgCustomColumn } from 'drizzle-orm/pg-core'
 import type { Compiled, Values } from './engine.ts'
 
-/** A builder of drizzle's, of either dialect. */
+/** A drizzle builder of either dialect. */
 export type Builder = { toSQL(): { sql: string; params: unknown[] } }
 
 type Field = Column | SQL | SQL.Aliased
-/** A field, where the caller wants it, and the name under which the driver gives it. */
+/** A selected field: its path in the result and its SQL name. */
 type Selected = { path: string[]; field: Field; alias: string }
 type Ordered = { path: string[]; field: Field }[]
-/** What of a builder its types keep to themselves. */
+/** Fields of builders that drizzle's types hide. */
 type Config = { fields?: Record<string, unknown>; fieldsFlat?: Ordered; returning?: Ordered; joins?: { joinType: string }[]; table?: Table }
 type Row = Record<string, unknown>
 
 /**
- * Compiles a builder. What it selects or returns gets the names that the caller wants already in SQL, so that the driver makes the
- * objects; what the driver has otherwise than the caller wants it is decoded in place. Objects may be nested once.
- * @param ending what is written behind it
- * @throws Error for what a row cannot be made of in this way
+ * Compiles a builder. Fields get their result names in SQL, so that the driver creates the row objects; other values
+ * are decoded in place. Objects may be nested once.
+ * @param ending SQL to append
+ * @throws Error for a selection that this cannot express
  */
 export function compile<Result>(builder: Builder, ending = ''): Compiled<Result> {
   const { config } = builder as unknown as { config: Config }
@@ -46,20 +46,20 @@ export function compile<Result>(builder: Builder, ending = ''): Compiled<Result>
   return { text, name: nameOf(text), bind: binding(params), finish: finishing<Result>(selected) }
 }
 
-/** Under which a server keeps the plan of a statement. */
+/** Name under which a server caches the plan of a statement. */
 export const nameOf = (text: string): string => Bun.hash(text).toString(36)
 
-/** Whether a query that is built reads more tables than one. */
+/** Whether a query reads several tables. */
 export const hasJoins = (builder: Builder): boolean => ((builder as unknown as { config: Config }).config.joins?.length ?? 0) > 0
 
-/** The table that a builder changes, or reads. */
+/** Returns the table that a builder changes or reads. */
 export function tableOf(builder: Builder): string {
   const { table } = (builder as unknown as { config: Config }).config
   if (!table || !is(table, Table)) throw new Error('a query of no table')
   return getTableName(table)
 }
 
-/** Every field of a selection: a table stands for all its columns. */
+/** Lists the fields of a selection; a table means all its columns. */
 function fieldsOf(fields: Record<string, unknown>, under: string[] = []): Selected[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     const path = [...under, name]
@@ -71,10 +71,10 @@ function fieldsOf(fields: Record<string, unknown>, under: string[] = []): Select
 
 const isField = (field: unknown): field is Field => is(field, Column) || is(field, SQL) || is(field, SQL.Aliased)
 
-/** A name that a field has already stays, because the query may refer to it. */
+/** An alias stays, because the query may refer to it. */
 function selectedAs({ path, field }: { path: string[]; field: Field }): Selected {
   const alias = is(field, SQL.Aliased) ? field.fieldAlias : path.join('.')
-  // ORDER BY would take the one for the other, without a word.
+  // ORDER BY would silently use the wrong column.
   if (is(field, Column) && field.name !== alias && Object.values(getTableColumns(field.table)).some(({ name }) => name === alias)) {
     throw new Error(`a prepared query gives the column ${field.name} the name of another, ${alias}`)
   }
@@ -86,7 +86,7 @@ function named(field: Field, alias: string): SQL.Aliased {
   return is(field, SQL) ? (field.as(alias) as SQL.Aliased) : sql`${field}`.as(alias)
 }
 
-/** Puts the values of parameters in order. Those that stand for a column are encoded as the column has it; null is null. */
+/** Returns a function that orders parameter values. Values for columns are encoded; null stays null. */
 function binding(params: readonly unknown[]): Compiled<unknown>['bind'] {
   const slots = params.map((param) => {
     const value = is(param, Param) ? param.value : param
@@ -94,7 +94,7 @@ function binding(params: readonly unknown[]): Compiled<unknown>['bind'] {
     const encoder = is(param, Param) && !isPlain(param.encoder, 'mapTo') ? param.encoder : undefined
     return { name: value.name as string, encoder, fixed: undefined }
   })
-  // Written out: this runs before every query.
+  // Loops, because this runs before every query.
   return (values: Values) => {
     const bound: unknown[] = []
     for (const { name, encoder, fixed } of slots) {
@@ -106,7 +106,7 @@ function binding(params: readonly unknown[]): Compiled<unknown>['bind'] {
   }
 }
 
-/** What leaves a value as the driver has it; of a bigint, both drivers have a number. */
+/** Coders that do not change values. Both drivers return bigints as numbers. */
 const asIs = new Set<unknown>([
   Column.prototype.mapToDriverValue,
   Column.prototype.mapFromDriverValue,
@@ -114,7 +114,7 @@ const asIs = new Set<unknown>([
   PgBigInt53.prototype.mapFromDriverValue,
 ])
 
-/** Whether a value passes as it is. A column of a type of our own has a method for it, which asks each time whether it has anything to do. */
+/** Whether a coder does not change values. Custom column types have an optional method for it. */
 function isPlain(coder: object, way: 'mapTo' | 'mapFrom'): boolean {
   if (is(coder, PgCustomColumn)) return (coder as unknown as Record<typeof way, unknown>)[way] === undefined
   return asIs.has((coder as Record<string, unknown>)[`${way}DriverValue`])
@@ -138,13 +138,13 @@ function finishing<Result>(selected: readonly Selected[]): Compiled<Result>['fin
   return finish as Compiled<Result>['finish']
 }
 
-/** drizzle keeps the decoder of SQL from its types. */
+/** drizzle's types hide the decoder of SQL. */
 function decoderOf(field: Field): DriverValueDecoder<unknown, unknown> {
   if (is(field, Column)) return field
   return ((is(field, SQL) ? field : field.sql) as unknown as { decoder: DriverValueDecoder<unknown, unknown> }).decoder
 }
 
-/** What a row has under `name`: the driver's value under `alias`, or an object of such values. */
+/** A property of a row: a value of the driver, or an object of such values. */
 type Part = { name: string; alias: string; inner: { name: string; alias: string }[] | undefined }
 
 function partsOf(selected: readonly Selected[]): Part[] {

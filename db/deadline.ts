@@ -1,8 +1,8 @@
 /**
- * Whether a check of the database holds, and says so in time. One that is late goes on by itself; nobody waits for it.
+ * Runs a check with a time limit; a late one continues but counts as failed.
  * @param ms milliseconds
  */
-export async function holdsWithin(ms: number, check: () => Promise<boolean>): Promise<boolean> {
+export async function checkWithin(ms: number, check: () => Promise<boolean>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), ms)

@@ -2,265 +2,276 @@ import type { SQL } from 'drizzle-orm'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 
 type Builders = BaseSQLiteDatabase<'async', unknown>
-/** What a prepared query is built with. */
+/** Builders of prepared queries. */
 export type Queries = Pick<Builders, 'select' | 'selectDistinct' | 'insert' | 'update' | 'delete'>
-/** For the placeholders of a prepared query, by name. */
+/** Values of placeholders by name. */
 export type Values = Readonly<Record<string, unknown>>
-/** SQLite answers at once, Postgres by a promise. */
-export type Answer<T> = T | Promise<T>
+/** SQLite returns values, PostgreSQL promises. */
+export type MaybePromise<T> = T | Promise<T>
 
-/** A query that was built once, by `prepare` of db/prepared.ts. */
+/** A prepared query; see db/prepared.ts. */
 export type Prepared<Row, Kind extends 'read' | 'change' = 'read' | 'change'> = { readonly compiled: Compiled<Row>; readonly kind?: Kind }
-/** What an engine runs. */
+/** A compiled query. */
 export type Compiled<Row> = {
   readonly text: string
-  /** Under which a server may keep its plan. */
+  /** Name under which a server caches the plan. */
   readonly name: string
-  /** Values in the order of the parameters. Throws when one is missing. */
+  /** Orders the parameter values. Throws if one is missing. */
   bind(values: Values): unknown[]
-  /** Makes a row of what the driver answered, where it can of the same object. */
+  /** Decodes a row of the driver, in place if possible. */
   finish(row: Record<string, unknown>): Row
-  /** A change that is to change a row, or a read that is to find one: `run` throws NothingChanged where it does not. */
+  /** The change must affect a row, or the read must find one; otherwise `run` throws NothingChanged. */
   readonly sure?: boolean
-  /** A change that has no rows: `first` gives an empty one when it has changed any, and nothing else runs it. */
+  /** A change without rows: `first` returns an empty object if it changed a row. Only `first` runs it. */
   readonly told?: boolean
-  readonly together?: Together | undefined
+  readonly together?: BatchPlacement | undefined
 }
-/** How a statement goes into one transaction with those of other works, for works of one line. One that does not say so is of none. */
-export type Together =
-  /** It locks, or changes, the row of a table that the value named `by` tells: rows are taken in one order. */
+/** How a statement takes part in a group commit. Without a placement it cannot. */
+export type BatchPlacement =
+  /** It locks or changes one row of a table, identified by the value `by`. Rows are locked in a fixed order. */
   | { readonly kind: 'row'; readonly table: string; readonly by: string }
-  /** It inserts new rows: those of all works go by one statement, `many`, whose value `rows` they are. */
+  /** It inserts rows. Inserts of all writes are merged in the statement `many` with the value `rows`. */
   | { readonly kind: 'new'; readonly table: string; readonly many: Compiled<never> }
-  /** It goes behind what its work has sent before, and takes nothing that others may have. */
+  /** It runs after the earlier statements of its write and locks nothing. */
   | { readonly kind: 'behind' }
 
 type Runs<Kind extends 'read' | 'change'> = {
-  /** The first row of a prepared query. */
-  first<Row>(query: Prepared<Row, Kind>, values?: Values): Answer<Row | undefined>
-  /** All its rows. */
-  all<Row>(query: Prepared<Row, Kind>, values?: Values): Answer<Row[]>
-  /** Runs hand-written SQL for what the builders cannot say. Both engines bind parameters alike. */
+  /** Returns the first row. */
+  first<Row>(query: Prepared<Row, Kind>, values?: Values): MaybePromise<Row | undefined>
+  /** Returns all rows. */
+  all<Row>(query: Prepared<Row, Kind>, values?: Values): MaybePromise<Row[]>
+  /** Runs hand-written SQL. Both engines bind parameters alike. */
   rows<T>(query: SQL): Promise<T[]>
 }
 
 export type Reader = Pick<Builders, 'select' | 'selectDistinct'> &
   Runs<'read'> & {
-    /** Makes several prepared reads as of one moment, where they answer at once; and then they are cheaper together. */
-    together<T>(reads: () => T): T
+    /**
+     * Runs several prepared reads in one snapshot, which is also cheaper. Engines that respond synchronously need this.
+     */
+    inSnapshot<T>(reads: () => T): T
   }
 
 export type Writer = Pick<Builders, 'select' | 'insert' | 'update' | 'delete'> &
   Runs<'read' | 'change'> & {
     /**
-     * Runs a prepared query that has no rows. An engine may send it and go on: what comes next is sent behind it, the commit too. If it
-     * fails the work has failed, whatever it does then.
+     * Runs a statement without a result. PostgreSQL does not wait: later statements and the commit follow at once. If
+     * it fails, the write fails.
      */
-    run(query: Prepared<never, 'change'>, values?: Values): Answer<void>
-    /** Runs once the commit is on disk, before anybody is told. For what this process remembers of the data, and no more. */
+    run(query: Prepared<never, 'change'>, values?: Values): MaybePromise<void>
+    /** Runs after the commit, before the caller of the write continues. For in-memory state only. */
     afterCommit(effect: () => void): void
   }
 
 /**
- * How a work is kept apart from those that run at the same time, where several can.
- * - `serializable`: as if it ran alone. The engine finds out who met whom, and runs one of them again.
- * - `locking`: the work names what it decides on: it locks each such row by `prepareLocking` before it reads it, in the order that
- *   docs/architecture.md gives. Whoever else locks or changes one of them waits; what it reads otherwise is as of each statement.
+ * Isolation of concurrent writes.
+ * - `serializable`: as if the write ran alone. The engine detects conflicts and runs a write again.
+ * - `locking`: the write locks each row that it decides on by `prepareLocking`, in the lock order of db/README.md,
+ * before it reads it. Other reads see committed data as of each statement.
  */
 export type WriteOptions = {
   readonly isolation?: 'serializable' | 'locking'
   /**
-   * For a locking work that waits for nothing and is done often: those of one line that come while another is under way go together when it
-   * has ended, in one transaction. One that cannot, or with which they cannot, is run by itself.
+   * For frequent `locking` writes that wait for nothing. Writes of one group that arrive during a commit share the next
+   * transaction. A write that does not fit runs alone.
    */
-  readonly line?: string
+  readonly group?: string
 }
 
-/** Each statement sees committed data as of its beginning. Whoever began it closes it. */
-export type Aside = Pick<Reader, 'rows'> & { close(): void }
+/** Each statement sees committed data as of its start. The caller closes the reader. */
+export type BackgroundReader = Pick<Reader, 'rows'> & { close(): void }
 
 export interface Database {
   /** Sees committed data only. */
   readonly read: Reader
   /**
-   * Runs `work` and resolves once its commit is on disk. Many works may share one commit, and an engine may run a
-   * work again, so no outside effect belongs inside and nothing but its own queries is awaited.
-   * @param options how it is kept apart from others: as if it ran alone, unless told otherwise
-   * @throws what `work` throws, with nothing of it kept; DatabaseFull or DatabaseUnavailable when it cannot be stored now;
-   *   DatabaseOutcomeUnknown when nobody can say whether it was
+   * Runs `work` in a transaction and resolves after the durable commit. Writes may share a commit, and an engine may
+   * run `work` again, so it must have no external effect and await only its own queries.
+   * @param options default: `serializable`
+   * @throws errors of `work`, and nothing is stored; DatabaseFull or DatabaseUnavailable if it cannot be stored now;
+   *   DatabaseOutcomeUnknown if the commit's outcome is unknown
    */
   write<T>(work: (tx: Writer) => Promise<T>, options?: WriteOptions): Promise<T>
-  /** Reads that take long and that nobody waits for: where the database is a file, in a thread of its own at the lowest priority. */
-  aside(): Aside
+  /** Opens a reader for slow queries in the background. With SQLite it is a thread of the lowest priority. */
+  backgroundReader(): BackgroundReader
   /**
-   * Changes whenever anything was committed, by this process or another; undefined where only a query could tell,
-   * and then nothing may be cached. A cached answer carries the version read before it was computed.
+   * Changes with every commit of any process; undefined if only a query could tell, and then nothing may be cached.
+   * Read it before computing a cached value.
    */
   version(): number | undefined
-  /** Changes whenever another process committed; undefined where only a query could tell. */
+  /** Changes with commits of other processes; undefined if only a query could tell. */
   foreignVersion(): number | undefined
   /**
-   * Whether what is written here is where the next start will look for it: false once the file was removed, or another is in its place.
-   * It goes on being written to, and is gone with the process.
+   * Whether the next start would find this file. False after it was deleted or replaced: writes still succeed, but are
+   * lost when the process ends.
    */
   isInPlace(): boolean
   readonly stats: DatabaseStats
-  /** The file that it is; undefined where a server keeps it. */
+  /** The database file; undefined with PostgreSQL. */
   readonly file: DatabaseFile | undefined
-  /** Moves the write-ahead log into the file, as far as nobody has to wait. Returns the log's length in bytes; undefined where there is none. */
+  /** Checkpoints the write-ahead log without blocking. Returns the log's length in bytes; undefined without a log. */
   checkpoint(): Promise<number | undefined>
-  /** Finishes what is queued, then closes. */
+  /** Completes queued writes, then closes. */
   close(): Promise<void>
 }
 
-/** A file that a database names. `size`: its bytes before it was sealed. */
+/** A file that the database refers to. `size`: unsealed bytes. */
 export type NamedDocument = {
   readonly store: 'FILES' | 'S3' | 'MEDIA_FILES' | 'MEDIA_S3'
   readonly storageName: string
   readonly size: number
 }
 
-/** What a copy of a database file holds. */
+/** Metadata of a copy of the database file. */
 export type FileFigures = {
   readonly bytes: number
-  /** In hex. */
+  /** Hex. */
   readonly sha256: string
-  /** How many each table has. */
+  /** Rows per table. */
   readonly rows: Readonly<Record<string, number>>
-  /** Tags of those that have run. */
+  /** Tags of the applied migrations. */
   readonly migrations: readonly string[]
-  /** Versions of the encryption keys without which its secrets cannot be read. */
+  /** Versions of the encryption keys that its secrets need. */
   readonly keys: readonly string[]
-  /** The version of the first key that it knew, which tells one instance from another; `none` of a new one. */
+  /** Version of the first key of the database, which identifies the instance; `none` for a new one. */
   readonly instance: string
   readonly documents: readonly NamedDocument[]
 }
 
-/** A copy under a name that nobody looks for. */
+/** A copy with a temporary name. */
 export type FileCopy = FileFigures & {
   readonly path: string
-  /** Takes it away. */
+  /** Deletes the copy. */
   drop(): void
 }
 
-/** A database file, and what is done beside whoever reads and writes it, in another thread: nobody waits for it. */
+/** A database file, and background operations on it in another thread. */
 export type DatabaseFile = {
   /**
-   * What was committed before it began, copied, checked (integrity and foreign keys), counted, and on the disk.
-   * @param target what the copy is called after; those that a crash left of it are removed
-   * @param onBytes told now and then how large the copy is
-   * @throws DatabaseRefused when it is damaged
+   * Copies what is committed, checks the copy (integrity and foreign keys), counts it and syncs it.
+   * @param target future name of the copy; its leftovers of a crash are deleted
+   * @param onBytes called with the size of the copy
+   * @throws DatabaseRefused if the database is damaged
    */
   copy(target: string, onBytes?: (bytes: number) => void): Promise<FileCopy>
-  /** The files that it names now. */
+  /** Lists the files that the database refers to. */
   documents(): Promise<readonly NamedDocument[]>
-  /** What SQLite's quick check finds wrong with it: everything but rows that miss in an index. */
+  /** Returns the problems that SQLite's quick check finds; it skips index contents. */
   quickCheck(): Promise<string[]>
-  /** Of the file and of the write-ahead log beside it. */
+  /** Sizes of the file and its write-ahead log. */
   sizes(): { bytes: number; logBytes: number }
   /**
-   * From then on nothing that is in the log is written over, until somebody follows it, or has failed to. Before the first write of a start: what was
-   * committed before a crash may be nowhere else. The log grows meanwhile.
+   * Prevents that log frames are overwritten until `followLog` has started. Call it before the first write: frames from
+   * before a crash may be nowhere else.
    */
   holdLog(): void
-  /** Nobody is going to follow it. */
-  letLogGo(): void
+  /** Ends `holdLog` without following. */
+  releaseLog(): void
   /** Deletes the parts of the log that were spooled and not shipped. */
   dropUnshipped(): void
-  /** Reserves disk space, so that a start on a full disk can checkpoint the log. */
   keepReserve(): void
-  /** Begins to follow what is committed, by this process and others. @param kept to go on from there, where that can be */
-  followLog(kept?: LogKept): Promise<CommitLog>
+  /**
+   * Starts following all commits.
+   * @param kept continues after this position if possible
+   */
+  followLog(kept?: ShippedLog): Promise<CommitLog>
 }
 
-/** What the checksums of a write-ahead log have come to; each frame's goes on from the one before. */
+/** Cumulative checksum of a write-ahead log. */
 export type LogSum = readonly [number, number]
 
-/** One life of the write-ahead log: from its first frame until it is begun anew, under other salts. */
+/** One generation of the log: from its first frame until it restarts with other salts. */
 export type LogHeader = { readonly salt1: number; readonly salt2: number; readonly pageSize: number; readonly sum: LogSum }
 
-/** Commits that follow each other in one life of the log. */
+/** Consecutive commits of one log generation. */
 export type LogRange = {
   readonly header: LogHeader
-  /** Frames before it, and up to and with its last one. */
+  /** Frames before the range, and up to its last one. */
   readonly from: number
   readonly to: number
-  /** What the checksums come to before its first frame. */
+  /** Checksum before the first frame. */
   readonly sum: LogSum
-  /** What they come to after its last one. */
+  /** Checksum after the last frame. */
   readonly end: LogSum
 }
 
-/** What following a log holds on the disk. */
+/** Disk usage of log following. */
 export type LogLengths = {
-  /** Of the log. */
+  /** Length of the log. */
   readonly logBytes: number
-  /** Of what was read from it and is not kept elsewhere yet. */
+  /** Bytes that were read and not shipped. */
   readonly waitingBytes: number
-  /** The log cannot begin anew because another connection reads from it. */
+  /** Another connection's read prevents the log from restarting. */
   readonly isHeldByOthers: boolean
 }
 
-/** Where what is kept elsewhere of a log ends. */
-export type LogKept = {
+/** The end of the shipped part of the log. */
+export type ShippedLog = {
   readonly header: LogHeader
   readonly frame: number
   readonly sum: LogSum
-  /** What `finish` said when all of it was in the file. */
+  /** Result of `finish` when the whole log was in the file. */
   readonly mark?: string | undefined
-  /** The mark of the file when its log began to be held: what was in the log alone then is there still, though it may be in the file by now. */
+  /**
+   * The mark of the file when `holdLog` was called. Frames that were only in the log then still are, though they may be
+   * in the file too.
+   */
   readonly markWhenHeld?: string | undefined
 }
 
 /**
- * What is committed, as it is written to the log. Nothing of it is written over before it was said to be kept elsewhere, so whoever follows
- * it must keep up: the log grows meanwhile.
+ * Streams commits from the log. Frames are not overwritten before they are marked as shipped, so a slow consumer lets
+ * the log grow.
  */
 export type CommitLog = {
-  /** It goes on where what is kept ends, as was given: nothing is missing in between. Otherwise it begins with what the log holds. */
-  readonly goesOn: boolean
-  /** Reads all that is committed by now. @returns how many ranges wait to be kept elsewhere @throws LogBroken */
+  /** Whether it continues after the given position without a gap; otherwise it starts with the current log. */
+  readonly continues: boolean
+  /**
+   * Reads all new commits.
+   * @returns the number of unshipped ranges
+   * @throws LogBroken
+   */
   read(): Promise<number>
   /**
-   * The first range that is not kept elsewhere, the same until it is; undefined where there is none.
+   * Returns the first unshipped range; undefined if there is none.
    * @throws LogBroken
    */
   next(): Promise<LogRange | undefined>
   /** The frames of that range as compressed pieces, in order. */
   pieces(): AsyncGenerator<Uint8Array>
   /** Marks the range that `next` returned as shipped. */
-  kept(): Promise<void>
+  markShipped(): Promise<void>
   /**
-   * Checkpoints a long log so that it restarts, and returns the lengths. Call it several times a second.
+   * Checkpoints a long log so that it restarts. Call it several times a second.
    * @throws LogBroken
    */
-  tend(): Promise<LogLengths>
-  /** Discards what is not shipped, checkpoints and truncates the log, and closes. */
-  letGo(): Promise<void>
+  checkpointLong(): Promise<LogLengths>
+  /** Discards unshipped frames, truncates the log and closes. */
+  discard(): Promise<void>
   /**
-   * The database file as it is being read, packed in pieces. With every commit applied to it that its log held when this began, and those
-   * that were made until it ended, it is the database as of the last of them.
+   * Streams the database file in compressed pieces while it is in use. With all commits of the log until its end
+   * applied, it is a consistent database.
    */
   file(): AsyncGenerator<Uint8Array>
   /**
    * Checkpoints the whole log.
-   * @returns a mark: while the file has it, all later commits are in the log; undefined if something is not shipped (it
-   *   is in the spool then), or another connection blocks the checkpoint
+   * @returns a mark: while the file has it, later commits are in the log; undefined if frames are unshipped (they are
+   *   in the spool) or another connection blocks
    */
   finish(): Promise<string | undefined>
-  /** Ends it: the log may be written over again. What is under way throws. */
+  /** Ends following, and lets the log restart. Pending calls throw. */
   close(): Promise<void>
 }
 
-/** Commits are missing between what was read of a log and what is there, or what is there cannot be read. */
+/** The log has a gap, or is unreadable. */
 export class LogBroken extends Error {
   override readonly name = 'LogBroken'
 }
 
-/** How many there were up to each bound, and above the last one; and the sum of them. */
-export type Spread = { readonly bounds: readonly number[]; readonly buckets: number[]; sum: number }
+/** Counts per bucket, one more than bounds, and the sum. */
+export type Histogram = { readonly bounds: readonly number[]; readonly buckets: number[]; sum: number }
 
-/** Connections of one kind: how many there may be, are open, are unused, and how many works wait for one. */
+/** Connections of a pool. */
 export type PoolFigures = {
   readonly pool: 'write' | 'read'
   readonly max: number
@@ -274,40 +285,40 @@ export type DatabaseStats = {
   commits: number
   retries: number
   queued: number
-  /** How long commits took, from being asked for until they were on disk, in seconds. */
-  readonly commitSeconds: Spread
-  /** How many works shared a commit. */
-  readonly commitWorks: Spread
-  /** Of a database server. */
+  /** Commit durations in seconds. */
+  readonly commitSeconds: Histogram
+  /** Writes per commit. */
+  readonly commitWorks: Histogram
+  /** PostgreSQL only. */
   readonly pools?: () => readonly PoolFigures[]
 }
 
-/** The database cannot be used by this program; the message says what to do about it. */
+/** The program cannot use the database; the message says what to do. */
 export class DatabaseRefused extends Error {
   override readonly name = 'DatabaseRefused'
 }
 
-/** The disk is full: nothing of the write was kept, reads go on, and a later try may succeed. */
+/** The disk is full: the write was not stored. Reads continue, and a retry may succeed. */
 export class DatabaseFull extends Error {
   override readonly name = 'DatabaseFull'
 }
 
-/** The engine cannot take the write now (locked, unreachable, too slow, too many conflicts): nothing of it was kept; a later try may succeed. */
+/** The database cannot store the write now (locked, unreachable, too slow, too many conflicts). A retry may succeed. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
 }
 
-/** The server went away while it was to commit: the write is kept whole or not at all, and only a read can tell. It is not run again. */
+/** The connection broke during the commit: the write is stored completely or not at all. Only a read can tell. */
 export class DatabaseOutcomeUnknown extends Error {
   override readonly name = 'DatabaseOutcomeUnknown'
 }
 
-/** What a write was to change is not there, or not as it was known: nothing of the write was kept. */
+/** The row to change is missing or differs: the write was not stored. */
 export class NothingChanged extends Error {
   override readonly name = 'NothingChanged'
 }
 
-/** Whether a write failed for the database's sake, and not for what it was asked to do; also under what drizzle wrapped around it. */
+/** Whether a write failed because of the database, not because of its content. Looks through drizzle's wrappers. */
 export function isDatabaseAway(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     if (cause instanceof DatabaseFull || cause instanceof DatabaseUnavailable || cause instanceof DatabaseOutcomeUnknown) return true
@@ -315,7 +326,10 @@ export function isDatabaseAway(error: unknown): boolean {
   return false
 }
 
-/** The engine's own error code under whatever drizzle wrapped around it: `SQLITE_FULL`, `23505`; undefined for other errors. */
+/**
+ * Returns the engine's error code, such as `SQLITE_FULL` or `23505`; undefined for other errors. Looks through
+ * drizzle's wrappers.
+ */
 export function engineErrorCode(error: unknown): string | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code
@@ -323,13 +337,13 @@ export function engineErrorCode(error: unknown): string | undefined {
   return undefined
 }
 
-/** Whether a write failed because a row with that unique key is already there, on either engine. */
+/** Whether a write violated a unique key. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = engineErrorCode(error)
   return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
 }
 
-/** Whether a write failed because a column that needs a value was to have none, on either engine. */
+/** Whether a write violated a NOT NULL constraint. */
 export function isNullViolation(error: unknown): boolean {
   const code = engineErrorCode(error)
   return code === '23502' || code === 'SQLITE_CONSTRAINT_NOTNULL'

@@ -1,9 +1,12 @@
-/** A Postgres URL may name several servers, of which one takes writes: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE`. */
+/**
+ * A PostgreSQL URL may list several servers, one of which is the primary:
+ * `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE`.
+ */
 const parts = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s
 
 /**
- * The same URL once for each of its servers, in their order.
- * @returns nothing where the text is no such URL, or a server has no name
+ * Splits a URL into one URL per server.
+ * @returns an empty list for an invalid URL
  */
 export function serversOf(text: string): string[] {
   const [, before = '', hosts = '', behind = ''] = parts.exec(text) ?? []

@@ -1,6 +1,6 @@
 /**
- * Pages of a shop's long list by number, newest first: counted runs of ids say where a page begins, so that a late one costs what an early one does, and how
- * many there are in all. Of tables from which no row ever goes.
+ * Numbered pages of a shop's long list, newest first. Blocks of 1,000 ids are counted in advance, so late pages and the
+ * total cost as little as the first page. Only for tables without deletions.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { engine } from './columns.ts'
@@ -10,35 +10,35 @@ import type { listBlocks } from './schema/search-index.ts'
 type ListName = (typeof listBlocks.$inferSelect)['list']
 const tables = { PRODUCTS: sql.raw('products'), CUSTOMERS: sql.raw('customers') } as const satisfies Record<ListName, SQL>
 
-/** Of a list of a shop. */
-export type ListOf = { readonly list: ListName; readonly shopId: string }
+/** A list of a shop. */
+export type ShopList = { readonly list: ListName; readonly shopId: string }
 
-/** Records of a run. */
+/** Records per block. */
 export const blockRecords = 1_000
-/** Behind the last run lie at most so many once somebody has asked for the list, but for those that are so new that an older one may come still. */
+/** Maximum number of records after the last block, except very recent ones, once the list was requested. */
 const tailMax = 2 * blockRecords
 
 type Block = { readonly last: string; readonly records: number }
 
-/** The runs, newest first, and how many lie behind them: by one statement, so that no new run comes between. */
-async function blocksOf(read: Pick<Reader, 'rows'>, { list, shopId }: ListOf): Promise<{ blocks: Block[]; tail: number }> {
+/** Returns the blocks, newest first, and the number of records after them, in one statement. */
+async function blocksOf(read: Pick<Reader, 'rows'>, { list, shopId }: ShopList): Promise<{ blocks: Block[]; tail: number }> {
   const own = sql`list_blocks where shop_id = ${shopId} and list = ${list}`
   const rows = await read.rows<{ last: string | null; records: number | string }>(sql`
     select last, records from ${own}
     union all select null, (select count(*) from ${tables[list]} where shop_id = ${shopId} and id > coalesce((select max(last) from ${own}), ''))`)
   const blocks = rows.flatMap(({ last, records }) => (last === null ? [] : [{ last, records: Number(records) }]))
-  // Ids are of ASCII.
+  // Ids are ASCII.
   blocks.sort((a, b) => (a.last > b.last ? -1 : 1))
   return { blocks, tail: Number(rows.find(({ last }) => last === null)?.records ?? 0) }
 }
 
 /**
- * A page of ids, the newest first.
- * @returns `total`, which is exact; `isLong`: there are so many behind the last run that `foldBlocks` should be asked to make some of them
+ * Returns a page of ids, newest first.
+ * @returns the exact `total`; `isLong`: call `extendBlocks`
  */
-export async function pageOfBlocks(
+export async function readListPage(
   read: Pick<Reader, 'rows'>,
-  of: ListOf,
+  of: ShopList,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<{ ids: string[]; total: number; isLong: boolean }> {
   const { list, shopId } = of
@@ -63,46 +63,45 @@ export async function pageOfBlocks(
 }
 
 /**
- * Counts a record that comes with an id of a run that was counted already, inside the write that makes it: of a clock that stands behind another, or a write
- * that took very long. Of any other it is one look into an index. On Postgres it keeps whoever makes runs away until the write has ended, by the lock on
- * the table that an update takes, whatever it finds.
+ * Counts a new record whose id falls into an existing block, because of a clock that is behind or a slow write.
+ * Otherwise it is one index lookup. On PostgreSQL its table lock keeps `extendBlocks` away until the write ends.
  */
-export async function noteInBlocks(tx: Pick<Writer, 'rows'>, { list, shopId }: ListOf, id: string): Promise<void> {
+export async function countInBlock(tx: Pick<Writer, 'rows'>, { list, shopId }: ShopList, id: string): Promise<void> {
   await tx.rows(sql`
     update list_blocks set records = records + 1 where shop_id = ${shopId} and list = ${list}
       and last = (select min(b.last) from list_blocks b where b.shop_id = ${shopId} and b.list = ${list} and b.last >= ${id})
     returning 1 as done`)
 }
 
-/** What is under way, of each database. */
+/** Running calls by database. */
 const folding = new WeakMap<Database, Set<string>>()
 
 /**
- * Makes runs of what lies behind the last one, in small writes; nothing where that is under way.
- * @param before an id: those from it on are so new that an older one may come still
- * @returns how many runs it made
- * @throws DatabaseUnavailable on Postgres while somebody writes for long who may belong in one
+ * Creates blocks for the records after the last one, in small writes. Does nothing if a call is running.
+ * @param before an id; later records are too recent
+ * @returns the number of new blocks
+ * @throws DatabaseUnavailable on PostgreSQL if a write holds the lock for more than a second
  */
-export async function foldBlocks(db: Database, of: ListOf, before: string): Promise<number> {
+export async function extendBlocks(db: Database, of: ShopList, before: string): Promise<number> {
   const names = folding.get(db) ?? new Set()
   folding.set(db, names)
   const name = `${of.list} ${of.shopId}`
   if (names.has(name)) return 0
   names.add(name)
   try {
-    return await foldAll(db, of, before)
+    return await extendAll(db, of, before)
   } finally {
     names.delete(name)
   }
 }
 
 /**
- * On Postgres: once all who have looked for a run have committed, and before the transaction sees any data, which `lock table` alone can wait for. Whoever
- * looks for one meanwhile waits here too, so it is not for long: then there is none this time. Who looks by older data is serializable, and runs again.
+ * PostgreSQL: waits until all writes that looked for a block have committed, before the transaction sees data; only
+ * `lock table` does that. Serializable writes with older data run again.
  */
 const alone = engine === 'postgres' ? [sql`set local lock_timeout = '1s'`, sql`lock table list_blocks in share row exclusive mode`] : []
 
-async function foldAll({ write }: Pick<Database, 'write'>, { list, shopId }: ListOf, before: string): Promise<number> {
+async function extendAll({ write }: Pick<Database, 'write'>, { list, shopId }: ShopList, before: string): Promise<number> {
   for (let made = 0; ; made++) {
     const isMade = await write(async (tx) => {
       for (const statement of alone) await tx.rows(statement)
@@ -120,8 +119,8 @@ async function foldAll({ write }: Pick<Database, 'write'>, { list, shopId }: Lis
   }
 }
 
-/** The runs of any shop of which there are more or fewer records than were counted: `list`, `shop_id`, `last`, `records` and `found`. */
-export const miscountedRuns: SQL = sql`
+/** Blocks with a wrong count: `list`, `shop_id`, `last`, `records` and `found`. */
+export const miscountedBlocks: SQL = sql`
   select list, shop_id, last, records, found from (${sql.join(
     Object.entries(tables).map(
       ([list, table]) => sql`

@@ -8,16 +8,16 @@ import type { PostgresOptions } from './postgres/engine.ts'
 import { makeDirectory } from './sqlite/copy.ts'
 import { openSqlite, type SqliteOptions } from './sqlite/engine.ts'
 import { openUnderAnotherName } from './sqlite/file-aliases.ts'
-import { foldOnFullDisk } from './sqlite/full-disk.ts'
+import { checkpointOnFullDisk } from './sqlite/full-disk.ts'
 import { isCurrentSqlite, migrateSqlite } from './sqlite/migrate.ts'
 import { causeOf } from './sqlite/open-failure.ts'
-import { removeRemains } from './temporary-files.ts'
+import { removeAbandoned } from './temporary-files.ts'
 
 export type OpenOptions = {
   /** `file:…` or `postgres://…`. */
   url: string
   dataDir: string
-  /** `server` holds the data directory for itself; a `command` works beside a running server. */
+  /** A `server` locks the data directory; a `command` may run beside a server. */
   as: 'server' | 'command'
   /** Milliseconds since the epoch. */
   now: number
@@ -26,24 +26,24 @@ export type OpenOptions = {
   postgres?: PostgresOptions
 }
 
-export type Opened = {
+export type OpenedDatabase = {
   db: Database
-  /** Tags of the migrations that ran. */
+  /** Tags of the applied migrations. */
   migrated: string[]
   /** The copy made before them. */
   backup: string | undefined
-  /** The disk is full, and the log was moved into the file to make room. */
+  /** The disk was full, so the log was checkpointed into the file. */
   folded: boolean
-  /** What an operator should mend, though it keeps nothing from working. */
+  /** Problems that an operator should fix. */
   warnings: string[]
 }
 
 /**
- * Opens the database ready for use: directory made, lock held, migrations run.
- * @throws DatabaseRefused, with what to do, when the file is in use, on a network file system, foreign or newer, or of another engine than
- *   the program was started for
+ * Opens the database: creates directories, takes the lock, applies migrations.
+ * @throws DatabaseRefused, with advice, if the file is in use, on a network file system, foreign, newer, or of another
+ *   engine
  */
-export async function openDatabase({ url, dataDir, as, now, random, sqlite = {}, postgres }: OpenOptions): Promise<Opened> {
+export async function openDatabase({ url, dataDir, as, now, random, sqlite = {}, postgres }: OpenOptions): Promise<OpenedDatabase> {
   assertEngine(url.startsWith('file:') ? 'sqlite' : 'postgres')
   if (!url.startsWith('file:')) {
     const [{ openPostgres, unhurried }, { migratePostgres }] = await Promise.all([
@@ -70,24 +70,24 @@ export async function openDatabase({ url, dataDir, as, now, random, sqlite = {},
 function openFile(
   file: string,
   { url, dataDir, as, now, sqlite = {} }: Pick<OpenOptions, 'url' | 'dataDir' | 'as' | 'now' | 'sqlite'>,
-): Opened {
+): OpenedDatabase {
   const directories = directoriesOf(url, dataDir)
   for (const directory of directories) prepareDataDir(directory)
-  // A command may hold the lock for the moment in which it opens the database, and migrates it. A server holds it for good.
-  const waits = as === 'server' || !naming(file, () => isCurrentSqlite(file, sqliteMigrations))
+  // A command may hold the lock for a moment, while it opens and migrates. A server holds it permanently.
+  const waits = as === 'server' || !withFileName(file, () => isCurrentSqlite(file, sqliteMigrations))
   const lock = lockAll(directories, waits ? lockWaitMs[as] : 0)
   if (!lock && as === 'server')
     throw new DatabaseRefused(`another souk already serves ${directories.join(' or ')}: stop it, or set another DATA_DIR`)
   try {
     refuseOtherName(file)
-    const folded = as === 'server' && foldOnFullDisk(file)
+    const folded = as === 'server' && checkpointOnFullDisk(file)
     if (as === 'server') removeOwnRemains(file, dataDir, directories)
     const how = { backups: join(dataDir, 'backups'), now, mayMigrate: lock !== undefined }
-    const migration = naming(file, () => migrateSqlite(file, sqliteMigrations, how))
+    const migration = withFileName(file, () => migrateSqlite(file, sqliteMigrations, how))
     if (as === 'command') lock?.release()
     const db = openSqlite(file, { ...sqlite, besideServer: as === 'command' })
     try {
-      // Again, with our own locks held: of two that start at once, at least one sees the other.
+      // Checked again with our locks held, so that of two concurrent starts at least one notices the other.
       refuseOtherName(file)
     } catch (error) {
       void db.close()
@@ -105,19 +105,19 @@ function openFile(
   }
 }
 
-/** Removes unfinished files: all of the data directory, and only those of the database file elsewhere, where other programs have files too. */
+/** Deletes unfinished files: all in the data directory, elsewhere only those of the database file. */
 function removeOwnRemains(file: string, dataDir: string, directories: readonly string[]): void {
   const own = [resolve(dataDir), join(resolve(dataDir), 'backups')]
-  for (const folder of own) removeRemains(folder, () => true)
+  for (const folder of own) removeAbandoned(folder, () => true)
   const names = isThere(file) ? [basename(file), basename(realpathSync(file))] : [basename(file)]
-  for (const folder of directories) if (!own.includes(folder)) removeRemains(folder, (target) => names.includes(target))
+  for (const folder of directories) if (!own.includes(folder)) removeAbandoned(folder, (target) => names.includes(target))
 }
 
-/** The path in a `file:` URL as we write it: `file:/srv/shop.db`, `file:./shop.db`, `file:///srv/shop.db`. */
+/** Returns the path of a `file:` URL: `file:/srv/shop.db`, `file:./shop.db`, `file:///srv/shop.db`. */
 export const databaseFile = (url: string): string => url.replace(/^file:(\/\/(?=\/))?/, '')
 
-/** Has a refusal say which file it is about. */
-function naming<T>(file: string, run: () => T): T {
+/** Adds the file name to refusals. */
+function withFileName<T>(file: string, run: () => T): T {
   try {
     return run()
   } catch (error) {
@@ -125,10 +125,7 @@ function naming<T>(file: string, run: () => T): T {
   }
 }
 
-/**
- * For a file that is to be read or served by this name.
- * @throws DatabaseRefused while another process has it open by another one
- */
+/** @throws DatabaseRefused while another process has the file open under another name */
 export function refuseOtherName(file: string): void {
   const pid = isThere(file) ? openUnderAnotherName(file) : undefined
   if (pid !== undefined)
@@ -137,10 +134,12 @@ export function refuseOtherName(file: string): void {
     )
 }
 
-/** Whether something has this name. Throws where a directory on the way is closed to us: `existsSync` would say no. */
+/** Whether a path exists. Throws if a directory is inaccessible; `existsSync` would return false. */
 export const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 
-/** What nobody else may serve: the data directory, that of the file where DATABASE_URL puts it elsewhere, and that to which its name is a link. */
+/**
+ * Directories that only one server may use: the data directory, the file's, and the one of a symbolic link's target.
+ */
 export function directoriesOf(url: string, dataDir: string): string[] {
   const file = resolve(databaseFile(url))
   const real = isThere(file) ? realpathSync(file) : file
@@ -148,7 +147,7 @@ export function directoriesOf(url: string, dataDir: string): string[] {
   return [...new Set([resolve(dataDir), dirname(file), ...ofLink])]
 }
 
-/** NFS, SMB, CIFS, SMB2, AFS, Coda, Ceph, FUSE, 9p, Lustre: their locks are not to be trusted with a database. */
+/** NFS, SMB, CIFS, SMB2, AFS, Coda, Ceph, FUSE, 9p, Lustre: their locks are not reliable. */
 const networkFileSystems = new Set([
   ...[0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x5346414f, 0x73757245, 0x00c36400],
   ...[0x65735546, 0x01021997, 0x0bd00bd0],
@@ -157,18 +156,18 @@ const networkFileSystems = new Set([
 const [writableByOthers, readableByOthers, enteredByOthers] = [0o002, 0o004, 0o001]
 const modeText = (mode: number) => (mode & 0o777).toString(8).padStart(4, '0')
 
-/** What to run where everybody on the machine may read a directory or a file; undefined where they may not. */
+/** Returns the chmod command for a path that everyone can read; undefined if it is private. */
 function openToAll(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (!stat || (stat.mode & readableByOthers) === 0) return undefined
-  // A file lies behind its directory.
+  // A private directory protects its files.
   if (!stat.isDirectory() && (statSync(dirname(path)).mode & enteredByOthers) === 0) return undefined
   return `${path} may be read by everybody on this machine (mode ${modeText(stat.mode)}): run \`chmod ${stat.isDirectory() ? 700 : 600} ${path}\``
 }
 
 /**
- * Makes the directory for the owner alone.
- * @throws DatabaseRefused for one that everybody may write to, or that is on a network file system
+ * Creates a private directory.
+ * @throws DatabaseRefused if everyone can write to it, or on a network file system
  */
 export function prepareDataDir(dataDir: string): void {
   makeDirectory(dataDir)
@@ -184,25 +183,25 @@ export function prepareDataDir(dataDir: string): void {
   }
 }
 
-/** @param type as statfs(2) gives it; the sign is an accident of its size */
+/** @param type of statfs(2), possibly negative */
 export const isNetworkFileSystem = (type: number): boolean => networkFileSystems.has(type >>> 0)
 
 export type DataDirLock = { release(): void }
 
-/** A command may wait for another one that makes the database: that takes a slow machine seconds. */
+/** Another command may need seconds to create the database. */
 const lockWaitMs = { server: 1_000, command: 10_000 } as const
 
-/** Undefined while another process holds it. The kernel drops the lock when its process ends, however it ends. */
+/** Takes the lock; undefined while another process holds it. The kernel releases it when the process ends. */
 export const lockDataDir = (dataDir: string, waitMs = 0): DataDirLock | undefined => lockFile(join(dataDir, 'lock.db'), waitMs)
 
-/** The same on any file, which is made for it. */
+/** Locks any file, and creates it if necessary. */
 export function lockFile(path: string, waitMs = 0): DataDirLock | undefined {
   let lock: Sqlite | undefined
   try {
     const connection = new Sqlite(path, { create: true })
     lock = connection
     connection.run(`PRAGMA busy_timeout = ${waitMs}`)
-    // Nothing is ever written to it, and a journal would need room on a full disk.
+    // The file stays empty, and a journal would need disk space.
     connection.run('PRAGMA journal_mode = MEMORY')
     connection.run('BEGIN EXCLUSIVE')
     return { release: () => connection.close() }
@@ -213,7 +212,7 @@ export function lockFile(path: string, waitMs = 0): DataDirLock | undefined {
   }
 }
 
-/** All of them or none. */
+/** Locks all directories or none. */
 export function lockAll(directories: readonly string[], waitMs = 0): DataDirLock | undefined {
   const locks: DataDirLock[] = []
   const release = () => locks.forEach((lock) => void lock.release())

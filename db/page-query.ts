@@ -2,18 +2,18 @@ import { and, count, desc, getTableColumns, lt, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Reader } from './engine.ts'
 
-type Asked = { limit: number; offset: number; after?: string | number | null | undefined }
+type SliceQuery = { limit: number; offset: number; after?: string | number | null | undefined }
 
 /**
- * Reads a slice of the rows of a table that meet a condition.
- * @param after of a list that is read whole (lib/page.ts): by id then, the highest first, whatever `order` says, and without a total
- * @param key of a table without ids
- * @returns its rows in the order of `order`, and how many meet the condition in all
+ * Selects a page of rows that meet a condition.
+ * @param after cursor of an exported list (lib/page.ts): then ordered by id, descending, without a total
+ * @param key replaces the id
+ * @returns the rows, and the total number of matches
  */
 export async function selectSlice<Table extends SQLiteTable>(
   from: Pick<Reader, 'select'>,
   table: Table,
-  { where, order, limit, offset, after, key }: Asked & { where: SQL | undefined; order: readonly SQL[]; key?: SQLiteColumn },
+  { where, order, limit, offset, after, key }: SliceQuery & { where: SQL | undefined; order: readonly SQL[]; key?: SQLiteColumn },
 ): Promise<{ rows: Table['$inferSelect'][]; total: number }> {
   if (after !== undefined) {
     const { id = key } = getTableColumns(table) as { id?: SQLiteColumn }

@@ -1,6 +1,6 @@
 /**
- * Queries that are built once and run often: building one with drizzle costs some ten times what it takes to run it, and drizzle's
- * mapping of a row more than the read. They belong to no database: whatever reads or writes runs them, by `first`, `all` and `run`.
+ * Prepared queries. Building a query with drizzle costs about ten times its execution, and drizzle's row mapping more
+ * than the read. They are independent of the database: readers and writers run them by `first`, `all` and `run`.
  */
 import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core'
@@ -8,50 +8,51 @@ import { BaseSQLiteDatabase, SQLiteAsyncDialect, type SQLiteColumn, type SQLiteT
 import { insertArrays, withMany } from './arrays.ts'
 import { engine } from './columns.ts'
 import { type Builder, compile, hasJoins, nameOf, tableOf } from './compile.ts'
-import type { Answer, Compiled, Prepared, Queries, Together, Values, Writer } from './engine.ts'
+import type { BatchPlacement, Compiled, MaybePromise, Prepared, Queries, Values, Writer } from './engine.ts'
 
 type RowsOf<B> = B extends { readonly _: { readonly result: (infer Row)[] } } ? Row : never
-/** Only a select has a mode. */
+/** Only selects have a mode. */
 type KindOf<B> = B extends { readonly _: { readonly selectMode: unknown } } ? 'read' : 'change'
 
-// Without a session, since nothing runs here. The types are SQLite's.
+// Without a session, because nothing runs here. The types are SQLite's.
 const builders: Queries =
   engine === 'sqlite'
     ? new BaseSQLiteDatabase('async', new SQLiteAsyncDialect(), undefined as never, undefined)
     : (new PgDatabase(new PgDialect(), undefined as never, undefined) as unknown as Queries)
 
 /**
- * Prepares a query, which is built when it first runs.
- * @param build what a builder makes of it, with `sql.placeholder` for each value that it is given when it runs. A value that is
- *   inserted is encoded as its column has it; any other is handed to the driver as it is.
- * @param within how it goes with the statements of other works of its line, if it may
- * @returns what `first`, `all` and `run` of a reader or a transaction take. Rows have the names and the types that the builder's have.
+ * Prepares a query. It is built at its first run.
+ * @param build uses `sql.placeholder` for values. Inserted values are encoded by their columns; others are passed to
+ *   the driver.
+ * @param within its placement in a group commit
+ * @returns a query for `first`, `all` and `run`, with the row type of the builder
  */
-export function prepare<B extends Builder>(build: (queries: Queries) => B, within?: Within): Prepared<RowsOf<B>, KindOf<B>> {
+export function prepare<B extends Builder>(build: (queries: Queries) => B, within?: BatchRole): Prepared<RowsOf<B>, KindOf<B>> {
   let compiled: Compiled<RowsOf<B>> | undefined
   return {
     get compiled() {
       if (!compiled) {
         const builder = build(builders)
-        compiled = { ...compile<RowsOf<B>>(builder), together: togetherAs(within, builder) }
+        compiled = { ...compile<RowsOf<B>>(builder), together: batchPlacementOf(within, builder) }
       }
       return compiled
     },
   }
 }
 
-/** The name of the value that tells which row a change takes, or a lock; `behind`: it takes none, and stays behind what its work has sent before. */
-type Within = { readonly row: string } | 'behind' | undefined
+/**
+ * The name of the value that identifies the locked row, or `behind`: it locks nothing and follows earlier statements.
+ */
+type BatchRole = { readonly row: string } | 'behind' | undefined
 
-function togetherAs(within: Within, builder: Builder): Together | undefined {
+function batchPlacementOf(within: BatchRole, builder: Builder): BatchPlacement | undefined {
   if (within === 'behind') return { kind: 'behind' }
   return within && { kind: 'row', table: tableOf(builder), by: within.row }
 }
 
 /**
- * Prepares a read that locks the rows which it hands back until its work ends, for a work that says what it locks: whoever would lock
- * or change one of them waits. On SQLite, where a write is alone, it is a plain read.
- * @param build a select from one table, in one order everywhere if it may find several rows
+ * Prepares a read that locks its rows until the write ends. On SQLite, where writes are exclusive, it is a plain read.
+ * @param build a select from one table; several rows need a fixed order
  */
 export function prepareLocking<B extends Builder>(build: (queries: Queries) => B): Prepared<RowsOf<B>, 'change'> {
   let compiled: Compiled<RowsOf<B>> | undefined
@@ -64,12 +65,12 @@ export function prepareLocking<B extends Builder>(build: (queries: Queries) => B
 }
 
 /**
- * Prepares a change of which is asked only whether it has changed any row, and what those were is known: `first` gives something, or
- * nothing. SQLite would put what RETURNING says into a table of its own first, which takes as long as the change.
+ * Prepares a change whose only result is whether it changed a row: `first` returns an object or undefined. RETURNING
+ * would double the time on SQLite.
  * @param build without RETURNING
  * @param within as for `prepare`
  */
-export function prepareTold(build: (queries: Queries) => Builder, within?: Within): Prepared<object, 'change'> {
+export function prepareCheckedChange(build: (queries: Queries) => Builder, within?: BatchRole): Prepared<object, 'change'> {
   let compiled: Compiled<object> | undefined
   return {
     get compiled() {
@@ -77,7 +78,7 @@ export function prepareTold(build: (queries: Queries) => Builder, within?: Withi
         const builder = build(builders)
         compiled =
           engine === 'postgres'
-            ? { ...compile<object>(builder, ' returning 1 as "done"'), together: togetherAs(within, builder) }
+            ? { ...compile<object>(builder, ' returning 1 as "done"'), together: batchPlacementOf(within, builder) }
             : { ...compile<object>(builder), told: true }
       }
       return compiled
@@ -86,12 +87,12 @@ export function prepareTold(build: (queries: Queries) => Builder, within?: Withi
 }
 
 /**
- * Prepares a change that must change a row, or a locking read that must find one, for a work that ends otherwise and need not wait to know:
- * what comes next, the commit too, is sent behind it. Where it does not, the write throws NothingChanged.
- * @param build an update or a delete without RETURNING, or a select from one table
+ * Prepares a change or locking read that must affect a row. The write does not wait for it: later statements and the
+ * commit follow at once. Without a row the write throws NothingChanged.
+ * @param build an update or delete without RETURNING, or a select from one table
  * @param within as for `prepare`
  */
-export function prepareSure(build: (queries: Queries) => Builder, within?: Within): Prepared<never, 'change'> {
+export function prepareSure(build: (queries: Queries) => Builder, within?: BatchRole): Prepared<never, 'change'> {
   const plain = prepare(build, within) as Prepared<never>
   let compiled: Compiled<never> | undefined
   return {
@@ -102,7 +103,7 @@ export function prepareSure(build: (queries: Queries) => Builder, within?: Withi
   }
 }
 
-/** `prepareSure` of a read that locks nothing, and so may be of any tables. */
+/** `prepareSure` for a read without locks, of any tables. */
 export function prepareSureRead(build: (queries: Queries) => Builder): Prepared<never, 'change'> {
   const plain = prepare(build, 'behind') as Prepared<never>
   let compiled: Compiled<never> | undefined
@@ -117,7 +118,7 @@ export function prepareSureRead(build: (queries: Queries) => Builder): Prepared<
 function compileSure(plain: Compiled<never>, locking = ' for no key update'): Compiled<never> {
   if (engine === 'sqlite') return { ...plain, sure: true }
   const isRead = plain.text.startsWith('select')
-  // The server refuses to divide by nothing.
+  // Division by zero makes the statement fail.
   const text = isRead
     ? `select 1 / count(*) as "sure" from (${plain.text}${locking}) as "done"`
     : `with "done" as (${plain.text} returning 1) select 1 / count(*) as "sure" from "done"`
@@ -125,7 +126,7 @@ function compileSure(plain: Compiled<never>, locking = ' for no key update'): Co
 }
 
 function compileLocking<Row>(builder: Builder): Compiled<Row> {
-  // What is read beside the locked row may be of an older moment than the row.
+  // Joined rows could be older than the locked row.
   if (hasJoins(builder)) throw new Error('a query that locks reads one table')
   return compile<Row>(builder, engine === 'postgres' ? ' for no key update' : '')
 }
@@ -134,9 +135,9 @@ type Row<Table extends SQLiteTable> = Table['$inferSelect']
 const placeholders = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, sql.placeholder(name)]))
 
 /**
- * Prepares a read of whole rows, by the values of some of their columns.
- * @param by those columns, and under their names the values when it runs: `rowsOf(carts, ['id'])`
- * @param order of the rows; none is needed where there is one row at most
+ * Prepares a select of whole rows by column values.
+ * @param by columns, also the names of the values: `rowsOf(carts, ['id'])`
+ * @param order needed for several rows
  */
 export const rowsOf = <Table extends SQLiteTable>(
   table: Table,
@@ -151,7 +152,9 @@ export const rowsOf = <Table extends SQLiteTable>(
       .orderBy(...order),
   ) as Prepared<unknown, 'read'> as Prepared<Row<Table>, 'read'>
 
-/** `rowsOf` that locks, as `prepareLocking` does. Several rows are locked in `order`, which is to be the same everywhere. */
+/**
+ * `rowsOf` with locks, like `prepareLocking`. Several rows are locked in `order`, which must be the same everywhere.
+ */
 export const lockedRowsOf = <Table extends SQLiteTable>(
   table: Table,
   by: readonly (keyof Row<Table> & string)[],
@@ -166,14 +169,14 @@ export const lockedRowsOf = <Table extends SQLiteTable>(
   ) as Prepared<unknown, 'change'> as Prepared<Row<Table>, 'change'>
 
 /**
- * Prepares the lock of a row that must be as it is known, which is by the values of some of its columns: see `prepareSure`.
- * @param which names it: that column never changes and holds no null
+ * Prepares a lock of a row that must equal the known row in some columns; see `prepareSure`.
+ * @param which identifies the row: an immutable column without nulls
  */
 export function lockAsKnownOf<Table extends SQLiteTable>(
   table: Table,
   which: keyof Row<Table> & string,
   known: readonly (keyof Row<Table> & string)[],
-): (tx: Writer, row: Row<Table>) => Answer<void> {
+): (tx: Writer, row: Row<Table>) => MaybePromise<void> {
   const columns: Record<string, SQLiteColumn> = getTableColumns(table)
   const same = known.map((name) => sql`${columns[name]} is not distinct from ${sql.placeholder(name)}`)
   const lock = prepareSure(
@@ -187,7 +190,7 @@ export function lockAsKnownOf<Table extends SQLiteTable>(
   return (tx, row) => tx.run(lock, row)
 }
 
-const heldName: Prepared<never, 'change'> = {
+const lockName: Prepared<never, 'change'> = {
   compiled: {
     text: 'select pg_advisory_xact_lock($1::bigint)',
     name: nameOf('pg_advisory_xact_lock'),
@@ -197,22 +200,22 @@ const heldName: Prepared<never, 'change'> = {
 }
 
 /**
- * Has names to itself for the rest of a work that says what it locks: for what hangs on no row, such as how many there are of something.
- * Two names in a while may count as one. On SQLite, where a writer is alone, it does nothing.
+ * Locks names until the write ends, for rules without a row, such as a maximum number of rows. Two names may collide,
+ * which is harmless. On SQLite it does nothing.
  */
-export function holdNames(tx: Writer, names: readonly string[]): void {
+export function lockNames(tx: Writer, names: readonly string[]): void {
   if (engine === 'sqlite') return
   const keys = [...new Set(names.map((name) => BigInt.asIntN(64, BigInt(Bun.hash(name)))))].sort((a, b) => (a < b ? -1 : 1))
-  for (const key of keys) void tx.run(heldName, { key: String(key) })
+  for (const key of keys) void tx.run(lockName, { key: String(key) })
 }
 
-/** Keys to a statement: prepared for one, two, four… of them, and the last is said again until they are so many. */
+/** Keys per statement. Statements exist for powers of two; the last key is repeated to fill one. */
 const keysMax = 64
 
 /**
- * Prepares locking reads of the rows that have one of several keys.
- * @param key a column whose values are ASCII text and name one row each
- * @returns the rows that are there, locked and handed back in the order of their keys
+ * Prepares locking reads by keys.
+ * @param key a unique column with ASCII values
+ * @returns the existing rows, locked and sorted by key
  */
 export function lockedRowsIn<Table extends SQLiteTable>(
   table: Table,
@@ -239,17 +242,17 @@ export function lockedRowsIn<Table extends SQLiteTable>(
   }
 }
 
-/** That columns have the values which are given under their names when the query runs. */
+/** Builds the condition that columns equal the values of the same names. */
 export function valuesOf<Table extends SQLiteTable>(table: Table, names: readonly (keyof Row<Table> & string)[]): SQL | undefined {
   const columns: Record<string, SQLiteColumn> = getTableColumns(table)
   return and(...names.map((name) => eq(columns[name] as SQLiteColumn, sql.placeholder(name))))
 }
 
 /**
- * Prepares the insert of one whole row.
- * @param onTaken `skip`: a row whose key is there already is left out; `leave`: so it is, and nobody asks whether it was
- * @param row for `skip`, the column by which others may have that row
- * @returns whether the row was inserted, for `skip`; else it throws when it was not
+ * Prepares the insert of a row.
+ * @param onTaken `skip`: an existing row is kept; `leave`: the same without a result
+ * @param row for `skip`: the column that may conflict
+ * @returns for `skip`, whether the row was inserted; otherwise it throws on a conflict
  */
 export function insertOf<Table extends SQLiteTable>(
   table: Table,
@@ -268,32 +271,32 @@ export function insertOf<Table extends SQLiteTable>(
       return true
     }
   }
-  const insert = prepareTold((queries) => queries.insert(table).values(values).onConflictDoNothing(), row && { row })
+  const insert = prepareCheckedChange((queries) => queries.insert(table).values(values).onConflictDoNothing(), row && { row })
   return async (tx, row) => (await tx.first(insert, row)) !== undefined
 }
 
-/** What is known once a write has committed: to be awaited behind it. */
+/** A value that is known after the commit; await it then. */
 export type KnownLater<T> = { readonly known: Promise<T> }
 
 /**
- * Ends a work by what its last statements answer, without waiting for it: the commit is sent with them. Nothing that would have to keep
- * the commit back may depend on it.
- * @returns what the work returns
+ * Ends a write with a pending result of its last statements, so that the commit need not wait. No decision of the write
+ * may depend on it.
+ * @returns the return value of the write
  */
 export async function knownLater<T>(known: Promise<T>): Promise<KnownLater<T>> {
-  // SQLite has answered by now, or refused.
+  // SQLite has responded already.
   if (engine === 'sqlite') await known
-  // Of a write that failed it is the write that says so.
+  // If the write fails, the write reports it.
   else known.catch(() => undefined)
   return { known }
 }
 
-/** Rows to a statement on SQLite, which has one for each number of them. */
+/** Rows per statement on SQLite, which needs one statement per number of rows. */
 const rowsMax = 16
 
 /**
- * Prepares the insert of many whole rows by as few statements as can be: one, but on SQLite one for sixteen rows.
- * @returns what inserts them, in their order; it throws when one of them was not, and does nothing when there are none
+ * Prepares inserts of many rows: one statement on PostgreSQL, one per 16 rows on SQLite.
+ * @returns a function that inserts rows in order and throws on a conflict
  */
 export function insertAllOf<Table extends SQLiteTable>(table: Table): (tx: Writer, rows: readonly Row<Table>[]) => Promise<void> {
   if (engine === 'postgres') {
@@ -325,10 +328,10 @@ export function insertAllOf<Table extends SQLiteTable>(table: Table): (tx: Write
 }
 
 /**
- * Prepares updates that set whichever columns are given: each combination of columns is built when it is first met.
- * @param where of placeholders, whose names must differ from the columns'
- * @param returned the columns to hand back; all of them unless told otherwise
- * @returns the rows after the change
+ * Prepares updates of any columns; each combination is built at its first use.
+ * @param where its placeholders must not be named like columns
+ * @param returned columns to return; default: all
+ * @returns the changed rows
  */
 export function updateOf<Table extends SQLiteTable, Name extends keyof Row<Table> & string = keyof Row<Table> & string>(
   table: Table,
@@ -352,8 +355,8 @@ export function updateOf<Table extends SQLiteTable, Name extends keyof Row<Table
 }
 
 /**
- * `updateOf` where only is asked whether any row was changed.
- * @returns whether one was
+ * `updateOf` without rows.
+ * @returns whether a row was changed
  */
 export const changeOf = <Table extends SQLiteTable>(
   table: Table,
@@ -361,7 +364,7 @@ export const changeOf = <Table extends SQLiteTable>(
 ): ((tx: Writer, change: Partial<Row<Table>>, values: Values) => Promise<boolean>) =>
   setting(
     (names) =>
-      prepareTold((queries) =>
+      prepareCheckedChange((queries) =>
         queries
           .update(table)
           .set(placeholders(names) as never)
@@ -371,8 +374,8 @@ export const changeOf = <Table extends SQLiteTable>(
   )
 
 /**
- * `changeOf` where a row must be changed: see `prepareSure`.
- * @param row the placeholder that tells which
+ * `changeOf` that must change a row; see `prepareSure`.
+ * @param row placeholder that identifies the row
  */
 export const sureChangeOf = <Table extends SQLiteTable>(
   table: Table,
@@ -392,8 +395,11 @@ export const sureChangeOf = <Table extends SQLiteTable>(
     async (tx, query, values) => tx.run(query, values),
   )
 
-/** Runs what is built for each combination of columns when it is first met; a column that is undefined is none. */
-function setting<Query, Told>(build: (names: readonly string[]) => Query, run: (tx: Writer, query: Query, values: Values) => Answer<Told>) {
+/** Caches one statement per combination of set columns. Undefined columns are ignored. */
+function setting<Query, Told>(
+  build: (names: readonly string[]) => Query,
+  run: (tx: Writer, query: Query, values: Values) => MaybePromise<Told>,
+) {
   const prepared = new Map<string, Query>()
   return async (tx: Writer, change: Values, values: Values): Promise<Told> => {
     const names = Object.keys(change).filter((name) => change[name] !== undefined)

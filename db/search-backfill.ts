@@ -3,7 +3,7 @@ import type { Reader, Writer } from './engine.ts'
 import { prepare } from './prepared.ts'
 import { searchFills } from './schema/search-index.ts'
 
-export type Fill = Pick<typeof searchFills.$inferSelect, 'below' | 'done'>
+export type BackfillProgress = Pick<typeof searchFills.$inferSelect, 'below' | 'done'>
 
 const ofSubject = prepare((queries) =>
   queries
@@ -13,14 +13,14 @@ const ofSubject = prepare((queries) =>
     .limit(1),
 )
 
-/** What of a subject is still to be put into its search index. */
-export const fillsOf = (subject: typeof searchFills.$inferSelect.subject) => ({
-  /** How far it has come; undefined where nothing is left. */
-  async fillOf(read: Pick<Reader, 'first'>): Promise<Fill | undefined> {
-    return (await read.first(ofSubject, { subject })) as Fill | undefined
+/** Progress of a search index that lacks older records. */
+export const backfillProgressOf = (subject: typeof searchFills.$inferSelect.subject) => ({
+  /** Returns the progress; undefined if the index is complete. */
+  async readProgress(read: Pick<Reader, 'first'>): Promise<BackfillProgress | undefined> {
+    return (await read.first(ofSubject, { subject })) as BackfillProgress | undefined
   },
-  /** @param below undefined: nothing is left */
-  async noteFill(tx: Writer, below: string | undefined, more: number): Promise<void> {
+  /** @param below undefined: the index is complete */
+  async saveProgress(tx: Writer, below: string | undefined, more: number): Promise<void> {
     const own = eq(searchFills.subject, subject)
     if (below === undefined) await tx.delete(searchFills).where(own)
     else

@@ -7,13 +7,13 @@ export type SearchableProduct = {
   shopId: string
   visibleFrom: number
   words: readonly string[]
-  /** In lower case. */
+  /** Lower case. */
   tags: readonly string[]
 }
 export type SearchQuery = ProductFilter & {
-  /** One at least. The last one may be how a word begins; the others are words as products have them. */
+  /** At least one term. The last one also matches as a prefix. */
   readonly words: readonly string[]
-  /** Ids of all products that meet the filter, where they are few. */
+  /** Ids of all products that meet the filter, if they are few. */
   readonly among?: readonly string[] | undefined
   readonly limit: number
 }
@@ -26,30 +26,30 @@ export interface ProductSearch {
   add(tx: Writer, product: SearchableProduct): Promise<void>
   /** Replaces the words of a product that an older program indexed. */
   renew(tx: Writer, product: SearchableProduct): Promise<void>
-  /** Forgets the product, if it was indexed. */
+  /** Removes the product from the index, if it is there. */
   remove(tx: Writer, productId: string): Promise<void>
-  /** Ids of the products that hold every word, the last as it begins, newest first. */
+  /** Returns ids of products with all terms, newest first. */
   find(read: Reader, query: SearchQuery): Promise<FoundProducts>
 }
 
-/** Products that hold the words, of which so many are looked at where only a filter can tell whether they match. */
+/** Limit of products with the terms that are tested against a filter. */
 export const filteredMax = 5_000
 
-/** Whether a search has conditions that its words do not decide. */
+/** Whether a search has conditions besides its terms. */
 export const isFiltered = ({ collectionId, vendor, type, available, minPrice, maxPrice }: SearchQuery): boolean =>
   [collectionId, vendor, type, available, minPrice, maxPrice].some((value) => value !== undefined)
 
-/** The condition that a found product `f` meets the filter. Its words have told of the tag. */
+/** Builds the condition that a found product `f` meets the filter. The terms cover the tag. */
 export const filterOfFound = (query: SearchQuery): SQL => sql`exists (select 1 from (
   select visible_from, vendor, type, available, min_price, max_price from product_documents ${indexedBy('product_documents_facts')}
     where product_id = f.product_id) c where ${conditionsOf(query, sql.raw('f.product_id'), ['now', 'tag'])})`
 
-/** A tag is one more word, which no text can hold: that of all words that are asked for, the rarest decides the cost. */
-export const tagWord = (tag: string) => `_${Bun.hash.xxHash3(tag).toString(36)}`
-/** All that a product is found by. */
-export const wordsAndTags = ({ words, tags }: SearchableProduct) => [...words, ...tags.map(tagWord)]
-/** What a query asks for: words as they are, and one that may be how a word begins. */
-export const wanted = ({ words, tag }: SearchQuery): { whole: string[]; last: string } => ({
-  whole: [...words.slice(0, -1), ...(tag === undefined ? [] : [tagWord(tag)])],
+/** Encodes a tag as a term that text cannot contain. The rarest term decides the cost of a search. */
+export const tagTerm = (tag: string) => `_${Bun.hash.xxHash3(tag).toString(36)}`
+/** All terms of a product. */
+export const productTermsOf = ({ words, tags }: SearchableProduct) => [...words, ...tags.map(tagTerm)]
+/** The terms of a query: whole words, and the last one as a prefix. */
+export const queryTermsOf = ({ words, tag }: SearchQuery): { whole: string[]; last: string } => ({
+  whole: [...words.slice(0, -1), ...(tag === undefined ? [] : [tagTerm(tag)])],
   last: words.at(-1) ?? '',
 })

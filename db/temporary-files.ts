@@ -1,16 +1,16 @@
-/** Files that have a name of their own until they are whole, and what processes that were killed have left of such files. */
+/** Temporary files with unique names until they are complete, and the cleanup of those that killed processes left. */
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** Whatever its owner does, nobody writes to it any more. */
+/** Age from which a file is abandoned. */
 const abandonedMs = 24 * 60 * 60 * 1000
-/** `TARGET.PID-START.tmp`; of versions before, `TARGET.PID.tmp`. SQLite keeps a journal beside one. */
+/** `TARGET.PID-START.tmp`; older versions: `TARGET.PID.tmp`. SQLite adds a journal. */
 const pattern = /^(.+)\.(\d{1,10})(?:-(\d+))?\.tmp(?:-journal)?$/
 
-/** When a process began, in ticks since the machine did: tells it from a later one with its number. Undefined where the system does not tell. */
+/** Returns the start time of a process in ticks since boot, which distinguishes reused pids; undefined if unknown. */
 function startOf(pid: number): string | undefined {
   try {
-    // The name in parentheses may hold spaces.
+    // The name in parentheses may contain spaces.
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return text.slice(text.lastIndexOf(')') + 2).split(' ')[19]
   } catch {
@@ -20,27 +20,24 @@ function startOf(pid: number): string | undefined {
 
 const ownStart = startOf(process.pid) ?? '0'
 
-/** The name that this process gives a file until it is whole. Of two targets it is two. */
+/** Returns this process's temporary name for a target. */
 export const temporaryOf = (target: string): string => `${target}.${process.pid}-${ownStart}.tmp`
 
-/**
- * A name for a file until it is whole, in the folder of `target`. Removes what processes that are gone have left in that folder under such names; the files of
- * processes that live stay.
- */
+/** Returns a temporary name in the folder of `target`, after deleting leftovers of dead processes there. */
 export function newTemporary(target: string): string {
-  removeRemains(dirname(target), (found, start) => start !== undefined || found === basename(target))
+  removeAbandoned(dirname(target), (found, start) => start !== undefined || found === basename(target))
   const temporary = temporaryOf(target)
   for (const ending of ['', '-journal']) rmSync(`${temporary}${ending}`, { force: true })
   return temporary
 }
 
-/** @param isOurs tells by what a file was to be called, and by the start of its process where its name says it, whether it may be removed */
-export function removeRemains(folder: string, isOurs: (target: string, start: string | undefined) => boolean): void {
+/** @param isOurs decides by target name and, if known, process start whether a file may be deleted */
+export function removeAbandoned(folder: string, isOurs: (target: string, start: string | undefined) => boolean): void {
   for (const name of namesIn(folder)) {
     const [, target, pid, start] = pattern.exec(name) ?? []
     if (target === undefined || pid === undefined || !isOurs(target, start)) continue
     const path = join(folder, name)
-    // Without the start of its process a name may be another program's: its process decides alone.
+    // Without a start time the file may belong to another program, so only its process decides.
     if (!isAlive(Number(pid), start) || (start !== undefined && isOld(path))) rmSync(path, { force: true })
   }
 }
@@ -49,7 +46,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
-    // It is not there, or not ours to read: what is to be written says so.
+    // The folder is missing or inaccessible; writing reports it.
     return []
   }
 }

@@ -5,7 +5,7 @@ import { engine } from './columns.ts'
 export const linesIn = (alias: 'f' | 'r'): SQL =>
   sql.raw(engine === 'sqlite' ? `json_each(${alias}.lines) as line` : `json_array_elements(${alias}.lines::json) as line(value)`)
 
-/** What the row of orders is called in the statement. */
+/** The name of the orders row in the statement. */
 type Row = 'o' | 'orders'
 /**
  * The refunds that count for an order's units. WITH_PENDING includes pending refunds, whose units cannot be sent. FINAL

@@ -3,7 +3,7 @@ import type { AppDeps } from '../src/providers.ts'
 
 /** Resumes orders and refunds that a crash, a processor or a database interrupted. */
 export async function resumeInterrupted(deps: AppDeps): Promise<number> {
-  const [resumed] = await Promise.all([resumeOrders(deps), deps.idempotency.tellEnded()])
+  const [resumed] = await Promise.all([resumeOrders(deps), deps.idempotency.flushEnded()])
   return resumed
 }
 

@@ -64,7 +64,7 @@ import { methodologyRoutes, publicMethodologyRoutes } from './modules/trust/meth
 import { ingestionRoutes, recommendationRoutes, serviceProviderRoutes } from './modules/trust/service-provider/routes.ts'
 import type { AppDeps } from './providers.ts'
 
-/** The whole HTTP surface, in the order in which it applies. */
+/** Creates the Elysia app with all routes, in order. */
 export function createApp(deps: AppDeps) {
   const inBothPlaces = twice(deps)
   const app = new Elysia({ systemRouter: false, strictPath: true, handler: { standardHostname: false } })
@@ -127,7 +127,7 @@ export function createApp(deps: AppDeps) {
   return withPreflight(app, deps)
 }
 
-/** What answers at its own path and under API_V3_PREFIX: login, public reads, lending and the trust fabric. */
+/** Routes that also respond under API_V3_PREFIX: login, public reads, lending and the trust fabric. */
 const twice = (deps: AppDeps): AnyElysia[] => [
   loginRoutes(deps),
   customerLoginRoutes(deps),
@@ -164,7 +164,7 @@ const preflightHeaders = {
   'cache-control': 'no-store',
 }
 
-/** Answers browsers that ask before they call, for what pages of any origin may call: other methods of such a path are not named. */
+/** Answers CORS preflights of paths that pages of any origin may call. */
 function withPreflight<App extends AnyElysia>(app: App, { routeTable }: HttpDeps): App {
   const open = Map.groupBy(
     app.routes.filter(({ method, path }) => isForBrowsers(routeTable.get(method, path)?.access)),
@@ -177,14 +177,14 @@ function withPreflight<App extends AnyElysia>(app: App, { routeTable }: HttpDeps
   const noPreflight = (context: { [name: string]: unknown }) => {
     throw noSuchRoute(routeTable, context['request'] as Request)
   }
-  // A word where other paths have a parameter: `/v2/orders/drafts` beside `/v2/orders/:orderId`.
+  // A fixed segment where other paths have a parameter, such as `/v2/orders/drafts` beside `/v2/orders/:orderId`.
   const closed = new Set(app.routes.map(({ path }) => path).filter((path) => !open.has(path)))
   for (const path of closed)
     if ([...open.keys()].some((pattern) => isWithin(pattern, path))) app.options(path, noPreflight, { detail: { hide: true } })
   return app
 }
 
-/** Whether a pattern would take a path for one of its own. */
+/** Whether a pattern matches a path. */
 function isWithin(pattern: string, path: string): boolean {
   const [these, those] = [pattern.split('/'), path.split('/')]
   return these.length === those.length && these.every((part, at) => part.startsWith(':') || part === those[at])

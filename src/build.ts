@@ -1,6 +1,6 @@
 /**
- * `bun run build`: makes dist/souk. Built twice, because what a start uses is known only once it has run: its bytecode is then
- * laid out together, and the rest of the program is not read into memory until it is wanted.
+ * `bun run build`: creates dist/souk. It builds twice: a run of the first binary records which functions a start uses.
+ * The second build places their bytecode together, so that a start reads less.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,11 +12,12 @@ const root = join(import.meta.dir, '..')
 
 const flags = [
   ...['--compile', '--no-compile-autoload-bunfig', '--no-compile-autoload-dotenv', '--external', 'pg-native'],
-  // Not --minify: with names shortened, protected routes fail.
+  // Not --minify: shortened names break protected routes.
   ...['--minify-syntax', '--minify-whitespace'],
-  // The format is named because bytecode alone would make CommonJS, where main.ts may not await.
+  // Bytecode alone would select CommonJS, in which main.ts cannot use top-level await.
   ...['--bytecode', '--format=esm', '--splitting'],
-  // Code that runs once is not worth compiling; `serve` sets it back at the first request (src/server.ts), other commands at once.
+  // Delays the JIT, because code that runs once is not worth compiling. `serve` resets it at the first request
+  // (src/server.ts), other commands at once.
   '--compile-jit-policy=100',
 ]
 
@@ -29,8 +30,8 @@ export const entries = [
 ] as const
 
 /**
- * Makes the console.
- * @returns a file in the folder, in which a program carries it: one more entry point of what is compiled
+ * Bundles the console.
+ * @returns a file in `folder`, one more entry point of the compiled program
  */
 export async function packConsole(folder: string): Promise<string> {
   const file = join(folder, packFile)
@@ -39,10 +40,10 @@ export async function packConsole(folder: string): Promise<string> {
 }
 
 /**
- * Compiles a program of ours as the binary is compiled.
- * @param entryPoints paths from the root of the checkout, the program first and then its workers
- * @param outfile where to write it
- * @param profile what a run of the same program has recorded
+ * Compiles a program with the flags of the binary.
+ * @param entryPoints paths from the repository root: the program, then its workers
+ * @param outfile output path
+ * @param profile recorded by a run of the same program
  */
 export function compile(entryPoints: readonly string[], outfile: string, profile?: string): void {
   const order = profile === undefined ? [] : [`--bytecode-order=${profile}`]
@@ -54,7 +55,7 @@ export function compile(entryPoints: readonly string[], outfile: string, profile
   if (!success) throw new Error(`bun build failed: ${stderr}`)
 }
 
-/** Starts the binary on an empty directory, stops it, and leaves in `profile` which functions it has used. */
+/** Starts the binary on an empty directory, stops it, and writes the used functions to `profile`. */
 async function record(binary: string, profile: string): Promise<void> {
   const dataDir = join(profile, '..', 'data')
   const child = Bun.spawn([binary, 'serve'], {

@@ -12,7 +12,7 @@ import { operators } from './settings/operators.ts'
 import { processors } from './settings/processors.ts'
 import { providers } from './settings/providers.ts'
 
-/** Every setting that could not be read, so that all are mended in one go. The messages never repeat a value. */
+/** All invalid settings, so that they can be fixed at once. Messages do not contain values. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   constructor(readonly problems: readonly string[]) {
@@ -37,17 +37,17 @@ export const settings = {
 } as const
 
 type Settings = (typeof settings)[keyof typeof settings]
-/** Undefined only of one that has no default and is no list. */
+/** Undefined only for a setting without a default that is not a list. */
 type ValueOf<S extends Settings> =
   | ReturnType<S['read']>
   | (S extends { default: string } | { read: { whenUnset: unknown } } ? never : undefined)
 
-/** The settings of an instance, read once at the start. Frozen; nothing else reads the environment. */
+/** The settings of an instance, read once at the start and frozen. Nothing else reads the environment. */
 export type Config = Readonly<{ [S in Settings as S['field']]: ValueOf<S> } & { databaseUrl: string }>
 
 /**
- * Reads the settings out of an environment. Unknown variables are left alone; an empty one counts as unset.
- * @throws ConfigError naming every bad setting at once
+ * Parses the environment. Ignores unknown variables; empty ones count as unset.
+ * @throws ConfigError that names every invalid setting
  */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = []
@@ -76,14 +76,14 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   return Object.freeze({ ...config, databaseUrl: config.databaseUrl ?? `file:${join(config.dataDir, 'souk.db')}` })
 }
 
-/** With the embedded database the secrets are made on first start; processes that share a server must be given the same. */
+/** With SQLite the first start creates the secrets. Processes that share a PostgreSQL server must get the same ones. */
 function missingSecrets(env: Readonly<Record<string, string | undefined>>): string[] {
   return ['JWT_SECRET', 'ENCRYPTION_KEY', 'INTEGRATION_API_KEY']
     .filter((name) => !env[name]?.trim())
     .map((name) => `${name} must be set when DATABASE_URL names a Postgres server`)
 }
 
-/** A log on the disk of the data is lost with it; Postgres ships its own. */
+/** A log on the data disk would be lost with it; PostgreSQL archives its own log. */
 function nowhereToShip({ shipLogSeconds, databaseUrl, backupDir, backupS3Bucket }: Config): string[] {
   if (shipLogSeconds === undefined) return []
   if (databaseUrl && !databaseUrl.startsWith('file:'))
@@ -93,11 +93,11 @@ function nowhereToShip({ shipLogSeconds, databaseUrl, backupDir, backupS3Bucket 
   return []
 }
 
-/** A mail server takes nothing of nobody, and answers go somewhere. */
+/** Mails need a sender. */
 const senderless = ({ smtpUrl, mailFrom }: Config): string[] =>
   smtpUrl !== undefined && mailFrom === undefined ? ['MAIL_FROM must be set when SMTP_URL is: whom the mails are from'] : []
 
-/** Test money and real money never meet in one account: what its two keys say of themselves must agree. */
+/** The two keys of an account must have the same mode. */
 function mixedModes(config: Config): string[] {
   const pairs = [
     ['STRIPE', config.stripePublishableKey, config.stripeSecretKey],
@@ -110,8 +110,8 @@ function mixedModes(config: Config): string[] {
 }
 
 /**
- * A bucket that is named in part would leave documents, or backups, in the data directory without a word.
- * @param besides what must be set with it, and may be without
+ * An incomplete bucket configuration would silently use the data directory.
+ * @param besides settings that are required with the bucket and optional without
  */
 function halfStore(
   env: Readonly<Record<string, string | undefined>>,
@@ -124,7 +124,7 @@ function halfStore(
   return [...names, ...besides].filter(isMissing).map((name) => `${name} must be set when another of ${names.join(', ')} is`)
 }
 
-/** What lies under the prefix of documents and is none is swept away, and so with pictures. */
+/** Each sweep deletes unknown files under its prefix. */
 function sharedPrefix({
   documentsS3Endpoint,
   documentsS3Bucket,
@@ -139,7 +139,7 @@ function sharedPrefix({
     : []
 }
 
-/** What each provider of the operations' pages cannot do without. */
+/** Settings that each operations provider requires. */
 const neededBy: Readonly<Record<string, readonly string[]>> = {
   ecs: ['ECS_REGION', 'ECS_KEY_ID', 'ECS_SECRET'],
   systemd: ['SYSTEMD_UNITS'],
@@ -148,7 +148,7 @@ const neededBy: Readonly<Record<string, readonly string[]>> = {
   github: ['GITHUB_TOKEN', 'GITHUB_REPOSITORIES'],
 }
 
-/** A provider that is named and cannot be asked would show nothing, with nobody the wiser. */
+/** A provider without its settings would silently show nothing. */
 function halfProviders(config: Config, env: Readonly<Record<string, string | undefined>>): string[] {
   const named = {
     OPERATIONS_SERVICES: config.operationsServices,

@@ -16,21 +16,21 @@ import { createSafeFetch } from './clients/safe-fetch.ts'
 import type { Config } from './config.ts'
 import { type Clock, watchClock } from './core/clock.ts'
 import type { Deps, Passwords } from './core/deps.ts'
-import { notingErrors } from './core/error-notes.ts'
+import { countErrors } from './core/error-notes.ts'
 import { AppError } from './core/errors.ts'
 import type { SafeFetch, TxtLookup } from './core/outgoing.ts'
-import { countingCommits, requestId } from './core/request-context.ts'
-import { notShared } from './core/shared-state.ts'
-import type { Peers } from './http/client-connections.ts'
-import { answerDeadline, createEdge, type Deadline, type Edge } from './http/fast-path.ts'
-import { notingLimits } from './http/limits.ts'
+import { requestId, trackCommits } from './core/request-context.ts'
+import { noSharedState } from './core/shared-state.ts'
+import type { ClientConnections } from './http/client-connections.ts'
+import { answerDeadline, createFastPath, type Deadline, type FastPath } from './http/fast-path.ts'
+import { auditLimits } from './http/limits.ts'
 import { publicReads } from './http/public-reads.ts'
-import { createHotReads, isCachedBy } from './http/response-cache.ts'
+import { createCachedReads, isCachedBy } from './http/response-cache.ts'
 import { createKeyring, keyFile, refuseOpenKeyFile, refuseOrphanedKeys, rememberRegistration } from './keys.ts'
 import { createNewId } from './lib/ids.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { networkOf } from './lib/networks.ts'
-import { chanceOf } from './lib/random.ts'
+import { randomFraction } from './lib/random.ts'
 import { confirmMasterKeys, hasSealedSecrets } from './modules/identity/master-key/index.ts'
 import { statsJsonSync } from './modules/trust/fabric/index.ts'
 import { type AppDeps, compose } from './providers.ts'
@@ -38,7 +38,7 @@ import { version } from './version.ts'
 
 export type InstanceOptions = {
   config: Config
-  /** A `server` holds the data directory; a `command` works beside a running server. */
+  /** A `server` holds the data directory; a `command` may run beside a server. */
   as: 'server' | 'command'
   clock?: Clock
   log?: Log
@@ -47,34 +47,34 @@ export type InstanceOptions = {
   safeFetch?: SafeFetch
   lookUpTxt?: TxtLookup
   countryOf?: (address: string) => string | undefined
-  /** How long Redis has for an answer, where that is not for `openRedis` to say. */
+  /** Timeout of Redis responses. */
   redisTimeoutMs?: number
   diskFree?: () => number | undefined
   deadline?: () => Deadline
   sqlite?: SqliteOptions
   postgres?: PostgresOptions
-  /** Besides those that the instance has by itself. */
+  /** Processors in addition to those of the instance. */
   processors?: readonly Processor[]
-  /** Puts the routes together; tests have their apps share them. */
+  /** Creates the routes; tests share them between apps. */
   routes?: (deps: AppDeps) => { fetch(request: Request): Response | Promise<Response> }
 }
 
 export type Instance = {
   deps: AppDeps
-  /** What answers requests: put together when it is first asked for, which most commands never do. */
-  readonly edge: Edge
+  /** The request handler. Created on demand, because most commands do not need it. */
+  readonly edge: FastPath
   migrated: string[]
   backup: string | undefined
   close(): Promise<void>
-  /** Writes the lines of the log that are still held back; called before the process ends. */
+  /** Writes buffered log lines; call it before the process ends. */
   flush(): void
 }
 
 const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() }
-/** What is said of a clock that jumped. */
+/** Advice in the log after a clock jump. */
 const advice = 'jobs that end or forget things by their age wait until the clock has been steady again: see that it is right'
 
-/** Puts an instance together out of its settings: database, keys, stores, services, app. The one place that knows all parts. */
+/** Creates an instance from its settings: database, keys, stores, services and app. */
 export async function openInstance({
   config,
   as,
@@ -84,9 +84,9 @@ export async function openInstance({
   ...given
 }: InstanceOptions): Promise<Instance> {
   const lines = createLineWriter(process.stderr)
-  const { log, notes: errorNotes } = notingErrors(given.log ?? createLog(config.logLevel, clock.now, lines.write, requestId), clock.now)
+  const { log, notes: errorNotes } = countErrors(given.log ?? createLog(config.logLevel, clock.now, lines.write, requestId), clock.now)
   refuseOpenKeyFile(config)
-  // Before the file is made: it would look like a new shop's.
+  // Before the file is created, because it would look like a new shop's.
   const embedded = config.databaseUrl.startsWith('file:') ? databaseFile(config.databaseUrl) : undefined
   if (embedded !== undefined && isMissing(embedded)) refuseOrphanedKeys(config, embedded)
   const opened = await openDatabase({
@@ -94,7 +94,7 @@ export async function openInstance({
     dataDir: config.dataDir,
     as,
     now: clock.now(),
-    random: () => chanceOf(randomBytes),
+    random: () => randomFraction(randomBytes),
     ...(sqlite ? { sqlite } : {}),
     postgres: { connections: config.databaseConnections, ...given.postgres },
   })
@@ -103,10 +103,10 @@ export async function openInstance({
     log.warn('database.disk_full', {
       advice: 'the disk was full: the log was checkpointed into the database file. Free disk space',
     })
-  // Before the first write: what a crash left unshipped must not be written over before it is shipped.
+  // Before the first write, which could overwrite log frames that were not shipped before a crash.
   if (as === 'server' && config.shipLogSeconds !== undefined) opened.db.file?.holdLog()
-  const db = tellingOfPlace(countingCommits(opened.db), (isInPlace) => tellOfDatabase(log, embedded, isInPlace))
-  let shared = notShared
+  const db = tellingOfPlace(trackCommits(opened.db), (isInPlace) => tellOfDatabase(log, embedded, isInPlace))
+  let shared = noSharedState
   if (as === 'server') for (const warning of warnings) log.warn('data.open_to_all', { advice: warning })
   try {
     const isNew = !(await hasSealedSecrets(db))
@@ -115,9 +115,9 @@ export async function openInstance({
     await confirmMasterKeys({ db, clock }, keyring)
     rememberRegistration(config)
     const { redisUrl } = config
-    // A command limits nobody.
+    // Commands do not count limits.
     shared =
-      as === 'server' && redisUrl !== undefined ? await openRedis({ url: redisUrl, log, timeoutMs: given.redisTimeoutMs }) : notShared
+      as === 'server' && redisUrl !== undefined ? await openRedis({ url: redisUrl, log, timeoutMs: given.redisTimeoutMs }) : noSharedState
     if (as === 'server' && embedded === undefined && redisUrl === undefined)
       log.info('limits.by_process', {
         advice: 'limits and the breakers of payment processors are counted by each process: set REDIS_URL where several serve one database',
@@ -151,9 +151,9 @@ export async function openInstance({
       build: { version },
       host: hostname(),
     }
-    const peers: Peers = new WeakMap()
+    const peers: ClientConnections = new WeakMap()
     const appDeps = compose(deps, { peers, processors: given.processors ?? [] })
-    let edge: Edge | undefined
+    let edge: FastPath | undefined
     return {
       deps: appDeps,
       get edge() {
@@ -177,7 +177,7 @@ export async function openInstance({
   }
 }
 
-/** What the operator's file says of addresses, where there is one; said at the start, where nothing could tell a country that is asked for. */
+/** Opens GEO_DATABASE, and warns about settings that need a country without a source. */
 async function countriesOf({ geoDatabase, geoCountryHeader, operatorCountries, trustedProxies }: Config, log: Log, { monotonic }: Clock) {
   if (geoCountryHeader !== undefined && trustedProxies.length === 0)
     log.warn('operators.header_not_believed', {
@@ -193,15 +193,15 @@ async function countriesOf({ geoDatabase, geoCountryHeader, operatorCountries, t
   return () => undefined
 }
 
-/** The routes, and what stands before them. */
+/** Creates the routes and the layers in front of them. */
 function edgeOf(
   appDeps: AppDeps,
-  peers: Peers,
+  peers: ClientConnections,
   { deadline = answerDeadline, routes = createApp }: Pick<InstanceOptions, 'deadline' | 'routes'>,
-): Edge {
+): FastPath {
   const app = routes(appDeps)
-  return createEdge({
-    handle: notingLimits(
+  return createFastPath({
+    handle: auditLimits(
       appDeps,
       publicReads({
         handle: (request) => app.fetch(request),
@@ -214,7 +214,7 @@ function edgeOf(
         log: appDeps.log,
       }),
     ),
-    hot: createHotReads({
+    hot: createCachedReads({
       records: appDeps.documents,
       orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
       answers: appDeps.answers,
@@ -234,10 +234,10 @@ function edgeOf(
   })
 }
 
-/** Whether there is no database file, or one without a byte. */
+/** Whether the database file is missing or empty. */
 const isMissing = (file: string): boolean => !statSync(file, { throwIfNoEntry: false })?.size
 
-/** The database, which tells once when its file is gone from its place, and once when it is there again. */
+/** Wraps the database to report once when its file is missing, and once when it is back. */
 function tellingOfPlace(db: Database, tell: (isInPlace: boolean) => void): Database {
   let told = true
   return {
@@ -267,7 +267,7 @@ function tellOfKeys(log: Log, file: string, atHand: boolean): void {
     log.error('keys.missing', { file, advice: 'put it back from your copy before the next start: until then the keys are in memory alone' })
 }
 
-/** On the fullest of the disks that the instance lives on: DATABASE_URL may put the file on another than DATA_DIR. */
+/** Free bytes of the fullest disk of the instance: DATABASE_URL may name another disk than DATA_DIR. */
 function freeBytes({ databaseUrl, dataDir }: Config): number | undefined {
   if (!databaseUrl.startsWith('file:')) return undefined
   const free = directoriesOf(databaseUrl, dataDir).map((directory) => {
@@ -277,7 +277,10 @@ function freeBytes({ databaseUrl, dataDir }: Config): number | undefined {
   return Math.min(...free)
 }
 
-/** Request ids: unique in the instance, told apart by eye within a process. A UUID each would cost more than the rest of a read. */
+/**
+ * Creates request ids: unique in the instance and easy to tell apart. A UUID would cost more than the rest of a cached
+ * read.
+ */
 function createRequestIds(): () => string {
   const process = randomBytes(9).toString('base64url')
   let count = 0

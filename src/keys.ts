@@ -5,33 +5,33 @@ import { newTemporary } from '../db/temporary-files.ts'
 import type { Config } from './config.ts'
 import { OperatorError } from './core/errors.ts'
 import type { Keyring } from './core/keyring.ts'
-import { masterKey, seal, sealedBy, unseal } from './lib/seal.ts'
+import { keyVersionOf, masterKey, seal, unseal } from './lib/seal.ts'
 
-/** The secrets of an instance, newest first where a list rotates. */
+/** The secrets of an instance; lists are ordered newest first. */
 export type Secrets = {
   jwt: string[]
   encryption: string[]
   integrationApiKey: string
-  /** Whether a database knows these keys. Beside none, they then mean that it is somewhere else. */
+  /** Whether a database uses these keys. If the database is missing then, it is elsewhere. */
   registered?: boolean
 }
 
 const fileName = 'keys.json'
 const secretOf = () => randomBytes(32).toString('base64url')
 
-/** The path of the key file of an embedded instance. */
+/** Returns the path of the key file of an embedded instance. */
 export const keyFile = (config: Pick<Config, 'dataDir'>) => join(config.dataDir, fileName)
 
-/** The key file's content, or undefined where there is none. Throws when it is not one. */
+/** Reads the key file; undefined without one. Throws if it is invalid. */
 export function readKeyFile(file: string): Secrets | undefined {
-  // Not existsSync, which takes a directory that is closed to us for one without the file.
+  // Not existsSync, which returns false for an unreadable directory.
   if (!statSync(file, { throwIfNoEntry: false })) return undefined
   const secrets = parseSecrets(readFileSync(file, 'utf8'))
   if (!secrets) throw new OperatorError(`${file} is not a key file of souk: restore it from your copy of the keys`)
   return secrets
 }
 
-/** The content of a key file, or undefined where the text is none. */
+/** Parses a key file; undefined if it is invalid. */
 export function parseSecrets(text: string): Secrets | undefined {
   try {
     const { jwt, encryption, integrationApiKey, registered } = JSON.parse(text) as Partial<Secrets>
@@ -42,12 +42,12 @@ export function parseSecrets(text: string): Secrets | undefined {
   }
 }
 
-/** Writes the key file for its owner alone, whole or not at all; on the disk when it returns, because what it seals will be. */
+/** Writes the key file atomically and durably for its owner only, because data will be sealed with it. */
 export function writeKeyFile(file: string, secrets: Secrets): void {
   writePrivateFile(file, `${JSON.stringify(secrets, null, 2)}\n`, renameSync)
 }
 
-/** Makes the key file unless there is one: two processes that start at once end with the same keys. */
+/** Creates the key file unless it exists: two concurrent starts end with the same keys. */
 function createKeyFile(file: string, secrets: Secrets): void {
   writePrivateFile(file, `${JSON.stringify(secrets, null, 2)}\n`, (temporary) => {
     try {
@@ -58,9 +58,9 @@ function createKeyFile(file: string, secrets: Secrets): void {
   })
 }
 
-/** Writes a file for its owner alone under a name of its own, lets `place` give it the name, and waits for the disk. */
+/** Writes a private file under a temporary name, lets `place` rename it, and syncs. */
 export function writePrivateFile(file: string, text: string, place: (temporary: string, file: string) => void = renameSync): void {
-  // Made anew: what somebody else has put there would keep its owner and its mode.
+  // Created anew, because an existing file would keep its owner and mode.
   const temporary = newTemporary(file)
   try {
     writeFileSync(temporary, text, { mode: 0o600, flush: true, flag: 'wx' })
@@ -77,8 +77,8 @@ export function writePrivateFile(file: string, text: string, place: (temporary: 
 }
 
 /**
- * The secrets in force: what the settings name, else the key file, which is made if `mayCreate`.
- * @throws Error that says what is missing
+ * Loads the secrets from the settings or the key file, which is created if `mayCreate`.
+ * @throws Error that names what is missing
  */
 export function loadSecrets(config: Config, mayCreate: boolean): Secrets {
   const embedded = config.databaseUrl.startsWith('file:')
@@ -102,7 +102,7 @@ export function loadSecrets(config: Config, mayCreate: boolean): Secrets {
   }
 }
 
-/** Adds a new first key of each rotating kind to the key file and returns the content. The old ones stay, to open old backups. */
+/** Adds a new first key of each kind to the key file and returns the content. Old keys remain, to open old backups. */
 export function rotateKeyFile(file: string): Secrets {
   const secrets = readKeyFile(file)
   if (!secrets)
@@ -115,8 +115,8 @@ export function rotateKeyFile(file: string): Secrets {
 }
 
 /**
- * Refuses a key file that everybody on the machine may read.
- * @throws OperatorError with what to run
+ * Refuses a key file that everyone on the machine can read.
+ * @throws OperatorError with the command to run
  */
 export function refuseOpenKeyFile(config: Pick<Config, 'dataDir' | 'databaseUrl'>): void {
   const file = keyFile(config)
@@ -131,8 +131,9 @@ const readableByOthers = 0o004
 const modeText = (mode: number) => (mode & 0o777).toString(8).padStart(4, '0')
 
 /**
- * For a database that is missing or new: keys that some database knows are then a sign of a disk that is not mounted, or of a wrong path.
- * @throws OperatorError with what to do
+ * Refuses a missing or new database if the keys belong to a known one: the disk may not be mounted, or the path may be
+ * wrong.
+ * @throws OperatorError with advice
  */
 export function refuseOrphanedKeys(config: Pick<Config, 'dataDir'>, database: string): void {
   const file = keyFile(config)
@@ -142,7 +143,7 @@ export function refuseOrphanedKeys(config: Pick<Config, 'dataDir'>, database: st
   )
 }
 
-/** Notes in the key file that a database knows its keys. */
+/** Records in the key file that a database uses its keys. */
 export function rememberRegistration(config: Pick<Config, 'dataDir' | 'databaseUrl'>): void {
   const file = keyFile(config)
   const secrets = config.databaseUrl.startsWith('file:') ? readKeyFile(file) : undefined
@@ -150,8 +151,8 @@ export function rememberRegistration(config: Pick<Config, 'dataDir' | 'databaseU
 }
 
 /**
- * Holds the keys and notices when another process (`souk rotate-keys`) changed the file.
- * @param onFile told when the file can no longer be read, and when it can again
+ * Creates a keyring that reloads the key file after `souk rotate-keys`.
+ * @param onFile called when the file becomes unreadable, and when it is readable again
  */
 export function createKeyring(config: Config, mayCreate: boolean, onFile: (atHand: boolean) => void = () => undefined): Keyring {
   const file = keyFile(config)
@@ -160,7 +161,7 @@ export function createKeyring(config: Config, mayCreate: boolean, onFile: (atHan
       const stat = statSync(file, { throwIfNoEntry: false })
       return stat && `${stat.mtimeMs} ${stat.ino}`
     } catch {
-      // A directory that was closed to us: as if the file were gone.
+      // An unreadable directory counts as a missing file.
       return undefined
     }
   }
@@ -168,7 +169,7 @@ export function createKeyring(config: Config, mayCreate: boolean, onFile: (atHan
     jwt: secrets.jwt.map((secret) => masterKey(secret, 'jwt')),
     encryption: secrets.encryption.map((secret) => masterKey(secret, 'encryption')),
   })
-  // Before the file is read: a change in between is then seen by the next who asks.
+  // Before the file is read, so that the next call sees a concurrent change.
   let readAt = modified()
   const secrets = loadSecrets(config, mayCreate)
   let keys = keysOf(secrets)
@@ -178,18 +179,18 @@ export function createKeyring(config: Config, mayCreate: boolean, onFile: (atHan
     try {
       const read = keysOf(loadSecrets(config, false))
       const inUse = keys.encryption[0]?.fingerprint
-      // Of another instance: what we sealed would not open under them.
+      // Keys of another instance could not open what we sealed.
       if (!read.encryption.some(({ fingerprint }) => fingerprint === inUse)) return keys
       keys = read
       readAt = changed
     } catch {
-      // Caught half-edited: the keys that we have go on, and the file is read again at the next use.
+      // A half-edited file: keep the current keys and read it again at the next use.
     }
     return keys
   }
   let toldAtHand = true
   return {
-    atHand() {
+    isKeyFileReadable() {
       const before = readAt
       const atHand = before === undefined || (modified() !== undefined && current() === keys && modified() === readAt)
       if (atHand !== toldAtHand) onFile(atHand)
@@ -206,7 +207,7 @@ export function createKeyring(config: Config, mayCreate: boolean, onFile: (atHan
       return seal(key, plain, about, randomBytes(12))
     },
     unseal(sealed, about) {
-      const version = sealedBy(sealed)
+      const version = keyVersionOf(sealed)
       const key = keys.encryption.find((one) => one.version === version) ?? current().encryption.find((one) => one.version === version)
       if (!key) throw new Error('the master key that sealed this is missing')
       return unseal(key, sealed, about)

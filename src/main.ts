@@ -1,12 +1,12 @@
-/** The entry: the only reader of the environment and of the command line. */
+/** The entry point: the only reader of the environment and the command line. */
 import { run } from './cli/index.ts'
 
-// What we write is for our own user: the database, the keys, the backups.
+// Files that we create are private: database, keys, backups.
 process.umask(0o077)
 
 const endsWithinMs = 2_000
 
 const status = await run(Bun.argv.slice(2), process.env)
 process.exitCode = status
-// What a command was given up on (a bucket that does not answer) may still be open, and keep the process: not once all is printed.
+// Abandoned work, such as a request to an unresponsive bucket, must not keep the process alive after the output.
 if (status !== undefined) process.stdout.write('', () => void setTimeout(() => process.exit(status), endsWithinMs).unref())

@@ -1,6 +1,6 @@
 import type { Processor } from './clients/processors/processor.ts'
 import type { Deps } from './core/deps.ts'
-import type { Peers } from './http/client-connections.ts'
+import type { ClientConnections } from './http/client-connections.ts'
 import { httpProviders } from './http/providers.ts'
 import { blogProviders } from './modules/catalog/blog/providers.ts'
 import { mediaProviders } from './modules/catalog/media/providers.ts'
@@ -50,22 +50,22 @@ import { trustProviders } from './modules/trust/fabric/providers.ts'
 import { methodologyProviders } from './modules/trust/methodology/providers.ts'
 import { serviceProviderProviders } from './modules/trust/service-provider/providers.ts'
 
-/** Adds a module's parts to what there is already, which they may use. */
+/** Adds providers that may use the earlier ones. */
 const joined = <Before extends object>(deps: Before) => ({
   deps,
   add: <Parts extends object>(parts: (deps: Before) => Parts) => joined<Before & Parts>({ ...deps, ...parts(deps) }),
 })
 
-/** What is given from outside besides. */
-export type Given = {
-  /** Where requests come from, as the server tells it. */
-  readonly peers: Peers
-  /** Besides those that the instance has by itself. */
+/** External inputs. */
+export type ComposeOptions = {
+  /** Connections of requests, as the server reports them. */
+  readonly peers: ClientConnections
+  /** Processors in addition to those of the instance. */
   readonly processors: readonly Processor[]
 }
 
-/** Puts the stores and caches of all modules together. A module's parts may use those above it. */
-export const compose = (base: Deps, { peers, processors }: Given) =>
+/** Combines the providers of all modules. A module may use those above it. */
+export const compose = (base: Deps, { peers, processors }: ComposeOptions) =>
   joined(base)
     .add(platformProviders)
     .add(auditProviders)

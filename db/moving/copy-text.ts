@@ -1,10 +1,13 @@
-/** Rows as lines of PostgreSQL's COPY in text, byte for byte as it writes them itself: what was sent and what is there are compared so. */
+/**
+ * Formats rows for COPY in PostgreSQL's text format, byte for byte as PostgreSQL does. Sent and stored rows are
+ * compared this way.
+ */
 
 export type Kind = 'text' | 'integer' | 'truth' | 'bytes'
 
 const kinds: Readonly<Record<string, Kind>> = { text: 'text', bigint: 'integer', integer: 'integer', boolean: 'truth', bytea: 'bytes' }
 
-/** What a column of this type of PostgreSQL's holds; undefined for a type that nobody has taught us. */
+/** Returns the kind of a PostgreSQL type; undefined if unsupported. */
 export const kindOf = (type: string): Kind | undefined => kinds[type]
 
 const escapes: Readonly<Record<string, string>> = {
@@ -19,9 +22,9 @@ const escapes: Readonly<Record<string, string>> = {
 const escaped = /[\\\b\t\n\v\f\r]/g
 
 /**
- * A value of SQLite as it stands in a line.
- * @param value text, bytes, null, or an integer (a bigint, so that none is rounded)
- * @throws Error where it is not of the kind
+ * Formats a value of SQLite.
+ * @param value text, bytes, null, or a bigint for integers
+ * @throws Error if the kind does not match
  */
 export function fieldOf(kind: Kind, value: unknown): string {
   if (value === null) return '\\N'
@@ -32,9 +35,12 @@ export function fieldOf(kind: Kind, value: unknown): string {
   throw new Error(`a value is no ${kind}`)
 }
 
-/** A row, without the end of its line. @param row its values, behind its rowid */
+/**
+ * Formats a row without line end.
+ * @param row the rowid and the values
+ */
 export const lineOf = (kinds: readonly Kind[], row: readonly unknown[]): string =>
   kinds.map((kind, nth) => fieldOf(kind, row[nth + 1])).join('\t')
 
-/** A sum of the hashes of lines, whatever their order: of 64 bits. */
-export const added = (sum: bigint, line: string | Uint8Array): bigint => BigInt.asUintN(64, sum + Bun.hash.xxHash64(line))
+/** Adds the hash of a line to a sum that ignores the order (64 bits). */
+export const addToSum = (sum: bigint, line: string | Uint8Array): bigint => BigInt.asUintN(64, sum + Bun.hash.xxHash64(line))

@@ -1,10 +1,10 @@
-/** COPY on a connection of the driver, which knows its messages and leaves what is done with them to us. */
+/** COPY over a connection of the pg driver. */
 import type pg from 'pg'
 
-/** What is used of the driver's classes is no part of their types: its version is pinned. */
+/** Methods that the driver's types hide; its version is pinned. */
 type Connection = { query(text: string): void; sendCopyFromChunk(chunk: Uint8Array): void; endCopyFrom(): void }
 
-/** What the driver tells whoever has the connection. */
+/** Callbacks of the driver. */
 abstract class Copying {
   readonly done: Promise<void>
   readonly #settle: PromiseWithResolvers<void>
@@ -41,7 +41,7 @@ class CopyIn extends Copying {
     try {
       this.onSent()
     } catch (error) {
-      // Thrown on it would be the driver's, and nobody would ever be answered.
+      // An exception here would reach the driver, and nobody would get a result.
       this.handleError(error)
     }
   }
@@ -67,14 +67,14 @@ const run = (client: pg.Client, copying: Copying): Promise<void> => {
 const listOf = (table: string, columns: readonly string[]) => `"${table}" (${columns.map((name) => `"${name}"`).join(', ')})`
 
 /**
- * Puts lines into a table.
- * @param data lines, each with its end
- * @param onSent called once they are under way: what can be done meanwhile
- * @throws what `onSent` does
+ * Sends lines to a table.
+ * @param data lines with line ends
+ * @param onSent called when they are sent; may prepare the next ones
+ * @throws errors of `onSent`
  */
 export const copyIn = (client: pg.Client, table: string, columns: readonly string[], data: Uint8Array, onSent: () => void): Promise<void> =>
   run(client, new CopyIn(`COPY ${listOf(table, columns)} FROM STDIN`, data, onSent))
 
-/** Reads all lines of a table, without their ends. */
+/** Reads all lines of a table without line ends. */
 export const copyOut = (client: pg.Client, table: string, columns: readonly string[], onLine: (line: Uint8Array) => void): Promise<void> =>
   run(client, new CopyOut(`COPY ${listOf(table, columns)} TO STDOUT`, onLine))

@@ -1,22 +1,22 @@
-/** Moves what a database file holds into a PostgreSQL database, table by table, and holds the one against the other. */
+/** Moves a SQLite database to PostgreSQL table by table, and compares both. */
 import { DatabaseRefused } from '../engine.ts'
 import { postgresMigrations } from '../migrations/index.ts'
-import { added, kindOf, lineOf } from './copy-text.ts'
-import { type Column, inOrder, type Source, type SourceTable } from './source.ts'
-import { filledTables, type Piece, type Reached, type SearchedProduct, type Target, withTarget, wordsTable } from './target.ts'
+import { addToSum, kindOf, lineOf } from './copy-text.ts'
+import { type Column, type Source, type SourceTable, sortByReferences } from './source.ts'
+import { filledTables, type MoveProgress, type SearchedProduct, type TablePiece, type Target, withTarget, wordsTable } from './target.ts'
 
 export type Move = {
   source: Source
-  /** Of the target. */
+  /** URL of the target. */
   url: string
   /** Milliseconds since the epoch. */
   now: number
-  /** The words by which products are found, of those behind `after` by their rowids: what the search index of the target is made of. */
+  /** Returns products after a rowid with their search terms, for the target's search index. */
   products: (after: bigint, limit: number) => Searchable[]
   watch: Watch
   /**
-   * Done once all is there and was compared, before anybody is let in.
-   * @returns storage names of documents that went into the bucket; undefined where there is none
+   * Runs after the comparison, before the target is released.
+   * @returns names of files that were moved to the bucket; undefined without a bucket
    */
   before: () => Promise<readonly string[] | undefined>
 }
@@ -28,12 +28,12 @@ export type Watch = {
   onDone(rows: number, table: string): void
 }
 
-export type Moved = { readonly tables: number; readonly rows: number; readonly products: number }
+export type MoveResult = { readonly tables: number; readonly rows: number; readonly products: number }
 
-/** A table of the source, and what its columns are in the target. */
+/** A table and the columns of the target. */
 type Plan = { readonly table: SourceTable; readonly columns: readonly Column[] }
 
-/** Of a piece of rows of the usual length, and of one of the longest there is. */
+/** Usual and maximum bytes of a batch. */
 const [bytesOfPiece, bytesMax] = [1_000_000, 32_000_000]
 const rowsMax = 5_000
 const rowsFirst = 20
@@ -41,10 +41,10 @@ const productsAtOnce = 500
 const problemsMax = 20
 
 /**
- * Moves all of it, or goes on where an earlier run of the same source has stopped.
- * @throws DatabaseRefused where the target is not empty, something in the source cannot be moved, or what is there is not what was sent
+ * Moves everything, or continues an interrupted move of the same source.
+ * @throws DatabaseRefused if the target is not empty, a row cannot be moved, or the comparison fails
  */
-export const move = ({ source, url, now, products, watch, before }: Move): Promise<Moved> =>
+export const moveDatabase = ({ source, url, now, products, watch, before }: Move): Promise<MoveResult> =>
   withTarget(url, { fingerprint: source.fingerprint, migrations: postgresMigrations, now }, async (target) => {
     const plans = planOf(source, await target.columns())
     const rows = plans.reduce((sum, { table }) => sum + table.rows, 0)
@@ -76,8 +76,8 @@ const listed = (lines: readonly string[]): string =>
     .join('\n')
 
 /**
- * Every table and column of the source, and where it goes.
- * @throws Error for one that the other side lacks: a migration has been forgotten, or what this says of types
+ * Maps tables and columns of the source to the target.
+ * @throws DatabaseRefused if one is missing
  */
 export function planOf(source: Pick<Source, 'tables'>, there: ReadonlyMap<string, ReadonlyMap<string, string>>): Plan[] {
   const names = new Set(source.tables.map(({ name }) => name))
@@ -87,7 +87,7 @@ export function planOf(source: Pick<Source, 'tables'>, there: ReadonlyMap<string
       .map((name) => `the source has no table ${name}`),
     ...[...names].filter((name) => !there.has(name)).map((name) => `the target has no table ${name}`),
   ]
-  const plans = inOrder(source.tables).map((table) => {
+  const plans = sortByReferences(source.tables).map((table) => {
     const types = there.get(table.name) ?? new Map<string, string>()
     const extra = [...types.keys()].filter((name) => !table.columns.includes(name))
     missing.push(...extra.map((name) => `the source has no column ${table.name}.${name}`))
@@ -104,13 +104,13 @@ export function planOf(source: Pick<Source, 'tables'>, there: ReadonlyMap<string
   return plans
 }
 
-/** @throws DatabaseRefused with all that the target would refuse half-way */
+/** @throws DatabaseRefused with all rows that the target would refuse */
 async function lookAt(source: Source, plans: readonly Plan[], watch: Watch, rows: number): Promise<void> {
   watch.onBegin('looking', rows, 0)
   const problems = source.dangling()
   let done = 0
   for (const { table, columns } of plans) {
-    // Whoever presses Ctrl-C is heard between two tables.
+    // Lets Ctrl-C interrupt between tables.
     await Bun.sleep(0)
     problems.push(...source.problems(table.name, columns))
     done += table.rows
@@ -119,7 +119,7 @@ async function lookAt(source: Source, plans: readonly Plan[], watch: Watch, rows
   if (problems.length > 0) throw new DatabaseRefused(`nothing was moved, because of what the database holds:\n${listed(problems)}`)
 }
 
-/** Tells how many rows are done, over all tables. */
+/** Reports progress over all tables. */
 function countingFrom(done: number, watch: Watch) {
   let count = done
   return (rows: number, table: string) => {
@@ -134,7 +134,7 @@ async function moveTable(source: Source, target: Target, { table, columns }: Pla
   const kinds = columns.map(({ kind }) => kind)
   const most = Math.max(1, Math.min(rowsMax, Math.floor(bytesMax / (source.longest(table.name, names) + 1))))
   let limit = Math.min(rowsFirst, most)
-  function pieceBehind(at: Reached): Piece | undefined {
+  function pieceBehind(at: MoveProgress): TablePiece | undefined {
     const rows = source.rows(table.name, names, at.upTo, limit)
     const last = rows.at(-1)
     if (!last) return undefined
@@ -142,7 +142,7 @@ async function moveTable(source: Source, target: Target, { table, columns }: Pla
     let text = ''
     for (const row of rows) {
       const line = lineOf(kinds, row)
-      sum = added(sum, line)
+      sum = addToSum(sum, line)
       text += `${line}\n`
     }
     const lines = Buffer.from(text)
@@ -150,10 +150,10 @@ async function moveTable(source: Source, target: Target, { table, columns }: Pla
     return { upTo: last[0], rows: at.rows + rows.length, sum, lines }
   }
   for (let piece = pieceBehind(target.reached(table.name)); piece; ) {
-    const sent: Piece = piece
+    const sent: TablePiece = piece
     const before = target.reached(table.name).rows
-    let next: Piece | undefined
-    // While the server is at work on one piece, the next is made.
+    let next: TablePiece | undefined
+    // The next batch is prepared while the server stores this one.
     await target.put(table.name, names, sent, () => {
       next = pieceBehind(sent)
     })
@@ -168,17 +168,17 @@ async function moveWords(target: Target, products: Move['products'], count: Coun
     const some = products(at.upTo, productsAtOnce)
     const last = some.at(-1)
     if (!last) return
-    const sum = some.reduce((sum, product) => added(sum, lineOfWords(product)), at.sum)
+    const sum = some.reduce((sum, product) => addToSum(sum, lineOfWords(product)), at.sum)
     await target.putWords({ upTo: last.rowid, rows: at.rows + some.length, sum }, some)
     count(some.length, wordsTable)
   }
 }
 
-/** The index keeps each word once, and in an order of its own. */
+/** The index stores each term once, in its own order. */
 const lineOfWords = ({ id, shopId, visibleFrom, words }: SearchedProduct): string =>
   [id, shopId, visibleFrom, [...new Set(words.split(' '))].sort().join(' ')].join('\t')
 
-/** What of a table is not there as it was sent, in words. */
+/** Describes how a table differs from what was sent. */
 async function differences(source: Source, target: Target, { table, columns }: Plan, count: Count): Promise<string[]> {
   const { name } = table
   const sent = target.reached(name)
@@ -191,7 +191,7 @@ async function differences(source: Source, target: Target, { table, columns }: P
     columns.map((column) => column.name),
     (line) => {
       rows++
-      sum = added(sum, line)
+      sum = addToSum(sum, line)
     },
   )
   count(table.rows, name)
@@ -205,7 +205,7 @@ async function wordDifferences(target: Target, documents: number, count: Count):
   let [rows, sum] = [0, 0n]
   await target.words((product) => {
     rows++
-    sum = added(sum, lineOfWords(product))
+    sum = addToSum(sum, lineOfWords(product))
   })
   count(documents, wordsTable)
   if (rows !== documents || sent.rows !== documents) return [`${wordsTable}: ${rows} products of ${documents}`]

@@ -1,4 +1,4 @@
-/** The database file that is moved: nobody writes to it meanwhile, and nothing in it is changed. */
+/** The source of a move: a SQLite file that is locked against writes. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { isUtf8 } from 'node:buffer'
 import { statSync } from 'node:fs'
@@ -10,45 +10,45 @@ import type { Kind } from './copy-text.ts'
 export type SourceTable = {
   readonly name: string
   readonly columns: readonly string[]
-  /** Tables that it refers to. */
+  /** Referenced tables. */
   readonly parents: readonly string[]
   readonly rows: number
 }
-/** Its rowid, and behind it its values in the order of the columns. */
+/** The rowid and the values in column order. */
 export type SourceRow = readonly [bigint, ...unknown[]]
 
-/** A column of the source, and what the target holds in its place. */
+/** A column and its type in the target. */
 export type Column = { readonly name: string; readonly kind: Kind; readonly isShort: boolean }
 
 export type Source = {
-  /** Differs once anything was written to it. */
+  /** Changes with every write. */
   readonly fingerprint: string
   readonly tables: readonly SourceTable[]
-  /** What the target would refuse, in words; looked for table by table. */
+  /** Describes rows that the target would refuse. */
   problems(table: string, columns: readonly Column[]): string[]
-  /** References that lead nowhere. */
+  /** Describes dangling references. */
   dangling(): string[]
-  /** Bytes of the longest row of a table, about. */
+  /** Approximate bytes of the longest row. */
   longest(table: string, columns: readonly string[]): number
-  /** Rows behind `after`, by their rowids. */
+  /** Returns rows after a rowid. */
   rows(table: string, columns: readonly string[], after: bigint, limit: number): SourceRow[]
-  /** Of each integer column two sums, which together are exact: see `sumsOf`. */
+  /** Two sums per integer column, exact together; see `sumsOf`. */
   figures(table: string, columns: readonly string[]): string[]
   all<Row>(query: string): Row[]
   close(): void
 }
 
-/** Both engines understand it, and neither overflows. */
+/** Works on both engines without overflow. */
 export const sumsOf = (columns: readonly string[]): string =>
   ['count(*)', ...columns.flatMap((name) => [`coalesce(sum("${name}" / 1000000), 0)`, `coalesce(sum("${name}" % 1000000), 0)`])].join(', ')
 
-/** What belongs to the engine: the search indexes, which the target builds for itself, and the migrations that have run. */
+/** Tables of the engine: search indexes, which the target rebuilds, and migrations. */
 const ownTables = new Set(['souk_migrations', 'product_ranks', 'managed_ranks', 'customer_ranks', 'search_shops'])
-/** Of 32 bits. */
+/** Range of 32-bit integers. */
 const [intMin, intMax] = [-2_147_483_648, 2_147_483_647]
 
 /**
- * Opens the file and keeps everybody else from writing to it until it is closed. Reads go on.
+ * Opens the file and locks it against writes; reads continue.
  * @throws DatabaseRefused while another command uses it
  */
 export function openSource(file: string): Source {
@@ -62,9 +62,9 @@ export function openSource(file: string): Source {
   }
 }
 
-/** More than are named. */
+/** More rows than messages name. */
 const wrongMax = 10
-const told = (what: string, rows: readonly bigint[]): string[] => (rows.length === 0 ? [] : [`${what}, ${rowidsText(rows)}`])
+const problemLines = (what: string, rows: readonly bigint[]): string[] => (rows.length === 0 ? [] : [`${what}, ${rowidsText(rows)}`])
 
 const inUse = () => new DatabaseRefused('Another souk command uses the database: wait until it is done, then try again')
 
@@ -87,24 +87,24 @@ function sourceOn(connection: Sqlite, file: string): Source {
       rows: Number(all<{ n: bigint }>(`SELECT count(*) AS n FROM "${name}"`)[0]?.n ?? 0),
     }))
 
-  /** How many rows are not as they must be, and where the first few are. */
+  /** Describes violating rows and names the first few. */
   function found(table: string, column: string, isWrong: string, what: string): string[] {
     const rows = connection.query<[bigint], []>(`SELECT rowid FROM "${table}" WHERE ${isWrong} LIMIT ${wrongMax}`).values()
-    return told(
+    return problemLines(
       `${table}.${column} ${what}`,
       rows.map(([rowid]) => rowid as bigint),
     )
   }
 
-  /** Text that is none: read as text, another one would stand in its place. */
+  /** Describes text columns with invalid UTF-8, which would be read as other text. */
   function notText(table: string, column: string): string[] {
-    // What is not ASCII throughout; SQLite itself takes any bytes for text.
+    // Only non-ASCII values need the check; SQLite accepts any bytes as text.
     const query = connection.query<{ id: bigint; bytes: Uint8Array }, []>(
       `SELECT rowid AS id, CAST("${column}" AS BLOB) AS bytes FROM "${table}" WHERE "${column}" GLOB '*[^' || char(1) || '-' || char(127) || ']*'`,
     )
     let rows: bigint[] = []
     for (const { id, bytes } of query.iterate()) if (!isUtf8(bytes)) rows = named(rows, id)
-    return told(`${table}.${column} holds bytes that are no text (UTF-8)`, rows)
+    return problemLines(`${table}.${column} holds bytes that are no text (UTF-8)`, rows)
   }
 
   return {
@@ -142,10 +142,10 @@ function sourceOn(connection: Sqlite, file: string): Source {
 }
 
 /**
- * Tables in an order in which each comes behind those that it refers to.
- * @throws Error where they refer to each other in a circle
+ * Sorts tables so that referenced tables come first.
+ * @throws Error for circular references
  */
-export function inOrder(tables: readonly SourceTable[]): SourceTable[] {
+export function sortByReferences(tables: readonly SourceTable[]): SourceTable[] {
   const placed: SourceTable[] = []
   const names = new Set<string>()
   let left = [...tables]

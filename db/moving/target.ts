@@ -1,4 +1,4 @@
-/** The database that an instance is moved into, and how far it has come there. */
+/** The target of a move and its progress. */
 import type pg from 'pg'
 import { DatabaseRefused, engineErrorCode } from '../engine.ts'
 import type { Migration } from '../migrations/pending.ts'
@@ -8,32 +8,38 @@ import { withClient } from '../postgres/primary.ts'
 import { copyIn, copyOut } from './copy.ts'
 import { sumsOf } from './source.ts'
 
-/** How far a table has come. */
-export type Reached = { readonly upTo: bigint; readonly rows: number; readonly sum: bigint }
+/** Progress of a table. */
+export type MoveProgress = { readonly upTo: bigint; readonly rows: number; readonly sum: bigint }
 
-export type Piece = Reached & { readonly lines: Uint8Array }
+export type TablePiece = MoveProgress & { readonly lines: Uint8Array }
 
 export type Target = {
-  /** The columns of each table and their types. */
+  /** Columns and types per table. */
   columns(): Promise<Map<string, Map<string, string>>>
-  reached(table: string): Reached
-  /** Takes away what migrations have put there: the source has it too. @param tables each behind those that refer to it */
+  reached(table: string): MoveProgress
+  /**
+   * Deletes rows that migrations inserted.
+   * @param tables referencing tables first
+   */
   clear(tables: readonly string[]): Promise<void>
   /**
-   * Puts a piece into a table, with how far it has come, in one transaction.
-   * @param onSent called once it is under way
+   * Stores a batch and its progress in one transaction.
+   * @param onSent called when the batch is sent
    */
-  put(table: string, columns: readonly string[], piece: Piece, onSent: () => void): Promise<void>
-  /** The same of the search index: `lines` is left alone. @param products their words, apart by spaces */
-  putWords(piece: Reached, products: readonly SearchedProduct[]): Promise<void>
+  put(table: string, columns: readonly string[], piece: TablePiece, onSent: () => void): Promise<void>
+  /**
+   * Stores search terms; ignores `lines`.
+   * @param products terms separated by spaces
+   */
+  putWords(piece: MoveProgress, products: readonly SearchedProduct[]): Promise<void>
   lines(table: string, columns: readonly string[], onLine: (line: Uint8Array) => void): Promise<void>
-  /** Of every product what the search index holds, its words in no order. */
+  /** Reads the search index; terms have no order. */
   words(onProduct: (product: SearchedProduct) => void): Promise<void>
-  /** The sums that the source says too. */
+  /** The sums of `Source.figures`. */
   figures(table: string, columns: readonly string[]): Promise<string[]>
   /**
-   * Gathers what the server plans by, and lets everybody in.
-   * @param inBucket storage names of documents that lie in the bucket from now on; undefined where there is none
+   * Runs ANALYZE and releases the target for use.
+   * @param inBucket names of files that are in the bucket now; undefined without a bucket
    */
   finish(inBucket: readonly string[] | undefined): Promise<void>
 }
@@ -41,34 +47,34 @@ export type Target = {
 export type SearchedProduct = { readonly id: string; readonly shopId: string; readonly visibleFrom: string; readonly words: string }
 
 export const wordsTable = 'product_words'
-/** What a shop's own people search: filled in by a job, once the target is served. */
+/** Search indexes that a job fills after the move. */
 export const filledTables: ReadonlySet<string> = new Set(['order_words', 'managed_words', 'customer_words'])
 const stateTable = 'souk_move'
-/** Set for one transaction alone: behind a pooler the connection is somebody else's next, whose commits must wait for the disk. */
+/** Settings of one transaction, because a pooler hands the connection to others. */
 const beginUnhurried = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL bytea_output = 'hex'"
-/** What a crash of the server takes is moved again: what was moved is noted in the same transaction. Only the end waits for the disk. */
+/** A crash may lose commits, but progress is lost with them. Only the last commit waits for the disk. */
 const beginQuick = `${beginUnhurried}; SET LOCAL synchronous_commit = off`
-const nothing: Reached = { upTo: -9_223_372_036_854_775_808n, rows: 0, sum: 0n }
+const nothing: MoveProgress = { upTo: -9_223_372_036_854_775_808n, rows: 0, sum: 0n }
 const wordsAtOnce = 2_000
 const atWork = 'another `souk move` is at work on the target'
 
 /**
- * Lends the target: a database without a table, or one into which the same source was being moved.
+ * Opens the target: an empty database, or one with an interrupted move of the same source.
  * @param fingerprint of the source
- * @throws DatabaseRefused for any other
+ * @throws DatabaseRefused otherwise
  */
 export const withTarget = <T>(
   url: string,
   given: { fingerprint: string; migrations: readonly Migration[]; now: number },
   use: (target: Target) => Promise<T>,
-): Promise<T> => withClient(url, async (client) => use(await begun(client, given)))
+): Promise<T> => withClient(url, async (client) => use(await openTarget(client, given)))
 
-async function begun(
+async function openTarget(
   client: pg.Client,
   { fingerprint, migrations, now }: { fingerprint: string; migrations: readonly Migration[]; now: number },
 ): Promise<Target> {
   await refuseEncoding(client)
-  if (await isBegun(client)) await takeUp(client, fingerprint)
+  if (await isBegun(client)) await resumeMove(client, fingerprint)
   else await begin(client, fingerprint, now)
   await migrateOn(client, migrations, now, true)
   return targetOn(client)
@@ -85,23 +91,23 @@ async function isBegun(client: pg.Client): Promise<boolean> {
   return rows[0]?.name != null
 }
 
-/** What extensions have put there does not count. */
+/** Ignores tables of extensions. */
 const tablesThere = `
   SELECT c.relname AS name FROM pg_class c
   WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
     AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'e')
   ORDER BY 1`
 
-/** Of two that begin at once, the second waits for the lock and finds what the first has made. */
+/** The advisory lock serializes concurrent moves. */
 async function begin(client: pg.Client, fingerprint: string, now: number): Promise<void> {
   try {
-    // Whatever the database's default: who waited must see what the one before has done.
+    // Read committed, so that a waiter sees the result of the other transaction.
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
     await client.query("SELECT pg_advisory_xact_lock(hashtextextended('souk_move', 0))")
     await refuseTables(client)
     await createLockRow(client, now)
     await client.query('INSERT INTO souk_migrations (tag, applied_at) VALUES ($1, $2)', [movingTag, now])
-    // The first row is the source; the others say how far each table has come.
+    // The first row identifies the source; the others are the progress of tables.
     await client.query(
       `CREATE TABLE ${stateTable} (name text PRIMARY KEY, up_to bigint NOT NULL, rows bigint NOT NULL, sum numeric NOT NULL, source text)`,
     )
@@ -124,8 +130,8 @@ async function refuseTables(client: pg.Client): Promise<void> {
     )
 }
 
-/** Whatever has come of a source that was written to since is of no use. */
-async function takeUp(client: pg.Client, fingerprint: string): Promise<void> {
+/** Progress of a source that changed since is useless. */
+async function resumeMove(client: pg.Client, fingerprint: string): Promise<void> {
   const { rows } = await client.query<{ name: string; source: string | null }>(`SELECT name, source FROM ${stateTable}`)
   const source = rows.find(({ name }) => name === '')?.source
   if (source === fingerprint) return
@@ -140,8 +146,8 @@ async function targetOn(client: pg.Client): Promise<Target> {
   const { rows } = await client.query<{ name: string; up_to: string; rows: string; sum: string }>(`SELECT * FROM ${stateTable}`)
   const reached = new Map(rows.map((row) => [row.name, { upTo: BigInt(row.up_to), rows: Number(row.rows), sum: BigInt(row.sum) }]))
 
-  /** One mover at a time: of two that are at the same place, one finds that it is another. */
-  async function note(table: string, { upTo, rows, sum }: Reached): Promise<void> {
+  /** Stores progress. The condition detects a concurrent move. */
+  async function note(table: string, { upTo, rows, sum }: MoveProgress): Promise<void> {
     const before = reached.get(table)
     const { rowCount } = before
       ? await client.query(`UPDATE ${stateTable} SET up_to = $2, rows = $3, sum = $4 WHERE name = $1 AND up_to = $5`, [
@@ -167,7 +173,7 @@ async function targetOn(client: pg.Client): Promise<Target> {
     }
   }
 
-  async function noting(table: string, at: Reached, put: () => Promise<unknown>): Promise<void> {
+  async function noting(table: string, at: MoveProgress, put: () => Promise<unknown>): Promise<void> {
     await within(beginQuick, async () => {
       await note(table, at)
       await put()
@@ -203,7 +209,7 @@ async function targetOn(client: pg.Client): Promise<Target> {
     reached: (table) => reached.get(table) ?? nothing,
     async clear(tables) {
       await within(beginUnhurried, async () => {
-        // Waits for a piece of another one that is under way, and sees it.
+        // Waits for a concurrent batch.
         await client.query(`LOCK TABLE ${stateTable} IN EXCLUSIVE MODE`)
         const { rowCount } = await client.query(`SELECT 1 FROM ${stateTable}`)
         if (rowCount !== reached.size) throw new DatabaseRefused(atWork)
@@ -237,7 +243,7 @@ async function targetOn(client: pg.Client): Promise<Target> {
         if (inBucket) {
           await client.query("UPDATE lending_documents SET store = 'S3' WHERE storage_name = ANY($1)", [inBucket])
           await client.query("UPDATE picture_files SET store = 'MEDIA_S3' WHERE storage_name = ANY($1)", [inBucket])
-          // The directory that has none of them need not be at hand any more.
+          // An unused document directory need not be available any more.
           await client.query(
             "DELETE FROM document_stores WHERE kind = 'FILES' AND NOT EXISTS (SELECT 1 FROM lending_documents WHERE store = 'FILES')",
           )

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { OrderSearch, RecordSearch, Wording, WordQuery } from '../admin-search.ts'
+import type { IndexedWords, OrderSearch, RecordSearch, WordQuery } from '../admin-search.ts'
 import { int, table, text } from '../columns.ts'
 import { prepare } from '../prepared.ts'
 
@@ -29,7 +29,7 @@ const termOf = (shopId: string, word: string): string => `${nameOf(shopId)}_${wo
 /** What is found whole alone lies behind a sign that no word has. */
 const wholeTermOf = (shopId: string, word: string): string => `${nameOf(shopId)}__${word}`
 
-const termsOf = (shopId: string, { words, whole }: Wording): string[] => [
+const termsOf = (shopId: string, { words, whole }: IndexedWords): string[] => [
   ...new Set([...words.map((word) => termOf(shopId, word)), ...whole.map((word) => wholeTermOf(shopId, word))]),
 ]
 /** Behind its number, which the server puts in front. */

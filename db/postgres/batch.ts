@@ -4,42 +4,46 @@
  */
 import type { Compiled, Prepared, Values, Writer } from '../engine.ts'
 import { assertOpen, asWork, newWork, type Work } from '../write-work.ts'
-import type { Answer, Statement } from './wire.ts'
+import type { QueryResult, Statement } from './wire.ts'
 
 /** In which works lock rows, by their tables: see docs/architecture.md. Others come behind them, and the number of a shop, for which all its orders wait, last. */
 const tablesInOrder = ['carts', 'orders', 'payments', 'refunds', 'variants', 'products', 'gift_cards', 'discounts', 'customer_totals']
 const lastTable = 'order_numbers'
 
 /** What a work has sent, as far as it is noted. */
-type Noted = { readonly compiled: Compiled<unknown>; readonly values: Values; readonly answer: PromiseWithResolvers<Answer> | undefined }
+type RecordedStatement = {
+  readonly compiled: Compiled<unknown>
+  readonly values: Values
+  readonly answer: PromiseWithResolvers<QueryResult> | undefined
+}
 /** Where a statement stands among those of all works: behind the row that its work has taken last. */
-type Place = { readonly rank: number; readonly row: string }
-type Placed = Noted & { readonly place: Place }
+type LockPosition = { readonly rank: number; readonly row: string }
+type OrderedStatement = RecordedStatement & { readonly place: LockPosition }
 
 /** A work as it was run without being sent. */
-export type Tried = {
+export type RecordedWork = {
   readonly scope: Work
-  readonly noted: readonly Noted[]
+  readonly noted: readonly RecordedStatement[]
   /** How it ended; undefined: it waits for an answer, or asks by what cannot be noted, and cannot go with others. */
   readonly ended: { readonly value: unknown } | { readonly error: unknown } | undefined
 }
 
 /** Runs a work up to where it waits for an answer, or to its end. What it waits for then never comes. */
-export async function tryOut(work: (tx: Writer) => Promise<unknown>): Promise<Tried> {
+export async function recordWork(work: (tx: Writer) => Promise<unknown>): Promise<RecordedWork> {
   const scope = newWork()
-  const noted: Noted[] = []
-  let ended: Tried['ended']
+  const noted: RecordedStatement[] = []
+  let ended: RecordedWork['ended']
   let isUnfit = false
   const unfit = (): never => {
     isUnfit = true
     throw new Error('a work of a line asks by what cannot be noted')
   }
-  const note = (query: Prepared<unknown>, values: Values = {}, answer?: PromiseWithResolvers<Answer>): void => {
+  const note = (query: Prepared<unknown>, values: Values = {}, answer?: PromiseWithResolvers<QueryResult>): void => {
     assertOpen(scope)
     noted.push({ compiled: query.compiled, values, answer })
   }
   const answers = async <Row>(query: Prepared<Row>, values?: Values): Promise<Row[]> => {
-    const answer = Promise.withResolvers<Answer>()
+    const answer = Promise.withResolvers<QueryResult>()
     note(query, values, answer)
     const { rows } = await answer.promise
     return (rows as Record<string, unknown>[]).map(query.compiled.finish)
@@ -69,12 +73,12 @@ export async function tryOut(work: (tx: Writer) => Promise<unknown>): Promise<Tr
 }
 
 /** The statements of a work with their places. Undefined where it takes rows in another order, or one says nothing of its place. */
-function placesOf(noted: readonly Noted[]): { taking: Placed[]; inserting: Noted[] } | undefined {
-  const taking: Placed[] = []
-  const inserting: Noted[] = []
+function lockPositionsOf(noted: readonly RecordedStatement[]): { taking: OrderedStatement[]; inserting: RecordedStatement[] } | undefined {
+  const taking: OrderedStatement[] = []
+  const inserting: RecordedStatement[] = []
   const taken = new Set<string>()
   const insertedInto = new Set<string>()
-  let place: Place = { rank: -1, row: '' }
+  let place: LockPosition = { rank: -1, row: '' }
   for (const one of noted) {
     const { together } = one.compiled
     if (!together) return undefined
@@ -106,10 +110,10 @@ function rankOf(table: string): number {
   return rank < 0 ? tablesInOrder.length : rank
 }
 
-const isBefore = (a: Place, b: Place): boolean => a.rank < b.rank || (a.rank === b.rank && a.row < b.row)
+const isBefore = (a: LockPosition, b: LockPosition): boolean => a.rank < b.rank || (a.rank === b.rank && a.row < b.row)
 
 /** Puts a row of an insert with those that are inserted by the same statement. */
-function gather(inserting: Map<string, { many: Compiled<never>; rows: unknown[] }>, { compiled, values }: Noted): void {
+function gather(inserting: Map<string, { many: Compiled<never>; rows: unknown[] }>, { compiled, values }: RecordedStatement): void {
   if (compiled.together?.kind !== 'new') return
   const { many } = compiled.together
   const { rows } = inserting.getOrInsertComputed(many.name, () => ({ many, rows: [] }))
@@ -118,19 +122,19 @@ function gather(inserting: Map<string, { many: Compiled<never>; rows: unknown[] 
 }
 
 /** What is sent, and who waits for its answer. */
-export type Sending = { readonly statement: Statement; readonly answer: Noted['answer'] }
+export type BatchStatement = { readonly statement: Statement; readonly answer: RecordedStatement['answer'] }
 
 /**
  * What several works have noted, in the order in which it is sent.
  * @returns it; and those whose statements have no place with the others'
  */
-export function arranged<One extends Tried>(all: readonly One[]): { fit: One[]; unfit: One[]; sending: Sending[] } {
+export function arrangeBatch<One extends RecordedWork>(all: readonly One[]): { fit: One[]; unfit: One[]; sending: BatchStatement[] } {
   const fit: One[] = []
   const unfit: One[] = []
-  const taking: Placed[] = []
+  const taking: OrderedStatement[] = []
   const inserting = new Map<string, { many: Compiled<never>; rows: unknown[] }>()
   for (const one of all) {
-    const places = one.ended && placesOf(one.noted)
+    const places = one.ended && lockPositionsOf(one.noted)
     if (!places) {
       unfit.push(one)
       continue
@@ -142,7 +146,7 @@ export function arranged<One extends Tried>(all: readonly One[]): { fit: One[]; 
   // What is at one place stays in the order of the works: sorting is stable.
   taking.sort((a, b) => (isBefore(a.place, b.place) ? -1 : isBefore(b.place, a.place) ? 1 : 0))
   const statementOf = ({ name, text, bind }: Compiled<unknown>, values: Values) => ({ name, text, values: bind(values) })
-  const sending: Sending[] = [
+  const sending: BatchStatement[] = [
     ...taking.map(({ compiled, values, answer }) => ({ statement: statementOf(compiled, values), answer })),
     ...[...inserting.values()].map(({ many, rows }) => ({ statement: statementOf(many, { rows }), answer: undefined })),
   ]

@@ -4,7 +4,14 @@
  * were so before.
  */
 import { sql } from 'drizzle-orm'
-import { suffixOf, type Tail, type TailPiece, type TailRow, type TailTable, tailTables } from '../change-feed-query.ts'
+import {
+  type ChangedRow,
+  type ChangeFeed,
+  type ChangeFeedTable,
+  type ChangeGroup,
+  changeFeedTables,
+  suffixOf,
+} from '../change-feed-query.ts'
 
 /** Filled in by the server; no table of the schema names it, and no process has to. */
 export const transactionColumn = 'written_in'
@@ -46,9 +53,9 @@ function behind(transaction: bigint, before: Snapshot, now: Snapshot): Snapshot 
 
 const byNumber = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
-type Found = { readonly kind: TailTable | 'now'; readonly id: string; readonly said: string }
+type Found = { readonly kind: ChangeFeedTable | 'now'; readonly id: string; readonly said: string }
 
-export const postgresTail: Tail = {
+export const postgresChangeFeed: ChangeFeed = {
   async now(read) {
     const [row] = await read.rows<{ said: string }>(sql`select pg_current_snapshot()::text as said`)
     return placeOf(snapshotOf(row?.said ?? '1:1:'))
@@ -62,20 +69,20 @@ export const postgresTail: Tail = {
     const bound = last ? sql` and pg_visible_in_snapshot(${column}, ${textOf(last)}::pg_snapshot)` : sql``
     const given = sql`and ${column} < pg_snapshot_xmax(pg_current_snapshot()) and at >= ${notBefore}::bigint${bound}`
     // Apart, so that a transaction that is open for hours has nothing read again that came since it began.
-    const ofTable = (table: TailTable) => sql`
+    const ofTable = (table: ChangeFeedTable) => sql`
       union all (select ${table}::text, id, ${column}::text from ${sql.raw(table)}
         where ${column} >= ${String(before.next)}::xid8 ${given} order by ${column} limit ${limit}::int)
       union all (select ${table}::text, id, ${column}::text from ${sql.raw(table)}
         where ${column} = any(${`{${before.open.join(',')}}`}::xid8[]) ${given})`
     const found = await read.rows<Found>(
-      sql`select 'now'::text as kind, ''::text as id, pg_current_snapshot()::text as said${sql.join(tailTables.map(ofTable), sql``)}`,
+      sql`select 'now'::text as kind, ''::text as id, pg_current_snapshot()::text as said${sql.join(changeFeedTables.map(ofTable), sql``)}`,
     )
     const seen = snapshotOf(found.find(({ kind }) => kind === 'now')?.said ?? '1:1:')
     // A server that was set up from a copy counts anew.
     if (before.next > seen.next) return undefined
     const rows = found.flatMap(({ kind, id, said }) => (kind === 'now' ? [] : [{ table: kind, id, transaction: BigInt(said) }]))
     // Of a table of which there is more, the last transaction may not be whole.
-    const cut = tailTables.flatMap((table) => {
+    const cut = changeFeedTables.flatMap((table) => {
       const ofIt = rows.filter((row) => row.table === table && row.transaction >= before.next).map(({ transaction }) => transaction)
       return ofIt.length < limit ? [] : ofIt.sort(byNumber).slice(-1)
     })
@@ -85,18 +92,20 @@ export const postgresTail: Tail = {
       before,
       last ?? seen,
     )
-    if (end === undefined) return { pieces, place: placeOf(last ?? seen), isWhole: true }
+    if (end === undefined) return { groups: pieces, cursor: placeOf(last ?? seen), isWhole: true }
     // One transaction alone has more rows than that.
-    const place = pieces.at(-1)?.place
-    return place === undefined ? postgresTail.since(read, from, { until, limit: limit * 8, notBefore }) : { pieces, place, isWhole: false }
+    const place = pieces.at(-1)?.cursor
+    return place === undefined
+      ? postgresChangeFeed.since(read, from, { until, limit: limit * 8, notBefore })
+      : { groups: pieces, cursor: place, isWhole: false }
   },
 }
 
-function piecesOf(rows: readonly (TailRow & { readonly transaction: bigint })[], before: Snapshot, now: Snapshot): TailPiece[] {
+function piecesOf(rows: readonly (ChangedRow & { readonly transaction: bigint })[], before: Snapshot, now: Snapshot): ChangeGroup[] {
   return [...Map.groupBy(rows, ({ transaction }) => transaction)]
     .sort(([a], [b]) => byNumber(a, b))
     .map(([transaction, ofIt]) => ({
       rows: ofIt.sort((a, b) => (suffixOf(a.id) < suffixOf(b.id) ? -1 : 1)).map(({ table, id }) => ({ table, id })),
-      place: placeOf(behind(transaction, before, now)),
+      cursor: placeOf(behind(transaction, before, now)),
     }))
 }

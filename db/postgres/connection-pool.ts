@@ -1,7 +1,7 @@
 /** What is costly to open and is handed on from one user to the next: whoever waits longest has it first. */
 import { DatabaseUnavailable, type PoolFigures } from '../engine.ts'
 
-export type Kept<T> = {
+export type ConnectionPool<T> = {
   /** @throws DatabaseUnavailable when there is none in time; what opening throws */
   take(): Promise<T>
   /** @param broken it is not used again */
@@ -11,7 +11,7 @@ export type Kept<T> = {
   end(): void
 }
 
-export type KeepOptions<T> = {
+export type ConnectionPoolOptions<T> = {
   /** How many at most. */
   max: number
   /** How long somebody may wait for one, milliseconds. */
@@ -24,12 +24,12 @@ export type KeepOptions<T> = {
   isBroken(one: T): boolean
 }
 
-type Waiting<T> = { readonly until: number } & PromiseWithResolvers<T>
+type PoolWaiter<T> = { readonly until: number } & PromiseWithResolvers<T>
 
-export function keep<T>({ max, waitMs, restMs, open, close, isBroken }: KeepOptions<T>): Kept<T> {
+export function createConnectionPool<T>({ max, waitMs, restMs, open, close, isBroken }: ConnectionPoolOptions<T>): ConnectionPool<T> {
   /** The one that was used last is used next: it is the warmest, and the others may be closed. */
   const resting: { readonly one: T; readonly since: number }[] = []
-  const waiting: Waiting<T>[] = []
+  const waiting: PoolWaiter<T>[] = []
   /** Open, or being opened. */
   let count = 0
   let isOver = false

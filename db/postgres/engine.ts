@@ -8,14 +8,14 @@ import {
   type WriteOptions,
   type Writer,
 } from '../engine.ts'
-import { newStats, note } from '../histogram.ts'
+import { newStats, recordValue } from '../histogram.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../write-work.ts'
 import { isRetryable, refusalOf } from './errors.ts'
-import { linesOn } from './group-commit.ts'
+import { createGroupCommit } from './group-commit.ts'
 import { openPool, plain, type Query, type Timeouts, unhurried } from './pool.ts'
 import { serversAt } from './primary.ts'
-import { boundTo, buildersOn, readerOn, readingOn } from './reader.ts'
-import { begin, commit, type Transaction, unawaited } from './transaction.ts'
+import { bindQuery, buildersOn, preparedReadsOn, readerOn } from './reader.ts'
+import { begin, commit, ignoreRejection, type Transaction } from './transaction.ts'
 
 export { unhurried }
 
@@ -38,10 +38,10 @@ function writerOn({ query }: Transaction, work: Work): Writer {
   }
   return {
     ...buildersOn(guarded),
-    ...readingOn(guarded),
+    ...preparedReadsOn(guarded),
     run(prepared: Prepared<never>, values?: Values): void {
       assertOpen(work)
-      unawaited(query(boundTo(prepared, values)))
+      ignoreRejection(query(bindQuery(prepared, values)))
     },
     afterCommit: (effect: () => void) => void work.afterCommit.push(effect),
   }
@@ -101,7 +101,7 @@ export function openPostgres(url: string, random: () => number, { connections = 
       if ('value' in done) {
         stats.writes++
         stats.commits++
-        note(stats.commitWorks, 1)
+        recordValue(stats.commitWorks, 1)
         for (const effect of scope.afterCommit) effect()
         return done.value
       }
@@ -112,7 +112,7 @@ export function openPostgres(url: string, random: () => number, { connections = 
     }
   }
 
-  const inLine = linesOn(writers, stats, (work) => write(work, { isolation: 'locking' }))
+  const inGroup = createGroupCommit(writers, stats, (work) => write(work, { isolation: 'locking' }))
 
   async function closeAll(): Promise<void> {
     await Promise.allSettled(underWay)
@@ -127,8 +127,8 @@ export function openPostgres(url: string, random: () => number, { connections = 
       if (closing) throw new DatabaseUnavailable('the database is closed')
       if (stats.queued >= queueMax) throw new DatabaseUnavailable('too many writes are waiting')
       stats.queued++
-      const { line } = options
-      const done = line === undefined ? write(work, options) : (inLine(work, line) as ReturnType<typeof work>)
+      const { group } = options
+      const done = group === undefined ? write(work, options) : (inGroup(work, group) as ReturnType<typeof work>)
       underWay.add(done)
       try {
         return await done
@@ -138,7 +138,7 @@ export function openPostgres(url: string, random: () => number, { connections = 
       }
     },
     // The server reads, not this thread.
-    aside: () => ({ rows: read.rows, close: () => undefined }),
+    backgroundReader: () => ({ rows: read.rows, close: () => undefined }),
     // Another process may have written a moment ago: nothing is cached.
     version: () => undefined,
     foreignVersion: () => undefined,

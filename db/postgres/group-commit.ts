@@ -1,11 +1,11 @@
 /** Works that stand in a line: whoever comes first goes at once, and those that come meanwhile go together. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type DatabaseStats, engineErrorCode, isDatabaseAway, type Writer } from '../engine.ts'
-import { note } from '../histogram.ts'
-import { arranged, type Sending, type Tried, tryOut } from './batch.ts'
+import { recordValue } from '../histogram.ts'
+import { arrangeBatch, type BatchStatement, type RecordedWork, recordWork } from './batch.ts'
 import { refusalOf } from './errors.ts'
 import { type Pool, plain } from './pool.ts'
-import { begin, commit, unawaited } from './transaction.ts'
+import { begin, commit, ignoreRejection } from './transaction.ts'
 
 /** Works in one transaction. */
 const worksMax = 32
@@ -14,23 +14,23 @@ const turnMs = 250
 /** For how long several wait for a lock, before each tries by itself. */
 const lockMs = 1_000
 const lockNotAvailable = '55P03'
-const waitLess = { name: 'wait less', text: `select set_config('lock_timeout', '${lockMs}', true)`, values: [] }
+const shortLockTimeout = { name: 'wait less', text: `select set_config('lock_timeout', '${lockMs}', true)`, values: [] }
 
 type Work = (tx: Writer) => Promise<unknown>
-type Waiting = PromiseWithResolvers<unknown> & {
+type WaitingWork = PromiseWithResolvers<unknown> & {
   readonly work: Work
   /** Runs it as whoever has asked for it. */
   readonly asked: <T>(run: () => T) => T
 }
 
 /** @param alone runs a work in a transaction of its own */
-export function linesOn(
+export function createGroupCommit(
   writers: Pool,
   stats: DatabaseStats,
   alone: (work: Work) => Promise<unknown>,
 ): (work: Work, line: string) => Promise<unknown> {
   /** Those that wait, of each line that somebody of is under way. */
-  const lines = new Map<string, Waiting[]>()
+  const lines = new Map<string, WaitingWork[]>()
 
   /** Lets those behind go once this is done, or takes too long. */
   function goOnAfter(line: string, underWay: Promise<unknown>): void {
@@ -42,12 +42,12 @@ export function linesOn(
       isOver = true
       const next = lines.get(line)?.splice(0, worksMax) ?? []
       if (next.length === 0) lines.delete(line)
-      else goOnAfter(line, goTogether(next))
+      else goOnAfter(line, runTogether(next))
     }
     underWay.then(goOn, goOn)
   }
 
-  async function goTogether(all: readonly Waiting[]): Promise<void> {
+  async function runTogether(all: readonly WaitingWork[]): Promise<void> {
     const [first] = all
     const left = first && all.length === 1 ? all : await commitTogether(all)
     const each = left.map(({ work, asked, resolve, reject }) => asked(() => alone(work)).then(resolve, reject))
@@ -56,8 +56,8 @@ export function linesOn(
   }
 
   /** Returns those of which nothing was done, and that are to be tried by themselves. All others are told. */
-  async function commitTogether(all: readonly Waiting[]): Promise<readonly Waiting[]> {
-    const tried = await Promise.all(all.map(async (one) => ({ one, ...(await one.asked(() => tryOut(one.work))) })))
+  async function commitTogether(all: readonly WaitingWork[]): Promise<readonly WaitingWork[]> {
+    const tried = await Promise.all(all.map(async (one) => ({ one, ...(await one.asked(() => recordWork(one.work))) })))
     const going = tried.filter(({ one, ended }) => {
       const hasFailed = ended && 'error' in ended
       // Nothing of it was sent.
@@ -66,15 +66,15 @@ export function linesOn(
     })
     let fit: typeof going = []
     try {
-      const { sending, ...found } = arranged(going)
+      const { sending, ...found } = arrangeBatch(going)
       fit = found.fit
       if (fit.length > 0) await commitAll(sending)
       stats.writes += fit.length
       if (fit.length > 0) {
         stats.commits++
-        note(stats.commitWorks, fit.length)
+        recordValue(stats.commitWorks, fit.length)
       }
-      for (const one of fit) tell(one)
+      for (const one of fit) settleWork(one)
       return found.unfit.map(({ one }) => one)
     } catch (error) {
       const refusal = refusalOf(error)
@@ -86,16 +86,16 @@ export function linesOn(
     }
   }
 
-  async function commitAll(sending: readonly Sending[]): Promise<void> {
+  async function commitAll(sending: readonly BatchStatement[]): Promise<void> {
     const session = await writers.session()
     const transaction = begin(session, plain)
     let broken = false
     try {
-      unawaited(transaction.query(waitLess))
+      ignoreRejection(transaction.query(shortLockTimeout))
       for (const { statement, answer } of sending) {
         const sent = transaction.query(statement)
         if (answer) sent.then(answer.resolve, answer.reject)
-        else unawaited(sent)
+        else ignoreRejection(sent)
       }
       await commit(session, transaction, stats)
     } catch (error) {
@@ -122,7 +122,7 @@ export function linesOn(
   }
 }
 
-function tell({ one, scope, ended }: Tried & { one: Waiting }): void {
+function settleWork({ one, scope, ended }: RecordedWork & { one: WaitingWork }): void {
   try {
     for (const effect of scope.afterCommit) effect()
     if (ended && 'value' in ended) one.resolve(ended.value)

@@ -1,9 +1,9 @@
 /** Connections, what each of them sets, and a pooler that may be in between. */
 import pg from 'pg'
 import { DatabaseUnavailable, type PoolFigures } from '../engine.ts'
-import { keep } from './connection-pool.ts'
+import { createConnectionPool } from './connection-pool.ts'
 import { reachMs, refuseStandby, type Servers } from './primary.ts'
-import { type Answer, type Failing, type Statement, type Wire, wireOn } from './wire.ts'
+import { type FailureScope, type QueryResult, type Statement, type Wire, wireOn } from './wire.ts'
 
 /** Milliseconds. */
 export type Timeouts = {
@@ -35,18 +35,18 @@ export const defaults: Timeouts = {
 export const unhurried: Partial<Timeouts> = { statement: 0, answer: 0 }
 
 /** Runs a statement. drizzle hands the values over beside it. */
-export type Query = (statement: Omit<Statement, 'values'> & Partial<Statement>, values?: unknown[]) => Promise<Answer>
+export type Query = (statement: Omit<Statement, 'values'> & Partial<Statement>, values?: unknown[]) => Promise<QueryResult>
 
 /** A connection that is ours until it is released. Statements are sent at once, behind those that are not answered yet. */
 export type Session = {
   /** @param within whose failure it is, should it fail */
-  query(statement: Parameters<Query>[0], values?: unknown[], within?: Failing): Promise<Answer>
+  query(statement: Parameters<Query>[0], values?: unknown[], within?: FailureScope): Promise<QueryResult>
   /** Whether a pooler hands every transaction to another connection: what is set outlives it, for somebody else. */
   readonly isPooled: boolean
   /** Begins a transaction, and sets for it what cannot be set for the connection. */
-  begin(mode: string, within?: Failing): Promise<unknown>
+  begin(mode: string, within?: FailureScope): Promise<unknown>
   /** `COMMIT` or, when a statement had failed, `ROLLBACK`. */
-  commit(): Promise<Answer>
+  commit(): Promise<QueryResult>
   /** Whatever has become of what was sent before. */
   rollBack(): Promise<unknown>
   /** @param broken the connection is not used again */
@@ -105,7 +105,7 @@ export function openPool(servers: Servers, max: number, given: Partial<Timeouts>
     return pool
   })
 
-  const kept = keep<Open>({
+  const kept = createConnectionPool<Open>({
     max,
     waitMs: timeouts.connect,
     restMs,

@@ -43,7 +43,7 @@ export function serversAt(url: string): Servers {
     if (early > 0) await Bun.sleep(early)
     askedAt = performance.now()
     try {
-      const answers = urls.map(asked)
+      const answers = urls.map(probeServer)
       const first = await Promise.any(answers.map((answer, nth) => answer.then(() => nth)))
       // Should two of them take writes, which somebody must mend, nobody goes to and fro.
       const stays = answers[current]?.then(
@@ -70,7 +70,7 @@ export function serversAt(url: string): Servers {
 }
 
 /** @throws where it does not answer, or is in recovery */
-async function asked(url: string): Promise<void> {
+async function probeServer(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: reachMs, query_timeout: reachMs })
   client.on('error', () => undefined)
   try {
@@ -88,7 +88,7 @@ async function asked(url: string): Promise<void> {
  */
 export async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const urls = serversOf(url)
-  const client = await connected(urls[0] ?? url, urls.slice(1))
+  const client = await connectToPrimary(urls[0] ?? url, urls.slice(1))
   try {
     return await use(client)
   } finally {
@@ -96,7 +96,7 @@ export async function withClient<T>(url: string, use: (client: pg.Client) => Pro
   }
 }
 
-async function connected(url: string, others: readonly string[], isOneOfSeveral = others.length > 0): Promise<pg.Client> {
+async function connectToPrimary(url: string, others: readonly string[], isOneOfSeveral = others.length > 0): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: isOneOfSeveral ? reachMs : 10_000,
@@ -113,7 +113,7 @@ async function connected(url: string, others: readonly string[], isOneOfSeveral 
     client.end().catch(() => undefined)
     const [next, ...rest] = others
     if (next === undefined) throw error
-    return connected(next, rest, true).catch((other: unknown) => {
+    return connectToPrimary(next, rest, true).catch((other: unknown) => {
       // Of servers that are away, the first; of one that is there and is a standby, that.
       throw other instanceof InRecovery ? other : error
     })

@@ -6,8 +6,8 @@ import { nameOf } from '../compile.ts'
 import type { Prepared, Reader, Values, Writer } from '../engine.ts'
 import { isUnavailable, refusalOf } from './errors.ts'
 import type { Pool, Query, Session } from './pool.ts'
-import { begin, unawaited } from './transaction.ts'
-import type { Answer, Statement } from './wire.ts'
+import { begin, ignoreRejection } from './transaction.ts'
+import type { QueryResult, Statement } from './wire.ts'
 
 /** What builds queries, made when one is built: making it costs more than most of what a transaction does besides. */
 export function buildersOn(query: Query) {
@@ -25,39 +25,39 @@ export function buildersOn(query: Query) {
 }
 
 /** A prepared query as the driver takes it. The server keeps its plan by its name, one a connection. */
-export const boundTo = <Row>({ compiled: { name, text, bind } }: Prepared<Row>, values: Values = {}): Statement => ({
+export const bindQuery = <Row>({ compiled: { name, text, bind } }: Prepared<Row>, values: Values = {}): Statement => ({
   name,
   text,
   values: bind(values),
 })
 
 /** Reads prepared queries. */
-export function readingOn(query: Query) {
+export function preparedReadsOn(query: Query) {
   async function all<Row>(prepared: Prepared<Row>, values?: Values): Promise<Row[]> {
-    const { rows } = await query(boundTo(prepared, values))
+    const { rows } = await query(bindQuery(prepared, values))
     return (rows as Record<string, unknown>[]).map(prepared.compiled.finish)
   }
   return { all, first: async <Row>(query: Prepared<Row>, values?: Values): Promise<Row | undefined> => (await all(query, values))[0] }
 }
 
 /** A read that somebody waits for. */
-type Asked = { query: Parameters<Query>[0]; values: unknown[] | undefined } & PromiseWithResolvers<Answer>
+type PendingRead = { query: Parameters<Query>[0]; values: unknown[] | undefined } & PromiseWithResolvers<QueryResult>
 
 /** @param pool of connections that are for reads alone */
 export function readerOn(pool: Pool): Reader {
   /** What is being asked together. */
-  let together: Asked[] | undefined
+  let together: PendingRead[] | undefined
   const query: Query = (query, values) => {
-    const asked = { query, values, ...Promise.withResolvers<Answer>() }
+    const asked = { query, values, ...Promise.withResolvers<QueryResult>() }
     if (together) together.push(asked)
     else ask([asked])
     return asked.promise
   }
   /** What waits for the end of this turn of the event loop. */
-  const turn: (readonly Asked[])[] = []
+  const turn: (readonly PendingRead[])[] = []
 
   /** Prepared reads of one turn leave together: each piece costs us and the server more than most reads. */
-  function ask(reads: readonly Asked[]): void {
+  function ask(reads: readonly PendingRead[]): void {
     if (!reads.every(isPrepared)) return void answer(reads)
     turn.push(reads)
     if (turn.length === 1) setImmediate(answerTurn)
@@ -72,24 +72,24 @@ export function readerOn(pool: Pool): Reader {
   }
 
   /** Those that say the same are one. Where one of them fails the others behind it do, too: then each is asked by itself. */
-  async function answerTogether(all: readonly (readonly Asked[])[]): Promise<void> {
+  async function answerTogether(all: readonly (readonly PendingRead[])[]): Promise<void> {
     let session: Session | undefined
     let broken = false
     try {
       session = await pool.session()
       if (session.isPooled) return void all.map(answer)
       const { query } = session
-      const sent = new Map<string, Promise<Answer>>()
+      const sent = new Map<string, Promise<QueryResult>>()
       const answers = all.map((reads) => {
         const statement = statementOf(reads)
         return sent.getOrInsertComputed(`${statement.name} ${JSON.stringify(statement.values)}`, () => query(statement))
       })
       const told = await Promise.allSettled(answers)
-      const handed = new Set<Answer>()
+      const handed = new Set<QueryResult>()
       for (const [nth, one] of told.entries()) {
         const reads = all[nth] ?? []
         if (one.status === 'fulfilled') {
-          hand(handed.has(one.value) ? copyOf(one.value) : one.value, reads)
+          resolveReads(handed.has(one.value) ? copyOf(one.value) : one.value, reads)
           handed.add(one.value)
         } else if (isUnavailable(one.reason)) throw one.reason
         else void answer(reads)
@@ -102,12 +102,12 @@ export function readerOn(pool: Pool): Reader {
     }
   }
 
-  async function answer(reads: readonly Asked[]): Promise<void> {
+  async function answer(reads: readonly PendingRead[]): Promise<void> {
     let session: Session | undefined
     let broken = false
     try {
       session = await pool.session()
-      if (!session.isPooled && reads.every(isPrepared)) hand(await session.query(statementOf(reads)), reads)
+      if (!session.isPooled && reads.every(isPrepared)) resolveReads(await session.query(statementOf(reads)), reads)
       else if (!session.isPooled && reads.length === 1) await answerEach(session.query, reads)
       else await answerAsOfOneMoment(session, reads)
     } catch (error) {
@@ -120,11 +120,11 @@ export function readerOn(pool: Pool): Reader {
 
   return {
     ...buildersOn(query),
-    ...readingOn(query),
-    together<T>(reads: () => T): T {
+    ...preparedReadsOn(query),
+    inSnapshot<T>(reads: () => T): T {
       // What is asked within it belongs to it.
       if (together) return reads()
-      const asked: Asked[] = []
+      const asked: PendingRead[] = []
       together = asked
       try {
         return reads()
@@ -136,7 +136,7 @@ export function readerOn(pool: Pool): Reader {
   }
 }
 
-async function answerEach(query: Query, reads: readonly Asked[]): Promise<void> {
+async function answerEach(query: Query, reads: readonly PendingRead[]): Promise<void> {
   await Promise.all(reads.map(async (read) => read.resolve(await query(read.query, read.values))))
 }
 
@@ -144,23 +144,23 @@ async function answerEach(query: Query, reads: readonly Asked[]): Promise<void> 
 const readsAtOnce = 8
 
 /** What the columns of a prepared query are called is known, and what they are made of. */
-const isPrepared = ({ query: { name, rowMode, types } }: Asked): boolean =>
+const isPrepared = ({ query: { name, rowMode, types } }: PendingRead): boolean =>
   name !== undefined && rowMode === undefined && types === undefined
 
-const valuesOf = ({ query, values }: Asked): readonly unknown[] => values ?? query.values ?? []
+const valuesOf = ({ query, values }: PendingRead): readonly unknown[] => values ?? query.values ?? []
 
 /** Several statements as one, by their names: each is a column of its rows as JSON. */
 const joints = new Map<string, Pick<Statement, 'text' | 'name'>>()
 
 /** Prepared reads as one statement, which is as of one moment: it costs less than a transaction around them. */
-function statementOf(reads: readonly Asked[]): Statement {
+function statementOf(reads: readonly PendingRead[]): Statement {
   const [first] = reads
   if (first && reads.length === 1) return { ...first.query, values: valuesOf(first) }
   const joint = joints.getOrInsertComputed(reads.map(({ query }) => query.name).join(), () => jointOf(reads))
   return { ...joint, values: reads.flatMap(valuesOf) }
 }
 
-function jointOf(reads: readonly Asked[]): Pick<Statement, 'text' | 'name'> {
+function jointOf(reads: readonly PendingRead[]): Pick<Statement, 'text' | 'name'> {
   let before = 0
   const columns = reads.map((read, nth) => {
     const text = read.query.text.replace(/\$(\d+)/g, (_, mark) => `$${Number(mark) + before}`)
@@ -172,24 +172,24 @@ function jointOf(reads: readonly Asked[]): Pick<Statement, 'text' | 'name'> {
 }
 
 /** Hands out what `statementOf` of these reads was answered. */
-function hand({ rows, command }: Answer, reads: readonly Asked[]): void {
+function resolveReads({ rows, command }: QueryResult, reads: readonly PendingRead[]): void {
   const isOne = reads.length === 1
   const [found] = rows as Record<string, unknown[]>[]
   for (const [nth, { resolve }] of reads.entries()) resolve({ rows: isOne ? rows : (found?.[nth] ?? []), command })
 }
 
 /** Rows are changed in place by whoever has them: of one answer to several each has their own. */
-const copyOf = ({ rows, command }: Answer): Answer => ({ rows: rows.map(rowCopyOf), command })
+const copyOf = ({ rows, command }: QueryResult): QueryResult => ({ rows: rows.map(rowCopyOf), command })
 /** Most have nothing in them that could be changed: what copies anything takes ten times as long. */
 const rowCopyOf = (row: unknown): unknown =>
   Object.values(row as object).some((value) => typeof value === 'object' && value !== null) ? structuredClone(row) : { ...(row as object) }
 
 /** All are sent at once, begin and end with them: it costs one round trip. */
-async function answerAsOfOneMoment(session: Session, reads: readonly Asked[]): Promise<void> {
+async function answerAsOfOneMoment(session: Session, reads: readonly PendingRead[]): Promise<void> {
   const { query } = begin(session, 'ISOLATION LEVEL REPEATABLE READ READ ONLY')
   const answered = answerEach(query, reads)
   const ended = session.commit()
-  unawaited(ended)
+  ignoreRejection(ended)
   await answered
   await ended
 }

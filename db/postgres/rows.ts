@@ -10,7 +10,7 @@ export type Bytes = Buffer & { utf8Slice(from: number, end: number): string; lat
 type Row = Record<string, unknown>
 /** What makes a value of the text that the server has for it. */
 export type Types = { getTypeParser(oid: number, format: 'text'): (text: string) => unknown }
-type Read = (bytes: Bytes, from: number, end: number) => unknown
+type ReadValue = (bytes: Bytes, from: number, end: number) => unknown
 
 /** How the rows of a statement are made of messages; `from` is where the number of its values stands. */
 export type Shape = { row(bytes: Bytes, from: number): Row; list(bytes: Bytes, from: number): unknown[] }
@@ -22,10 +22,10 @@ const integers = new Set<number>([INT2, INT4, INT8])
 const digitsMax = 15
 const [minus, zero, t] = [0x2d, 0x30, 0x74]
 
-const text: Read = (bytes, from, end) => bytes.utf8Slice(from, end)
-const truth: Read = (bytes, from) => bytes[from] === t
+const text: ReadValue = (bytes, from, end) => bytes.utf8Slice(from, end)
+const readBoolean: ReadValue = (bytes, from) => bytes[from] === t
 
-const integer: Read = (bytes, from, end) => {
+const integer: ReadValue = (bytes, from, end) => {
   if (end - from > digitsMax) return Number(bytes.latin1Slice(from, end))
   const isNegative = bytes[from] === minus
   let value = 0
@@ -33,11 +33,11 @@ const integer: Read = (bytes, from, end) => {
   return isNegative ? -value : value
 }
 
-function reading(oid: number, types: Types | undefined): Read {
+function readerOf(oid: number, types: Types | undefined): ReadValue {
   if (types === undefined) {
     if (texts.has(oid)) return text
     if (integers.has(oid)) return integer
-    if (oid === BOOL) return truth
+    if (oid === BOOL) return readBoolean
   }
   const parse = (types ?? pg.types).getTypeParser(oid, 'text')
   return (bytes, from, end) => parse(bytes.utf8Slice(from, end))
@@ -48,7 +48,7 @@ export const int32At = (bytes: Buffer, at: number): number =>
   ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number)
 
 /** Calls `found` with each value of a row, or with null. */
-function walk(reads: readonly Read[], bytes: Bytes, from: number, found: (nth: number, value: unknown) => void): void {
+function walk(reads: readonly ReadValue[], bytes: Bytes, from: number, found: (nth: number, value: unknown) => void): void {
   let at = from + 2
   for (let nth = 0; nth < reads.length; nth++) {
     const length = int32At(bytes, at)
@@ -57,7 +57,7 @@ function walk(reads: readonly Read[], bytes: Bytes, from: number, found: (nth: n
       found(nth, null)
       continue
     }
-    found(nth, (reads[nth] as Read)(bytes, at, at + length))
+    found(nth, (reads[nth] as ReadValue)(bytes, at, at + length))
     at += length
   }
 }
@@ -68,14 +68,14 @@ function walk(reads: readonly Read[], bytes: Bytes, from: number, found: (nth: n
  */
 export function shapeOf(bytes?: Bytes, from = 0, types?: Types): Shape {
   const names: string[] = []
-  const reads: Read[] = []
+  const reads: ReadValue[] = []
   let at = from + 2
   const count = bytes ? bytes.readInt16BE(from) : 0
   for (let nth = 0; bytes && nth < count; nth++) {
     const close = bytes.indexOf(0, at)
     names.push(bytes.utf8Slice(at, close))
     // Behind the name: its table (4 bytes) and column (2), its type (4), and three more numbers (2, 4, 2).
-    reads.push(reading(int32At(bytes, close + 7), types))
+    reads.push(readerOf(int32At(bytes, close + 7), types))
     at = close + 19
   }
   return {

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { filteredMax, filterOfFound, isFiltered, type ProductSearch, wanted, wordsAndTags } from '../search-words.ts'
+import { filteredMax, filterOfFound, isFiltered, type ProductSearch, productTermsOf, queryTermsOf } from '../search-words.ts'
 
 /**
  * The newest products of a shop, which are tested one by one. A small shop has no more, and frequent words are found
@@ -17,19 +17,19 @@ export const postgresSearch: ProductSearch = {
   async add(tx, product) {
     const { productId, shopId, visibleFrom } = product
     await tx.rows(
-      sql`insert into product_words (product_id, shop_id, visible_from, words) values (${productId}, ${shopId}, ${visibleFrom}, array_to_tsvector(string_to_array(${wordsAndTags(product).join(' ')}, ' ')))`,
+      sql`insert into product_words (product_id, shop_id, visible_from, words) values (${productId}, ${shopId}, ${visibleFrom}, array_to_tsvector(string_to_array(${productTermsOf(product).join(' ')}, ' ')))`,
     )
   },
   async renew(tx, product) {
     await tx.rows(
-      sql`update product_words set words = array_to_tsvector(string_to_array(${wordsAndTags(product).join(' ')}, ' ')) where product_id = ${product.productId}`,
+      sql`update product_words set words = array_to_tsvector(string_to_array(${productTermsOf(product).join(' ')}, ' ')) where product_id = ${product.productId}`,
     )
   },
   async remove(tx, productId) {
     await tx.rows(sql`delete from product_words where product_id = ${productId}`)
   },
   async find(read, query) {
-    const { whole, last } = wanted(query)
+    const { whole, last } = queryTermsOf(query)
     const match = [...whole.map((word) => `'${word}'`), `'${last}':*`].join(' & ')
     const { among, limit } = query
     const holds = sql`words @@ ${match}::tsquery`

@@ -1,12 +1,12 @@
 /** Transactions on a connection: statements are sent one behind the other, and the server takes them in their order. */
 import { DatabaseOutcomeUnknown, type DatabaseStats } from '../engine.ts'
-import { note } from '../histogram.ts'
+import { recordValue } from '../histogram.ts'
 import { saysNothingWasKept } from './errors.ts'
 import type { Query, Session } from './pool.ts'
-import type { Failing } from './wire.ts'
+import type { FailureScope } from './wire.ts'
 
 /** After a statement has failed the server refuses the rest, so that the first failure is the cause of every later one. */
-export type Transaction = Failing & { readonly query: Query }
+export type Transaction = FailureScope & { readonly query: Query }
 
 /** Begins a transaction without waiting for it. */
 export function begin(session: Session, mode: string): Transaction {
@@ -14,12 +14,12 @@ export function begin(session: Session, mode: string): Transaction {
     failed: undefined,
     query: (statement, values) => session.query(statement, values, transaction),
   }
-  unawaited(session.begin(mode, transaction))
+  ignoreRejection(session.begin(mode, transaction))
   return transaction
 }
 
 /** For what nobody waits for, because the transaction remembers its failure. */
-export const unawaited = (sent: Promise<unknown>): void => void sent.catch(() => undefined)
+export const ignoreRejection = (sent: Promise<unknown>): void => void sent.catch(() => undefined)
 
 /**
  * Commits, behind whatever was sent before.
@@ -34,11 +34,11 @@ export async function commit(session: Session, transaction: Transaction, stats: 
     throw new DatabaseOutcomeUnknown('the database server went away during a commit', { cause: error })
   })
   // The server answers ROLLBACK, and no error, when a query had failed.
-  if (command === 'COMMIT') return note(stats.commitSeconds, (performance.now() - askedAt) / 1_000)
+  if (command === 'COMMIT') return recordValue(stats.commitSeconds, (performance.now() - askedAt) / 1_000)
   throwFailure(transaction)
   throw new Error('a transaction was rolled back and nobody has said why')
 }
 
-function throwFailure({ failed }: Failing): void {
+function throwFailure({ failed }: FailureScope): void {
   if (failed) throw failed.error
 }

@@ -9,7 +9,7 @@ import { takesNoWrites } from './errors.ts'
 import { Outgoing } from './outgoing.ts'
 import { type Bytes, int32At, type Shape, shapeOf, type Types } from './rows.ts'
 
-export type Answer = {
+export type QueryResult = {
   rows: unknown[]
   /** The first word of what was done: `COMMIT`, `UPDATE`. */
   command: string
@@ -25,20 +25,20 @@ export type Statement = {
 }
 
 /** Statements that have a failure in common: each of them fails of what the first one has failed of. */
-export type Failing = { failed: { readonly error: unknown } | undefined }
+export type FailureScope = { failed: { readonly error: unknown } | undefined }
 
 export type Wire = {
   /** Runs a statement behind whatever was sent before. */
-  run(statement: Statement, within?: Failing): Promise<Answer>
+  run(statement: Statement, within?: FailureScope): Promise<QueryResult>
   /**
    * Begins a transaction.
    * @param isPlain whether it is of the connection's own kind: then BEGIN and COMMIT are left away where both would leave in one piece, since
    *   what is sent up to a point of synchronisation is a transaction by itself
    */
-  begin(mode: string, isPlain: boolean, within?: Failing): Promise<unknown>
-  commit(): Promise<Answer>
+  begin(mode: string, isPlain: boolean, within?: FailureScope): Promise<unknown>
+  commit(): Promise<QueryResult>
   /** Runs a text without values, of one statement or several, whatever became of what was sent before. */
-  runApart(text: string, within?: Failing): Promise<Answer>
+  runApart(text: string, within?: FailureScope): Promise<QueryResult>
   /** Nobody may have the connection next. */
   isLost(): boolean
 }
@@ -58,8 +58,8 @@ type Sent = {
   isSettled: boolean
   /** The end of a transaction that has not been spelt out: it is answered by the point of synchronisation. */
   readonly isEnd?: true
-  readonly within: Failing | undefined
-  readonly resolve: (answer: Answer) => void
+  readonly within: FailureScope | undefined
+  readonly resolve: (answer: QueryResult) => void
   readonly reject: (error: unknown) => void
 }
 /** What was sent up to a point of synchronisation: the statement that is being answered is at `at`. A text may be of several statements. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bits, bool, index, instant, int, json, money, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { bitSet, bool, enumText, index, instant, int, json, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
 import { shops } from './shop.ts'
 
 export type Option = { name: string; values: string[] }
@@ -21,7 +21,7 @@ export const products = table(
     vendor: text('vendor').notNull(),
     type: text('type').notNull(),
     tags: json<string[]>('tags').notNull(),
-    status: word('status', ['DRAFT', 'ACTIVE', 'ARCHIVED']).notNull(),
+    status: enumText('status', ['DRAFT', 'ACTIVE', 'ARCHIVED']).notNull(),
     currency: text('currency').notNull(),
     options: json<Option[]>('options').notNull(),
     images: json<Image[]>('images').notNull(),
@@ -30,10 +30,10 @@ export const products = table(
     publishedAt: instant('published_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
-    /** Raised by whoever changes the record by hand, not by sales and stock: what `ETag` and `If-Match` go by. */
+    /** Increases with management changes, not with sales and stock. `ETag` and `If-Match` use it. */
     version: int('version').notNull().default(1),
-    /** Its status when it was made. */
-    createdAs: word('created_as', ['DRAFT', 'ACTIVE', 'ARCHIVED']).notNull().default('DRAFT'),
+    /** Status at creation. */
+    createdAs: enumText('created_as', ['DRAFT', 'ACTIVE', 'ARCHIVED']).notNull().default('DRAFT'),
   },
   (product) => [
     uniqueIndex('products_handle').on(product.shopId, product.handle),
@@ -55,33 +55,33 @@ export const variants = table(
     title: text('title').notNull(),
     optionValues: json<string[]>('option_values').notNull(),
     price: money('price').notNull(),
-    /** False: no price was given yet, and `price` is 0. A product with such a variant cannot be ACTIVE. */
+    /** False: no price yet, and `price` is 0. A product with such a variant cannot be ACTIVE. */
     hasPrice: bool('has_price').notNull().default(true),
     compareAtPrice: money('compare_at_price'),
     cost: money('cost'),
     weightGrams: int('weight_grams').notNull(),
-    /** Of goods that are sent: a cart without any needs neither an address nor a method. */
+    /** Whether the variant is shipped. A cart without shipped goods needs no address and no method. */
     requiresShipping: bool('requires_shipping').notNull().default(true),
     taxable: bool('taxable').notNull(),
-    /** Null: the standard rates. */
+    /** Null: standard tax rates. */
     taxClass: text('tax_class'),
     trackInventory: bool('track_inventory').notNull(),
     allowBackorder: bool('allow_backorder').notNull(),
     onHand: int('on_hand').notNull(),
-    /** Of those on hand, promised to orders that are not paid yet. */
+    /** Units of `onHand` that unpaid orders hold. */
     reserved: int('reserved').notNull().default(0),
     imageId: text('image_id'),
-    /** So many on hand, or fewer, are few. */
+    /** Low stock threshold: `onHand` at or below it is low. */
     lowStockAt: int('low_stock_at'),
   },
   (variant) => [
     index('variants_product').on(variant.productId, variant.position),
-    // Those of which there are few, as `isLow` of the catalog's stock-levels has it.
+    // Variants with low stock, as `isLow` in the catalog's stock-levels.
     index('variants_low').on(variant.productId).where(sql`low_stock_at is not null and on_hand <= low_stock_at and track_inventory`),
   ],
 )
 
-/** What was changed of a variant's stock by hand or by an import: rows are only ever added, and stay when the variant goes. */
+/** Manual and imported stock changes. Append-only; rows outlive their variant. */
 export const stockHistory = table(
   'stock_history',
   {
@@ -89,7 +89,7 @@ export const stockHistory = table(
     shopId: shopId(),
     variantId: text('variant_id').notNull(),
     delta: int('delta').notNull(),
-    /** After the change. */
+    /** Stock after the change. */
     onHand: int('on_hand').notNull(),
     reason: text('reason'),
     actor: text('actor').notNull(),
@@ -99,8 +99,8 @@ export const stockHistory = table(
 )
 
 /**
- * What the public sees of a product, as it is sent. Kept in the same write as the product, so that a read is one
- * row. A product that nobody may see now or later (draft, archived, unpublished) has none.
+ * The public JSON of a product, stored in the product's write, so that a read is one row. Products that are not visible
+ * now or later (draft, archived, unpublished) have none.
  */
 export const productDocuments = table(
   'product_documents',
@@ -111,29 +111,27 @@ export const productDocuments = table(
     shopId: shopId(),
     document: text('document').notNull(),
     etag: text('etag').notNull(),
-    /** `publishedAt`: before it, the document does not exist for the public. */
+    /** `publishedAt`: invisible before. */
     visibleFrom: instant('visible_from').notNull(),
-    /** One key a sort order, unique by its ending in the product's id; see catalog/domain.ts. */
+    /** One sort key per order, made unique by the product's id; see catalog/domain.ts. */
     newestKey: text('newest_key').notNull(),
     titleKey: text('title_key').notNull(),
     priceKey: text('price_key').notNull(),
-    /** What lists are filtered by, as it stands in the document. */
+    /** Filter columns, as in the document. */
     vendor: text('vendor').notNull().default(''),
     type: text('type').notNull().default(''),
     available: bool('available').notNull().default(true),
-    /** The lowest and the highest price of its variants, in minor units. */
+    /** Lowest and highest price of the variants, in minor units. */
     minPrice: money('min_price').notNull().default(0),
     maxPrice: money('max_price').notNull().default(0),
-    /** Decimal digits of the difference between the two prices; 0 where they are equal. */
+    /** Decimal digits of the difference of the two prices; 0 if they are equal. */
     spread: int('spread').notNull().default(0),
-    /**
-     * One bit for each tag, by its hash: a document without a tag's bit does not carry the tag. -1: not computed yet.
-     */
-    tagBits: bits('tag_bits').notNull().default(-1),
+    /** One bit per tag, by its hash: without the bit the document lacks the tag. -1: not computed. */
+    tagBits: bitSet('tag_bits').notNull().default(-1),
   },
   (document) => {
     const { shopId, newestKey, titleKey, priceKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits } = document
-    // Each index holds every column that lists filter by, so that a filtered page reads no rows of the table.
+    // Each index contains every filter column, so that a filtered page does not read the table.
     return [
       index('product_documents_newest').on(shopId, newestKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits),
       index('product_documents_title').on(shopId, titleKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits),
@@ -145,11 +143,11 @@ export const productDocuments = table(
       index('product_documents_type_title').on(shopId, type, titleKey, visibleFrom, vendor, available, minPrice, maxPrice, tagBits),
       index('product_documents_type_price').on(shopId, type, priceKey, visibleFrom, vendor, available, minPrice, maxPrice, tagBits),
       index('product_documents_available').on(shopId, available, newestKey, visibleFrom, vendor, type, minPrice, maxPrice, tagBits),
-      // Products with several prices. Within one spread, those whose prices enclose an amount are neighbours.
+      // Products with several prices. Within one spread, those whose prices enclose an amount are adjacent.
       index('product_documents_spread')
         .on(shopId, document.spread, maxPrice, minPrice, newestKey, visibleFrom, vendor, type, available, tagBits)
         .where(sql`spread > 0`),
-      // For products that another table names.
+      // For products found through another table.
       index('product_documents_facts').on(
         ...[document.productId, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits, titleKey],
       ),
@@ -157,7 +155,7 @@ export const productDocuments = table(
   },
 )
 
-/** What lists show of a product: its public document without the long parts. See modules/catalog/products/summary.ts. */
+/** The short form of a document for lists. See modules/catalog/products/summary.ts. */
 export const productSummaries = table('product_summaries', {
   productId: text('product_id')
     .primaryKey()
@@ -165,12 +163,12 @@ export const productSummaries = table('product_summaries', {
   summary: text('summary').notNull(),
 })
 
-/** How many documents of a shop lie from this key up to the next anchor's, by sort order: a page deep in a shop starts here. */
+/** Number of documents of a shop from this key to the next anchor, by sort order. Deep pages start at an anchor. */
 export const listingAnchors = table(
   'listing_anchors',
   {
     shopId: shopId(),
-    sort: word('sort', ['newest', 'title', 'price']).notNull(),
+    sort: enumText('sort', ['newest', 'title', 'price']).notNull(),
     key: text('key').notNull(),
     documents: int('documents').notNull(),
   },
@@ -178,8 +176,8 @@ export const listingAnchors = table(
 )
 
 /**
- * Documents that came (+1) or went (-1) since the anchors were counted. Writes only append here, so that they never
- * meet on one row; a fold adds the changes to the anchors.
+ * Documents added (+1) or removed (-1) since the anchors were counted. Append-only, so that writes do not contend; a
+ * job folds the changes into the anchors.
  */
 export const listingChanges = table(
   'listing_changes',
@@ -194,7 +192,7 @@ export const listingChanges = table(
   (change) => [index('listing_changes_shop').on(change.shopId, change.id)],
 )
 
-/** The tags of documents, with the sort keys of each document: a list by tag walks one index in the list's order. */
+/** Tags of documents with the document's sort keys: a list by tag reads one index in list order. */
 export const productTags = table(
   'product_tags',
   {
@@ -228,7 +226,7 @@ export const collections = table(
     publishedAt: instant('published_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
-    /** Raised by whoever changes the record by hand, not by sales and stock: what `ETag` and `If-Match` go by. */
+    /** Increases with management changes, not with sales and stock. `ETag` and `If-Match` use it. */
     version: int('version').notNull().default(1),
   },
   (collection) => [
@@ -248,7 +246,7 @@ export const collectionProducts = table(
     productId: text('product_id')
       .notNull()
       .references(() => products.id, { onDelete: 'cascade' }),
-    /** `visibleFrom` of the product's document; null where it has none. */
+    /** `visibleFrom` of the product's document; null without one. */
     visibleFrom: instant('visible_from'),
   },
   (row) => [
@@ -270,13 +268,13 @@ export const blogs = table(
     coverImage: text('cover_image'),
     author: text('author'),
     tags: json<string[]>('tags').notNull(),
-    status: word('status', ['DRAFT', 'PUBLISHED']).notNull(),
+    status: enumText('status', ['DRAFT', 'PUBLISHED']).notNull(),
     publishedAt: instant('published_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
-    /** Raised by whoever changes the record by hand, not by sales and stock: what `ETag` and `If-Match` go by. */
+    /** Increases with management changes, not with sales and stock. `ETag` and `If-Match` use it. */
     version: int('version').notNull().default(1),
-    /** What it is found by, ` word word `: a shop has thousands of blogs at most, so that looking through them will do. */
+    /** Search terms as ` word word `. A shop has at most thousands of blogs, so a scan suffices. */
     words: text('words').notNull(),
   },
   (blog) => [

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, instant, int, json, money, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { enumText, index, instant, int, json, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
 import { shops } from './shop.ts'
 
 export const discounts = table(
@@ -10,33 +10,38 @@ export const discounts = table(
       .notNull()
       .references(() => shops.id),
     title: text('title').notNull(),
-    /** As the shop writes it; null for one that counts by itself. */
+    /** As the shop writes it; null for an automatic discount. */
     code: text('code'),
-    /** The code as codes are compared; null also once the discount is removed, so that another may have it. */
+    /** The normalized code; null after deletion, so that the code can be reused. */
     codeKey: text('code_key'),
-    kind: word('kind', ['PERCENT', 'FIXED', 'FREE_SHIPPING']).notNull(),
-    /** Of a PERCENT one. */
+    kind: enumText('kind', ['PERCENT', 'FIXED', 'FREE_SHIPPING']).notNull(),
+    /** For PERCENT. */
     valueBps: int('value_bps'),
-    /** Of a FIXED one. */
+    /** For FIXED. */
     amount: money('amount'),
     minSubtotal: money('min_subtotal'),
-    /** Of its amounts; null where it has none. */
+    /** Currency of its amounts; null without amounts. */
     currency: text('currency'),
-    /** What it is of: these products and those of these collections; all of them where both are null. No references: what is gone is in no cart. */
+    /**
+     * Products and collections it applies to; all if both are null. No references, because deleted ones are in no cart.
+     */
     productIds: json<string[] | null>('product_ids'),
     collectionIds: json<string[] | null>('collection_ids'),
     startsAt: instant('starts_at'),
     endsAt: instant('ends_at'),
     usageLimit: int('usage_limit'),
     perCustomerLimit: int('per_customer_limit'),
-    status: word('status', ['ACTIVE', 'DISABLED']).notNull(),
-    /** How many of its uses count towards `usageLimit`. Nobody keeps it where there is none, so that orders share no row. */
+    status: enumText('status', ['ACTIVE', 'DISABLED']).notNull(),
+    /**
+     * Number of uses that count towards `usageLimit`. Not maintained without a limit, so that orders do not contend on
+     * the row.
+     */
     used: int('used').notNull().default(0),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
-    /** From then on it is nobody's any more, and stays while orders may still say that they have used it. */
+    /** Set at deletion. The row stays while orders refer to it. */
     removedAt: instant('removed_at'),
-    /** Raised by whoever changes the record by hand, not by its uses: what `ETag` and `If-Match` go by. */
+    /** Increases with management changes, not with uses. `ETag` and `If-Match` use it. */
     version: int('version').notNull().default(1),
   },
   (discount) => [
@@ -47,7 +52,7 @@ export const discounts = table(
   ],
 )
 
-/** A discount that an order has, for as long as the order may be one: it goes when that comes to nothing. */
+/** A discount of an order. Deleted when the order fails. */
 export const discountUses = table(
   'discount_uses',
   {
@@ -55,10 +60,10 @@ export const discountUses = table(
       .notNull()
       .references(() => discounts.id),
     orderId: text('order_id').notNull(),
-    /** Whose order it is: a customer's id, else a keyed hash of the e-mail address. */
+    /** The shopper: a customer id, or a keyed hash of the e-mail address. */
     customer: text('customer').notNull(),
-    /** Of the order: uses of test orders limit no others. */
-    mode: word('mode', ['TEST', 'LIVE']).notNull(),
+    /** Mode of the order. Uses by test orders do not limit live orders. */
+    mode: enumText('mode', ['TEST', 'LIVE']).notNull(),
     at: instant('at').notNull(),
   },
   (use) => [

@@ -2,7 +2,7 @@ import { index, instant, int, table, text, uniqueIndex } from '../columns.ts'
 import { carts } from './selling.ts'
 import { shops } from './shop.ts'
 
-/** Orders that a shop has drawn up for somebody to pay: each is a cart with fixed prices, and goes with it. */
+/** Draft orders. Each is a cart with fixed prices and is deleted with it. */
 export const draftOrders = table(
   'draft_orders',
   {
@@ -13,14 +13,14 @@ export const draftOrders = table(
     cartId: text('cart_id')
       .notNull()
       .references(() => carts.id, { onDelete: 'cascade' }),
-    /** The shop's own; no shopper sees it. */
+    /** Internal note; shoppers do not see it. */
     note: text('note'),
-    /** How often its link was mailed, and when last. */
+    /** How often, and when, the link was mailed. */
     sends: int('sends').notNull().default(0),
     sentAt: instant('sent_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
-    /** Raised by whoever changes the record by hand, not by its shopper: what `ETag` and `If-Match` go by. */
+    /** Increases with management changes. `ETag` and `If-Match` use it. */
     version: int('version').notNull().default(1),
   },
   (draft) => [uniqueIndex('draft_orders_cart').on(draft.cartId), index('draft_orders_shop').on(draft.shopId, draft.id)],

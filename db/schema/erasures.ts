@@ -2,23 +2,23 @@ import { sql } from 'drizzle-orm'
 import { index, instant, json, table, text } from '../columns.ts'
 
 /**
- * Whose personal data was erased: ids and times, nothing of the person. Beside the database stands the same list (`erased.jsonl`), by which an
- * older database that was restored is brought up to it.
+ * Erased customers: ids and times, no personal data. The file `erased.jsonl` beside the database has the same list, so
+ * that a restored older database can be brought up to date.
  */
 export const erasures = table(
   'erasures',
   {
-    /** No reference: a database that was restored may never have known them. */
+    /** No reference, because a restored database may never have had the customer. */
     customerId: text('customer_id').primaryKey(),
     shopId: text('shop_id').notNull(),
     at: instant('at').notNull(),
-    /** Their orders, those that they bought as a guest included. */
+    /** Orders of the customer, including guest orders. */
     orderIds: json<string[]>('order_ids').notNull(),
-    /** Ids of what else was theirs: by these, answers that were under way are found. Never empty before they were looked for, and emptied then. */
+    /** Other ids of the customer, by which late responses are found. Set by the search, emptied afterwards. */
     otherIds: json<string[]>('other_ids').notNull(),
-    /** When what was under way during the erasure had been looked for as well. */
+    /** When data that was in flight during the erasure was also erased. */
     finishedAt: instant('finished_at'),
-    /** When the list had it in every place where backups are kept. */
+    /** When every backup location had the list entry. */
     listedAt: instant('listed_at'),
   },
   (erasure) => [

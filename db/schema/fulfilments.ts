@@ -6,34 +6,34 @@ const orderId = () =>
     .notNull()
     .references(() => orders.id)
 
-/** What of an order left the house together: a parcel. */
+/** A parcel of an order. */
 export const fulfilments = table(
   'fulfilments',
   {
     id: text('id').primaryKey(),
     orderId: orderId(),
-    /** How many of which lines; they never change: what was sent was sent. */
+    /** Units per line; immutable. */
     lines: json<{ lineId: string; quantity: number }[]>('lines').notNull(),
     trackingNumber: text('tracking_number'),
     carrier: text('carrier'),
-    /** The idempotency key of the request, hashed; null for those of older versions. */
+    /** Hash of the request's idempotency key; null in rows of older versions. */
     attemptKey: text('attempt_key'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
-    /** Raised by whoever corrects the record: what `ETag` and `If-Match` go by. */
+    /** Increases with corrections. `ETag` and `If-Match` use it. */
     version: int('version').notNull().default(1),
   },
   (fulfilment) => [index('fulfilments_order').on(fulfilment.orderId, fulfilment.id)],
 )
 
-/** What the shop's people wrote down of an order for each other; append-only, and in no answer that a shopper gets. */
+/** Internal notes of an order; append-only, and invisible to shoppers. */
 export const orderNotes = table(
   'order_notes',
   {
     id: text('id').primaryKey(),
     orderId: orderId(),
     text: text('text').notNull(),
-    /** The id of the person or key that wrote it. */
+    /** Id of the person or key. */
     actor: text('actor').notNull(),
     at: instant('at').notNull(),
   },

@@ -1,6 +1,6 @@
-import { instant, int, json, table, text, word } from '../columns.ts'
+import { enumText, instant, int, json, table, text } from '../columns.ts'
 
-/** A run that ended. Times in milliseconds. */
+/** A completed run. Times in milliseconds. */
 export type JobRun = {
   readonly startedAt: number
   readonly endedAt: number | null
@@ -9,25 +9,28 @@ export type JobRun = {
   readonly error: string | null
 }
 
-/** What is known of each job, whichever process ran it, and which process may run it now. */
+/** State of each job, and which process may run it. */
 export const jobs = table('jobs', {
   name: text('name').primaryKey(),
-  /** The process that runs it; of several on one database. */
+  /** The process that runs the job. */
   holder: text('holder'),
-  /** Goes up while the holder lives: whoever has seen it stand still for long enough may take the job over. No clock is compared. */
+  /**
+   * Heartbeat of the holder. Another process takes over when it has not changed for long enough; clocks are not
+   * compared.
+   */
   beat: int('beat').notNull().default(0),
-  /** Of the run that was under way when this was written. */
+  /** Start of the running run. */
   runningSince: instant('running_since'),
-  /** Of the last run that ended. */
+  /** Result of the last run. */
   startedAt: instant('started_at'),
   endedAt: instant('ended_at'),
   durationMs: int('duration_ms'),
-  result: word('result', ['OK', 'FAILED', 'LOST']),
+  result: enumText('result', ['OK', 'FAILED', 'LOST']),
   error: text('error'),
-  /** The runs that ended, the last one first, and no more than a few; null of a row of an older version. */
+  /** The latest runs, newest first; null in rows of older versions. */
   lastRuns: json<JobRun[]>('last_runs'),
-  /** When a run last ended well. */
+  /** End of the last successful run. */
   succeededAt: instant('succeeded_at'),
-  /** Somebody asked for a run, which has not begun. */
+  /** When a run was requested that has not started. */
   requestedAt: instant('requested_at'),
 })

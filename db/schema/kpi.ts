@@ -1,11 +1,10 @@
 import { sql } from 'drizzle-orm'
-import { index, int, money, primaryKey, table, text, word } from '../columns.ts'
+import { enumText, index, int, money, primaryKey, table, text } from '../columns.ts'
 
 /**
- * Figures of the operator's dashboards: people, shops, orders and products as counts, money in US cents. UNPRICED are
- * movements of money without a value in dollars yet. MERCHANT_ and PRODUCT_ count affiliate sales, by shop and by
- * product. Figures of orders and money without TEST_ count live shops. SHOP_ figures are in the shop's currency (minor
- * units) and are computed when deltas are folded.
+ * KPIs: people, shops, orders and products as counts, money in US cents. UNPRICED counts movements without a dollar
+ * value. MERCHANT_ and PRODUCT_ are affiliate sales by shop and product. Order and money figures without TEST_ cover
+ * live shops. SHOP_ figures are minor units of the shop's currency, computed when deltas are folded.
  */
 export const kpiWords = [
   'USERS',
@@ -34,41 +33,41 @@ export const kpiWords = [
   'SHOP_REVENUE',
 ] as const
 
-/** Appended in the write of the fact, so that nobody waits for a shared row. A fold moves them into `kpi_days`. */
+/** Appended in the write of the fact, so that writes do not contend. A job folds them into `kpi_days`. */
 export const kpiDeltas = table(
   'kpi_deltas',
   {
-    kpi: word('kpi', kpiWords).notNull(),
-    /** Days since 1970-01-01, UTC: when the fact counts. */
+    kpi: enumText('kpi', kpiWords).notNull(),
+    /** Day of the fact: days since 1970-01-01, UTC. */
     day: int('day').notNull(),
-    /** Names the fact, once a figure and day: the id of its record. */
+    /** Identifies the fact within a figure and day: the id of its record. */
     id: text('id').notNull(),
-    /** What the figure is broken down by: a role, a cohort, a processor, a status, a shop or a product. */
+    /** Breakdown of the figure: a role, cohort, processor, status, shop or product. */
     key: text('key').notNull(),
     value: money('value').notNull(),
   },
   (delta) => [primaryKey({ columns: [delta.kpi, delta.day, delta.id] })],
 )
 
-/** The deltas of the past, summed up by day, and by 8 and by 64 days too, so that a long window is few rows. */
+/** Sums of deltas by 1, 8 and 64 days, so that long windows read few rows. */
 export const kpiDays = table(
   'kpi_days',
   {
-    kpi: word('kpi', kpiWords).notNull(),
-    /** Of how many days it is the sum: 1, 8 or 64. */
+    kpi: enumText('kpi', kpiWords).notNull(),
+    /** Number of days: 1, 8 or 64. */
     span: int('span').notNull(),
-    /** The first of them, days since 1970-01-01: a multiple of `span`. */
+    /** First day, days since 1970-01-01: a multiple of `span`. */
     day: int('day').notNull(),
     key: text('key').notNull(),
     value: money('value').notNull(),
   },
   (row) => [
     primaryKey({ columns: [row.kpi, row.span, row.day, row.key] }),
-    // What rankings go by, in order.
+    // For rankings, in order.
     index('kpi_days_ranked')
       .on(row.kpi, row.span, row.day, row.value, row.key)
       .where(sql`kpi in ('MERCHANT_CENTS', 'PRODUCT_UNITS', 'TEST_MERCHANT_CENTS', 'TEST_PRODUCT_UNITS')`),
-    // What somebody who is ranked sold in a run of days lies together, and is read from the index alone.
+    // Sales of a ranked subject in a window are adjacent, and read from the index alone.
     index('kpi_days_of_key')
       .on(row.kpi, row.key, row.span, row.day, row.value)
       .where(
@@ -78,7 +77,7 @@ export const kpiDays = table(
 )
 
 /**
- * A row once the figures of what was there before they were kept have been counted: one for each time that there were more of them. While they are being counted,
- * from the newest day back, `filledAt` under the negative of that number is the beginning of the oldest day that has been.
+ * A row per backfill of the figures' past. While a backfill runs from the newest day back, `filledAt` of the row with
+ * the negative number is the start of the oldest completed day.
  */
 export const kpiState = table('kpi_state', { id: int('id').primaryKey(), filledAt: money('filled_at').notNull() })

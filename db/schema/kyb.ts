@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { index, instant, int, json, table, text, uniqueIndex, word } from '../columns.ts'
+import { enumText, index, instant, int, json, table, text, uniqueIndex } from '../columns.ts'
 import { users } from './people.ts'
 
-/** Somebody who owns a part of a business. */
+/** A beneficial owner. */
 export type Owner = {
   name: string
   /** Ten-thousandths of a percent, so that shares add up exactly. */
   share: number
 }
 
-/** What a merchant says of their business, and what an operator decided about it. */
+/** A merchant's KYB application and its decision. */
 export const kybRecords = table(
   'kyb_records',
   {
@@ -17,8 +17,8 @@ export const kybRecords = table(
     merchantId: text('merchant_id')
       .notNull()
       .references(() => users.id),
-    status: word('status', ['PENDING', 'APPROVED', 'REJECTED']).notNull(),
-    cohort: word('cohort', [
+    status: enumText('status', ['PENDING', 'APPROVED', 'REJECTED']).notNull(),
+    cohort: enumText('cohort', [
       'UAE_MAINLAND',
       'UAE_FREEZONE',
       'KSA_COMPANY',
@@ -36,7 +36,7 @@ export const kybRecords = table(
     registrationNumber: text('registration_number').notNull(),
     country: text('country').notNull(),
     owners: json<Owner[]>('owners').notNull(),
-    /** Of the decision. */
+    /** Reason of the decision. */
     reason: text('reason'),
     decidedAt: instant('decided_at'),
     createdAt: instant('created_at').notNull(),
@@ -44,14 +44,14 @@ export const kybRecords = table(
     version: int('version').notNull(),
   },
   (record) => [
-    // One that is live; those that were rejected stay.
+    // At most one active record per merchant; rejected ones stay.
     uniqueIndex('kyb_records_live').on(record.merchantId).where(sql`status <> 'REJECTED'`),
     index('kyb_records_merchant').on(record.merchantId, record.id),
     index('kyb_records_status').on(record.status, record.id),
   ],
 )
 
-/** What became of a record: who did it, when, and why. */
+/** History of a record. */
 export const kybEvents = table(
   'kyb_events',
   {
@@ -59,11 +59,11 @@ export const kybEvents = table(
     recordId: text('record_id')
       .notNull()
       .references(() => kybRecords.id),
-    /** From 1 in each record: clocks step back, and those of two processes differ. */
+    /** Sequence from 1 per record, because clocks of processes differ. */
     position: int('position').notNull(),
-    type: word('type', ['FILED', 'APPROVED', 'REJECTED']).notNull(),
+    type: enumText('type', ['FILED', 'APPROVED', 'REJECTED']).notNull(),
     at: instant('at').notNull(),
-    /** The id of the person who did it. */
+    /** Id of the person. */
     actor: text('actor').notNull(),
     reason: text('reason'),
   },

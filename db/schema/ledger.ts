@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bool, index, instant, int, money, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { bool, enumText, index, instant, int, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
 import { orders } from './selling.ts'
 import { shops } from './shop.ts'
 
@@ -8,20 +8,20 @@ const shopId = () =>
     .notNull()
     .references(() => shops.id)
 
-/** Partners who send shoppers to a shop. */
+/** Affiliates of a shop. */
 export const affiliates = table(
   'affiliates',
   {
     id: text('id').primaryKey(),
     shopId: shopId(),
     name: text('name').notNull(),
-    /** Lower case, unique in its shop. */
+    /** Lower case, unique per shop. */
     code: text('code').notNull(),
     rateBps: int('rate_bps').notNull(),
     active: bool('active').notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
-    /** Raised by whoever changes the record by hand: what `ETag` and `If-Match` go by. */
+    /** Increases with management changes. `ETag` and `If-Match` use it. */
     version: int('version').notNull().default(1),
   },
   (affiliate) => [
@@ -42,7 +42,7 @@ export const affiliateClicks = table(
   (click) => [index('affiliate_clicks_affiliate').on(click.affiliateId, click.at), index('affiliate_clicks_at').on(click.at)],
 )
 
-/** What a partner earns by an order: pending until the refund window has passed. */
+/** The commission of an order; pending until the refund window has passed. */
 export const commissions = table(
   'commissions',
   {
@@ -54,12 +54,12 @@ export const commissions = table(
       .references(() => affiliates.id),
     shopId: shopId(),
     currency: text('currency').notNull(),
-    /** As the order earned it. */
+    /** Commission at the order. */
     amount: money('amount').notNull(),
-    /** Taken back by refunds, in proportion. */
+    /** Reduced by refunds, in proportion. */
     reversed: money('reversed').notNull(),
-    status: word('status', ['PENDING', 'APPROVED', 'REVERSED']).notNull(),
-    /** The end of the refund window. */
+    status: enumText('status', ['PENDING', 'APPROVED', 'REVERSED']).notNull(),
+    /** End of the refund window. */
     approvesAt: instant('approves_at').notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -67,52 +67,49 @@ export const commissions = table(
   (row) => [index('commissions_affiliate').on(row.affiliateId, row.createdAt), index('commissions_due').on(row.status, row.approvesAt)],
 )
 
-/** What one major unit of a currency was worth on a day (UTC), as a decimal number in text. */
+/** Exchange rate of a currency on a UTC day, as a decimal text. */
 export const fxRates = table(
   'fx_rates',
   {
     day: text('day').notNull(),
     currency: text('currency').notNull(),
     usdPerUnit: text('usd_per_unit').notNull(),
-    /** `peg`, or where it was read. */
+    /** `peg`, or the source. */
     source: text('source').notNull(),
   },
   (rate) => [primaryKey({ columns: [rate.currency, rate.day] })],
 )
 
-/**
- * Every movement of money in one place, a row each: what processors captured, what gift cards settled, what was refunded.
- * Every figure of the operator's dashboards is computed from it.
- */
+/** All money movements: captures, gift card payments, refunds. All KPIs derive from it. */
 export const unifiedTransactions = table(
   'unified_transactions',
   {
     id: text('id').primaryKey(),
-    /** Names the movement, so that it stands here once: `capture:pay_…`, `gift-card:order_…:gift_…`, `refund:ref_…`, `dispute:disp_…`. */
+    /** Identifies the movement: `capture:pay_…`, `gift-card:order_…:gift_…`, `refund:ref_…`, `dispute:disp_…`. */
     key: text('key').notNull(),
     /**
-     * REFUND_REVERSED: a refund that had gone back came back from the shopper's bank. DISPUTE: the shopper's bank took the money back;
-     * DISPUTE_WON: it gave it again.
+     * REFUND_REVERSED: the shopper's bank returned a refund. DISPUTE: the bank reclaimed the payment; DISPUTE_WON: it
+     * paid again.
      */
-    kind: word('kind', ['CAPTURE', 'GIFT_CARD', 'REFUND', 'GIFT_CARD_REFUND', 'REFUND_REVERSED', 'DISPUTE', 'DISPUTE_WON']).notNull(),
+    kind: enumText('kind', ['CAPTURE', 'GIFT_CARD', 'REFUND', 'GIFT_CARD_REFUND', 'REFUND_REVERSED', 'DISPUTE', 'DISPUTE_WON']).notNull(),
     shopId: shopId(),
     orderId: text('order_id')
       .notNull()
       .references(() => orders.id),
-    /** `gift_card` for what no processor moved. */
+    /** `gift_card` if no processor was involved. */
     processor: text('processor').notNull(),
     affiliateId: text('affiliate_id'),
     currency: text('currency').notNull(),
-    /** Never negative: the kind says which way it went. */
+    /** Not negative; `kind` determines the direction. */
     amount: money('amount').notNull(),
-    /** Of the day of the order's confirmation; null while no rate is known. */
+    /** Rate of the day of confirmation; null while unknown. */
     usdPerUnit: text('usd_per_unit'),
     usdCents: money('usd_cents'),
-    /** When it counts: the confirmation of the order, or the moment of the refund. */
+    /** Time of the confirmation or refund. */
     at: instant('at').notNull(),
-    /** The day of the rate. */
+    /** Day of the rate. */
     rateDay: text('rate_day').notNull(),
-    /** Whether the order was ever confirmed: a capture that came too late and its refund are no sales. */
+    /** Whether the order was confirmed. A late capture and its refund are not sales. */
     confirmed: bool('confirmed').notNull(),
   },
   (row) => [

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, instant, int, json, money, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { enumText, index, instant, int, json, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
 import type { kybRecords } from './kyb.ts'
 import { users } from './people.ts'
 
@@ -20,53 +20,53 @@ const lenderId = () =>
     .notNull()
     .references(() => lenders.id)
 
-const status = (name: string) => word(name, ['DRAFT', 'SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'WITHDRAWN'])
-const lenderStatus = (name: string) => word(name, ['PENDING_KYB', 'ACTIVE', 'SUSPENDED', 'ARCHIVED'])
-const decision = (name: string) => word(name, ['APPROVED', 'REJECTED', 'UNDER_REVIEW'])
+const status = (name: string) => enumText(name, ['DRAFT', 'SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'WITHDRAWN'])
+const lenderStatus = (name: string) => enumText(name, ['PENDING_KYB', 'ACTIVE', 'SUSPENDED', 'ARCHIVED'])
+const decision = (name: string) => enumText(name, ['APPROVED', 'REJECTED', 'UNDER_REVIEW'])
 
-/** What a merchant acknowledges of their documents, as they sent it; only `items` means anything here. */
+/** Documents that the merchant acknowledged, as sent; only `items` is interpreted. */
 export type Documentation = { items?: { key: string; status: string; [more: string]: unknown }[]; [more: string]: unknown }
 
-/** A merchant's asking for a loan. */
+/** A loan application. */
 export const lendingApplications = table(
   'lending_applications',
   {
     id: text('id').primaryKey(),
     merchantId: merchantId(),
-    /** Of the merchant's KYB record when it was drafted; what documents are asked for follows from it. */
+    /** Cohort of the merchant's KYB record at the draft; it determines the required documents. */
     cohort: text('cohort').$type<Cohort>().notNull(),
-    tier: word('tier', ['TIER_1_REFERRAL', 'TIER_2_PARTNER']).notNull(),
+    tier: enumText('tier', ['TIER_1_REFERRAL', 'TIER_2_PARTNER']).notNull(),
     status: status('status').notNull(),
     /** US cents. */
     requestedAmountUsd: money('requested_amount_usd'),
     requestedTermMonths: int('requested_term_months'),
-    purposeCode: word('purpose_code', ['INVENTORY', 'WORKING_CAPITAL', 'EXPANSION', 'EQUIPMENT']),
-    selectedTier1Partner: word('selected_tier1_partner', ['HARBOR_INVENTORY', 'MERIDIAN_REVENUE', 'KEYSTONE_SECURED', 'CARAVAN_TRADE']),
+    purposeCode: enumText('purpose_code', ['INVENTORY', 'WORKING_CAPITAL', 'EXPANSION', 'EQUIPMENT']),
+    selectedTier1Partner: enumText('selected_tier1_partner', ['HARBOR_INVENTORY', 'MERIDIAN_REVENUE', 'KEYSTONE_SECURED', 'CARAVAN_TRADE']),
     selectedTier2Partner: text('selected_tier2_partner'),
-    /** Of the last decision, or of the withdrawal; null where it gave none. */
+    /** Reason of the last decision or withdrawal, if any. */
     reason: text('reason'),
-    /** The partner's own name for it, as the last decision that gave one says. */
+    /** The partner's reference in the last decision with one. */
     partnerExternalRef: text('partner_external_ref'),
     submittedAt: instant('submitted_at'),
     decidedAt: instant('decided_at'),
-    /** `submittedAt`, and 0 before: what the queue is in the order of. Both engines sort numbers alike, and nothing not. */
+    /** `submittedAt`, or 0: sort key of the queue, because engines sort null differently. */
     queuedAt: instant('queued_at').notNull(),
-    /** Who drafted it: the merchant, or an operator for them. */
+    /** Who drafted it: the merchant or an operator. */
     createdBy: text('created_by').notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: int('version').notNull(),
-    // Last, since it may be long: an engine walks through it to whatever stands behind.
+    // Last, because engines read past long values.
     documentationCompleted: json<Documentation>('documentation_completed'),
   },
   (application) => {
     const { status, tier, cohort, selectedTier1Partner, selectedTier2Partner, queuedAt, id } = application
     const isTier1 = sql`selected_tier1_partner is not null`
     const isTier2 = sql`selected_tier2_partner is not null`
-    // The queue: an index for each combination of what it may be narrowed by, so that no row is read that it does not show.
+    // Indexes of the queue: one per combination of filters.
     return [
       index('lending_applications_merchant').on(application.merchantId, id),
-      // How many of a merchant's are open: they may have so many at a time.
+      // For the limit of open applications per merchant.
       index('lending_applications_drafts').on(application.merchantId).where(sql`status = 'DRAFT'`),
       index('lending_queue').on(status, queuedAt, id),
       index('lending_queue_tier').on(status, tier, queuedAt, id),
@@ -81,21 +81,21 @@ export const lendingApplications = table(
   },
 )
 
-/** What became of an application: who did it, when, and why. Appended only. */
+/** History of an application; append-only. */
 export const lendingEvents = table(
   'lending_events',
   {
     id: text('id').primaryKey(),
     applicationId: applicationId(),
-    /** From 1 in each application: clocks step back, and those of two processes differ. */
+    /** Sequence from 1 per application, because clocks of processes differ. */
     position: int('position').notNull(),
-    type: word('type', ['CREATED', 'UPDATED', 'SUBMITTED', 'WITHDRAWN', 'DECIDED', 'DOCUMENT_UPLOADED', 'DOCUMENT_REMOVED']).notNull(),
+    type: enumText('type', ['CREATED', 'UPDATED', 'SUBMITTED', 'WITHDRAWN', 'DECIDED', 'DOCUMENT_UPLOADED', 'DOCUMENT_REMOVED']).notNull(),
     /** Null where there was none. */
     fromStatus: status('from_status'),
     toStatus: status('to_status').notNull(),
-    /** The id of the person who did it. */
+    /** Id of the person. */
     actor: text('actor').notNull(),
-    /** Of a document, its key; of an update, the names of the fields. */
+    /** Key of a document, or names of updated fields. */
     subject: text('subject'),
     reason: text('reason'),
     partnerExternalRef: text('partner_external_ref'),
@@ -104,14 +104,14 @@ export const lendingEvents = table(
   (event) => [uniqueIndex('lending_events_position').on(event.applicationId, event.position)],
 )
 
-/** Decisions of operators, with what the rules said of the merchant's figures when these were given. Appended only. */
+/** Decisions of operators, with the rules' verdict if figures were given. Append-only. */
 export const lendingDecisions = table(
   'lending_decisions',
   {
     id: text('id').primaryKey(),
     applicationId: applicationId(),
     decision: decision('decision').notNull(),
-    /** What was put to the rules, and what they said, as JSON text to the byte; both and the version or none. */
+    /** Inputs and verdict of the rules as exact JSON text; null together with the version. */
     assessment: text('assessment'),
     envelope: text('envelope'),
     ruleVersion: text('rule_version'),
@@ -121,25 +121,25 @@ export const lendingDecisions = table(
   (decision) => [index('lending_decisions_application').on(decision.applicationId, decision.id)],
 )
 
-/** Files that merchants uploaded: one a key of the checklist. What was replaced or removed has no row. */
+/** Uploaded documents: one per checklist key. Replaced and deleted ones have no row. */
 export const lendingDocuments = table(
   'lending_documents',
   {
     id: text('id').primaryKey(),
     applicationId: applicationId(),
     key: text('key').notNull(),
-    /** Where it lies: the data directory, or an S3-compatible store. */
-    store: word('store', ['FILES', 'S3']).notNull(),
-    /** Random: nothing of the merchant's is in it. */
+    /** Store: the data directory or a bucket. */
+    store: enumText('store', ['FILES', 'S3']).notNull(),
+    /** Random, without information about the merchant. */
     storageName: text('storage_name').notNull(),
     mimeType: text('mime_type').notNull(),
-    /** In bytes, as it was sent. */
+    /** Unsealed bytes. */
     size: money('size').notNull(),
-    /** HMAC-SHA-256 of what was sent, in hex. */
+    /** HMAC-SHA-256 of the content in hex. */
     hash: text('hash').notNull(),
-    /** As the sender called it, for the attachment; null: it had no name. */
+    /** File name of the sender; null without one. */
     originalName: text('original_name'),
-    /** The secret that its file is sealed under, sealed under a master key: a rotation touches rows and no files. */
+    /** The file's secret, sealed under a master key: a key rotation changes rows, not files. */
     sealedKey: text('sealed_key').notNull(),
     uploadedBy: text('uploaded_by').notNull(),
     uploadedAt: instant('uploaded_at').notNull(),
@@ -151,16 +151,15 @@ export const lendingDocuments = table(
 )
 
 /**
- * The stores that the documents of this database lie in. The mark is the name of a file that the first process to use one has put there: a
- * store that has none of that name is another one.
+ * Stores of the database's documents. The mark is the name of a file in the store; a store without it is another one.
  */
 export const registeredStores = table('document_stores', {
-  kind: word('kind', ['FILES', 'S3', 'MEDIA_FILES', 'MEDIA_S3']).primaryKey(),
+  kind: enumText('kind', ['FILES', 'S3', 'MEDIA_FILES', 'MEDIA_S3']).primaryKey(),
   mark: text('mark').notNull(),
   registeredAt: instant('registered_at').notNull(),
 })
 
-/** Who lends: loans, and so repayments, name one, in whichever status. */
+/** Lenders. Loans and repayments refer to them in any status. */
 export const lenders = table(
   'lenders',
   {
@@ -174,13 +173,13 @@ export const lenders = table(
   (lender) => [index('lenders_status').on(lender.status, lender.id)],
 )
 
-/** What a lender was from when on: attestations count if their lender was `ACTIVE` then. Appended only. */
+/** Status history of lenders: attestations count while their lender was `ACTIVE`. Append-only. */
 export const lenderStatusHistory = table(
   'lender_status_history',
   {
     id: text('id').primaryKey(),
     lenderId: lenderId(),
-    /** From 1 for each lender. */
+    /** From 1 per lender. */
     position: int('position').notNull(),
     status: lenderStatus('status').notNull(),
     actor: text('actor').notNull(),
@@ -189,7 +188,7 @@ export const lenderStatusHistory = table(
   (entry) => [uniqueIndex('lender_status_history_position').on(entry.lenderId, entry.position)],
 )
 
-/** What became of an instalment, as an operator recorded it. One that was wrong is reversed by an entry of its own, and stays. */
+/** Repayments as operators record them. A wrong one is reversed by its own entry, and stays. */
 export const repayments = table(
   'repayments',
   {
@@ -197,35 +196,35 @@ export const repayments = table(
     merchantId: merchantId(),
     lenderId: lenderId(),
     loanRef: text('loan_ref').notNull(),
-    outcome: word('outcome', ['ON_TIME', 'LATE', 'DEFAULT']).notNull(),
+    outcome: enumText('outcome', ['ON_TIME', 'LATE', 'DEFAULT']).notNull(),
     /** US cents. */
     amountUsd: money('amount_usd').notNull(),
     dueAt: instant('due_at').notNull(),
     settledAt: instant('settled_at'),
-    /** When it counts as having happened: `settledAt`, else `dueAt`. */
+    /** Effective time: `settledAt`, otherwise `dueAt`. */
     datedAt: instant('dated_at').notNull(),
-    source: word('source', ['OPERATOR', 'IMPORT', 'ATTESTATION']).notNull(),
+    source: enumText('source', ['OPERATOR', 'IMPORT', 'ATTESTATION']).notNull(),
     recordedBy: text('recorded_by').notNull(),
     recordedAt: instant('recorded_at').notNull(),
-    /** Set by its reversing entry; it counts no more, and its key is free. */
+    /** Set by the reversal: the repayment no longer counts and its key is free. */
     reversedAt: instant('reversed_at'),
   },
   (repayment) => [
     uniqueIndex('repayments_key').on(repayment.lenderId, repayment.loanRef, repayment.dueAt).where(sql`reversed_at is null`),
     index('repayments_merchant').on(repayment.merchantId, repayment.id),
-    // A lender's next tape says once more what was reversed.
+    // The lender's next file may repeat a reversed repayment.
     index('repayments_reversed').on(repayment.lenderId, repayment.loanRef, repayment.dueAt).where(sql`reversed_at is not null`),
     index('repayments_lender').on(repayment.lenderId, repayment.id),
     index('repayments_loan').on(repayment.loanRef, repayment.id),
     index('repayments_outcome').on(repayment.outcome, repayment.id),
     index('repayments_defaults').on(repayment.merchantId, repayment.datedAt).where(sql`outcome = 'DEFAULT' and reversed_at is null`),
-    // Whether a merchant has another one with a lender, and which was settled last, once one is reversed.
+    // To find a merchant's remaining and latest repayments after a reversal.
     index('repayments_merchant_lender').on(repayment.merchantId, repayment.lenderId).where(sql`reversed_at is null`),
     index('repayments_settled').on(repayment.merchantId, repayment.settledAt).where(sql`reversed_at is null`),
   ],
 )
 
-/** What undoes a repayment: one a repayment. Appended only. */
+/** Reversals: one per repayment. Append-only. */
 export const repaymentReversals = table(
   'repayment_reversals',
   {
@@ -240,7 +239,9 @@ export const repaymentReversals = table(
   (reversal) => [uniqueIndex('repayment_reversals_repayment').on(reversal.repaymentId)],
 )
 
-/** What a merchant's repayments come to, kept in the write of each, so that a preview counts nothing. Reversed ones are not in it. */
+/**
+ * Totals of a merchant's repayments without reversed ones, maintained in their writes, so that previews count nothing.
+ */
 export const merchantRepaymentSignals = table('merchant_repayment_signals', {
   merchantId: merchantId().primaryKey(),
   totalOnTime: int('total_on_time').notNull(),
@@ -251,7 +252,7 @@ export const merchantRepaymentSignals = table('merchant_repayment_signals', {
   updatedAt: instant('updated_at').notNull(),
 })
 
-/** How many defaults of a merchant are dated on a day, however many they are. */
+/** Defaults of a merchant per day. */
 export const merchantDefaultDays = table(
   'merchant_default_days',
   {
@@ -263,22 +264,22 @@ export const merchantDefaultDays = table(
   (entry) => [primaryKey({ columns: [entry.merchantId, entry.day] })],
 )
 
-/** The same by sixteen days: a year is some fifty rows of both together. */
+/** The same per sixteen days: a year takes about fifty rows of both. */
 export const merchantDefaultBlocks = table(
   'merchant_default_blocks',
   {
     merchantId: merchantId(),
-    /** Sixteen days since the epoch, UTC. */
+    /** Blocks of sixteen days since the epoch, UTC. */
     block: int('block').notNull(),
     defaults: int('defaults').notNull(),
   },
   (entry) => [primaryKey({ columns: [entry.merchantId, entry.block] })],
 )
 
-/** Rules by which decisions were judged, as the JSON text that their version is of, so that those can be judged again. Appended only. */
+/** Versions of the decision rules as JSON text, so that decisions can be verified. Append-only. */
 export const lendingRuleVersions = table('lending_rule_versions', {
   version: text('version').primaryKey(),
   rules: text('rules').notNull(),
-  /** When a decision was first judged by them. */
+  /** First decision with these rules. */
   firstUsedAt: instant('first_used_at').notNull(),
 })

@@ -1,15 +1,15 @@
 import { index, instant, json, table, text } from '../columns.ts'
 
-/** What those who follow events are told that no other table says; kept for an hour. */
+/** Live events without another table; kept for an hour. */
 export const liveEvents = table(
   'live_events',
   {
     id: text('id').primaryKey(),
-    /** Null: operators are told. */
+    /** Null: for operators. */
     shopId: text('shop_id'),
-    /** As `import.progress`. */
+    /** Such as `import.progress`. */
     name: text('name').notNull(),
-    /** No personal values. */
+    /** Contains no personal data. */
     data: json<Readonly<Record<string, unknown>>>('data').notNull(),
     at: instant('at').notNull(),
   },

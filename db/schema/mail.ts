@@ -1,38 +1,38 @@
 import { sql } from 'drizzle-orm'
-import { index, instant, int, table, text, uniqueIndex, word } from '../columns.ts'
+import { enumText, index, instant, int, table, text, uniqueIndex } from '../columns.ts'
 import { shops } from './shop.ts'
 
-/** What somebody is to be told by mail, written in the same commit as what happened. */
+/** Mails to send, stored in the commit of their cause. */
 export const mails = table(
   'mails',
   {
     id: text('id').primaryKey(),
-    /** Names what happened, so that it is told once: `order-confirmed:order_…`. */
+    /** Identifies the cause, so that it is mailed once: `order-confirmed:order_…`. */
     key: text('key').notNull(),
-    /** Null of what the instance itself has to say, such as to an operator. */
+    /** Null for mails of the instance, such as to operators. */
     shopId: text('shop_id').references(() => shops.id),
-    /** Mails of a lane go one after the other; the lanes have their turns. */
+    /** Mails of a lane are sent in order; lanes take turns. */
     lane: text('lane').notNull(),
     template: text('template').notNull(),
-    /** Null: the shop's, as it is when the mail is sent. */
+    /** Null: the shop's language at the time of sending. */
     language: text('language'),
-    /** To whom, and what the template says of them. Null once it is over: nothing of the person stays. */
+    /** Recipient and template data. Null after the mail was sent or abandoned. */
     sealed: text('sealed'),
-    status: word('status', ['PENDING', 'SENT', 'FAILED', 'DROPPED']).notNull(),
+    status: enumText('status', ['PENDING', 'SENT', 'FAILED', 'DROPPED']).notNull(),
     attempts: int('attempts').notNull(),
-    /** When it is tried next; while it is at work, until when it is left to whoever has it. */
+    /** Next attempt; during one, the end of its lease. */
     nextAt: instant('next_at').notNull(),
-    /** When nobody has any use for it any more. */
+    /** Time after which the mail is useless. */
     expiresAt: instant('expires_at').notNull(),
-    /** In our words, without an address. */
+    /** Our description, without an address. */
     lastError: text('last_error'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
-    /** Hash of the address that it goes to, for its quota. */
+    /** Hash of the recipient, for quotas. */
     recipient: text('recipient'),
-    /** Hash of the client address that caused the mail, if it is not the shop's staff; otherwise null. */
+    /** Hash of the client address that caused the mail; null for staff. */
     cause: text('cause'),
-    /** When it counted towards the quotas: at its first attempt. */
+    /** Time of the first attempt, which counts towards quotas. */
     countedAt: instant('counted_at'),
   },
   (mail) => [
@@ -48,7 +48,7 @@ export const mails = table(
   ],
 )
 
-/** How a shop's mails look, once it has said so. */
+/** Branding of a shop's mails, if set. */
 export const shopMail = table('shop_mail', {
   shopId: text('shop_id')
     .primaryKey()
@@ -62,22 +62,22 @@ export const shopMail = table('shop_mail', {
   updatedAt: instant('updated_at').notNull(),
 })
 
-/** What was sent by mail, or printed where the server starts, and proves, once, that whoever has it reads what goes there. */
+/** One-time tokens, mailed or printed at the start of the server. A token proves that its owner reads the address. */
 export const oneTimeTokens = table(
   'one_time_tokens',
   {
-    /** SHA-256 of the token, which is kept nowhere. */
+    /** SHA-256 of the token, which is not stored. */
     hash: text('hash').primaryKey(),
-    purpose: word('purpose', ['PASSWORD_RESET', 'EMAIL_VERIFY', 'INVITATION', 'SETUP']).notNull(),
-    /** A user, a customer, or what else it is about. */
+    purpose: enumText('purpose', ['PASSWORD_RESET', 'EMAIL_VERIFY', 'INVITATION', 'SETUP']).notNull(),
+    /** A user, a customer, or another subject. */
     subjectId: text('subject_id').notNull(),
-    /** Of a customer, and of staff. */
+    /** For customers and staff. */
     shopId: text('shop_id'),
-    /** SHA-256 of the address that it went to: it proves nothing of another. */
+    /** SHA-256 of the recipient; the token proves only this address. */
     addressHash: text('address_hash').notNull(),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
-    /** Also of those that another one of the same subject has made useless. */
+    /** Also set when another token of the subject was used. */
     usedAt: instant('used_at'),
   },
   (token) => [index('one_time_tokens_subject').on(token.subjectId, token.purpose), index('one_time_tokens_expiry').on(token.expiresAt)],

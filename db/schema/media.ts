@@ -1,4 +1,4 @@
-import { index, instant, int, money, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { enumText, index, instant, int, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
 import { products } from './catalog.ts'
 import { shops } from './shop.ts'
 
@@ -7,20 +7,20 @@ const shopId = () =>
     .notNull()
     .references(() => shops.id)
 
-/** Pictures by their content, each once in the instance, whoever has it. Nothing of it ever changes. */
+/** Pictures by content, each once per instance. Immutable. */
 export const pictures = table('pictures', {
-  /** HMAC of the SHA-256 of its bytes under a key of the instance, in hex: who has not handed it in cannot ask whether somebody else has. */
+  /** HMAC of the content's SHA-256 in hex, so that nobody can ask whether a picture exists without having it. */
   hash: text('hash').primaryKey(),
   type: text('type').notNull(),
   width: int('width').notNull(),
   height: int('height').notNull(),
   frames: int('frames').notNull(),
-  /** Of the picture itself, without its sizes: what counts of a quota. */
+  /** Bytes of the original, which count towards quotas. */
   bytes: money('bytes').notNull(),
   createdAt: instant('created_at').notNull(),
 })
 
-/** The files of a picture: itself, of width 0, and its sizes by their widths. */
+/** Files of a picture: the original with width 0, and its sizes by width. */
 export const pictureFiles = table(
   'picture_files',
   {
@@ -31,16 +31,16 @@ export const pictureFiles = table(
     height: int('height').notNull(),
     type: text('type').notNull(),
     bytes: money('bytes').notNull(),
-    /** SHA-256 of its bytes in hex. */
+    /** SHA-256 of the content in hex. */
     digest: text('digest').notNull(),
-    /** Where it lies: the data directory, or an S3-compatible store. */
-    store: word('store', ['MEDIA_FILES', 'MEDIA_S3']).notNull(),
+    /** Store: the data directory or a bucket. */
+    store: enumText('store', ['MEDIA_FILES', 'MEDIA_S3']).notNull(),
     storageName: text('storage_name').notNull(),
   },
   (file) => [primaryKey({ columns: [file.hash, file.width] }), uniqueIndex('picture_files_storage').on(file.storageName)],
 )
 
-/** What a shop has handed in, one row a picture. */
+/** Pictures of a shop. */
 export const media = table(
   'media',
   {
@@ -58,7 +58,7 @@ export const media = table(
   ],
 )
 
-/** What the pictures of a shop add up to: what its quota is held against. */
+/** Total bytes of a shop's pictures, for its quota. */
 export const mediaUsage = table('media_usage', {
   shopId: text('shop_id')
     .primaryKey()
@@ -67,7 +67,7 @@ export const mediaUsage = table('media_usage', {
   bytes: money('bytes').notNull(),
 })
 
-/** Which pictures a product shows, kept in its own write: one that is shown cannot go. */
+/** Pictures that products use, maintained in their writes: a used picture cannot be deleted. */
 export const mediaUses = table(
   'media_uses',
   {
@@ -81,12 +81,12 @@ export const mediaUses = table(
   (use) => [primaryKey({ columns: [use.mediaId, use.productId] }), index('media_uses_product').on(use.productId)],
 )
 
-/** Where pictures of a shop were fetched from: what was fetched once is not fetched again. */
+/** URLs from which pictures were imported, so that none is fetched twice. */
 export const mediaSources = table(
   'media_sources',
   {
     shopId: shopId(),
-    /** SHA-256 of the address, in hex. */
+    /** SHA-256 of the URL in hex. */
     address: text('address').notNull(),
     mediaId: text('media_id')
       .notNull()

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, instant, int, json, table, text, uniqueIndex, word } from '../columns.ts'
+import { enumText, index, instant, int, json, table, text, uniqueIndex } from '../columns.ts'
 import { shops } from './shop.ts'
 
 const shopId = () =>
@@ -7,18 +7,18 @@ const shopId = () =>
     .notNull()
     .references(() => shops.id)
 
-/** What the outside is to be told, written in the same commit as what happened. */
+/** Events for webhooks, stored in the commit of their cause. */
 export const outbox = table(
   'outbox',
   {
     id: text('id').primaryKey(),
-    /** Names what happened, so that it is told once: `order.confirmed:order_…`. */
+    /** Identifies the cause, so that it is sent once: `order.confirmed:order_…`. */
     key: text('key').notNull(),
     shopId: shopId(),
     event: text('event').notNull(),
-    /** The body, byte for byte as it is signed and sent. */
+    /** The exact body that is signed and sent. */
     body: text('body').notNull(),
-    status: word('status', ['PENDING', 'DONE']).notNull(),
+    status: enumText('status', ['PENDING', 'DONE']).notNull(),
     createdAt: instant('created_at').notNull(),
   },
   (row) => [uniqueIndex('outbox_key').on(row.key), index('outbox_status').on(row.status, row.id)],
@@ -33,19 +33,19 @@ export const webhookEndpoints = table(
     events: json<string[]>('events').notNull(),
     sealedSecret: text('sealed_secret').notNull(),
     createdAt: instant('created_at').notNull(),
-    /** Set when the shop took it away; its deliveries stay visible to nobody and are not tried again. */
+    /** Set when the shop deletes the endpoint: its deliveries are hidden and not retried. */
     removedAt: instant('removed_at'),
-    /** Attempts that failed since the last one that was answered well. */
+    /** Failed attempts since the last success. */
     failures: int('failures').notNull().default(0),
-    /** When the first of those failed. */
+    /** Time of the first of these failures. */
     failingSince: instant('failing_since'),
-    /** Nothing is sent to it before: it failed repeatedly, or one attempt is under way that tells how it is now. */
+    /** No delivery before this time, because of failures or a running probe. */
     retryAt: instant('retry_at'),
-    /** Nothing more is sent to it. */
+    /** Set when the endpoint is disabled. */
     disabledAt: instant('disabled_at'),
-    /** GONE: it answered 410. FAILING: nothing else came of it for days. */
-    disabledReason: word('disabled_reason', ['GONE', 'FAILING']),
-    /** Messages that were not kept for it because too many waited already, and when the last of them was skipped. */
+    /** GONE: it responded 410. FAILING: it failed for days. */
+    disabledReason: enumText('disabled_reason', ['GONE', 'FAILING']),
+    /** Messages that were dropped because too many waited, and the time of the last one. */
     skipped: int('skipped').notNull().default(0),
     skippedAt: instant('skipped_at'),
   },
@@ -55,7 +55,7 @@ export const webhookEndpoints = table(
   ],
 )
 
-/** One message to one endpoint. */
+/** A message to an endpoint. */
 export const webhookDeliveries = table(
   'webhook_deliveries',
   {
@@ -67,9 +67,9 @@ export const webhookDeliveries = table(
       .notNull()
       .references(() => outbox.id),
     event: text('event').notNull(),
-    status: word('status', ['PENDING', 'DELIVERED', 'FAILED']).notNull(),
+    status: enumText('status', ['PENDING', 'DELIVERED', 'FAILED']).notNull(),
     attempts: int('attempts').notNull(),
-    /** When it is tried next. */
+    /** Next attempt. */
     nextAt: instant('next_at').notNull(),
     lastStatus: int('last_status'),
     lastError: text('last_error'),

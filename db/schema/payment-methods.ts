@@ -1,10 +1,10 @@
-import { index, instant, int, json, table, text, word } from '../columns.ts'
+import { enumText, index, instant, int, json, table, text } from '../columns.ts'
 import { shops } from './shop.ts'
 
 const cardProcessors = ['stripe', 'tap', 'qpay', 'checkout'] as const
 type CardProcessor = (typeof cardProcessors)[number]
 
-/** What a shop says of the ways to pay in it; one that is left out is for others to say. */
+/** Payment methods that a shop chose; a missing field is decided elsewhere. */
 export type ChosenMethods = {
   card?: { enabled: boolean; processor?: CardProcessor; publishableKey?: string }
   paypal?: { enabled: boolean; clientId?: string }
@@ -12,7 +12,7 @@ export type ChosenMethods = {
   wallet?: { enabled: boolean; tokenProvider?: CardProcessor; merchantIdentifier?: string }
 }
 
-/** One row a shop, once it has said something. */
+/** One row per shop with a choice. */
 export const paymentMethods = table('payment_methods', {
   shopId: text('shop_id')
     .primaryKey()
@@ -22,11 +22,11 @@ export const paymentMethods = table('payment_methods', {
   version: int('version').notNull(),
 })
 
-/** Several shops for which an operator has chosen the card processor that they have unless they say another. */
+/** Shops for which an operator chose the default card processor. */
 export const partnerships = table('partnerships', {
   name: text('name').primaryKey(),
-  defaultCardProcessor: word('default_card_processor', cardProcessors).notNull(),
-  /** From 0, as the operator listed them. */
+  defaultCardProcessor: enumText('default_card_processor', cardProcessors).notNull(),
+  /** Order from 0. */
   position: int('position').notNull(),
 })
 
@@ -39,22 +39,22 @@ export const partnershipShops = table(
     partnership: text('partnership')
       .notNull()
       .references(() => partnerships.name),
-    /** From 0 in its partnership. */
+    /** Order from 0 within the partnership. */
     position: int('position').notNull(),
   },
   (shop) => [index('partnership_shops_partnership').on(shop.partnership)],
 )
 
-/** What `If-Match` goes by: the list is changed as a whole. One row, `all`, once it was put. */
+/** Version of the list for `If-Match`, because it is changed as a whole. One row, `all`. */
 export const partnershipLists = table('partnership_lists', {
-  id: word('id', ['all']).primaryKey(),
+  id: enumText('id', ['all']).primaryKey(),
   version: int('version').notNull(),
 })
 
-/** Processors that an operator has taken out by hand, in every process. */
+/** Processors that an operator disabled in every process. */
 export const processorIsolations = table('processor_isolations', {
-  processor: word('processor', [...cardProcessors, 'paypal', 'btcpay']).primaryKey(),
+  processor: enumText('processor', [...cardProcessors, 'paypal', 'btcpay']).primaryKey(),
   isolatedAt: instant('isolated_at').notNull(),
-  /** The id of the person who did it. */
+  /** Id of the person. */
   actor: text('actor').notNull(),
 })

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, instant, int, json, money, table, text, uniqueIndex, word } from '../columns.ts'
+import { enumText, index, instant, int, json, money, table, text, uniqueIndex } from '../columns.ts'
 import { orders } from './selling.ts'
 import { shops } from './shop.ts'
 
@@ -13,7 +13,7 @@ const shopId = () =>
     .notNull()
     .references(() => shops.id)
 
-/** Whoever is asking a processor holds the row that it asks about, for as long as a call may take: nobody else asks meanwhile. */
+/** The lease of a payment or refund, held during a call to its processor. */
 const lease = () => ({
   leaseHolder: text('lease_holder'),
   leaseUntil: instant('lease_until'),
@@ -25,18 +25,18 @@ export const payments = table(
     id: text('id').primaryKey(),
     orderId: orderId(),
     shopId: shopId(),
-    /** The idempotency key of the checkout that began it, hashed: the same request goes on with the same payment. */
+    /** Hash of the checkout's idempotency key: a retry continues the same payment. */
     attemptKey: text('attempt_key').notNull(),
-    method: word('method', ['card', 'paypal', 'crypto', 'wallet']).notNull(),
+    method: enumText('method', ['card', 'paypal', 'crypto', 'wallet']).notNull(),
     processor: text('processor').notNull(),
-    /** The shop's own account with the processor that takes it; empty: the instance's. It is asked, refunded and told of by this one for ever. */
+    /** The shop's own processor account; empty: the instance's. It never changes. */
     accountId: text('account_id').notNull().default(''),
-    /** Whether it is of test money. */
-    mode: word('mode', ['TEST', 'LIVE']).notNull().default('TEST'),
+    /** Whether it is test money. */
+    mode: enumText('mode', ['TEST', 'LIVE']).notNull().default('TEST'),
     processorReference: text('processor_reference'),
-    /** The processor's further names for it: PayPal's `authorization` and `capture`, Tap's `charge`. */
+    /** Other ids at the processor: PayPal's `authorization` and `capture`, Tap's `charge`. */
     references: json<Record<string, string>>('processor_references').notNull().default(sql`'{}'`),
-    /** What the client handed over for the processor, and who pays; kept until the processor has answered. */
+    /** Data of the client for the processor, and the payer; deleted after the processor has responded. */
     sealedToken: text('sealed_token'),
     returnUrl: text('return_url'),
     clientParameters: json<Record<string, unknown>>('client_parameters').notNull(),
@@ -45,13 +45,16 @@ export const payments = table(
     authorized: money('authorized').notNull(),
     captured: money('captured').notNull(),
     refunded: money('refunded').notNull(),
-    status: word('status', ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED']).notNull(),
+    status: enumText('status', ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED']).notNull(),
     failureCode: text('failure_code'),
-    /** When its processor was told to begin it, or may have been: not all of them may be told twice. Null: certainly not yet. */
+    /**
+     * When the processor may have received it first; not all processors accept a second request. Null: certainly not
+     * sent.
+     */
     sentAt: instant('sent_at'),
-    /** When whoever holds the cart has had its processor asked last. */
+    /** When a shopper last triggered a status query. */
     askedAt: instant('asked_at'),
-    /** When it ended without money, and when its processor is asked about it again all the same; null: no more. */
+    /** When it ended without money, and when its status is queried again; null: never. */
     endedAt: instant('ended_at'),
     askAt: instant('ask_at'),
     ...lease(),
@@ -60,9 +63,9 @@ export const payments = table(
   },
   (payment) => [
     uniqueIndex('payments_attempt').on(payment.orderId, payment.attemptKey),
-    // One live payment an order.
+    // At most one active payment per order.
     uniqueIndex('payments_live').on(payment.orderId).where(sql`status not in ('FAILED', 'VOIDED')`),
-    // Of one account no two payments have one name.
+    // Processor ids are unique per account.
     uniqueIndex('payments_named').on(payment.processor, payment.processorReference, payment.accountId),
     index('payments_ask').on(payment.askAt).where(sql`ask_at is not null`),
   ],
@@ -74,34 +77,34 @@ export const refunds = table(
     id: text('id').primaryKey(),
     orderId: orderId(),
     shopId: shopId(),
-    /** Null when all of it goes back to gift cards. */
+    /** Null if the whole amount returns to gift cards. */
     paymentId: text('payment_id').references(() => payments.id),
     processor: text('processor'),
     processorReference: text('processor_reference'),
     currency: text('currency').notNull(),
-    /** Through the processor. */
+    /** Amount through the processor. */
     amount: money('amount').notNull(),
-    /** Back to gift cards, and to which. */
+    /** Amount to gift cards, and which. */
     giftCardAmount: money('gift_card_amount').notNull(),
     giftCards: json<{ giftCardId: string; amount: number }[]>('gift_cards').notNull(),
-    /** Which lines it is of, and what of each; none: it is an amount of the order as a whole. `restock`: these go back on the shelf. */
+    /** Refunded lines with units; empty for an amount. `restock`: these units return to stock. */
     lines: json<{ lineId: string; quantity: number; amount: number; restock: boolean }[]>('lines').notNull().default(sql`'[]'`),
     reason: text('reason'),
-    /** What it is for: more of the order than money may depend on it. ELSEWHERE: it was made at the processor's own page. */
-    purpose: word('purpose', ['REFUND', 'CANCEL', 'COMPENSATE', 'LATE_CAPTURE', 'ELSEWHERE']).notNull(),
-    /** The idempotency key of the request, hashed, or what the program itself does it for. */
+    /** Purpose of the refund, which the order's state may depend on. ELSEWHERE: made in the processor's dashboard. */
+    purpose: enumText('purpose', ['REFUND', 'CANCEL', 'COMPENSATE', 'LATE_CAPTURE', 'ELSEWHERE']).notNull(),
+    /** Hash of the request's idempotency key, or the program's own reason. */
     attemptKey: text('attempt_key').notNull(),
     actor: text('actor').notNull(),
-    /** CLAIMABLE: the shopper fetches it at `claimUrl`. MANUAL: it must be paid back by hand. */
-    status: word('status', ['PENDING', 'SUCCEEDED', 'FAILED', 'CLAIMABLE', 'MANUAL']).notNull(),
+    /** CLAIMABLE: the shopper collects it at `claimUrl`. MANUAL: must be paid by hand. */
+    status: enumText('status', ['PENDING', 'SUCCEEDED', 'FAILED', 'CLAIMABLE', 'MANUAL']).notNull(),
     failureCode: text('failure_code'),
     claimUrl: text('claim_url'),
-    /** What the shop calls the payment by hand that settled it: a bank's reference. */
+    /** Reference of a manual payment, such as the bank's. */
     settledReference: text('settled_reference'),
     attempts: int('attempts').notNull(),
-    /** When the processor is asked again; null once it is settled. */
+    /** Next status query; null when settled. */
     resumeAt: instant('resume_at'),
-    /** When the processor was told first: from then on it is asked what it knows before anything is sent again. */
+    /** When the processor received it first. From then on its status is queried before anything is sent. */
     sentAt: instant('sent_at'),
     ...lease(),
     createdAt: instant('created_at').notNull(),
@@ -116,7 +119,7 @@ export const refunds = table(
   ],
 )
 
-/** Money of a payment that the shopper's bank took back, or gave again, as the processor's messages tell it. */
+/** Payments that a bank reclaimed or returned, as the processor reports them. */
 export const disputes = table(
   'disputes',
   {
@@ -126,11 +129,11 @@ export const disputes = table(
     paymentId: text('payment_id')
       .notNull()
       .references(() => payments.id),
-    /** The processor's name for it. */
+    /** Id at the processor. */
     reference: text('reference').notNull(),
     amount: money('amount').notNull(),
     currency: text('currency').notNull(),
-    status: word('status', ['OPEN', 'WON', 'LOST']).notNull(),
+    status: enumText('status', ['OPEN', 'WON', 'LOST']).notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
   },
@@ -141,25 +144,25 @@ export const disputes = table(
   ],
 )
 
-/** The inbox of processors' messages: each that was verified, once. What it says is asked of the processor. */
+/** Inbox of verified processor messages, each once. Their content is not trusted: the processor is queried. */
 export const paymentMessages = table(
   'payment_messages',
   {
     id: text('id').primaryKey(),
     processor: text('processor').notNull(),
-    /** Whose account it was verified by; empty: the instance's. */
+    /** Account that verified it; empty: the instance's. */
     accountId: text('account_id').notNull(),
-    /** The shop of that account; null: the instance's. */
+    /** Shop of the account; null: the instance's. */
     shopId: text('shop_id').references(() => shops.id),
-    /** The processor's id of the message. */
+    /** Id of the message at the processor. */
     messageId: text('message_id').notNull(),
-    /** The payment that it names, by our id or by the processor's names; all null for a message that is about none. */
+    /** The payment it names, by our id or the processor's ids; null if none. */
     paymentId: text('payment_id'),
     reference: text('reference'),
     references: json<Record<string, string> | null>('processor_references'),
     dispute: json<{ reference: string; amount: number; currency: string; state: 'OPEN' | 'WON' | 'LOST' } | null>('dispute'),
     attempts: int('attempts').notNull(),
-    /** When it is worked again; null once it is done. */
+    /** Next processing attempt; null when done. */
     resumeAt: instant('resume_at'),
     receivedAt: instant('received_at').notNull(),
   },

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
-import { bool, index, instant, json, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { bool, enumText, index, instant, json, primaryKey, table, text, uniqueIndex } from '../columns.ts'
 
-/** Merchants and super admins: they share one login and one space of e-mail addresses. */
+/** Merchants and super admins, who share one login and unique e-mail addresses. */
 export const users = table(
   'users',
   {
     id: text('id').primaryKey(),
-    role: word('role', ['MERCHANT', 'SUPER_ADMIN']).notNull(),
+    role: enumText('role', ['MERCHANT', 'SUPER_ADMIN']).notNull(),
     email: text('email').notNull(),
     passwordHash: text('password_hash').notNull(),
     createdAt: instant('created_at').notNull(),
@@ -24,9 +24,9 @@ export const customers = table(
     phone: text('phone'),
     acceptsMarketing: bool('accepts_marketing').notNull().default(false),
     passwordHash: text('password_hash'),
-    /** When they showed that they read what goes to this e-mail address; null: they have not, or it is another since. */
+    /** When the e-mail address was verified; null if it was not, or has changed. */
     emailProvenAt: instant('email_proven_at'),
-    /** When their personal data was erased; nothing of a person is in the row since. */
+    /** When the personal data was erased. */
     erasedAt: instant('erased_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -38,21 +38,21 @@ export const customers = table(
   ],
 )
 
-/** One login. Revoking it ends its access tokens and its whole family of refresh tokens. */
+/** A login session. Revoking it invalidates its access tokens and refresh tokens. */
 export const sessions = table(
   'sessions',
   {
     id: text('id').primaryKey(),
     subjectId: text('subject_id').notNull(),
-    role: word('role', ['MERCHANT', 'CUSTOMER', 'SUPER_ADMIN']).notNull(),
-    /** A customer's shop. */
+    role: enumText('role', ['MERCHANT', 'CUSTOMER', 'SUPER_ADMIN']).notNull(),
+    /** Shop of a customer. */
     shopId: text('shop_id'),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
     revokedAt: instant('revoked_at'),
-    /** To the minute. Null of one that was begun before this was noted. */
+    /** To the minute; null in rows of older versions. */
     lastUsedAt: instant('last_used_at'),
-    /** Where it was begun or last renewed from, and by what, as the caller called itself. */
+    /** Address and user agent of the login or last refresh. */
     address: text('address'),
     agent: text('agent'),
   },
@@ -74,35 +74,35 @@ export const refreshTokens = table(
 )
 
 /**
- * Attempts that count against a limit, one row each, across processes and restarts: a login is counted before the
- * password is looked at and taken back when it was right, so that many tries at once cannot slip under the limit.
+ * Attempts that count towards limits across processes and restarts. A login is counted before its password is checked,
+ * and removed if it was correct, so that concurrent attempts cannot exceed the limit.
  */
 export const attempts = table(
   'attempts',
   {
     id: text('id').primaryKey(),
-    /** What is limited and for whom, hashed: `login:address:…`, `signup:…`. */
+    /** Hash of limit and subject: `login:address:…`, `signup:…`. */
     bucket: text('bucket').notNull(),
     at: instant('at').notNull(),
   },
   (attempt) => [index('attempts_bucket').on(attempt.bucket, attempt.at), index('attempts_at').on(attempt.at)],
 )
 
-/** Who did what. Triggers refuse to change a row, and to remove one that `auditRetention` does not give up. */
+/** The audit log. Triggers prevent changes, and deletions except those of `auditRetention`. */
 export const auditLog = table(
   'audit_log',
   {
     id: text('id').primaryKey(),
     at: instant('at').notNull(),
-    /** The id of the person, or of the key, that did it; `system` for a command. */
+    /** Id of the person or key; `system` for commands. */
     actor: text('actor').notNull(),
     action: text('action').notNull(),
     subject: text('subject').notNull(),
     shopId: text('shop_id'),
     requestId: text('request_id'),
-    /** Where the request came from. */
+    /** Address of the request. */
     address: text('address'),
-    /** What of the subject changed, as it was before and after; no personal values and no secrets. */
+    /** Changed fields with old and new values; no personal data and no secrets. */
     before: json<AuditValues>('before'),
     after: json<AuditValues>('after'),
   },
@@ -117,10 +117,10 @@ export const auditLog = table(
 )
 export type AuditValues = Readonly<Record<string, unknown>>
 
-/** At most one row, and only while a write removes rows of the audit trail: those from before `until`, by the retention that is set. */
+/** Contains a row only during a retention write: it allows deleting audit rows before `until`. */
 export const auditRetention = table('audit_retention', { id: text('id').primaryKey(), until: instant('until').notNull() })
 
-/** A request that must have its effect once, however often it is sent. */
+/** Idempotency keys. */
 export const idempotencyKeys = table(
   'idempotency_keys',
   {
@@ -128,17 +128,17 @@ export const idempotencyKeys = table(
     scope: text('scope').notNull(),
     key: text('key').notNull(),
     fingerprint: text('fingerprint').notNull(),
-    /** Names the attempt that holds the lease: only that one may store the result. */
+    /** The attempt with the lease; only it may store a result. */
     attempt: text('attempt').notNull(),
     leaseUntil: instant('lease_until').notNull(),
     expiresAt: instant('expires_at').notNull(),
-    /** The sealed status and body, once there are any. */
+    /** Sealed status and body. */
     sealedAnswer: text('sealed_answer'),
   },
   (row) => [primaryKey({ columns: [row.scope, row.key] }), index('idempotency_keys_expiry').on(row.expiresAt)],
 )
 
-/** What the database knows of the master keys that sealed its secrets: enough to notice a missing or a different one. */
+/** Known master keys, to detect a missing or different one. */
 export const encryptionKeys = table('encryption_keys', {
   version: text('version').primaryKey(),
   fingerprint: text('fingerprint').notNull(),

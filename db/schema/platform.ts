@@ -1,31 +1,31 @@
-import { index, instant, int, primaryKey, table, text, word } from '../columns.ts'
+import { enumText, index, instant, int, primaryKey, table, text } from '../columns.ts'
 
-/** Each start of a server process: what ran when, and which of them run. */
+/** Starts of server processes. */
 export const processStarts = table(
   'process_starts',
   {
     id: text('id').primaryKey(),
     host: text('host').notNull(),
     version: text('version').notNull(),
-    /** Version and commit, where that is known: what is compared. */
+    /** Version and commit, which deploy detection compares. */
     revision: text('revision').notNull(),
     startedAt: instant('started_at').notNull(),
-    /** Of the first in a row of starts of the same revision: when that was deployed. */
+    /** First start of this revision in a row: its deploy time. */
     deployedAt: instant('deployed_at').notNull(),
-    /** When it last said that it runs. */
+    /** Last heartbeat. */
     seenAt: instant('seen_at').notNull(),
-    /** When it ended, where it could say so. */
+    /** Regular end, if recorded. */
     stoppedAt: instant('stopped_at'),
   },
   (start) => [index('process_starts_by_start').on(start.startedAt)],
 )
 
-/** Errors of the log, one row a kind and hour. No messages: they may quote anything. */
+/** Logged errors per kind and hour. No messages, because they may quote anything. */
 export const errorEvents = table(
   'error_events',
   {
     fingerprint: text('fingerprint').notNull(),
-    /** Its beginning, UTC. */
+    /** Start of the hour, UTC. */
     hour: instant('hour').notNull(),
     title: text('title').notNull(),
     count: int('count').notNull(),
@@ -34,12 +34,12 @@ export const errorEvents = table(
   (event) => [primaryKey({ columns: [event.hour, event.fingerprint] })],
 )
 
-/** The last good answer of each outside provider of the operations' pages, for restarts and other processes. */
+/** Last valid response of each operations provider, for restarts and other processes. */
 export const operationsAnswers = table('operations_answers', {
-  kind: word('kind', ['services', 'errors', 'deploys']).primaryKey(),
-  /** Who was asked: another one's answer is not shown. */
+  kind: enumText('kind', ['services', 'errors', 'deploys']).primaryKey(),
+  /** Identifies the queried account; responses of others are not shown. */
   source: text('source').notNull(),
   asOf: instant('as_of').notNull(),
-  /** JSON, as it was made here. */
+  /** Our JSON. */
   body: text('body').notNull(),
 })

@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { index, instant, int, json, table, text, uniqueIndex, word } from '../columns.ts'
+import { enumText, index, instant, int, json, table, text, uniqueIndex } from '../columns.ts'
 import { shops } from './shop.ts'
 
 /**
- * A shop's own accounts with payment processors: a row for each set of keys that one ever had. Rows are never changed but to be retired,
- * and never removed: payments keep the account that took them.
+ * A shop's processor accounts: one row per set of keys. Rows are only retired, because payments refer to their account.
  */
 export const processorAccounts = table(
   'processor_accounts',
@@ -13,26 +12,26 @@ export const processorAccounts = table(
     shopId: text('shop_id')
       .notNull()
       .references(() => shops.id),
-    /** What payments go by: the id of the first row of this account at its processor, so that other keys of it go on with them. */
+    /** The id of the account's first row. Payments refer to it, so new keys continue it. */
     accountId: text('account_id').notNull(),
-    processor: word('processor', ['stripe', 'tap', 'qpay', 'checkout', 'paypal', 'btcpay']).notNull(),
-    mode: word('mode', ['TEST', 'LIVE']).notNull(),
-    /** A hash of what tells one account from another at its processor; null where what was given does not tell. */
+    processor: enumText('processor', ['stripe', 'tap', 'qpay', 'checkout', 'paypal', 'btcpay']).notNull(),
+    mode: enumText('mode', ['TEST', 'LIVE']).notNull(),
+    /** Hash of what identifies the account at the processor; null if unknown. */
     identity: text('identity'),
-    /** What a payment page may be told, by its names. */
+    /** Fields that payment pages may see, by name. */
     publishable: json<Record<string, string>>('publishable').notNull(),
-    /** Everything else, as sealed JSON. */
+    /** Other fields as sealed JSON. */
     sealedSettings: text('sealed_settings').notNull(),
-    /** Of a merchant's own server; null: where the operator's settings say. */
+    /** URL of a merchant's own server; null: operator settings. */
     apiUrl: text('api_url'),
-    /** The names of all that was given. */
+    /** Names of all given fields. */
     names: json<string[]>('names').notNull(),
-    /** From 1 for each shop, processor and mode, whatever becomes of the rows: what `ETag` and `If-Match` go by. */
+    /** Version from 1 per shop, processor and mode. `ETag` and `If-Match` use it. */
     version: int('version').notNull(),
-    /** When its processor last said that it knows the keys. */
+    /** When the processor last accepted the keys. */
     checkedAt: instant('checked_at').notNull(),
     createdAt: instant('created_at').notNull(),
-    /** When other keys took its place, or it was taken away. */
+    /** When the keys were replaced or removed. */
     retiredAt: instant('retired_at'),
   },
   (row) => [

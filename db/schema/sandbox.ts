@@ -1,15 +1,15 @@
-import { instant, money, table, text, word } from '../columns.ts'
+import { enumText, instant, money, table, text } from '../columns.ts'
 
-/** The books of the sandbox processor: it stands in for a company elsewhere, and no order looks in here. */
+/** State of the sandbox processor, which simulates an external company: orders never read it. */
 export const sandboxPayments = table('sandbox_payments', {
-  /** The reference under which the processor knows it. */
+  /** Reference at the processor. */
   id: text('id').primaryKey(),
   token: text('token').notNull(),
   amount: money('amount').notNull(),
   currency: text('currency').notNull(),
   captured: money('captured').notNull(),
   refunded: money('refunded').notNull(),
-  status: word('status', ['PENDING', 'AUTHORIZED', 'CAPTURED', 'DECLINED', 'VOIDED']).notNull(),
+  status: enumText('status', ['PENDING', 'AUTHORIZED', 'CAPTURED', 'DECLINED', 'VOIDED']).notNull(),
   createdAt: instant('created_at').notNull(),
 })
 

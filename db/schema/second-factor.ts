@@ -1,20 +1,20 @@
 import { instant, int, json, table, text } from '../columns.ts'
 import { users } from './people.ts'
 
-/** The second factor of a merchant or an operator, one row each: begun, and asked for at logins once it is confirmed. */
+/** TOTP secrets of merchants and operators. A login requires confirmed ones. */
 export const secondFactors = table('second_factors', {
   userId: text('user_id')
     .primaryKey()
     .references(() => users.id),
-  /** What the codes are made from. */
+  /** The TOTP secret. */
   sealedSecret: text('sealed_secret').notNull(),
   createdAt: instant('created_at').notNull(),
   confirmedAt: instant('confirmed_at'),
-  /** The step of the latest code that was taken: none of it or before it is taken again. */
+  /** Step of the last accepted code; it and earlier ones are refused. */
   lastStep: int('last_step'),
-  /** Hashes of the recovery codes that are left. */
+  /** Hashes of unused recovery codes. */
   recoveryHashes: json<readonly string[]>('recovery_hashes').notNull(),
-  /** Wrong codes since the last right one, or since it was shut for them. */
+  /** Wrong codes since the last correct one or the last lock. */
   wrongCodes: int('wrong_codes').notNull(),
   shutUntil: instant('shut_until'),
 })

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { bool, index, instant, int, json, money, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { bool, enumText, index, instant, int, json, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
 import { customers } from './people.ts'
 import { type ShippingMethod, shops } from './shop.ts'
 
-/** Where something goes or is billed to, as it was given. */
+/** A shipping or billing address. */
 export type Address = {
   name: string
   company: string | null
@@ -16,17 +16,17 @@ export type Address = {
   phone: string | null
 }
 
-/** A discount of an order, in minor units of its currency. */
+/** A discount of an order, in minor units. */
 export type OrderDiscount = {
   id: string
   title: string
-  /** As the shop wrote it; null of one that counted by itself. */
+  /** As the shop writes it; null for an automatic discount. */
   code: string | null
   kind: 'PERCENT' | 'FIXED' | 'FREE_SHIPPING'
   amount: number
 }
 
-/** What of a cart its shop has settled besides its lines, prices and discount. */
+/** Fields of a draft that the shop has fixed besides lines, prices and discount. */
 export type SettledField = 'email' | 'shippingAddress' | 'billingAddress' | 'shippingMethod'
 
 const shopId = () =>
@@ -34,14 +34,14 @@ const shopId = () =>
     .notNull()
     .references(() => shops.id)
 
-/** Addresses of a shop: in a customer's book once `customer_id` is set. */
+/** Addresses of a shop. With `customer_id` they are in that customer's address book. */
 export const addresses = table(
   'addresses',
   {
     id: text('id').primaryKey(),
     shopId: shopId(),
     customerId: text('customer_id').references(() => customers.id),
-    /** The customer who entered it before it was in anybody's book; null when the shop did. */
+    /** The customer who entered it; null if the shop did. */
     enteredBy: text('entered_by').references(() => customers.id),
     address: json<Address>('address').notNull(),
     isDefaultShipping: bool('is_default_shipping').notNull(),
@@ -55,7 +55,7 @@ export const addresses = table(
   ],
 )
 
-/** What a customer has ordered and paid, by currency: kept in the writes of their orders. */
+/** Totals of a customer by currency, maintained by the writes of orders. */
 export const customerTotals = table(
   'customer_totals',
   {
@@ -63,20 +63,20 @@ export const customerTotals = table(
       .notNull()
       .references(() => customers.id),
     currency: text('currency').notNull(),
-    /** Orders placed, whatever became of them. */
+    /** Placed orders in any state. */
     orders: int('orders').notNull(),
-    /** Totals of confirmed orders less refunds. */
+    /** Totals of confirmed orders minus refunds. */
     spent: money('spent').notNull(),
-    /** The same of orders of real money: the first two are of test orders. */
+    /** The same for live orders; the first two are of test orders. */
     liveOrders: int('live_orders').notNull().default(0),
     liveSpent: money('live_spent').notNull().default(0),
   },
   (row) => [primaryKey({ columns: [row.customerId, row.currency] })],
 )
 
-/** Keys of the instance that never change, sealed under the master key: changing one would lose what it protects. */
+/** Permanent keys of the instance, sealed by the master key. Changing one would invalidate what it protects. */
 export const instanceKeys = table('instance_keys', {
-  purpose: word('purpose', [
+  purpose: enumText('purpose', [
     'GIFT_CARD_CODES',
     'SANDBOX_WEBHOOKS',
     'CLIENT_ADDRESSES',
@@ -94,21 +94,21 @@ export const giftCards = table(
   {
     id: text('id').primaryKey(),
     shopId: shopId(),
-    /** HMAC of the code, which is kept nowhere. */
+    /** HMAC of the code, which is not stored. */
     codeHash: text('code_hash').notNull(),
     last4: text('last4').notNull(),
     currency: text('currency').notNull(),
     initialAmount: money('initial_amount').notNull(),
-    /** The sum of its transactions. */
+    /** Sum of the transactions. */
     balance: money('balance').notNull(),
     expiresAt: instant('expires_at'),
-    status: word('status', ['ACTIVE', 'DISABLED']).notNull(),
-    /** Only this customer may use it. */
+    status: enumText('status', ['ACTIVE', 'DISABLED']).notNull(),
+    /** Restricts the card to this customer. */
     customerId: text('customer_id').references(() => customers.id),
     note: text('note'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
-    /** Raised by whoever changes the record by hand, not by its balance: what `ETag` and `If-Match` go by. */
+    /** Increases with management changes, not with the balance. `ETag` and `If-Match` use it. */
     version: int('version').notNull().default(1),
   },
   (card) => [
@@ -119,8 +119,8 @@ export const giftCards = table(
 )
 
 /**
- * Append-only; amounts are signed and add up to the card's balance. A HOLD takes from the balance at once, a RELEASE gives it
- * back; a hold that is settled stays taken, and a REFUND gives back what a settled one took.
+ * Append-only signed amounts that add up to the balance. A HOLD takes the amount, a RELEASE returns it; a settled hold
+ * stays, and a REFUND returns its amount.
  */
 export const giftCardTransactions = table(
   'gift_card_transactions',
@@ -129,10 +129,10 @@ export const giftCardTransactions = table(
     giftCardId: text('gift_card_id')
       .notNull()
       .references(() => giftCards.id),
-    kind: word('kind', ['ISSUE', 'HOLD', 'RELEASE', 'REFUND']).notNull(),
+    kind: enumText('kind', ['ISSUE', 'HOLD', 'RELEASE', 'REFUND']).notNull(),
     amount: money('amount').notNull(),
     orderId: text('order_id'),
-    /** Of a REFUND: which refund gave it back. */
+    /** The refund, for REFUND. */
     refundId: text('refund_id'),
     at: instant('at').notNull(),
   },
@@ -149,21 +149,21 @@ export const carts = table(
     email: text('email'),
     shippingAddress: json<Address | null>('shipping_address'),
     billingAddress: json<Address | null>('billing_address'),
-    /** The code of one of the shop's methods. */
+    /** Code of a shipping method. */
     shippingMethod: text('shipping_method'),
     affiliateCode: text('affiliate_code'),
-    /** When the affiliate's code was put in: an attribution counts for so long. */
+    /** When the affiliate code was entered, because attribution expires. */
     affiliateAt: instant('affiliate_at'),
-    /** As codes of discounts are compared; whether it counts is looked at each time. */
+    /** Normalized code; its validity is checked at each read. */
     discountCode: text('discount_code'),
-    /** The ids of the discounts that the shopper was shown last, with commas. */
+    /** Ids of the discounts last shown, separated by commas. */
     shownDiscounts: text('shown_discounts').notNull().default(''),
-    /** The total and the amount due that the shopper was shown last: nothing else is charged. */
+    /** Total and amount due last shown: nothing else is charged. */
     shownTotal: money('shown_total').notNull(),
     shownDue: money('shown_due').notNull(),
-    /** Of a draft order: its shop has fixed what is in it and at which prices, and settled these fields besides. */
+    /** Draft order: contents and prices are fixed, and these fields too. */
     draft: json<{ id: string; settled: SettledField[] } | null>('draft'),
-    status: word('status', ['OPEN', 'CONVERTED', 'EXPIRED']).notNull(),
+    status: enumText('status', ['OPEN', 'CONVERTED', 'EXPIRED']).notNull(),
     expiresAt: instant('expires_at').notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -172,7 +172,7 @@ export const carts = table(
     index('carts_expiry').on(cart.expiresAt).where(sql`status = 'OPEN'`),
     index('carts_over').on(cart.updatedAt).where(sql`status <> 'OPEN'`),
     index('carts_customer').on(cart.customerId, cart.status, cart.createdAt),
-    // How many carts shoppers begin, and what of them becomes an order.
+    // For conversion figures.
     index('carts_begun').on(cart.shopId, cart.createdAt, cart.status).where(sql`draft is null`),
   ],
 )
@@ -184,10 +184,10 @@ export const cartLines = table(
     cartId: text('cart_id')
       .notNull()
       .references(() => carts.id, { onDelete: 'cascade' }),
-    /** No reference: a variant may be gone, and then the line is one that cannot be bought. */
+    /** No reference: a line of a deleted variant cannot be bought. */
     variantId: text('variant_id').notNull(),
     quantity: int('quantity').notNull(),
-    /** The price that the shopper has seen. */
+    /** The price shown to the shopper. */
     unitPrice: money('unit_price').notNull(),
   },
   (line) => [uniqueIndex('cart_lines_variant').on(line.cartId, line.variantId)],
@@ -212,7 +212,7 @@ export const orders = table(
   {
     id: text('id').primaryKey(),
     shopId: shopId(),
-    /** From 1 in each shop, without a gap. */
+    /** From 1 per shop, without gaps. */
     number: int('number').notNull(),
     cartId: text('cart_id').notNull(),
     customerId: text('customer_id').references(() => customers.id),
@@ -220,12 +220,12 @@ export const orders = table(
     currency: text('currency').notNull(),
     subtotal: money('subtotal').notNull(),
     discountTotal: money('discount_total').notNull(),
-    /** Which discounts counted, as they were then. One of free shipping is no part of the total, and has what the shipping would have cost. */
+    /** Applied discounts. A free-shipping discount is not part of the total; it has the shipping price. */
     discounts: json<OrderDiscount[]>('discounts').notNull().default(sql`'[]'`),
     shippingTotal: money('shipping_total').notNull(),
-    /** On top of the prices. */
+    /** Tax added to prices. */
     taxTotal: money('tax_total').notNull(),
-    /** Held by the prices already. */
+    /** Tax included in prices. */
     taxIncluded: money('tax_included').notNull(),
     giftCardTotal: money('gift_card_total').notNull(),
     total: money('total').notNull(),
@@ -234,13 +234,13 @@ export const orders = table(
     capturedTotal: money('captured_total').notNull(),
     /** By processors. */
     refundedTotal: money('refunded_total').notNull(),
-    /** Back to gift cards. */
+    /** Amount to gift cards. */
     giftCardRefundedTotal: money('gift_card_refunded_total').notNull(),
-    /** The shop's when it was placed: whether its money is real. */
-    mode: word('mode', ['TEST', 'LIVE']).notNull().default('TEST'),
-    /** A decimal number: US dollars for one major unit on the day of confirmation. */
+    /** Mode of the shop at placing: live or test money. */
+    mode: enumText('mode', ['TEST', 'LIVE']).notNull().default('TEST'),
+    /** Decimal text: US dollars per major unit on the day of confirmation. */
     fxToUsd: text('fx_to_usd'),
-    status: word('status', [
+    status: enumText('status', [
       'PENDING_PAYMENT',
       'PAID',
       'CONFIRMED',
@@ -250,7 +250,7 @@ export const orders = table(
       'COMPENSATING',
       'CANCELLED',
     ]).notNull(),
-    paymentStatus: word('payment_status', [
+    paymentStatus: enumText('payment_status', [
       'PENDING',
       'AUTHORIZED',
       'PROCESSING',
@@ -260,29 +260,29 @@ export const orders = table(
       'PARTIALLY_REFUNDED',
       'REFUNDED',
     ]).notNull(),
-    fulfilmentStatus: word('fulfilment_status', ['UNFULFILLED', 'PARTIALLY_FULFILLED', 'FULFILLED']).notNull(),
+    fulfilmentStatus: enumText('fulfilment_status', ['UNFULFILLED', 'PARTIALLY_FULFILLED', 'FULFILLED']).notNull(),
     shippingAddress: json<Address | null>('shipping_address'),
     billingAddress: json<Address | null>('billing_address'),
     shippingMethod: json<Pick<ShippingMethod, 'code' | 'title'> | null>('shipping_method'),
     affiliateCode: text('affiliate_code'),
     affiliateAt: instant('affiliate_at'),
     affiliateId: text('affiliate_id'),
-    /** Of the parcel that was sent last, of those that have any. */
+    /** Tracking of the latest parcel with tracking. */
     trackingNumber: text('tracking_number'),
     carrier: text('carrier'),
-    /** An order that nobody paid by then gives its stock back. */
+    /** When an unpaid order expires and releases its stock. */
     expiresAt: instant('expires_at').notNull(),
-    /** When the saga is looked at again if nobody finished it; null while it is at rest. */
+    /** When the saga resumes if no process finishes it; null at rest. */
     resumeAt: instant('resume_at'),
-    /** How often in a row what comes next has failed. */
+    /** Consecutive failures of the next step. */
     attempts: int('attempts').notNull().default(0),
-    /** Its stock and its gift cards: HELD for it, COMMITTED by the sale, or RELEASED because it came to nothing. */
-    holds: word('holds', ['HELD', 'COMMITTED', 'RELEASED']).notNull().default('HELD'),
-    /** Of the payment that was begun last: orders are resumed in a lane a processor. */
+    /** Stock and gift cards: HELD by the order, COMMITTED by the sale, or RELEASED. */
+    holds: enumText('holds', ['HELD', 'COMMITTED', 'RELEASED']).notNull().default('HELD'),
+    /** Processor of the latest payment: the lane in which the order resumes. */
     processor: text('processor'),
-    /** The shopper's address, as a keyed hash: unpaid orders are bounded by it. */
+    /** Keyed hash of the shopper's address, for the limit of unpaid orders. */
     placedFrom: text('placed_from'),
-    /** The idempotency key of the request that made it, hashed; null for those of older versions. */
+    /** Hash of the request's idempotency key; null in rows of older versions. */
     attemptKey: text('attempt_key'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -291,17 +291,17 @@ export const orders = table(
   },
   (order) => [
     uniqueIndex('orders_number').on(order.shopId, order.number),
-    // One live order a cart.
+    // At most one active order per cart.
     uniqueIndex('orders_cart_live').on(order.cartId).where(sql`status not in ('EXPIRED', 'CANCELLED')`),
     index('orders_cart').on(order.cartId, order.number),
-    // By each of these, lists are read in the order of numbers and nothing is sorted.
+    // Each serves a list in number order without sorting.
     index('orders_customer_number').on(order.customerId, order.shopId, order.number, order.id),
     index('orders_state_number').on(order.shopId, order.status, order.paymentStatus, order.number),
-    // What is to be sent: one range, whatever has become of its payment.
+    // Orders to fulfil: one range in any payment state.
     index('orders_to_send').on(order.shopId, order.number).where(sql`status = 'CONFIRMED'`),
     index('orders_partly_sent').on(order.shopId, order.number).where(sql`fulfilment_status = 'PARTIALLY_FULFILLED'`),
     index('orders_email_number').on(order.shopId, sql`lower(${order.email})`, order.number),
-    // What was bought as a guest, until whoever has the address proves it.
+    // Guest orders until the shopper verifies the address.
     index('orders_guests').on(order.shopId, sql`lower(${order.email})`, order.id).where(sql`customer_id is null`),
     index('orders_expiry').on(order.expiresAt).where(sql`status = 'PENDING_PAYMENT'`),
     index('orders_unpaid_from').on(order.placedFrom).where(sql`status = 'PENDING_PAYMENT'`),
@@ -312,7 +312,7 @@ export const orders = table(
   ],
 )
 
-/** The last number given out in each shop. */
+/** Last order number of each shop. */
 export const orderNumbers = table('order_numbers', {
   shopId: text('shop_id')
     .primaryKey()
@@ -325,7 +325,7 @@ const orderId = () =>
     .notNull()
     .references(() => orders.id)
 
-/** What was bought, as it was then. */
+/** Bought lines with their data at the time of the order. */
 export const orderLines = table(
   'order_lines',
   {
@@ -341,18 +341,18 @@ export const orderLines = table(
     unitPrice: money('unit_price').notNull(),
     /** Before discounts. */
     total: money('total').notNull(),
-    /** What of the order's discounts is this line's. */
+    /** The line's share of discounts. */
     discount: money('discount').notNull().default(0),
     taxRateBps: int('tax_rate_bps').notNull(),
     taxInclusive: bool('tax_inclusive').notNull(),
     taxAmount: money('tax_amount').notNull(),
-    /** Whether stock was reserved for it. */
+    /** Whether stock was reserved. */
     tracked: bool('tracked').notNull(),
   },
   (line) => [primaryKey({ columns: [line.orderId, line.position] })],
 )
 
-/** What each gift card pays of an order. */
+/** Amount that each gift card pays. */
 export const orderGiftCards = table(
   'order_gift_cards',
   {
@@ -368,17 +368,17 @@ export const orderGiftCards = table(
   (row) => [primaryKey({ columns: [row.orderId, row.giftCardId] })],
 )
 
-/** What happened to an order; append-only. */
+/** Events of an order; append-only. */
 export const orderEvents = table(
   'order_events',
   {
     id: text('id').primaryKey(),
     orderId: orderId(),
-    /** From 1 in each order: clocks step back, and those of two processes differ. */
+    /** Sequence from 1 per order, because clocks of processes differ. */
     position: int('position').notNull().default(0),
     type: text('type').notNull(),
     at: instant('at').notNull(),
-    /** The id of the person or key that did it; `system` for the program itself. */
+    /** Id of the person or key; `system` for the program. */
     actor: text('actor').notNull(),
     detail: json<Record<string, string | number>>('detail').notNull(),
   },

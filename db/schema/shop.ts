@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bool, index, instant, int, json, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { bool, enumText, index, instant, int, json, primaryKey, table, text, uniqueIndex } from '../columns.ts'
 import { users } from './people.ts'
 
 export type Contact = { email?: string | null; phone?: string | null }
@@ -11,10 +11,10 @@ export type PostalAddress = {
   postalCode?: string | null
   countryCode?: string | null
 }
-/** `class`: of the variants of that tax class alone; left out, of all that have no rate of their own. */
+/** `class`: tax class of variants; without it, all variants without their own rate. */
 export type TaxRate = { country: string; region: string | null; rateBps: number; inclusive: boolean; class?: string }
 type Price = { amount: number; currency: string }
-/** One price to some countries. */
+/** A method with one price for some countries. */
 export type FlatMethod = {
   code: string
   title: string
@@ -22,15 +22,15 @@ export type FlatMethod = {
   countries: string[]
   price: Price
 }
-/** Without countries: every country that no other method names. Provinces stand beside one country only. */
+/** Without countries: every country that no other method names. Provinces need exactly one country. */
 export type ShippingZone = { countries?: string[]; provinces?: string[] }
-/** A band that ends with its bound; without one it has no end. */
+/** A price band up to its bounds; without one it is unlimited. */
 export type ShippingRate = { upToGrams?: number; upToAmount?: Price; amount: Price }
-/** Prices by weight or by amount, the same in all of its zones. */
+/** A method with prices by weight or amount, equal in all zones. */
 export type ZonedMethod = { code: string; title: string; zones: ShippingZone[]; rates: ShippingRate[]; freeOver?: Price }
-/** In the form in which it was put. */
+/** A method in the form that was sent. */
 export type ShippingMethod = FlatMethod | ZonedMethod
-/** Where the links of mails lead, by what they are for; what is left out leads to pages of our own. */
+/** URLs of the shop's pages for links in mails; souk's own pages by default. */
 export type ShopPages = { order?: string | null; reset?: string | null; verify?: string | null; invitation?: string | null }
 
 export const shops = table(
@@ -40,33 +40,33 @@ export const shops = table(
     merchantId: text('merchant_id')
       .notNull()
       .references(() => users.id),
-    /** The lower-case handle, unique in the instance; never contains a dot. */
+    /** Lower-case handle, unique in the instance, without dots. */
     name: text('name').notNull(),
     title: text('title').notNull(),
     description: text('description').notNull(),
     logoUrl: text('logo_url'),
     currency: text('currency').notNull(),
     country: text('country').notNull(),
-    mode: word('mode', ['TEST', 'LIVE']).notNull(),
-    status: word('status', ['ACTIVE', 'KYB_VERIFIED', 'SUSPENDED']).notNull(),
+    mode: enumText('mode', ['TEST', 'LIVE']).notNull(),
+    status: enumText('status', ['ACTIVE', 'KYB_VERIFIED', 'SUSPENDED']).notNull(),
     contact: json<Contact>('contact').notNull(),
     address: json<PostalAddress>('address').notNull(),
-    /** Origins of the storefronts that may use the publishable key; empty: any. */
+    /** Origins that may use the publishable key; empty: any. */
     origins: json<string[]>('origins').notNull(),
     taxRates: json<TaxRate[]>('tax_rates').notNull(),
     shippingMethods: json<ShippingMethod[]>('shipping_methods').notNull(),
-    /** Whether the public sees how many there are of a variant. */
+    /** Whether the public sees stock quantities. */
     showQuantity: bool('show_quantity').notNull().default(false),
-    /** Whether an address of a cart with an unknown province is refused. */
+    /** Whether cart addresses with an unknown province are refused. */
     strictProvinces: bool('strict_provinces').notNull().default(false),
     pages: json<ShopPages>('pages').notNull().default(sql`'{}'`),
-    /** By an IANA name: what its people read dates in. Days of reports and of the API are of UTC all the same. */
+    /** IANA time zone for display. Days of reports and of the API are UTC. */
     timeZone: text('time_zone').notNull().default('UTC'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
-    /** When it was KYB_VERIFIED for the first time. */
+    /** First time of KYB_VERIFIED. */
     verifiedAt: instant('verified_at'),
-    /** Each raised by whoever changes that part by hand: what `ETag` and `If-Match` go by. */
+    /** Versions of the parts. `ETag` and `If-Match` use them. */
     version: int('version').notNull().default(1),
     taxRatesVersion: int('tax_rates_version').notNull().default(1),
     shippingMethodsVersion: int('shipping_methods_version').notNull().default(1),
@@ -86,20 +86,20 @@ export const apiKeys = table(
     shopId: text('shop_id')
       .notNull()
       .references(() => shops.id),
-    kind: word('kind', ['PUBLISHABLE', 'SECRET']).notNull(),
-    mode: word('mode', ['TEST', 'LIVE']).notNull(),
-    /** The first characters, to tell keys apart by eye. */
+    kind: enumText('kind', ['PUBLISHABLE', 'SECRET']).notNull(),
+    mode: enumText('mode', ['TEST', 'LIVE']).notNull(),
+    /** First characters, to recognise keys. */
     prefix: text('prefix').notNull(),
-    /** SHA-256 of the whole key, for look-up. */
+    /** SHA-256 of the key, for lookups. */
     hash: text('hash').notNull(),
     scopes: json<('storefront' | 'server')[]>('scopes').notNull(),
-    /** A secret key, sealed: the shop may read it back. */
+    /** A sealed secret key, which the shop can read. */
     sealed: text('sealed'),
-    /** A publishable key, as every storefront shows it. */
+    /** A publishable key in plain text. */
     publicValue: text('public_value'),
     createdAt: instant('created_at').notNull(),
     lastUsedAt: instant('last_used_at'),
-    /** Set by a rotation: the key works until then. */
+    /** Set by a rotation: the end of the key's validity. */
     expiresAt: instant('expires_at'),
   },
   (key) => [uniqueIndex('api_keys_hash').on(key.hash), index('api_keys_shop').on(key.shopId, key.kind, key.createdAt)],
@@ -114,22 +114,22 @@ export const wallets = table('wallets', {
   createdAt: instant('created_at').notNull(),
 })
 
-/** Host names of storefronts. One counts once its owner has shown in the DNS that it is the shop's. */
+/** Storefront host names. A host counts once its owner has proved it by DNS. */
 export const shopHosts = table(
   'shop_hosts',
   {
     shopId: text('shop_id')
       .notNull()
       .references(() => shops.id),
-    /** In its one spelling: ASCII, lower case. */
+    /** Normalized: ASCII, lower case. */
     host: text('host').notNull(),
-    /** What the TXT record must say, guessed by nobody. */
+    /** Value of the TXT record; it cannot be guessed. */
     proof: text('proof').notNull(),
     createdAt: instant('created_at').notNull(),
     verifiedAt: instant('verified_at'),
-    /** When the DNS was asked last, of one that is verified. */
+    /** Last DNS check of a verified host. */
     checkedAt: instant('checked_at'),
-    /** Since when it has said that the proof is not there any more. */
+    /** Since when the proof is missing. */
     missingSince: instant('missing_since'),
     version: int('version').notNull(),
   },

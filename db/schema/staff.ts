@@ -1,9 +1,12 @@
 import { sql } from 'drizzle-orm'
-import { bool, index, instant, int, table, text, uniqueIndex, word } from '../columns.ts'
+import { bool, enumText, index, instant, int, table, text, uniqueIndex } from '../columns.ts'
 import { users } from './people.ts'
 import { shops } from './shop.ts'
 
-/** Who works in a shop, and as what; whoever opened it is its first OWNER. Somebody who was invited has no account here before they join. */
+/**
+ * Staff of a shop with roles; the merchant who opened it is the first OWNER. Invited people without an account have no
+ * user.
+ */
 export const staff = table(
   'staff',
   {
@@ -11,20 +14,20 @@ export const staff = table(
     shopId: text('shop_id')
       .notNull()
       .references(() => shops.id),
-    /** Null of an invitation. */
+    /** Null for an invitation. */
     userId: text('user_id').references(() => users.id),
-    /** Whom an invitation went to, in its one spelling; null of who has joined: theirs is the account's. */
+    /** Normalized recipient of an invitation; null for members, who have the account's address. */
     email: text('email'),
     name: text('name'),
-    role: word('role', ['OWNER', 'MANAGER', 'FULFILMENT', 'READ_ONLY']).notNull(),
-    /** When the latest invitation was made; null of who opened the shop. */
+    role: enumText('role', ['OWNER', 'MANAGER', 'FULFILMENT', 'READ_ONLY']).notNull(),
+    /** Time of the latest invitation; null for the first owner. */
     invitedAt: instant('invited_at'),
     /**
-     * Whether the latest invitation went out by mail alone, so that its token proves the address. False where the shop
-     * was given the link.
+     * Whether the latest invitation was only mailed, so that its token proves the address. False if the shop got the
+     * link.
      */
     invitedByMail: bool('invited_by_mail').notNull().default(false),
-    /** The account that was made when an invitation by link was accepted. It joins at its first login. */
+    /** Account created by an invitation link. It becomes a member at its first login. */
     acceptedBy: text('accepted_by').references(() => users.id),
     joinedAt: instant('joined_at'),
     createdAt: instant('created_at').notNull(),

@@ -1,29 +1,29 @@
 import { sql } from 'drizzle-orm'
-import { bool, index, instant, int, money, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { bool, enumText, index, instant, int, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
 import { lenders } from './lending.ts'
 
-/** Of Ethereum, in hex with 0x, in lower case: addresses of 20 bytes, hashes and uids of 32. */
+/** Lower-case hex with 0x: addresses of 20 bytes, hashes and uids of 32. */
 const hex = text
-const schema = (name: string) => word(name, ['A', 'B', 'C', 'D'])
-const providerStatus = (name: string) => word(name, ['PENDING_REVIEW', 'ACTIVE', 'SUSPENDED', 'ARCHIVED'])
-const owner = (name: string) => word(name, ['PLATFORM', 'LENDER', 'PROVIDER'])
-/** Block numbers outgrow 32 bits on some chains, and chain ids are any number below 2^53. */
+const schema = (name: string) => enumText(name, ['A', 'B', 'C', 'D'])
+const providerStatus = (name: string) => enumText(name, ['PENDING_REVIEW', 'ACTIVE', 'SUSPENDED', 'ARCHIVED'])
+const owner = (name: string) => enumText(name, ['PLATFORM', 'LENDER', 'PROVIDER'])
+/** Block numbers exceed 32 bits on some chains; chain ids are below 2^53. */
 const number = money
 
-/** Warehouses, carriers and the like: whoever sends ingestion messages, and attests what they have seen. */
+/** Warehouses, carriers and similar: they send ingestion messages and attest their observations. */
 export const serviceProviders = table(
   'service_providers',
   {
     id: text('id').primaryKey(),
     displayName: text('display_name').notNull(),
-    archetype: word('archetype', ['generic', 'warehouse', 'third_party_logistics', 'cross_border']).notNull(),
+    archetype: enumText('archetype', ['generic', 'warehouse', 'third_party_logistics', 'cross_border']).notNull(),
     status: providerStatus('status').notNull(),
-    /** Of their messages' signatures, sealed: the newest, and behind a space the one before it. */
+    /** Sealed signing secrets: the newest, then a space and the previous one. */
     sealedSecret: text('sealed_secret').notNull(),
-    /** Until when the one before it is heard; null: there is none. */
+    /** End of the previous secret's validity; null without one. */
     previousSecretUntil: instant('previous_secret_until'),
     successfulIngestionCount: number('successful_ingestion_count').notNull(),
-    /** 0: none yet. Both engines sort numbers alike, and nothing not. */
+    /** 0: no score, because engines sort null differently. */
     lastSuccessfulIngestionAt: instant('last_successful_ingestion_at').notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -31,7 +31,7 @@ export const serviceProviders = table(
   },
   (provider) => [
     index('service_providers_status').on(provider.status, provider.id),
-    // What is recommended, in its order: of all, and of an archetype. Not partial, so that SQLite takes them without having counted anything.
+    // For recommendations: overall and by archetype. Not partial, so that SQLite uses them without statistics.
     index('service_providers_ranked').on(
       provider.status,
       sql`successful_ingestion_count desc`,
@@ -48,7 +48,7 @@ export const serviceProviders = table(
   ],
 )
 
-/** What a service provider was from when on, as that of lenders. Appended only. */
+/** Status history of service providers. Append-only. */
 export const serviceProviderStatusHistory = table(
   'service_provider_status_history',
   {
@@ -56,7 +56,7 @@ export const serviceProviderStatusHistory = table(
     serviceProviderId: text('service_provider_id')
       .notNull()
       .references(() => serviceProviders.id),
-    /** From 1 for each provider. */
+    /** From 1 per provider. */
     position: int('position').notNull(),
     status: providerStatus('status').notNull(),
     actor: text('actor').notNull(),
@@ -65,27 +65,27 @@ export const serviceProviderStatusHistory = table(
   (entry) => [uniqueIndex('service_provider_status_history_position').on(entry.serviceProviderId, entry.position)],
 )
 
-/** Messages of service providers that were taken: one row a message, however often it was sent. */
+/** Accepted messages of service providers: one row per message. */
 export const ingestions = table(
   'ingestions',
   {
     serviceProviderId: text('service_provider_id')
       .notNull()
       .references(() => serviceProviders.id),
-    /** The sender's name of the message. */
+    /** The sender's message id. */
     webhookId: text('webhook_id').notNull(),
     receivedAt: instant('received_at').notNull(),
-    /** As it was sent; empty once it was kept for long enough. */
+    /** As sent; emptied after the retention period. */
     payload: text('payload').notNull(),
   },
   (ingestion) => [
     primaryKey({ columns: [ingestion.serviceProviderId, ingestion.webhookId] }),
-    // What is to be emptied, the oldest first.
+    // Rows to empty, oldest first.
     index('ingestions_kept').on(ingestion.receivedAt).where(sql`payload <> ''`),
   ],
 )
 
-/** How a lender assesses, as a document that a hash names: one is active a lender. */
+/** Methodologies of lenders: documents identified by hash. One is active per lender. */
 export const methodologies = table(
   'methodologies',
   {
@@ -93,11 +93,11 @@ export const methodologies = table(
     lenderId: text('lender_id')
       .notNull()
       .references(() => lenders.id),
-    /** The lender's own name of it. */
+    /** The lender's version name. */
     methodologyVersion: text('methodology_version').notNull(),
     contentHash: hex('content_hash').notNull(),
     documentUrl: text('document_url').notNull(),
-    status: word('status', ['ACTIVE', 'SUPERSEDED', 'REVOKED']).notNull(),
+    status: enumText('status', ['ACTIVE', 'SUPERSEDED', 'REVOKED']).notNull(),
     registeredAt: instant('registered_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: int('version').notNull(),
@@ -109,17 +109,17 @@ export const methodologies = table(
   ],
 )
 
-/** Who may attest from a wallet, from when until when. No two of one address cover the same moment. */
+/** Wallets that may attest in a period. Periods of one address do not overlap. */
 export const attesterWallets = table(
   'attester_wallets',
   {
     id: text('id').primaryKey(),
     owner: owner('owner').notNull(),
-    /** Of a lender or a service provider; the platform has none. */
+    /** The lender or service provider; null for the platform. */
     ownerId: text('owner_id'),
     address: hex('address').notNull(),
     fromAt: instant('from_at').notNull(),
-    /** Excluded; null: until further notice. */
+    /** Exclusive end; null: open. */
     toAt: instant('to_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -131,41 +131,43 @@ export const attesterWallets = table(
   ],
 )
 
-/** Every address that a wallet ever had: what these attest is kept, whether or not it counts. Appended only. */
+/** All addresses that a wallet ever had; their attestations are stored whether they count or not. Append-only. */
 export const attesterAddresses = table('attester_addresses', {
   address: hex('address').primaryKey(),
   registeredAt: instant('registered_at').notNull(),
 })
 
 /**
- * For which schema an address counts, from when until when: where a wallet's period and the times in which its owner was `ACTIVE` meet
- * (the platform always is). Follows from wallets and status histories, and is kept in the write of either; never two of an address and a schema
- * that overlap or touch.
+ * Periods in which an address counts for a schema: the intersection of a wallet's period and its owner's `ACTIVE`
+ * periods (the platform is always active). Derived from wallets and status histories in their writes. Periods of one
+ * address and schema do not touch.
  */
 export const grants = table(
   'grants',
   {
     address: hex('address').notNull(),
     schema: schema('schema').notNull(),
-    /** Milliseconds, like the times of blocks here. */
+    /** Milliseconds, as block times here. */
     fromAt: instant('from_at').notNull(),
-    /** Excluded; null: until further notice. */
+    /** Exclusive end; null: open. */
     toAt: instant('to_at'),
   },
   (grant) => [primaryKey({ columns: [grant.address, grant.schema, grant.fromAt] })],
 )
 
-/** One row: raised by every change of wallet addresses or grants, in its write. Whoever filters logs by them looks at it in their own. */
+/**
+ * One row that increases with every change of wallet addresses or grants. Writers that filter logs by them compare it.
+ */
 export const trustRegistry = table('trust_registry', {
   id: int('id').primaryKey(),
   generation: number('generation').notNull(),
 })
 
-/** What the statistics say, kept in the writes of what they count. */
+/** Statistics, maintained by the writes that they count. */
 export const trustCounts = table(
   'trust_counts',
   {
-    name: word('name', [
+    name: enumText('name', [
       'lenders.total',
       'lenders.active',
       'serviceProviders.total',
@@ -177,14 +179,14 @@ export const trustCounts = table(
       'attestations.C',
       'attestations.D',
     ]).notNull(),
-    /** Attestations are counted by chain, so that two of them wait for nobody; 0 for all else. */
+    /** Attestations count by chain, so that chains do not contend; 0 for others. */
     chainId: number('chain_id').notNull(),
     value: number('value').notNull(),
   },
   (count) => [primaryKey({ columns: [count.name, count.chainId] })],
 )
 
-/** Attestations by addresses that a wallet ever had, as the chain has them. */
+/** Attestations by known addresses, as on the chain. */
 export const attestations = table(
   'attestations',
   {
@@ -192,15 +194,15 @@ export const attestations = table(
     uid: hex('uid').notNull(),
     schema: schema('schema').notNull(),
     attester: hex('attester').notNull(),
-    /** Whether it is of the attester itself: of schema D such a one does not count. */
+    /** Whether attester and subject are equal: schema D does not count those. */
     isOfSelf: bool('is_of_self').notNull(),
     blockNumber: number('block_number').notNull(),
     blockAt: instant('block_at').notNull(),
-    /** Where it was revoked; null: it is not. */
+    /** Block of the revocation; null if none. */
     revokedBlock: number('revoked_block'),
-    /** Whether the statistics count it: what `isCounted` says of it and the grants. */
+    /** Whether the statistics include it: `isCounted` with the grants. */
     isCounted: bool('is_counted').notNull(),
-    /** Made up by `souk demo`; no chain has it. */
+    /** Created by `souk demo`; not on a chain. */
     isDemo: bool('is_demo').notNull(),
   },
   (attestation) => [
@@ -211,7 +213,7 @@ export const attestations = table(
   ],
 )
 
-/** Revocations of which the attestation is not here yet: a backfill may bring it after them. */
+/** Revocations of attestations that are not stored yet; a backfill may add them. */
 export const revocations = table(
   'revocations',
   {
@@ -226,52 +228,52 @@ export const revocations = table(
   ],
 )
 
-/** Attestations of schema C by lenders that were looked at, as repayments of their loans. */
+/** Attestations of schema C by lenders that were processed as repayments. */
 export const attestedRepayments = table(
   'attested_repayments',
   {
     chainId: number('chain_id').notNull(),
     uid: hex('uid').notNull(),
-    /** What was recorded of it; null: it fits no merchant, or cannot be recorded. */
+    /** The recorded repayment; null if it matches no merchant or cannot be recorded. */
     repaymentId: text('repayment_id'),
     at: instant('at').notNull(),
   },
   (attested) => [primaryKey({ columns: [attested.chainId, attested.uid] })],
 )
 
-/** How far each chain is read. */
+/** Reading position of each chain. */
 export const chainSyncs = table('chain_syncs', {
   chainId: number('chain_id').primaryKey(),
   contract: hex('contract').notNull(),
   startBlock: number('start_block').notNull(),
-  /** The last block that is counted, with its hash and time; `startBlock - 1` and null before the first. */
+  /** Last counted block with hash and time; `startBlock - 1` and null before the first. */
   countedTo: number('counted_to').notNull(),
   countedToHash: hex('counted_to_hash'),
   countedToAt: instant('counted_to_at'),
-  /** The newest block that a node told of, and the one up to which may be counted. */
+  /** Newest block of a node, and the newest final one. */
   head: number('head'),
   target: number('target'),
-  /** The host that answered last: the rest of its URL may hold a key. */
+  /** Host of the last response; the rest of the URL may contain a key. */
   provider: text('provider'),
   syncedAt: instant('synced_at'),
   lastError: text('last_error'),
   lastErrorAt: instant('last_error_at'),
-  /** Why nothing is read any more until an operator says so. */
+  /** Why reading stopped until an operator acts. */
   haltedBecause: text('halted_because'),
   haltedAt: instant('halted_at'),
-  /** When the last one began. */
+  /** Start of the last rescan. */
   rescannedAt: instant('rescanned_at'),
   rescannedTo: number('rescanned_to'),
-  /** Where the rescan that is under way ends, included; null: none is. */
+  /** Inclusive end of the running rescan; null if none. */
   rescanEnd: number('rescan_end'),
-  /** What the last rescan found otherwise than it is here: logs that are missing here, and logs that nobody else has. */
+  /** Differences that the last rescan found: missing here, and unknown to nodes. */
   rescanMissing: number('rescan_missing'),
   rescanUnknown: number('rescan_unknown'),
   leaseHolder: text('lease_holder'),
   leaseUntil: instant('lease_until'),
 })
 
-/** Blocks that were read up to, newest kept: by their hashes a reorg is found, and the last block that still stands. */
+/** Recently read blocks: their hashes reveal reorgs and the last valid block. */
 export const chainCheckpoints = table(
   'chain_checkpoints',
   {
@@ -283,18 +285,18 @@ export const chainCheckpoints = table(
   (checkpoint) => [primaryKey({ columns: [checkpoint.chainId, checkpoint.blockNumber] })],
 )
 
-/** Addresses of which blocks that were passed already are to be read again: they were registered, or moved back, after those were read. */
+/** Backfills of addresses that were registered, or moved back in time, after their blocks were read. */
 export const chainBackfills = table(
   'chain_backfills',
   {
     id: text('id').primaryKey(),
     chainId: number('chain_id').notNull(),
     address: hex('address').notNull(),
-    /** The last block of it that is read; null: not begun. */
+    /** Last block that was read; null: not started. */
     readTo: number('read_to'),
-    /** Where it ends, included; null: not begun. */
+    /** Inclusive end; null: not started. */
     lastBlock: number('last_block'),
-    /** From when on the address is to be read. */
+    /** First time to read. */
     fromAt: instant('from_at').notNull(),
     queuedAt: instant('queued_at').notNull(),
   },

@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
-import type { OrderSearch, RecordSearch, Wording, WordQuery } from '../admin-search.ts'
+import type { IndexedWords, OrderSearch, RecordSearch, WordQuery } from '../admin-search.ts'
 import { int, table, text } from '../columns.ts'
 import type { Reader, Writer } from '../engine.ts'
 import { prepare } from '../prepared.ts'
 
 /**
- * FTS5, contentless. An order's row is the shop's serial number times 2^32 plus its number: one shop's rows lie together in the order in which they
- * are listed, and FTS5 hands them out newest first, so that nothing is sorted. Every term begins with the serial, so
- * that a search costs what the shop holds. How words begin is kept as terms too (`1_ha`), beside the whole word (`1__haddad`): by the beginning of
- * many words, FTS5 would have to gather the rows of all of them first.
+ * Contentless FTS5 tables. The rowid of an order is the shop's serial times 2^32 plus the order number, so FTS5 returns
+ * a shop's orders newest first without sorting. Every term starts with the serial, so a search costs what the shop
+ * holds. Prefixes are terms too (`1_ha`), beside whole words (`1__haddad`), because FTS5 gathers all rows of a prefix
+ * query first.
  */
 const orderWords = table('order_words', { rowid: int('rowid'), words: text('words') })
 const shopSerials = table('search_shops', { serial: int('serial'), shopId: text('shop_id') })
@@ -26,9 +26,9 @@ const addShop = prepare((queries) =>
     .insert(shopSerials)
     .values({ serial: sql`(select coalesce(max(serial), 0) + 1 from search_shops)`, shopId: placed('shopId') as never }),
 )
-/** Of an order by its number, which its row has by now. */
+/** The rowid of an order whose row exists. */
 const orderRow = sql`(select number from orders where id = ${placed('id')}) + ${placed('serial')} * 4294967296`
-/** Found by its number whole, at the end of a query too. */
+/** Terms of the order number. */
 const numberTerms = sql`(select ' ' || ${placed('name')} || '_' || number || ' ' || ${placed('name')} || '__' || number from orders where id = ${placed('id')})`
 const insertOrder = prepare((queries) =>
   queries.insert(orderWords).values({ rowid: orderRow, words: sql`${placed('text')} || ${numberTerms}` }),
@@ -45,7 +45,7 @@ async function serialFor(tx: Writer, shopId: string): Promise<number> {
 const beginning = (serial: number, word: string) => `${serial.toString(36)}_${word}`
 const whole = (serial: number, word: string) => `${serial.toString(36)}__${word}`
 
-function textOf(serial: number, wording: Wording): string {
+function textOf(serial: number, wording: IndexedWords): string {
   const terms = new Set<string>()
   for (const word of wording.words) {
     let begun = ''
@@ -62,7 +62,7 @@ function textOf(serial: number, wording: Wording): string {
   return [...terms].join(' ')
 }
 
-/** Quoted, so that nothing of a word is syntax. */
+/** Quoted, so that terms contain no syntax. */
 const matchOf = (serial: number, { words, whole: wholes }: Omit<WordQuery, 'limit'>): string =>
   [
     ...wholes.map((word) => whole(serial, word)),
@@ -75,15 +75,17 @@ async function knownSerial(read: Reader, shopId: string): Promise<number | undef
   return (await read.first(serialOf, { shopId }))?.serial ?? undefined
 }
 
-/** Of the index, in a write: some 8 ms. */
+/** Pages per purge write: about 8 ms. */
 const pagesAtOnce = 40
 
-/** FTS5 marks what is removed, and drops it when the part that holds it is merged with others. A negative number has all parts be merged into one. */
+/**
+ * FTS5 marks removed terms, and drops them when segments are merged. A negative number starts a merge of all segments.
+ */
 async function purge(tx: Writer, name: string, isFirst: boolean): Promise<boolean> {
   const changes = async () => Number((await tx.rows<{ n: number }>(sql`select total_changes() as n`))[0]?.n)
   const before = await changes()
   await tx.rows(sql.raw(`insert into ${name}(${name}, rank) values ('merge', ${isFirst ? -pagesAtOnce : pagesAtOnce})`))
-  // As FTS5 says of itself: fewer than two, and nothing was left to merge.
+  // According to FTS5, fewer than two changes mean that nothing was left.
   return (await changes()) - before >= 2
 }
 
@@ -111,7 +113,7 @@ export const sqliteOrderSearch: OrderSearch = {
 }
 
 /**
- * A record's row is its rank: when it was made, in milliseconds times 2^20, plus a counter. Ranks exceed 2^53: they are compared and joined here only.
+ * The rowid is a rank: creation time in milliseconds times 2^20 plus a counter. Ranks exceed 2^53, so they stay in SQL.
  * @param name of the tables
  */
 export function sqliteRecordSearch(name: 'managed' | 'customer'): RecordSearch {

@@ -1,17 +1,17 @@
-/** Reads in a thread of its own: whoever is served has the loop, and the processor first. */
+/** Reads in a thread of low priority, so that requests come first. */
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
-import type { Aside } from '../engine.ts'
+import type { BackgroundReader } from '../engine.ts'
 
-export type AsideQuestion = { id: number; file: string; text: string; params: unknown[]; isWaitedFor: boolean }
-export type AsideAnswer = { id: number; rows: unknown[] } | { id: number; failed: string; code: string | undefined }
+export type ReadRequest = { id: number; file: string; text: string; params: unknown[]; isWaitedFor: boolean }
+export type ReadResponse = { id: number; rows: unknown[] } | { id: number; failed: string; code: string | undefined }
 
 const dialect = new SQLiteSyncDialect()
 
 /**
- * The thread begins with the first question, and ends with `close`.
- * @param isWaitedFor it has the processor as others have it
+ * Opens a reader. Its thread starts with the first query and ends with `close`.
+ * @param isWaitedFor uses normal priority
  */
-export function readAside(file: string, isWaitedFor = false): Aside {
+export function openBackgroundReader(file: string, isWaitedFor = false): BackgroundReader {
   const waiting = new Map<number, { resolve: (rows: never) => void; reject: (error: Error) => void }>()
   let worker: Worker | undefined
   let ended: Error | undefined
@@ -25,7 +25,7 @@ export function readAside(file: string, isWaitedFor = false): Aside {
   }
   function begin(): Worker {
     const made = new Worker(workerUrl())
-    made.onmessage = ({ data }: MessageEvent<AsideAnswer>) => {
+    made.onmessage = ({ data }: MessageEvent<ReadResponse>) => {
       const { resolve, reject } = waiting.get(data.id) ?? {}
       waiting.delete(data.id)
       if ('rows' in data) resolve?.(data.rows as never)
@@ -42,13 +42,13 @@ export function readAside(file: string, isWaitedFor = false): Aside {
         const id = asked++
         waiting.set(id, { resolve, reject })
         worker ??= begin()
-        worker.postMessage({ id, file, text, params, isWaitedFor } satisfies AsideQuestion)
+        worker.postMessage({ id, file, text, params, isWaitedFor } satisfies ReadRequest)
       }),
     close: () => end(new Error('what was asked aside was closed')),
   }
 }
 
-/** In the compiled program the worker lies beside the entry, by its path in the source tree; see the build script. */
+/** In the compiled program the worker is beside the entry, at its path in the source tree; see the build script. */
 const workerUrl = () =>
   (import.meta.url.endsWith('/db/sqlite/background-reader.ts')
     ? new URL('./background-reader-worker.ts', import.meta.url)

@@ -1,4 +1,4 @@
-/** What is kept on record of a copy: enough to tell, wherever it is found, that it is whole and what it needs. */
+/** Metadata of a copy: what proves that it is complete, and what it needs. */
 import type { Database as Sqlite } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
@@ -10,7 +10,7 @@ const names = <T>(connection: Sqlite, table: string, query: string, ...values: s
   return found ? connection.query<T, string[]>(query).all(...values) : []
 }
 
-/** The files that a database names, documents and pictures; none where it is of a version that knew them not. */
+/** Lists documents and pictures of a database; empty in versions without them. */
 export const documentsIn = (connection: Sqlite): NamedDocument[] => [
   ...names<NamedDocument>(
     connection,
@@ -24,11 +24,11 @@ export const documentsIn = (connection: Sqlite): NamedDocument[] => [
   ),
 ]
 
-/** SHA-256 of a file of a picture, by its name. */
+/** Returns the SHA-256 of a picture file. */
 export const pictureFileIn = (connection: Sqlite, storageName: string): { digest: string } | undefined =>
   names<{ digest: string }>(connection, 'picture_files', 'SELECT digest FROM picture_files WHERE storage_name = ?', storageName)[0]
 
-/** What it takes to open a document that a database names, by the name of its file. */
+/** Returns what is needed to open a document. */
 export const sealedDocumentIn = (connection: Sqlite, storageName: string) =>
   connection
     .query<{ id: string; applicationId: string; key: string; hash: string; sealedKey: string }, [string]>(
@@ -36,7 +36,7 @@ export const sealedDocumentIn = (connection: Sqlite, storageName: string) =>
     )
     .get(storageName) ?? undefined
 
-/** How many rows each table has. */
+/** Counts the rows of each table. */
 export function rowsIn(connection: Sqlite): Record<string, number> {
   const tables = connection
     .query<{ name: string }, []>(
@@ -50,15 +50,18 @@ export function rowsIn(connection: Sqlite): Record<string, number> {
 
 const rowsNamed = 3
 
-/** Where the first few rows of many are. @param rows a rowid each */
+/**
+ * Names the first rows.
+ * @param rows rowids
+ */
 export const rowidsText = (rows: readonly (number | bigint)[]): string =>
   `in rowid ${rows.slice(0, rowsNamed).join(', ')}${rows.length > rowsNamed ? ' and more' : ''}`
 
-/** Keeps of rows as many as are named, and one more where there are more. */
+/** Collects rowids, one more than messages name. */
 export const named = <Row extends number | bigint>(rows: readonly Row[], row: Row): Row[] =>
   rows.length > rowsNamed ? [...rows] : [...rows, row]
 
-/** References that lead nowhere, a line a column. */
+/** Describes dangling references, one line per column. */
 export function danglingIn(connection: Sqlite): string[] {
   const found = new Map<string, (number | bigint)[]>()
   const rows = connection.query<{ table: string; row: number | bigint | null; parent: string; columns: string }, []>(
@@ -73,7 +76,7 @@ export function danglingIn(connection: Sqlite): string[] {
   return [...found].map(([what, rowids]) => `${what}, ${rowidsText(rowids)}`)
 }
 
-/** What a file holds to which nobody writes. */
+/** Returns the metadata of an unused file. */
 export function figuresOf(connection: Sqlite): Omit<FileFigures, 'bytes' | 'sha256'> {
   const keys = names<{ version: string; retired: number | null }>(
     connection,
@@ -84,13 +87,13 @@ export function figuresOf(connection: Sqlite): Omit<FileFigures, 'bytes' | 'sha2
     rows: rowsIn(connection),
     migrations: names<{ tag: string }>(connection, 'souk_migrations', 'SELECT tag FROM souk_migrations ORDER BY tag').map(({ tag }) => tag),
     keys: keys.filter(({ retired }) => retired === null).map(({ version }) => version),
-    // The first key that a database knew stays in it for ever, whichever took its place.
+    // The first key stays forever, which identifies the instance.
     instance: keys[0]?.version ?? 'none',
     documents: documentsIn(connection),
   }
 }
 
-/** SHA-256 in hex, and the length, of a file that no connection of this process has open. */
+/** Returns SHA-256 in hex and length of a file that this process has not opened in SQLite. */
 export function digestOf(file: string): { sha256: string; bytes: number } {
   const hash = createHash('sha256')
   const buffer = Buffer.allocUnsafe(readBytes)

@@ -1,10 +1,10 @@
-/** The thread that copies; see copyInWorker. */
+/** The thread of `copyInWorker`. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { DatabaseRefused, engineErrorCode, type FileFigures } from '../engine.ts'
 import { type CopyAnswer, type CopyOrder, copyInto, problemsOf, quickProblemsOf } from './copy.ts'
 import { digestOf, documentsIn, figuresOf } from './copy-manifest.ts'
 import { causeOf } from './open-failure.ts'
-import { stepBack } from './thread-priority.ts'
+import { lowerThreadPriority } from './thread-priority.ts'
 
 declare const self: Worker
 
@@ -12,7 +12,7 @@ self.onmessage = ({ data }: MessageEvent<CopyOrder>) => self.postMessage(answer(
 
 function answer({ source, target, what }: CopyOrder): CopyAnswer {
   try {
-    if (what !== undefined) stepBack()
+    if (what !== undefined) lowerThreadPriority()
     using connection = new Sqlite(source, { readonly: true })
     connection.run('PRAGMA busy_timeout = 5000')
     connection.run('PRAGMA trusted_schema = 0')

@@ -1,4 +1,4 @@
-/** Copies of a SQLite file: whole, checked and on the disk before they get their name. */
+/** Copies a SQLite file. A copy is complete, checked and durable before it gets its name. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -10,10 +10,10 @@ import { withPath } from './open-failure.ts'
 
 const problemsMax = 20
 const watchMs = 200
-/** How long a copy that is being written goes on before what there is of it is brought to the disk. */
+/** Interval of syncs of a growing copy. */
 const syncEveryMs = 250
 
-/** What SQLite finds wrong with the pages and rows of a file, in its own words, without a look at what its indexes lack. */
+/** Returns the problems of SQLite's quick check, which skips index contents. */
 export const quickProblemsOf = (connection: Sqlite): string[] => damageOf(connection, 'quick_check')
 
 const damageOf = (connection: Sqlite, check: 'quick_check' | 'integrity_check'): string[] =>
@@ -23,19 +23,19 @@ const damageOf = (connection: Sqlite, check: 'quick_check' | 'integrity_check'):
     .flatMap((row) => Object.values(row))
     .filter((text) => text !== 'ok')
 
-/** What SQLite finds wrong with a file, in its own words; nothing when it is sound. */
+/** Returns the problems of a file; empty if it is sound. */
 export function problemsOf(connection: Sqlite): string[] {
   return [...damageOf(connection, 'integrity_check'), ...danglingIn(connection)]
 }
 
 /**
- * Copies what `connection` sees into a new file beside `target`, for the owner alone, and checks the copy.
- * @param onCopied told before the check
- * @returns the path of the copy, to be handed to `publish`
+ * Copies a database into a new private file beside `target`, and checks it.
+ * @param onCopied called before the check
+ * @returns the path, for `publish`
  */
 export function copyInto(connection: Sqlite, target: string, onCopied: () => void = () => undefined): string {
   const temporary = newTemporary(target)
-  // VACUUM INTO takes an empty file, which keeps the mode that it was made with.
+  // VACUUM INTO accepts an empty file and keeps its mode.
   closeSync(openSync(temporary, 'wx', 0o600))
   try {
     connection.run('VACUUM INTO ?', [temporary])
@@ -55,7 +55,7 @@ function assertSound(file: string): void {
   if (problems.length > 0) throw new DatabaseRefused(`the copy is damaged, so the database is: ${problems.join('; ')}`)
 }
 
-/** Gives a finished copy its name, replacing what had it. Where that fails, the copy is gone. */
+/** Renames a finished copy, replacing the target. Deletes it on errors. */
 export function publish(temporary: string, target: string): void {
   try {
     renameSync(temporary, target)
@@ -66,7 +66,7 @@ export function publish(temporary: string, target: string): void {
   syncPath(dirname(target))
 }
 
-/** Makes a directory, and those above it, for the owner alone; their names are on the disk when it returns. */
+/** Creates a private directory with its parents, durably. */
 export function makeDirectory(path: string): void {
   const first = mkdirSync(path, { recursive: true, mode: 0o700 })
   if (first === undefined) return
@@ -74,7 +74,7 @@ export function makeDirectory(path: string): void {
   for (let made = resolve(path); made.length >= firstLength; made = dirname(made)) syncPath(dirname(made))
 }
 
-/** Waits until a file, or the entries of a directory, are on the disk. */
+/** Syncs a file or a directory. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r')
   try {
@@ -86,9 +86,9 @@ export function syncPath(path: string): void {
 
 export type CopyOrder = {
   source: string
-  /** Without one the file is only checked, or looked into. */
+  /** Without a target the file is only checked or read. */
   target?: string
-  /** `figures`: the copy is counted as well, and nobody waits for it, so that whoever serves goes first; `documents`, `quick`: instead of a check. */
+  /** `figures`: also counts the copy, at low priority. `documents`, `quick`: replace the check. */
   what?: 'figures' | 'documents' | 'quick'
 }
 export type CopyAnswer =
@@ -97,23 +97,23 @@ export type CopyAnswer =
   | { documents: NamedDocument[] }
   | { failed: string; ours: boolean; code: string | undefined; path: string | undefined }
 
-/** What is told of work in the other thread. */
+/** Progress callbacks. */
 export type CopyWatch = {
-  /** Now and then: how large the copy is. */
+  /** Size of the copy. */
   onBytes?: (bytes: number) => void
-  /** The copy is made, and is being checked. */
+  /** The copy is complete; its check starts. */
   onCopied?: () => void
 }
 
 /**
- * `copyInto` in a thread of its own, from a read-only connection: nobody waits for it, however large the file.
- * @returns the path of the copy, to be handed to `publish`
+ * Runs `copyInto` in a thread with a read-only connection.
+ * @returns the path, for `publish`
  */
 export async function copyInWorker(order: { source: string; target: string }, watch: CopyWatch = {}): Promise<string> {
   return (await copied(order, watch)).temporary
 }
 
-/** The same, with what the copy holds, at the lowest priority. */
+/** The same at the lowest priority, with the metadata of the copy. */
 export async function describedCopyInWorker(
   order: { source: string; target: string },
   onBytes: (bytes: number) => void = () => undefined,
@@ -146,8 +146,8 @@ async function copied(
 }
 
 /**
- * Brings a file that grows to the disk in small parts. All of it at once, at the end, would have every commit of the server wait for it:
- * on ext4 a sync waits for what other files have written.
+ * Syncs a growing file in small steps. One sync at the end would delay every commit, because an ext4 sync waits for
+ * writes of other files.
  */
 function syncNowAndThen(path: string): { end(): void } {
   let isSyncing = false
@@ -158,7 +158,7 @@ function syncNowAndThen(path: string): { end(): void } {
       await using file = await open(path, 'r')
       await file.datasync()
     } catch {
-      // It is not there yet, or not any more; whether it is whole on the disk is seen to at its end.
+      // The file may not exist yet or any more; the final sync is elsewhere.
     } finally {
       isSyncing = false
     }
@@ -167,14 +167,14 @@ function syncNowAndThen(path: string): { end(): void } {
   return { end: () => clearInterval(timer) }
 }
 
-/** The files that a database names, read in a thread of its own. */
+/** Lists the files that a database refers to, in a thread. */
 export async function documentsInWorker(file: string): Promise<NamedDocument[]> {
   const answer = await inWorker({ source: file, what: 'documents' })
   if ('documents' in answer) return answer.documents
   throw new Error('the file was not read')
 }
 
-/** `problemsOf` a file, or what a quick check finds, in a thread of its own. */
+/** Checks a file in a thread. */
 export async function problemsInWorker(file: string, what?: 'quick'): Promise<string[]> {
   const answer = await inWorker({ source: file, ...(what ? { what } : {}) })
   if ('problems' in answer) return answer.problems
@@ -197,20 +197,20 @@ async function inWorker(order: CopyOrder, onCopied: () => void = () => undefined
   }
 }
 
-/** Takes away the copy that this process is making, if it makes one. For a process that ends at once. */
+/** Deletes the copy in progress, for a process that ends at once. */
 export function dropUnfinished(target: string): void {
   const drop = () => {
     for (const ending of ['', '-journal']) rmSync(`${temporaryOf(target)}${ending}`, { force: true })
   }
   drop()
-  // The other thread cannot be stopped: had it been about to open the file, it has made it anew by now.
+  // The thread cannot be stopped and may just have created the file.
   Bun.sleepSync(dropAgainMs)
   drop()
 }
 
 const dropAgainMs = 100
 
-/** In the compiled program the worker lies beside the entry, by its path in the source tree; see the build script. */
+/** In the compiled program the worker is beside the entry, at its path in the source tree; see the build script. */
 const workerUrl = () =>
   (import.meta.url.endsWith('/db/sqlite/copy.ts')
     ? new URL('./copy-worker.ts', import.meta.url)

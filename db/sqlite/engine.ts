@@ -15,9 +15,9 @@ import {
   type Values,
   type Writer,
 } from '../engine.ts'
-import { newStats, note } from '../histogram.ts'
+import { newStats, recordValue } from '../histogram.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../write-work.ts'
-import { readAside } from './background-reader.ts'
+import { openBackgroundReader } from './background-reader.ts'
 import { databaseFileAt } from './file.ts'
 import { type Watch, watchOfLoop } from './loop-watch.ts'
 import { type Guard, statementCache } from './statements.ts'
@@ -25,26 +25,26 @@ import { type Guard, statementCache } from './statements.ts'
 type Job = { work: (tx: Writer) => Promise<unknown>; resolve: (value: never) => void; reject: (error: unknown) => void }
 
 export type SqliteOptions = {
-  /** Called when the disk returned an I/O error or the file turned out to be damaged, on either connection: what the process believes of the file is no longer safe. */
+  /** Called after an I/O error or detected damage: in-memory state of the file is no longer reliable. */
   onFatal?: (error: unknown) => void
-  /** OFF only to measure what durability costs. */
+  /** OFF only to measure the cost of durability. */
   synchronous?: 'FULL' | 'OFF'
-  /** Another process may be serving this file: closing must not hold up its writes. */
+  /** Another process may serve this file, so closing must not block its writes. */
   besideServer?: boolean
 }
 
 const worksPerCommitMax = 512
-/** Writes that wait: at some thousand a second, those behind would wait longer than anybody does. */
+/** Maximum number of waiting writes. */
 const queueMax = 20_000
-/** A transaction stays shorter than this, so that a second process waits little for its turn. */
+/** Maximum duration of a transaction, so that a second process waits briefly. */
 const commitSliceMs = 15
 const busyRetryMs = 2
 const busyGiveUpMs = 10_000
 
-/** 'souk' in ASCII: tells our files from any other SQLite file. */
+/** 'souk' in ASCII: identifies our files. */
 export const applicationId = 0x736f756b
 
-/** Which file has this name at the moment; undefined when none can be seen. */
+/** Identifies the file at a path; undefined if there is none. */
 function identityOf(file: string): string | undefined {
   try {
     const { dev, ino } = statSync(file, { bigint: true })
@@ -54,7 +54,7 @@ function identityOf(file: string): string | undefined {
   }
 }
 
-/** What every connection to the database file sets; see docs/architecture.md for the reason of each. */
+/** Sets the pragmas of every connection; see db/README.md. */
 export function configure(connection: Sqlite, synchronous: 'FULL' | 'OFF' = 'FULL'): void {
   const pragmas = ['busy_timeout = 5000', 'journal_mode = WAL', `synchronous = ${synchronous}`, 'foreign_keys = ON']
   pragmas.push('wal_autocheckpoint = 4000', 'cache_size = -4000', 'journal_size_limit = 67108864')
@@ -62,25 +62,24 @@ export function configure(connection: Sqlite, synchronous: 'FULL' | 'OFF' = 'FUL
   for (const pragma of pragmas) connection.run(`PRAGMA ${pragma}`)
 }
 
-/** `SHMSIZE`: there is no room for the index of the log, which is no fault of the disk. */
+/** `SHMSIZE`: no room for the index of the log, which is not a disk fault. */
 const isFull = (error: unknown) => ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'].includes(engineErrorCode(error) ?? '')
 const isFatal = (error: unknown) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(engineErrorCode(error) ?? '') && !isFull(error)
 
-/** What of a connection drizzle uses. */
 const clientOf = (prepare: (text: string) => Statement) => ({ prepare }) as unknown as Sqlite
 
 function rowsOn(queries: BunSQLiteDatabase) {
-  // Bound now: ours, of the same name, takes its place.
+  // Bound now, because our method of the same name replaces it.
   const all = queries.all.bind(queries)
   return { rows: async <T>(query: SQL): Promise<T[]> => all<T>(query) }
 }
 
-/** Runs prepared queries on a connection, which keeps the statement of each as long as the query is there. */
+/** Runs prepared queries on a connection and caches their statements. */
 function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
   const met = new WeakMap<Prepared<unknown>, ReturnType<typeof meet>>()
   function meet({ compiled: { text, bind, finish, told, sure } }: Prepared<unknown>) {
     const statement = connection.prepare<Record<string, unknown>, [never]>(text)
-    // As the one argument: spread out, they would be copied twice before SQLite sees them.
+    // As one argument, because spreading copies the values twice.
     return {
       statement,
       bound: bind as (values: Values) => never,
@@ -139,28 +138,28 @@ function readerOn(connection: Sqlite, guard: Guard, tell: (error: unknown) => vo
   return Object.assign(queries as unknown as Reader, rowsOn(queries), {
     first,
     all,
-    together: <T>(reads: () => T): T =>
+    inSnapshot: <T>(reads: () => T): T =>
       guard(() => {
-        // What is asked within it belongs to it.
+        // Nested calls belong to the outer snapshot.
         if (connection.inTransaction) return reads()
         begin.run()
         try {
           return reads()
         } finally {
-          // An I/O error ends it by itself.
+          // An I/O error ends the transaction.
           if (connection.inTransaction) commit.run()
         }
       }),
   })
 }
 
-/** The embedded engine: one writer whose works share durable commits, one read-only reader. */
+/** Opens the embedded engine: one writer whose writes share durable commits, and one read-only reader. */
 export function openSqlite(file: string, { onFatal, synchronous, besideServer = false }: SqliteOptions = {}): Database {
   assertEngine('sqlite')
   const writer = new Sqlite(file, { create: true, strict: true })
   configure(writer, synchronous)
   const [identity, ownFile] = [identityOf(file), databaseFileAt(file)]
-  // The loop must not stand still while another process writes: we retry by ourselves.
+  // Retries are ours, so that the event loop continues while another process writes.
   writer.run('PRAGMA busy_timeout = 0')
   const reader = new Sqlite(file, { readonly: true, strict: true })
   for (const pragma of ['busy_timeout = 5000', 'cache_size = -8000', 'trusted_schema = 0']) reader.run(`PRAGMA ${pragma}`)
@@ -192,10 +191,12 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   let commitsElsewhere = 0
   let seenDataVersion = dataVersion.get()?.data_version
   let lookedThisTurn = false
-  /** The works that run next have failed without. */
+  /** The next works failed without savepoints. */
   let inSavepoints = false
 
-  /** SQLite tells a connection of others' commits. Asked once a turn of the loop: whatever knows of a commit arrives in a later one. */
+  /**
+   * Detects commits of other processes. Once per turn of the loop, because news of a commit arrives in a later turn.
+   */
   function foreignVersion(): number {
     if (lookedThisTurn) return commitsElsewhere
     lookedThisTurn = true
@@ -222,7 +223,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     }
   }
 
-  /** False when another process held the lock for too long; what was queued is then refused. */
+  /** Returns false if another process held the lock for too long; the queue is refused then. */
   async function beginOrGiveUp(): Promise<boolean> {
     for (const startedAt = performance.now(); ; stats.retries++) {
       try {
@@ -241,9 +242,8 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   }
 
   /**
-   * Runs queued works in the open transaction, and commits them as one. Savepoints cost as much as a statement or two each, and SQLite
-   * copies every page that is changed for the first time in one: there are none until a work fails after it has changed something.
-   * Then all of it is undone, and the same works run again, each in its own.
+   * Runs queued works in the open transaction and commits them together. Savepoints are expensive, so they are used
+   * only after a work failed with changes: everything is rolled back and runs again, each work in its savepoint.
    */
   async function commitTogether(): Promise<void> {
     const jobs: Job[] = []
@@ -267,10 +267,10 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       }
       const askedAt = performance.now()
       commit.run()
-      note(stats.commitSeconds, (performance.now() - askedAt) / 1_000)
+      recordValue(stats.commitSeconds, (performance.now() - askedAt) / 1_000)
     } catch (error) {
       rejectAll(jobs, error)
-      // Last: after an I/O error it may fail too, and nobody may be left waiting.
+      // Last, because after an I/O error it may fail, and all callers must be told.
       if (writer.inTransaction) writer.run('ROLLBACK')
       return
     } finally {
@@ -278,13 +278,13 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     }
     stats.commits++
     stats.writes += jobs.length
-    note(stats.commitWorks, jobs.length)
+    recordValue(stats.commitWorks, jobs.length)
     stats.queued = queue.length
     commitsHere++
     for (const settleJob of settle) settleJob()
   }
 
-  /** As `runInSavepoint`; undefined where the work has failed and left changes behind. */
+  /** `runInSavepoint` without a savepoint; undefined if the work failed with changes. */
   async function runPlainly(job: Job, watch: Watch): Promise<(() => void) | undefined> {
     const run = newRun()
     try {
@@ -295,7 +295,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     }
   }
 
-  /** Returns what to tell the caller once the commit is durable. Throws if the engine lost the whole transaction. */
+  /** Returns what to tell the caller after the commit. Throws if the transaction is lost. */
   async function runInSavepoint(job: Job, watch: Watch): Promise<() => void> {
     savepoint.run()
     const run = newRun()
@@ -324,7 +324,6 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       for (const effect of run.afterCommit) effect()
       job.resolve(value as never)
     } catch (error) {
-      // The others of this commit must still be told.
       job.reject(error)
     }
   }
@@ -336,7 +335,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       assertOpen(run)
       run.changes ||= !isRead(query.compiled.text)
     }
-    // Only few works need them, and they cost as much as a statement.
+    // Created on demand: a builder costs as much as a statement.
     let made: BunSQLiteDatabase | undefined
     const builders = () => (made ??= drizzle({ client: clientOf(prepareIn) }))
     const prepareIn = (text: string) => {
@@ -377,12 +376,12 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   async function closeAll(): Promise<void> {
     await draining
     reader.close()
-    ownFile.letLogGo()
+    ownFile.releaseLog()
     try {
       writer.run('PRAGMA busy_timeout = 2000')
       writer.run(`PRAGMA wal_checkpoint(${besideServer ? 'PASSIVE' : 'TRUNCATE'})`)
     } catch {
-      // A full disk, say: the log stays, and the next start reads it.
+      // For example on a full disk: the log stays for the next start.
     }
     writer.close()
   }
@@ -398,7 +397,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
         stats.queued = queue.length
         draining ??= new Promise<void>((resume) => setImmediate(resume)).then(drain)
       }),
-    aside: () => readAside(file),
+    backgroundReader: () => openBackgroundReader(file),
     version: () => commitsHere + foreignVersion(),
     foreignVersion,
     isInPlace: () => identityOf(file) === identity,
@@ -406,13 +405,13 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     file: ownFile,
     async checkpoint() {
       const page = writer.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0
-      // Not inside a batch: its transaction is open while its works take turns.
+      // Not inside a batch, whose transaction is open across turns.
       await draining
       try {
         const state = writer.query<{ log: number }, []>('PRAGMA wal_checkpoint(PASSIVE)').get()
         return Math.max(0, state?.log ?? 0) * page
       } catch (error) {
-        // A disk that fails is often noticed here first: a COMMIT says nothing of the checkpoint that it sets off.
+        // A failing disk is often noticed here first: COMMIT does not report errors of its checkpoint.
         tell(error)
         throw error
       }
@@ -421,10 +420,10 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   }
 }
 
-/** A work under way, and whether it has changed anything. */
+/** A running work, and whether it changed anything. */
 type Run = Work & { changes: boolean }
 
 const newRun = (): Run => ({ ...newWork(), changes: false })
 
-/** Whether a statement only reads. What is not sure to counts as a change. */
+/** Whether a statement only reads. In doubt it counts as a change. */
 const isRead = (text: string): boolean => text.startsWith('select ')

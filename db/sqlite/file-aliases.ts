@@ -1,8 +1,11 @@
-/** Whether a database file is open under another name: a hard link, or a mount of the one file. */
+/** Detects that a database file is open under another name: a hard link or another mount. */
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 
 export type LockTable = {
-  /** The text of `/proc/locks`. @throws where the system has none */
+  /**
+   * Returns the text of `/proc/locks`.
+   * @throws on systems without it
+   */
   read: () => string
   pause: (ms: number) => void
 }
@@ -14,13 +17,11 @@ const agreeing = 3
 const betweenMs = 5
 
 /**
- * A process that has the file open under a name that is not ours; undefined where there is none, or the system does not tell.
- * SQLite's locks belong to the file and not to its name, but its log lies beside the name: two logs would ruin the file. Whoever
- * has it open by our name holds a lock on our `-shm` as well.
- *
- * Linux reads the table in pieces, and lines shift between them as other processes take and give back locks: one
- * reading may lack a line. So a process counts only where several readings in a row name it; where readings go on to
- * differ, the last one counts.
+ * Returns a process that has the file open under another name; undefined if none or unknown. SQLite's locks belong to
+ * the file, but the log lies beside the name: two logs would destroy the file. A process with our name also locks our
+ * `-shm`.
+ * Linux reads the table in parts, so a reading may lack a line. A process counts only if several consecutive readings
+ * name it; otherwise the last reading counts.
  */
 export function openUnderAnotherName(file: string, table: LockTable = linux): number | undefined {
   let last: number | undefined
@@ -34,7 +35,7 @@ export function openUnderAnotherName(file: string, table: LockTable = linux): nu
   return last
 }
 
-/** The process of one reading of the table that holds a lock on the file, and none on the `-shm` of our name. */
+/** Returns the process that locks the file but not the `-shm` of our name. */
 function strangerIn(locks: readonly Lock[], real: string): number | undefined {
   const ours = holders(locks, `${real}-shm`)
   for (const pid of holders(locks, real)) if (pid !== process.pid && !ours.has(pid)) return pid
@@ -43,7 +44,7 @@ function strangerIn(locks: readonly Lock[], real: string): number | undefined {
 
 type Lock = { pid: number; on: string }
 
-/** The locks of Linux, as in `1: POSIX  ADVISORY  READ 1234 fe:00:5678 0 EOF`; empty elsewhere. */
+/** Parses Linux locks such as `1: POSIX  ADVISORY  READ 1234 fe:00:5678 0 EOF`; empty elsewhere. */
 function locksOf({ read }: LockTable): Lock[] {
   try {
     return read()
@@ -62,13 +63,13 @@ function holders(locks: readonly Lock[], file: string): Set<number> {
   return new Set(key === undefined ? [] : locks.filter(({ on }) => on === key).map(({ pid }) => pid))
 }
 
-/** How the table names a file; undefined where there is none. */
+/** Returns the key of a file in the table; undefined without a file. */
 export function lockKeyOf(file: string): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false, bigint: true })
   return stat && `${hex(major(stat.dev))}:${hex(minor(stat.dev))}:${stat.ino}`
 }
 
 const hex = (part: bigint) => part.toString(16).padStart(2, '0')
-/** The halves of a device number, as Linux packs them. */
+/** The parts of a Linux device number. */
 const major = (device: bigint) => ((device >> 8n) & 0xfffn) | ((device >> 32n) & ~0xfffn)
 const minor = (device: bigint) => (device & 0xffn) | ((device >> 12n) & ~0xffn)

@@ -9,16 +9,21 @@ import { followLog } from './log-follower.ts'
 import { removeSpool } from './log-spool.ts'
 import { pin } from './log-tail.ts'
 
-/** A database file and what is done with it beside whoever writes to it: by other connections, in another thread. */
+/** Background operations on a database file, by other connections in another thread. */
 export function databaseFileAt(file: string): DatabaseFile {
   let held: Sqlite | undefined
   let markWhenHeld: string | undefined
-  const letLogGo = () => {
+  const releaseLog = () => {
     held?.close()
     held = undefined
     markWhenHeld = undefined
   }
-  return { ...atRest(file), holdLog, letLogGo, followLog: (kept) => followLog(file, kept && { ...kept, markWhenHeld }).finally(letLogGo) }
+  return {
+    ...atRest(file),
+    holdLog,
+    releaseLog: releaseLog,
+    followLog: (kept) => followLog(file, kept && { ...kept, markWhenHeld }).finally(releaseLog),
+  }
 
   function holdLog(): void {
     if (held) return
@@ -29,7 +34,7 @@ export function databaseFileAt(file: string): DatabaseFile {
   }
 }
 
-const atRest = (file: string): Omit<DatabaseFile, 'holdLog' | 'letLogGo' | 'followLog'> => ({
+const atRest = (file: string): Omit<DatabaseFile, 'holdLog' | 'releaseLog' | 'followLog'> => ({
   async copy(target, onBytes) {
     makeDirectory(dirname(target))
     const { temporary, figures } = await describedCopyInWorker({ source: file, target }, onBytes)

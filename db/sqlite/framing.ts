@@ -1,17 +1,17 @@
-/** Bytes packed in pieces, each behind its length, so that they are packed, sent and unpacked a piece at a time. */
+/** Compresses bytes in length-prefixed pieces. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
 const lengthBytes = 4
-/** Of a piece, packed or not. */
+/** Maximum size of a piece, compressed or not. */
 export const pieceMaxBytes = 8 * 1024 * 1024
 
-/** What does not unpack: it was changed or cut. */
+/** The data was altered or truncated. */
 export class NotPacked extends Error {
   override readonly name = 'NotPacked'
 }
 
-/** A piece behind its length. */
-export function packed(bytes: Uint8Array): Uint8Array {
+/** Compresses a piece and prefixes its length. */
+export function packPiece(bytes: Uint8Array): Uint8Array {
   const body = zstdCompressSync(bytes)
   const piece = new Uint8Array(lengthBytes + body.length)
   new DataView(piece.buffer).setUint32(0, body.length)
@@ -19,9 +19,12 @@ export function packed(bytes: Uint8Array): Uint8Array {
   return piece
 }
 
-/** The pieces in a stream, unpacked. @throws NotPacked */
-export async function* unpacked(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const piece of inPieces(chunks)) {
+/**
+ * Decompresses the pieces of a stream.
+ * @throws NotPacked
+ */
+export async function* unpackPieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of splitPieces(chunks)) {
     let plain: Uint8Array
     try {
       plain = zstdDecompressSync(piece, { maxOutputLength: pieceMaxBytes })
@@ -32,8 +35,11 @@ export async function* unpacked(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
-/** What stands behind each length. @throws NotPacked */
-export async function* inPieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/**
+ * Splits a stream by the length prefixes.
+ * @throws NotPacked
+ */
+export async function* splitPieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held = Buffer.alloc(0)
   for await (const chunk of chunks) {
     held = Buffer.concat([held, chunk])

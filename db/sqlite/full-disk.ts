@@ -1,4 +1,4 @@
-/** A start on a full disk: moving the log into the file needs a little room, which a reserve gives. */
+/** Starts on a full disk: checkpointing needs a little space, which a reserve file provides. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
@@ -6,10 +6,10 @@ import { dirname } from 'node:path'
 import { removeSpool } from './log-spool.ts'
 
 const megabyte = 1024 * 1024
-/** SQLite needs some for the index of the log (`-shm`): 2 MB for a log of 1 GB. */
+/** SQLite needs space for the log's index (`-shm`): 2 MB for a log of 1 GB. */
 const roomMinBytes = 8 * megabyte
 const reserveBytes = 16 * megabyte
-/** The reserve is made where so many times as much is free. */
+/** The reserve is created if 8 times its size is free. */
 const reserveShare = 8
 
 const reserveOf = (file: string): string => `${file}-reserve`
@@ -20,7 +20,7 @@ function freeBeside(file: string): number {
   return bavail * bsize
 }
 
-/** Reserves some room on the disk, which a start on a full disk gives up. File systems that compress would store zeros in no room. */
+/** Reserves disk space with random bytes, because compressing file systems store zeros in no space. */
 export function keepReserve(file: string, bytes = reserveBytes): void {
   if (sizeOf(reserveOf(file)) >= bytes || freeBeside(file) < bytes * reserveShare) return
   const descriptor = openSync(reserveOf(file), 'w', 0o600)
@@ -33,16 +33,16 @@ export function keepReserve(file: string, bytes = reserveBytes): void {
 }
 
 /**
- * On a full disk, removes the reserve, and moves the log into the file. That needs no `-shm`, for which there may be no room. Nobody else may
- * have the file open.
- * @returns whether it moved a log
+ * On a full disk, deletes the reserve and checkpoints the log without a `-shm`. No other process may have the file
+ * open.
+ * @returns whether a log was checkpointed
  */
-export function foldOnFullDisk(file: string): boolean {
+export function checkpointOnFullDisk(file: string): boolean {
   if (freeBeside(file) >= roomMinBytes) return false
   rmSync(reserveOf(file), { force: true })
   if (sizeOf(`${file}-wal`) === 0) return false
   if (isFolded(file)) return true
-  // What was not shipped is in the log and in the file as well; shipping begins anew.
+  // Unshipped frames are also in the file; shipping starts over.
   removeSpool(file)
   return isFolded(file)
 }
@@ -53,7 +53,7 @@ function isFolded(file: string): boolean {
     connection.run('PRAGMA locking_mode = EXCLUSIVE')
     return connection.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0
   } catch {
-    // The start says why it cannot open the file.
+    // The start reports why the file cannot be opened.
     return false
   }
 }

@@ -1,26 +1,26 @@
-/** Makes a database file out of a copy of its pages and of the frames that were written to its log since. */
+/** Restores a database file from a copy of its pages and later log frames. */
 import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import type { LogHeader, LogSum } from '../engine.ts'
 import { frameHeaderBytes, frameOf } from './log.ts'
 
-/** A file that nobody has open yet. */
+/** A file that nobody has open. */
 export type Pages = ReturnType<typeof openPages>
 
-/** @param file is made if it is not there */
+/** @param file created if missing */
 export function openPages(file: string) {
   const descriptor = openSync(file, 'a+', 0o600)
   closeSync(descriptor)
   const pages = openSync(file, 'r+')
   let bytes: number | undefined
   return {
-    /** Puts bytes where they belong. */
+    /** Writes bytes at a position. */
     write(at: number, some: Uint8Array): void {
       writeAll(pages, some, at)
     },
     /**
-     * Puts the pages of frames where they belong.
-     * @param frames whole ones
-     * @returns what the checksums come to after them, how many they are, and whether the last of them ends a commit; undefined where one is not the one that follows
+     * Writes the pages of frames.
+     * @param frames whole frames
+     * @returns checksum, number of frames, and whether the last one ends a commit; undefined if a frame does not follow
      */
     apply(frames: Uint8Array, header: LogHeader, before: LogSum): { sum: LogSum; frames: number; endsCommit: boolean } | undefined {
       const size = frameHeaderBytes + header.pageSize
@@ -36,7 +36,7 @@ export function openPages(file: string) {
       }
       return { sum, frames: frames.length / size, endsCommit }
     },
-    /** As long as the last commit has left it, and on the disk. */
+    /** Truncates the file to the size after the last commit, and syncs. */
     finish(): void {
       if (bytes !== undefined) ftruncateSync(pages, bytes)
       fsyncSync(pages)

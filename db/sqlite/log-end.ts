@@ -2,10 +2,10 @@
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { isSameEnd, type LogEnd } from './log-spool.ts'
 
-/** Longer than two writes to a file may bear the same time. */
+/** Longer than the precision of file times. */
 const tickMs = 20
 
-/** Where a life of the log ended, and the mark of the file when all of that was in it. */
+/** The end of a log generation, and the mark of the file that contains all of it. */
 type LifeEnd = LogEnd & { readonly mark: string }
 const lifeFileOf = (file: string): string => `${file}-life`
 
@@ -20,7 +20,7 @@ export function noteLifeEnd(file: string, end: LogEnd): void {
   }
 }
 
-/** The mark that was noted when the log's life ended there; undefined where none was, or that of another end. */
+/** Returns the recorded mark of this log end; undefined otherwise. */
 export function markOfLife(file: string, end: LogEnd | null): string | undefined {
   try {
     const noted = JSON.parse(readFileSync(lifeFileOf(file), 'utf8')) as LifeEnd
@@ -30,7 +30,7 @@ export function markOfLife(file: string, end: LogEnd | null): string | undefined
   }
 }
 
-/** Tells a file from another one, and from what it was before anything was written to it. */
+/** Identifies a file and its state by inode, size and times. */
 export function markOf(file: string): string {
   const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })
   return `${ino} ${size} ${mtimeNs} ${ctimeNs}`
@@ -52,7 +52,7 @@ function setBackTime(file: string): void {
   try {
     utimesSync(file, atimeMs / 1_000, (mtimeMs - tickMs) / 1_000)
   } catch {
-    // The file is another user's.
+    // The file belongs to another user.
     Bun.sleepSync(tickMs)
   }
 }

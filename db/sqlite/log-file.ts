@@ -1,17 +1,20 @@
-/** The write-ahead log as a plain file: no lock of SQLite's is on it. */
+/** Reads the write-ahead log as a plain file; SQLite does not lock it. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { LogBroken, type LogHeader, type LogRange, type LogSum } from '../engine.ts'
 import { type Frame, frameHeaderBytes, frameOf, headerOf, logHeaderBytes, pagesAfterOf, sumOfFrame } from './log.ts'
 
-/** Where one has read to: so many frames of a life of the log, and what their checksums come to. */
+/** A position in a log generation, with its checksum. */
 export type Position = { readonly header: LogHeader | undefined; readonly frame: number; readonly sum: LogSum }
 
 const pieceFrames = 256
 
-/** Of a frame in the file, with the page that it holds. */
+/** Bytes of a frame with its page. */
 export const frameBytes = ({ pageSize }: Pick<LogHeader, 'pageSize'>) => frameHeaderBytes + pageSize
 
-/** What the checksums come to after so many frames, as the last of them says. @throws LogBroken */
+/**
+ * Returns the checksum after a number of frames.
+ * @throws LogBroken
+ */
 export function sumAt(path: string, header: LogHeader, frames: number): LogSum {
   if (frames === 0) return header.sum
   const sum = withFile(path, (descriptor) => {
@@ -41,7 +44,7 @@ export function commitNear(path: string, header: LogHeader, { from, wanted, to }
   return found ?? to
 }
 
-/** The header of the log; undefined where there is none, or no whole one. */
+/** Reads the log's header; undefined without a complete one. */
 export function readHeader(path: string): LogHeader | undefined {
   return withFile(path, (descriptor) => {
     const bytes = Buffer.allocUnsafeSlow(logHeaderBytes)
@@ -64,7 +67,10 @@ function withFile<T>(path: string, use: (descriptor: number) => T): T | undefine
   }
 }
 
-/** Reads the frames of a range and holds each against the one before. Returns where it ends. @throws LogBroken */
+/**
+ * Reads and validates the frames of a range; returns its end.
+ * @throws LogBroken
+ */
 export function* readFrames(path: string, { header, from, to, sum }: LogRange): Generator<Uint8Array, Position> {
   const size = frameBytes(header)
   const descriptor = openSync(path, 'r')

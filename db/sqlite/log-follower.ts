@@ -1,18 +1,21 @@
-/** Follows the log of a database file: the reading in a thread of its own, the copying of the file in a process of its own. */
+/** Follows the log of a database file. A thread reads the log; a process copies the file. */
 import { resolve } from 'node:path'
-import { type CommitLog, LogBroken, type LogKept, type LogLengths, type LogRange } from '../engine.ts'
+import { type CommitLog, LogBroken, type LogLengths, type LogRange, type ShippedLog } from '../engine.ts'
 
-export type LogQuestion = {
+export type LogRequest = {
   id: number
   ask: 'open' | 'read' | 'next' | 'piece' | 'kept' | 'tend' | 'finish' | 'letGo' | 'close'
   file: string
-  kept?: LogKept | undefined
+  kept?: ShippedLog | undefined
 }
 export type LogValue = LogRange | LogLengths | Uint8Array | number | string | boolean | undefined
-export type LogAnswer = { id: number; value: LogValue } | { id: number; failed: string; name: string; code: string | undefined }
+export type LogResponse = { id: number; value: LogValue } | { id: number; failed: string; name: string; code: string | undefined }
 
-/** Begins to follow the log of a file that this process has open. @param kept what is kept of it already */
-export async function followLog(file: string, kept?: LogKept): Promise<CommitLog> {
+/**
+ * Starts following the log of a file that this process has open.
+ * @param kept the shipped part
+ */
+export async function followLog(file: string, kept?: ShippedLog): Promise<CommitLog> {
   const worker = new Worker(workerUrl())
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
   const copies = new Set<{ kill(): void }>()
@@ -26,7 +29,7 @@ export async function followLog(file: string, kept?: LogKept): Promise<CommitLog
     for (const { reject } of waiting.values()) reject(ended)
     waiting.clear()
   }
-  worker.onmessage = ({ data }: MessageEvent<LogAnswer>) => {
+  worker.onmessage = ({ data }: MessageEvent<LogResponse>) => {
     const { resolve, reject } = waiting.get(data.id) ?? {}
     waiting.delete(data.id)
     if (!('failed' in data)) return resolve?.(data.value as never)
@@ -35,16 +38,16 @@ export async function followLog(file: string, kept?: LogKept): Promise<CommitLog
   }
   worker.onerror = ({ message }) => end(new Error(message))
 
-  const ask = <T>(what: LogQuestion['ask']): Promise<T> =>
+  const ask = <T>(what: LogRequest['ask']): Promise<T> =>
     new Promise((resolve, reject) => {
       if (ended) return reject(ended)
       const id = asked++
       waiting.set(id, { resolve, reject })
-      worker.postMessage({ id, ask: what, file, kept } satisfies LogQuestion)
+      worker.postMessage({ id, ask: what, file, kept } satisfies LogRequest)
     })
 
   let closing: Promise<void> | undefined
-  /** The thread closes its connections, so that the log is free once this is done. */
+  /** The thread closes its connections, so that the log can restart. */
   async function closeAll(): Promise<void> {
     const done = ask('close').catch(() => undefined)
     ended = new Error('the log is closed')
@@ -55,39 +58,39 @@ export async function followLog(file: string, kept?: LogKept): Promise<CommitLog
   }
   const close = () => (closing ??= ended ? Promise.resolve() : closeAll())
 
-  let goesOn: boolean
+  let continues: boolean
   try {
-    goesOn = await ask<boolean>('open')
+    continues = await ask<boolean>('open')
   } catch (error) {
     end(new Error('the log is closed'))
     throw error
   }
   return {
-    goesOn,
+    continues,
     read: () => ask('read'),
     next: () => ask('next'),
     async *pieces() {
       for (let coming = ask<Uint8Array | undefined>('piece'); ; ) {
         const piece = await coming
         if (!piece) return
-        // The next one is read and packed meanwhile.
+        // The next piece is read and compressed meanwhile.
         coming = ask<Uint8Array | undefined>('piece')
         coming.catch(() => undefined)
         yield piece
       }
     },
-    kept: () => ask('kept'),
-    tend: () => ask('tend'),
-    letGo: () => ask<void>('letGo').finally(close),
+    markShipped: () => ask('kept'),
+    checkpointLong: () => ask('tend'),
+    discard: () => ask<void>('letGo').finally(close),
     finish: () => ask('finish'),
     async *file() {
       const copy = Bun.spawn([process.execPath, '-e', copying, resolve(file)], {
-        // Where it lies, a `.env` or a `bunfig.toml` would be read.
+        // Elsewhere a `.env` or `bunfig.toml` could be read.
         cwd: '/',
         stdin: 'ignore',
         stdout: 'pipe',
         stderr: 'ignore',
-        // Of the compiled program, too.
+        // Also in the compiled program.
         env: { BUN_BE_BUN: '1' },
       })
       copies.add(copy)
@@ -103,12 +106,12 @@ export async function followLog(file: string, kept?: LogKept): Promise<CommitLog
   }
 }
 
-/** A thread that does not answer is ended after so long. */
+/** Time limit of an unresponsive thread. */
 const closeMaxMs = 10_000
 
 /**
- * In a process of its own: a file that SQLite has open must not be opened and closed besides by the same process, which would drop its locks.
- * It reads what a checkpoint may be writing; each such page comes again in the log. Its pieces are those of framing.ts.
+ * A separate process, because closing another descriptor of an open SQLite file drops its locks. A page that a
+ * checkpoint is writing comes again in the log. The pieces have the format of framing.ts.
  */
 const copying = `
 const fs = require('fs'), zlib = require('zlib')
@@ -125,7 +128,7 @@ for (let read; (read = fs.readSync(file, bytes, 0, bytes.length, null)) > 0; ) {
 }
 `
 
-/** In the compiled program the worker lies beside the entry, by its path in the source tree; see the build script. */
+/** In the compiled program the worker is beside the entry, at its path in the source tree; see the build script. */
 const workerUrl = () =>
   (import.meta.url.endsWith('/db/sqlite/log-follower.ts')
     ? new URL('./log-worker.ts', import.meta.url)

@@ -1,6 +1,4 @@
-/**
- * Frames that were read from the log and are not shipped yet, in files beside the database. A crash loses none of them.
- */
+/** Stores unshipped log frames in files beside the database, so that a crash loses none. */
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readFileSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LogHeader, LogRange, LogSum } from '../engine.ts'
@@ -10,15 +8,15 @@ import { isSame } from './log.ts'
 /** The end of a range: so many frames of a log, and their checksum. */
 export type LogEnd = Pick<LogHeader, 'salt1' | 'salt2'> & { readonly frame: number; readonly sum: LogSum }
 
-/** A range that was read. `pieces`: its frames, each packed behind its length. */
+/** A range that was read, as compressed length-prefixed pieces. */
 export type Segment = {
   readonly range: LogRange
-  /** Where the range before it ended; null: nothing was read before it. */
+  /** The end of the range before; null for the first. */
   readonly after: LogEnd | null
   readonly pieces: readonly (() => Uint8Array)[]
-  /** Of its pieces. */
+  /** Bytes of its pieces. */
   readonly bytes: number
-  /** Removes its file; undefined while it is in memory alone. */
+  /** Deletes its file; undefined while it is only in memory. */
   readonly drop?: () => void
 }
 
@@ -33,7 +31,7 @@ export const endOf = ({ range: { header, to, end } }: Pick<Segment, 'range'>): L
   sum: end,
 })
 
-/** Two ranges of one life of the log as one; undefined where they are of two, or not both on the disk. */
+/** Joins two adjacent ranges of one generation; undefined if they are not adjacent or not on disk. */
 export function joinedOf(one: Segment, next: Segment): Segment | undefined {
   if (!one.drop || !next.drop || one.range.header.salt1 !== next.range.header.salt1 || one.range.to !== next.range.from) return undefined
   return {
@@ -67,20 +65,23 @@ export function openSpool(file: string) {
   let next = 0
 
   const allNames = (): string[] => (existsSync(folder) ? readdirSync(folder) : [])
-  /** Names of whole ranges, in the order in which they were written. */
+  /** Names of complete ranges in order. */
   const names = (): string[] =>
     allNames()
       .filter((name) => /^\d{9}$/.test(name))
       .sort()
 
   return {
-    /** Writes a range to the disk. @throws what `pieces` throws; nothing is left then */
+    /**
+     * Writes a range to disk.
+     * @throws errors of `pieces`; nothing is left then
+     */
     put(range: LogRange, after: LogEnd | null, pieces: Iterable<Uint8Array>): Segment {
       makeDirectory(folder)
       const path = join(folder, String(next++).padStart(9, '0'))
       const temporary = `${path}.tmp`
       const descriptor = openSync(temporary, 'w', 0o600)
-      const places: Place[] = []
+      const places: PieceRange[] = []
       try {
         let at = writeAll(descriptor, Buffer.from(`${JSON.stringify({ format: 1, range, after })}\n`))
         for (const piece of pieces) {
@@ -98,7 +99,7 @@ export function openSpool(file: string) {
       syncPath(folder)
       return segmentAt(path, range, after, places)
     },
-    /** The ranges that follow `end` without a gap, in order. All others are removed. */
+    /** Loads the ranges that follow `end` without a gap, and deletes others. */
     load(end: LogEnd | null): Segment[] {
       const found = names().map((name) => ({ name, segment: segmentIn(join(folder, name)) }))
       next = Number(found.at(-1)?.name ?? -1) + 1
@@ -118,9 +119,9 @@ export function openSpool(file: string) {
   }
 }
 
-type Place = { readonly at: number; readonly length: number }
+type PieceRange = { readonly at: number; readonly length: number }
 
-const segmentAt = (path: string, range: LogRange, after: LogEnd | null, places: readonly Place[]): Segment => ({
+const segmentAt = (path: string, range: LogRange, after: LogEnd | null, places: readonly PieceRange[]): Segment => ({
   range,
   after,
   pieces: places.map((place) => () => readAt(path, place)),
@@ -128,7 +129,7 @@ const segmentAt = (path: string, range: LogRange, after: LogEnd | null, places: 
   drop: () => rmSync(path, { force: true }),
 })
 
-function readAt(path: string, { at, length }: Place): Uint8Array {
+function readAt(path: string, { at, length }: PieceRange): Uint8Array {
   const descriptor = openSync(path, 'r')
   try {
     const bytes = new Uint8Array(length)
@@ -139,13 +140,13 @@ function readAt(path: string, { at, length }: Place): Uint8Array {
   }
 }
 
-/** The range in a file of the spool; undefined where the file is not whole. */
+/** Reads a range; undefined if the file is incomplete. */
 function segmentIn(path: string): Segment | undefined {
   const bytes = readFileSync(path)
   const end = bytes.subarray(0, headMaxBytes).indexOf(newline)
   const head = end < 0 ? undefined : headOf(bytes.toString('utf8', 0, end))
   if (!head) return undefined
-  const places: Place[] = []
+  const places: PieceRange[] = []
   for (let at = end + 1; at < bytes.length; ) {
     if (at + lengthBytes > bytes.length) return undefined
     const length = lengthBytes + bytes.readUInt32BE(at)

@@ -1,37 +1,37 @@
 /** Follows the write-ahead log of a database in use. Nothing of the log is overwritten before it has been read. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { engineErrorCode, LogBroken, type LogHeader, type LogKept, type LogLengths, type LogRange } from '../engine.ts'
-import { packed } from './framing.ts'
+import { engineErrorCode, LogBroken, type LogHeader, type LogLengths, type LogRange, type ShippedLog } from '../engine.ts'
+import { packPiece } from './framing.ts'
 import { follows, isSame } from './log.ts'
 import { freshMarkOf, markOf, markOfLife, noteLifeEnd } from './log-end.ts'
 import { commitNear, frameBytes, type Position, readFrames, readHeader, sumAt } from './log-file.ts'
 import { joinedOf, type LogEnd, openSpool, type Segment } from './log-spool.ts'
 
-export type LogTail = ReturnType<typeof openTail>
+export type LogTail = ReturnType<typeof openLogTail>
 
 export type TailOptions = {
-  /** What is kept elsewhere already. */
-  kept?: LogKept | undefined
-  /** From so many frames on, the log is made to begin anew. */
+  /** The shipped part. */
+  kept?: ShippedLog | undefined
+  /** Number of frames from which the log is restarted. */
   foldFrames?: number
-  /** One range holds about so much at most. */
+  /** Approximate maximum size of a range. */
   rangeMaxBytes?: number
-  /** What is read under the write lock at most, unless the log is longer than `longBytes`. */
+  /** Maximum bytes read under the write lock, unless the log is longer than `longBytes`. */
   lockedMaxBytes?: number
   longBytes?: number
-  /** What a start reads under the write lock at most. */
+  /** Maximum bytes that a start reads under the write lock. */
   startMaxBytes?: number
 }
 
-/** Half of what has the writer itself move the log into the file: that seldom comes to it. */
+/** Half of the writer's own autocheckpoint, which is therefore rare. */
 const foldFramesByDefault = 2_000
 const megabyte = 1024 * 1024
-/** Reading that has not caught up with the writers after so many rounds is finished under the write lock. */
+/** After this many rounds, the rest is read under the write lock. */
 const roundsMax = 8
 const lockWaitMs = 500
 const lockTriesMax = 20
 const looksMax = 5
-/** A log that begins anew is unsettled for an instant. */
+/** A restarting log is inconsistent for a moment. */
 const [unsettledMax, unsettledMs] = [100, 5]
 
 /**
@@ -42,7 +42,7 @@ const [unsettledMax, unsettledMs] = [100, 5]
  * Ranges wait in `queue` until they are shipped: short ones in memory, long ones in the spool. Before the log restarts,
  * all are in the spool, so a crash loses nothing.
  */
-export function openTail(
+export function openLogTail(
   file: string,
   {
     kept,
@@ -61,12 +61,10 @@ export function openTail(
   const queue: Segment[] = []
   /** Whether the first range of the queue was handed out. It must not change until it is shipped. */
   let isAsked = false
-  /** The log could not begin anew since another connection reads from it. */
+  /** Another connection's read prevents the log from restarting. */
   let isHeldByOthers = false
-  /** The end of the log that the open read transaction sees. */
   let pinned: { header: LogHeader | undefined; frames: number } = { header: undefined, frames: 0 }
   pin(held)
-  /** The end of the part that was read. */
   let position = beginning()
   /** The end of the last range in the queue or, if it is empty, of the last shipped range. */
   let lastEnd = endAt(position)
@@ -83,7 +81,7 @@ export function openTail(
 
   const bytesOf = (frames: number) => (position.header ? frames * frameBytes(position.header) : 0)
 
-  /** The log as it is, and how many of its frames are committed; undefined while it begins anew. */
+  /** Returns the log's header and number of committed frames; undefined while it restarts. */
   function look(): { header: LogHeader | undefined; frames: number } | undefined {
     for (let looks = 0; looks < looksMax; looks++) {
       const before = readHeader(`${file}-wal`)
@@ -95,7 +93,7 @@ export function openTail(
     return undefined
   }
 
-  /** What was committed since `position`. @throws LogBroken */
+  /** Returns the range of new commits. @throws LogBroken */
   function rangeNow(waits = unsettledMax): LogRange | undefined {
     const now = look()
     const header = now?.header
@@ -171,7 +169,7 @@ export function openTail(
     }
   }
 
-  /** The packed frames of a range. `position` is behind it once the last is read. */
+  /** Yields compressed frames, and moves `position` to the end. */
   function* readAndMove(range: LogRange): Generator<Uint8Array> {
     const reading = readFrames(`${file}-wal`, range)
     for (;;) {
@@ -181,11 +179,11 @@ export function openTail(
         lastEnd = endAt(value)
         return
       }
-      yield packed(value)
+      yield packPiece(value)
     }
   }
 
-  /** Writes to the disk what was read into memory. */
+  /** Writes ranges in memory to disk. */
   function persist(): void {
     for (const [nth, { range, after, pieces, drop }] of queue.entries())
       if (!drop)
@@ -196,7 +194,6 @@ export function openTail(
         )
   }
 
-  /** Reads all that is committed by now. @returns how many ranges wait to be kept elsewhere @throws LogBroken */
   function read(): number {
     const range = rangeNow()
     if (range && range.to - range.from < foldFrames) remember(range)
@@ -205,7 +202,7 @@ export function openTail(
     return queue.length
   }
 
-  /** Makes one range of those in the spool that follow each other, so that fewer are shipped. */
+  /** Joins adjacent spooled ranges, so that fewer are shipped. */
   function joinWaiting(): void {
     for (let nth = isAsked ? 1 : 0; nth + 1 < queue.length; ) {
       const joined = joinedOf(queue[nth] as Segment, queue[nth + 1] as Segment)
@@ -215,7 +212,7 @@ export function openTail(
     }
   }
 
-  /** Moves a long log into the file and lets the next write begin it anew. @throws LogBroken */
+  /** Checkpoints a long log, so that the next write restarts it. @throws LogBroken */
   function fold(): void {
     isHeldByOthers = false
     if ((look()?.frames ?? 0) < foldFrames) return
@@ -242,7 +239,7 @@ export function openTail(
     }
   }
 
-  /** Spools what was committed, while others write, until little of it is left. */
+  /** Spools new commits until few are left, while others write. */
   function catchUp(): void {
     persist()
     for (let round = 0; round < roundsMax; round++) {
@@ -258,13 +255,13 @@ export function openTail(
    * contains it, or the database file has not changed since it contained all of it, so the log holds what came later.
    * Reads under the write lock: a log that is wholly in the file could restart with the next write.
    */
-  function goOn(given: LogKept): boolean {
+  function goOn(given: ShippedLog): boolean {
     const waiting = spool.load(endAt(given))
     const last = waiting.at(-1)?.range
     const { header, frame, sum } = last ? { header: last.header, frame: last.to, sum: last.end } : given
     const end = endAt({ header, frame, sum })
     const mark = (last ? undefined : given.mark) ?? markOfLife(file, end)
-    // Where many write, the first who asks need not be the first who is let in.
+    // With many writers, the lock may need several tries.
     if (!Array.from({ length: lockTriesMax }).some(() => isLocked(locker, lock))) return false
     const before = position
     try {
@@ -303,13 +300,11 @@ export function openTail(
   pinned = look() ?? pinned
   const goesOn = kept !== undefined && goOn(kept)
   if (!goesOn) spool.clear()
-  // The first read transaction reads from the file alone where all of the log was in it.
+  // If the whole log was in the file, the first read transaction does not use the log.
   if (goesOn && lastEnd && isAllInFile()) noteLifeEnd(file, lastEnd)
 
   return {
-    /** Whether it goes on where what was given as kept ends. */
     goesOn,
-    /** See `CommitLog`. */
     finish(): string | undefined {
       if (!isLocked(locker, lock)) return undefined
       try {
@@ -330,20 +325,15 @@ export function openTail(
       }
     },
     read,
-    /**
-     * Returns the first range that is not shipped, the same until it is; undefined if there is none.
-     * @throws LogBroken
-     */
+    /** Returns the first unshipped range; undefined if there is none. @throws LogBroken */
     next(): LogRange | undefined {
       if (queue.length === 0) read()
       isAsked = queue.length > 0
       return queue[0]?.range
     },
-    /** The frames of that range as compressed pieces, in order. */
     *pieces(): Generator<Uint8Array> {
       for (const piece of queue[0]?.pieces ?? []) yield piece()
     },
-    /** Marks the range that `next` returned as shipped. */
     kept(): void {
       const done = queue.shift()
       if (!done) throw new Error('what was not read is not kept')
@@ -367,7 +357,7 @@ export function openTail(
       spool.clear()
       for (const connection of [held, spare]) if (connection.inTransaction) unpin(connection)
       counts('PASSIVE')
-      // Where many write, the lock may not be had at once.
+      // With many writers, the lock may need several tries.
       for (let tries = 0; tries < lockTriesMax; tries++)
         if (checkpointer.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0) return
     },
@@ -395,19 +385,18 @@ function connect(file: string, readonly: boolean): Sqlite {
   return connection
 }
 
-/** Begins a read transaction: as long as it lasts, no frame of the log that is there is written over. */
+/** Starts a read transaction; existing log frames are not overwritten while it lasts. */
 export function pin(connection: Sqlite): void {
   connection.run('BEGIN')
-  // It begins with the first thing that is read.
+  // A transaction starts with its first read.
   connection.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()
 }
 
 const unpin = (connection: Sqlite) => void connection.run('COMMIT')
 
-/** From then on nobody else writes. */
 const lock = (connection: Sqlite) => void connection.run('BEGIN IMMEDIATE')
 
-/** Takes a lock; false where it cannot be had now. */
+/** Takes a lock; returns false if it is busy. */
 function isLocked(connection: Sqlite, take: (connection: Sqlite) => void): boolean {
   try {
     take(connection)

@@ -1,26 +1,26 @@
-/** The thread that follows the log; see followLog. */
+/** The thread of `followLog`. */
 import { engineErrorCode } from '../engine.ts'
-import type { LogAnswer, LogQuestion, LogValue } from './log-follower.ts'
-import { type LogTail, openTail } from './log-tail.ts'
+import type { LogRequest, LogResponse, LogValue } from './log-follower.ts'
+import { type LogTail, openLogTail } from './log-tail.ts'
 
 declare const self: Worker
 
 let tail: LogTail | undefined
 let pieces: Generator<Uint8Array> | undefined
 
-self.onmessage = ({ data }: MessageEvent<LogQuestion>) => self.postMessage(answer(data))
+self.onmessage = ({ data }: MessageEvent<LogRequest>) => self.postMessage(answer(data))
 
-function answer({ id, ask, file, kept }: LogQuestion): LogAnswer {
+function answer({ id, ask, file, kept }: LogRequest): LogResponse {
   try {
-    return { id, value: asked(ask, file, kept) }
+    return { id, value: handleRequest(ask, file, kept) }
   } catch (error) {
     const isError = error instanceof Error
     return { id, failed: isError ? error.message : String(error), name: isError ? error.name : '', code: engineErrorCode(error) }
   }
 }
 
-function asked(ask: LogQuestion['ask'], file: string, kept: LogQuestion['kept']): LogValue {
-  tail ??= openTail(file, { kept })
+function handleRequest(ask: LogRequest['ask'], file: string, kept: LogRequest['kept']): LogValue {
+  tail ??= openLogTail(file, { kept })
   switch (ask) {
     case 'open':
       return tail.goesOn

@@ -1,15 +1,15 @@
-/** The format of SQLite's write-ahead log (https://www.sqlite.org/fileformat2.html#walformat), as far as reading it takes. */
+/** The format of SQLite's write-ahead log (https://www.sqlite.org/fileformat2.html#walformat). */
 import type { LogHeader, LogSum as Sum } from '../engine.ts'
 
 export const logHeaderBytes = 32
 export const frameHeaderBytes = 24
 
-/** A log whose words are in the order of this machine: another one would have to be read on a machine of the other kind. */
+/** A log with little-endian checksums; other logs are not supported. */
 const magic = 0x377f0682
 const formatVersion = 3_007_000
 const sumAt = 24
 
-/** The header of a log; undefined where there is none that is whole, as while it is written. */
+/** Parses the log's header; undefined if it is incomplete. */
 export function headerOf(bytes: Uint8Array): LogHeader | undefined {
   if (bytes.length < logHeaderBytes) return undefined
   const view = viewOf(bytes)
@@ -22,15 +22,15 @@ export function headerOf(bytes: Uint8Array): LogHeader | undefined {
 export type Frame = {
   /** From 1. */
   readonly page: number
-  /** Of the frame that ends a commit: how many pages the database has then. Otherwise 0. */
+  /** Size of the database in pages, in a frame that ends a commit; otherwise 0. */
   readonly pagesAfter: number
   readonly sum: Sum
 }
 
 /**
- * One frame of a log; undefined where the bytes are not the frame that follows.
- * @param bytes its header and its page
- * @param before what the checksums have come to
+ * Parses a frame; undefined if it does not follow.
+ * @param bytes header and page
+ * @param before checksum so far
  */
 export function frameOf(bytes: Uint8Array, { salt1, salt2 }: Pick<LogHeader, 'salt1' | 'salt2'>, before: Sum): Frame | undefined {
   const view = viewOf(bytes)
@@ -41,10 +41,10 @@ export function frameOf(bytes: Uint8Array, { salt1, salt2 }: Pick<LogHeader, 'sa
   return page === 0 ? undefined : { page, pagesAfter: pagesAfterOf(bytes), sum }
 }
 
-/** Of the frame that ends a commit: how many pages the database has then. Otherwise 0. */
+/** Returns the database size of a commit frame; otherwise 0. */
 export const pagesAfterOf = (bytes: Uint8Array): number => viewOf(bytes).getUint32(4)
 
-/** What a frame says that the checksums come to after it. */
+/** Returns the checksum in a frame. */
 export function sumOfFrame(bytes: Uint8Array): Sum {
   const view = viewOf(bytes)
   return [view.getUint32(16), view.getUint32(20)]
@@ -52,11 +52,11 @@ export function sumOfFrame(bytes: Uint8Array): Sum {
 
 export const isSame = (one: Sum, other: Sum): boolean => one[0] === other[0] && one[1] === other[1]
 
-/** The salts of the life that follows, as SQLite makes them: one more, and another one drawn. */
+/** Whether a log generation directly follows another: SQLite increments the first salt. */
 export const follows = (next: Pick<LogHeader, 'salt1'>, before: Pick<LogHeader, 'salt1'>): boolean =>
   next.salt1 === (before.salt1 + 1) >>> 0
 
-/** SQLite's checksum: of pairs of words, each sum fed to the other. */
+/** Computes SQLite's checksum over pairs of words. */
 export function sumOf(given: Uint8Array, [first, second]: Sum): Sum {
   const bytes = given.byteOffset % 4 === 0 ? given : new Uint8Array(given)
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)

@@ -1,11 +1,10 @@
-/** Sees that no work holds the others up. */
+/** Refuses works that would block all others. */
 
 export type Watch = ReturnType<typeof watchOfLoop>
 
 /**
- * Everything a work awaits is answered by SQLite at once, so it settles before the loop turns. A work that does not
- * (an HTTP call, a timer, a nested write that waits for itself) would hold every other write up: it is refused. One watch is for all
- * works of a commit, and strikes whichever is at work then.
+ * SQLite responds synchronously, so a work settles before the event loop turns. A work that awaits something else
+ * (HTTP, a timer, a nested write) would block every write: it is refused. One watch serves all works of a commit.
  */
 export function watchOfLoop() {
   let watching = watchOnce()

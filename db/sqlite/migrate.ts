@@ -1,26 +1,26 @@
-/** Our own runner: drizzle's deletes cascading children when SQLite rebuilds a table. */
+/** Applies migrations. drizzle's runner deletes referencing rows when SQLite rebuilds a table. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseRefused, engineErrorCode } from '../engine.ts'
 import { createTable, type Migration, pendingOf, statementsOf } from '../migrations/pending.ts'
-import { removeRemains } from '../temporary-files.ts'
+import { removeAbandoned } from '../temporary-files.ts'
 import { copyInto, makeDirectory, publish } from './copy.ts'
 import { applicationId, configure } from './engine.ts'
 
 export type SqliteMigration = { applied: string[]; backup: string | undefined }
 
 /**
- * Brings a SQLite file up to date, or makes it. An existing file is copied into `backups` first.
+ * Migrates or creates a SQLite file. An existing file is copied to `backups` first.
  * @param now milliseconds since the epoch
- * @param mayMigrate false while another process serves this file: then a file that is behind is refused
+ * @param mayMigrate false while another process serves this file: an outdated file is refused then
  */
 export function migrateSqlite(
   file: string,
   migrations: readonly Migration[],
   { backups, now, mayMigrate = true }: { backups: string; now: number; mayMigrate?: boolean },
 ): SqliteMigration {
-  // By a connection that only reads: the last one that may write moves the log into the file and removes it, and whoever ships it must find it.
+  // Read-only, because the last writable connection would checkpoint and delete the log before it is shipped.
   if (isCurrentSqlite(file, migrations)) return { applied: [], backup: undefined }
   using connection = new Sqlite(file, { create: true, strict: true })
   connection.run('PRAGMA busy_timeout = 5000')
@@ -28,7 +28,7 @@ export function migrateSqlite(
   if (pending.length === 0) return { applied: [], backup: undefined }
   if (!mayMigrate)
     throw new DatabaseRefused('the database is behind this program: stop the running server and start it with this version first')
-  // Only now: two that change the journal of one file at once refuse each other.
+  // Only now, because concurrent changes of the journal mode fail.
   configure(connection)
   const backup = applied.length > 0 ? backUp(connection, backups, `before-${pending[0]?.tag}-${now}.db`) : undefined
   connection.run('PRAGMA foreign_keys = OFF')
@@ -42,8 +42,8 @@ export function migrateSqlite(
 export type SqliteState = { applied: string[]; pending: Migration[] }
 
 /**
- * What a SQLite file holds, without changing it.
- * @throws DatabaseRefused when it is another program's, or written by a newer version of this one
+ * Inspects a SQLite file.
+ * @throws DatabaseRefused if it is of another program or a newer version
  */
 export function inspectSqlite(connection: Sqlite, migrations: readonly Migration[]): SqliteState {
   refuseForeignFile(connection)
@@ -51,7 +51,7 @@ export function inspectSqlite(connection: Sqlite, migrations: readonly Migration
   return { applied, pending: pendingOf(migrations, applied) }
 }
 
-/** Whether the file is there and lacks no migration. */
+/** Whether the file exists and needs no migration. */
 export function isCurrentSqlite(file: string, migrations: readonly Migration[]): boolean {
   if (!existsSync(file)) return false
   using connection = new Sqlite(file, { readonly: true })
@@ -96,8 +96,8 @@ function applySqlite(connection: Sqlite, migration: Migration, now: number): voi
 
 function backUp(connection: Sqlite, folder: string, name: string): string {
   makeDirectory(folder)
-  // Each try has a name of its own.
-  removeRemains(folder, (target) => target.startsWith('before-'))
+  // Each attempt has its own name.
+  removeAbandoned(folder, (target) => target.startsWith('before-'))
   const file = join(folder, name)
   publish(copyInto(connection, file), file)
   return file

@@ -1,14 +1,14 @@
-/** Why a database file could not be opened: SQLite says only that it could not. */
+/** Finds why a database file could not be opened, because SQLite hides the reason. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { engineErrorCode } from '../engine.ts'
 
-/** What SQLite answers where the system has refused something of which it keeps the reason to itself. */
+/** SQLite codes that hide a system error. */
 const vague = /^SQLITE_(CANTOPEN|READONLY|PERM|IOERR_(LOCK|ACCESS|READ|SHORT_READ|FSTAT|VNODE)|IOERR$)/
 
 /**
- * The system's own error, with its code and path, where one can be found; else the given one with the path of the file.
- * @param file never opened here: closing it would drop SQLite's locks
+ * Returns the system error with code and path if one can be found; otherwise the given error with the path.
+ * @param file never opened here, because closing it would drop SQLite's locks
  */
 export function causeOf(error: unknown, file: string): unknown {
   const code = engineErrorCode(error) ?? ''
@@ -20,7 +20,7 @@ export function causeOf(error: unknown, file: string): unknown {
   return withPath(error, file)
 }
 
-/** The path, unless it has one. */
+/** Adds a path unless there is one. */
 export const withPath = (error: unknown, path: string): unknown =>
   error instanceof Error && !('path' in error) ? Object.assign(error, { path }) : error
 

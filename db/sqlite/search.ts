@@ -1,20 +1,19 @@
 import { sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../engine.ts'
-import { fillsOf } from '../search-backfill.ts'
+import { backfillProgressOf } from '../search-backfill.ts'
 import {
   filteredMax,
   filterOfFound,
   isFiltered,
   type ProductSearch,
+  productTermsOf,
+  queryTermsOf,
   type SearchableProduct,
-  wanted,
-  wordsAndTags,
 } from '../search-words.ts'
 
 /**
- * FTS5. Every word carries the shop's id in front, so that a search costs what the shop holds and not what the
- * instance holds. FTS5 walks its rowids in order, which makes newest-first cheap for the commonest word. How words begin are terms too, as in
- * `admin-search.ts`.
+ * FTS5. Terms start with the shop's id, so a search costs what the shop holds. FTS5 returns rowids in order, so
+ * newest-first is cheap. Prefixes are terms too, as in `admin-search.ts`.
  */
 export const sqliteSearch: ProductSearch = {
   async add(tx, product) {
@@ -34,10 +33,10 @@ export const sqliteSearch: ProductSearch = {
     await tx.rows(sql`delete from product_ranks where product_id = ${productId}`)
   },
   async find(read, query) {
-    const { whole, last } = wanted(query)
+    const { whole, last } = queryTermsOf(query)
     const prefix = shopPrefix(query.shopId)
-    const known = await knownOf(read, query.shopId, last)
-    const match = [...whole.map((word) => `"${prefix}${word}"`), begunBy(prefix, last, known)].join(' AND ')
+    const known = await prefixIndexStateOf(read, query.shopId, last)
+    const match = [...whole.map((word) => `"${prefix}${word}"`), prefixMatch(prefix, last, known)].join(' AND ')
     const found = sql`product_words w where w.product_words match ${match} and w.rowid < (${query.now} + 1) * 1048576`
     const isComplete = known !== 'SOME'
     const { among, limit } = query
@@ -62,23 +61,20 @@ export const sqliteSearch: ProductSearch = {
   },
 }
 
-/** Products that hold the words, of which so many are held against a list of those that meet the filter. */
+/** Limit of products with the terms that are compared with `among`. */
 const amongMatchesMax = 40_000
 
-const { fillOf } = fillsOf('PRODUCTS')
+const { readProgress } = backfillProgressOf('PRODUCTS')
 
-/** Letters of a word that are kept as how it begins: what is longer leads to few words, which FTS5 gathers by itself. */
+/** Maximum length of prefix terms. Longer prefixes match few words, which FTS5 gathers. */
 const begunMax = 20
-/** Of a shop of so many products, FTS5 gathers the words that begin alike in some ten milliseconds; it takes seconds of a million. */
+/** In shops up to this size FTS5 gathers the words of a prefix within about ten milliseconds. */
 const gatheredMax = 10_000
 
-/**
- * Every word and tag that a product is found by, and how each word begins, behind a sign that neither has.
- * @returns terms, apart by spaces
- */
+/** Returns the terms of a product and its prefix terms, separated by spaces. */
 export function productTerms(product: SearchableProduct): string {
   const prefix = shopPrefix(product.shopId)
-  const terms = new Set(wordsAndTags(product).map((word) => prefix + word))
+  const terms = new Set(productTermsOf(product).map((word) => prefix + word))
   for (const word of product.words) {
     let begun = `${prefix}__`
     for (const letter of [...word].slice(0, begunMax)) {
@@ -94,22 +90,25 @@ const putTerms = (tx: Writer, product: SearchableProduct) =>
     sql`insert into product_words (rowid, words) select rank, ${productTerms(product)} from product_ranks where product_id = ${product.productId}`,
   )
 
-/** What tells the products that have a word that begins so: terms of their own; the whole words, gathered; or, of a large shop whose index is still being filled, whatever of both there is. */
-type Known = 'TERMS' | 'GATHERED' | 'SOME'
+/**
+ * How a prefix is matched: by prefix terms; by gathering whole words; or, in a large shop during the backfill, by
+ * whatever exists of both.
+ */
+type PrefixIndexState = 'TERMS' | 'GATHERED' | 'SOME'
 
-async function knownOf(read: Reader, shopId: string, word: string): Promise<Known> {
+async function prefixIndexStateOf(read: Reader, shopId: string, word: string): Promise<PrefixIndexState> {
   if ([...word].length > begunMax) return 'GATHERED'
-  if ((await fillOf(read)) === undefined) return 'TERMS'
+  if ((await readProgress(read)) === undefined) return 'TERMS'
   const [first] = await read.rows<{ n: number }>(
     sql`select count(*) as n from (select 1 from product_documents where shop_id = ${shopId} limit ${gatheredMax + 1})`,
   )
   return (first?.n ?? 0) <= gatheredMax ? 'GATHERED' : 'SOME'
 }
 
-function begunBy(prefix: string, word: string, known: Known): string {
+function prefixMatch(prefix: string, word: string, known: PrefixIndexState): string {
   if (known === 'GATHERED') return `"${prefix}${word}" *`
   return known === 'TERMS' ? `"${prefix}__${word}"` : `("${prefix}__${word}" OR "${prefix}${word}")`
 }
 
-/** The random end of the id: letters and digits, of one length, so that no word runs into it. */
+/** The suffix of the id: letters and digits of fixed length. */
 const shopPrefix = (shopId: string) => shopId.slice(shopId.indexOf('_') + 1)

@@ -2,18 +2,17 @@ import type { Database as Sqlite, Statement } from 'bun:sqlite'
 import { LRUCache } from 'lru-cache'
 
 /**
- * Characters of SQL that the statements of one connection may have together. SQLite holds about 25 bytes a character;
- * lists (`in (?, ?, …)`) of every length would otherwise fill the cache with long statements that run once. `bun run
- * bench soak` shows what they cost.
+ * Maximum SQL characters of cached statements per connection. SQLite uses about 25 bytes per character, and lists (`in
+ * (?, ?, …)`) of every length would fill the cache. `bun run bench soak` measures it.
  */
 const sqlCharactersMax = 150_000
 
 /**
- * Caches prepared statements by their SQL, the least recently used first out. An evicted statement is finalized by the
- * garbage collector, because a query may still use it.
- * @param connection which prepares them
- * @param guard around each run; see Guard
- * @returns prepares a statement, or answers the cached one
+ * Caches prepared statements by SQL text (LRU). Evicted statements are finalized by the garbage collector, because a
+ * query may still use them.
+ * @param connection prepares the statements
+ * @param guard wraps each run
+ * @returns a function that returns the cached or a new statement
  */
 export function statementCache(connection: Sqlite, guard: Guard): (text: string) => Statement {
   const prepare = (text: string) => guard(() => guarded(connection.prepare(text), guard))

@@ -1,15 +1,15 @@
 import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { type Database, engineErrorCode } from '../../db/engine.ts'
-import { miscountedRuns } from '../../db/list-pages.ts'
+import { miscountedBlocks } from '../../db/list-pages.ts'
 import { postgresMigrations } from '../../db/migrations/index.ts'
 import { databaseFile } from '../../db/open.ts'
 import { pendingPostgres } from '../../db/postgres/migrate.ts'
-import { readAside } from '../../db/sqlite/background-reader.ts'
+import { openBackgroundReader } from '../../db/sqlite/background-reader.ts'
 import type { Config } from '../config.ts'
-import { isOfPictures, storeKinds } from '../core/documents.ts'
+import { isPictureStore, storeKinds } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
-import { type Checked, type Finding, findingsOf, problemsMax } from '../core/integrity-check.ts'
+import { type CheckContext, checkRules, type Finding, problemsMax } from '../core/integrity-check.ts'
 import { createKeyring } from '../keys.ts'
 import { checkingProviders, countPictureFiles, describePictureDifferences, findPictureFaults } from '../modules/catalog/media/index.ts'
 import { findCatalogInconsistencies } from '../modules/catalog/products/index.ts'
@@ -86,12 +86,12 @@ export async function* listFindings(config: Config): AsyncGenerator<Finding> {
 }
 
 /** Compares stored sums with their parts. Only reads. */
-async function* sumFindings(db: Checked): AsyncGenerator<Finding> {
+async function* sumFindings(db: CheckContext): AsyncGenerator<Finding> {
   yield* bookAndTrustFindings(db)
   yield* checkKpis(db.read)
 }
 
-async function* bookAndTrustFindings(db: Checked): AsyncGenerator<Finding> {
+async function* bookAndTrustFindings(db: CheckContext): AsyncGenerator<Finding> {
   yield* bookFindings(db)
   yield* orderFindings(db)
   yield* draftFindings(db)
@@ -106,7 +106,7 @@ async function* bookAndTrustFindings(db: Checked): AsyncGenerator<Finding> {
 
 /** Starts the comparison of a file in threads while its pages are checked. Unused if the file is damaged. */
 function startSumFindings(file: string): { findings(): AsyncGenerator<Finding>; close(): void } {
-  const [one, other] = [readAside(file, true), readAside(file, true)]
+  const [one, other] = [openBackgroundReader(file, true), openBackgroundReader(file, true)]
   const results = [Array.fromAsync(bookAndTrustFindings({ read: one })), Array.fromAsync(checkKpis(other))]
   for (const findings of results) findings.catch(() => undefined)
   return {
@@ -211,7 +211,7 @@ async function* pictureFindings(parts: Parameters<typeof findPictureFaults>[0]):
 }
 
 const placeOf = (kind: (typeof storeKinds)[number]): string =>
-  kind === 'S3' || kind === 'MEDIA_S3' ? 'the bucket' : isOfPictures(kind) ? 'DATA_DIR/media' : 'DATA_DIR/documents'
+  kind === 'S3' || kind === 'MEDIA_S3' ? 'the bucket' : isPictureStore(kind) ? 'DATA_DIR/media' : 'DATA_DIR/documents'
 
 /** Checks that the configured stores are those of the documents and pictures. */
 async function* storeFindings(config: Config, parts: Parameters<typeof foreignMarkOf>[0]): AsyncGenerator<Finding> {
@@ -222,7 +222,7 @@ async function* storeFindings(config: Config, parts: Parameters<typeof foreignMa
       store &&
       (await foreignMarkOf(parts, store).catch((error: unknown) => (isStoreUnavailable(error) ? undefined : Promise.reject(error))))
     if (mark !== undefined)
-      yield { subject: `store of ${isOfPictures(kind) ? 'pictures' : 'documents'}`, problems: [otherStoreText(kind, mark, config)] }
+      yield { subject: `store of ${isPictureStore(kind) ? 'pictures' : 'documents'}`, problems: [otherStoreText(kind, mark, config)] }
   }
 }
 
@@ -281,11 +281,11 @@ async function listingProblems({ read }: Database): Promise<string[]> {
 }
 
 /** Compares the totals of shops' long lists with their rows. */
-export const longListFindings = (db: Checked): AsyncGenerator<Finding> =>
-  findingsOf(db, [
+export const longListFindings = (db: CheckContext): AsyncGenerator<Finding> =>
+  checkRules(db, [
     {
       subject: 'pages of long lists',
-      broken: miscountedRuns,
+      broken: miscountedBlocks,
       say: ({ list, shop_id, last, records, found }) => `Shop ${shop_id}, ${list} up to ${last}: ${records} are counted of ${found}`,
     },
   ])

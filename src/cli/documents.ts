@@ -6,7 +6,7 @@ import { isThere } from '../../db/open.ts'
 import { makeDirectory, syncPath } from '../../db/sqlite/copy.ts'
 import { documentsIn, pictureFileIn, sealedDocumentIn } from '../../db/sqlite/copy-manifest.ts'
 import type { Config } from '../config.ts'
-import { isOfPictures } from '../core/documents.ts'
+import { isPictureStore } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
 import { createKeyring } from '../keys.ts'
 import {
@@ -81,7 +81,7 @@ export async function moveDocumentsToBuckets(
   files: readonly NamedFile[],
 ): Promise<{ copied: CopyResult; going: readonly NamedFile[] }> {
   const stores = documentStores(config, port)
-  const into = (kind: NamedFile['store']) => stores.of(isOfPictures(kind) ? 'MEDIA_S3' : 'S3')
+  const into = (kind: NamedFile['store']) => stores.of(isPictureStore(kind) ? 'MEDIA_S3' : 'S3')
   const going = files.filter(({ store }) => into(store) !== undefined)
   if (going.length === 0) return { copied: emptyCopyResult, going }
   const copied = await withProgress('Copying documents and pictures', going, (onBytes) =>

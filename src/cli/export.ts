@@ -3,11 +3,11 @@ import { constants, setPriority } from 'node:os'
 import { newTemporary } from '../../db/temporary-files.ts'
 import { createApp } from '../app.ts'
 import { writeWhole } from '../clients/whole-files.ts'
-import { type Asked, type CsvList, csvPieces } from '../core/csv-list.ts'
+import { type CsvList, csvChunks, type ListRequest } from '../core/csv-list.ts'
 import { OperatorError } from '../core/errors.ts'
 import type { ShopContext } from '../core/principal.ts'
-import { createShare } from '../lib/background-throttle.ts'
-import { dayMs, isDay, startOf } from '../lib/day.ts'
+import { createThrottle } from '../lib/background-throttle.ts'
+import { dayMs, isDay, startOfDay } from '../lib/day.ts'
 import { findShopContextByName } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import type { Input } from './command.ts'
@@ -69,12 +69,12 @@ type Days = { readonly from: string | undefined; readonly to: string | undefined
 
 /** Yields the text of a list and reports the number of records so far. */
 async function* listText(list: CsvList, shop: ShopContext, days: Days, onRecords: (records: number) => void): AsyncGenerator<string> {
-  const principal: Asked['principal'] = { kind: 'key', id: 'command', scopes: ['server'], shop }
+  const principal: ListRequest['principal'] = { kind: 'key', id: 'command', scopes: ['server'], shop }
   let records = 0
-  const pieces = csvPieces(list, { shop, principal, query: {}, params: {} }, filterByDays(list, days))
+  const pieces = csvChunks(list, { shop, principal, query: {}, params: {} }, filterByDays(list, days))
   // Leaves most CPU time to a running server.
   let pieceNr = 0
-  const share = createShare({ now: () => performance.now(), sleep: Bun.sleep, seen: () => pieceNr++, times: pauseFactor })
+  const share = createThrottle({ now: () => performance.now(), sleep: Bun.sleep, activityCount: () => pieceNr++, restFactor: pauseFactor })
   for (;;) {
     const { done, value } = await share.run(() => pieces.next())
     if (done) return
@@ -87,8 +87,8 @@ async function* listText(list: CsvList, shop: ShopContext, days: Days, onRecords
 /** Returns whether a record was created within an inclusive range of days. */
 function filterByDays({ name }: CsvList, { from, to }: Days): (row: unknown) => boolean {
   if (from === undefined && to === undefined) return () => true
-  const since = from === undefined ? Number.NEGATIVE_INFINITY : startOf(from)
-  const until = to === undefined ? Number.POSITIVE_INFINITY : startOf(to) + dayMs
+  const since = from === undefined ? Number.NEGATIVE_INFINITY : startOfDay(from)
+  const until = to === undefined ? Number.POSITIVE_INFINITY : startOfDay(to) + dayMs
   return (row) => {
     const at = createdDayOf(row as { createdAt?: string; order?: { createdAt: number } })
     if (at === undefined) throw new UsageError(`--from and --to are for lists whose records have a time: ${name} have none`)

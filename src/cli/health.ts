@@ -1,7 +1,7 @@
 /** `souk health`: checks the running server for containers and scripts. */
 import { createSafeFetch } from '../clients/safe-fetch.ts'
 import type { Config } from '../config.ts'
-import { OutgoingError, type OutgoingFailure, type SafeAnswer } from '../core/outgoing.ts'
+import { OutgoingError, type OutgoingFailure, type SafeResponse } from '../core/outgoing.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 
@@ -103,7 +103,7 @@ const explainCheck = (name: string, of: Readonly<Record<string, string>>) => `${
 
 type ReadinessResponse = { status?: unknown; version?: unknown; message?: unknown; checks?: unknown }
 
-function interpretResponse(url: string, { status, bytes }: SafeAnswer): Health {
+function interpretResponse(url: string, { status, bytes }: SafeResponse): Health {
   const response = parseResponse(bytes)
   const version = typeof response?.version === 'string' ? response.version : null
   if (status === 200 && response?.status === 'ok' && version !== null)

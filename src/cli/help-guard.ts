@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { countryIn, createOperatorGuard, type WhereReason } from '../core/operator-guard.ts'
+import { countryIn, createOperatorGuard, type OperatorRefusalReason } from '../core/operator-guard.ts'
 import { createLog } from '../lib/log.ts'
 import { addressOf, isPrivate } from '../lib/networks.ts'
 import { UsageError } from './failure.ts'
@@ -38,7 +38,7 @@ async function countriesOf({ geoDatabase }: Settings): Promise<(address: string)
 type Found = { readonly address: string; readonly country: string | undefined; readonly found: string | undefined }
 
 /** Describes the three conditions in their order. */
-function guardText(config: Settings, { address, country, found }: Found, reason: WhereReason | undefined): string {
+function guardText(config: Settings, { address, country, found }: Found, reason: OperatorRefusalReason | undefined): string {
   const { operatorIpAllowlist: allowed, operatorCountries: countries } = config
   const isAddressRefused = reason === 'ADDRESS'
   const where =

@@ -2,13 +2,13 @@ import { linkSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseRefused, engineErrorCode } from '../../db/engine.ts'
 import { serversOf } from '../../db/hosts.ts'
-import { type Moved, move as moveDatabase, type Searchable, type Watch } from '../../db/moving/move.ts'
+import { type MoveResult, moveDatabase, type Searchable, type Watch } from '../../db/moving/move.ts'
 import { openSource, type Source } from '../../db/moving/source.ts'
 import { directoriesOf, isThere, lockAll, prepareDataDir } from '../../db/open.ts'
 import { isUnavailable, saysNothingWasKept } from '../../db/postgres/errors.ts'
-import { wordsAndTags } from '../../db/search-words.ts'
+import { productTermsOf } from '../../db/search-words.ts'
 import type { Config } from '../config.ts'
-import { isOfPictures } from '../core/documents.ts'
+import { isPictureStore } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
 import type { Progress } from '../lib/progress.ts'
@@ -153,7 +153,7 @@ const productsOf =
         })
         const tagsInLowerCase = tagList.map((tag) => tag.toLowerCase())
         const searchable = { productId: id, shopId, visibleFrom: Number(visibleFrom), words, tags: tagsInLowerCase }
-        return { rowid, id, shopId, visibleFrom: String(visibleFrom), words: wordsAndTags(searchable).join(' ') }
+        return { rowid, id, shopId, visibleFrom: String(visibleFrom), words: productTermsOf(searchable).join(' ') }
       })
 
 /** @throws DatabaseRefused if another program stored invalid JSON */
@@ -167,7 +167,12 @@ function parseColumn<T>(text: string, { id, column }: { id: string; column: stri
 
 const countText = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`
 
-function printMoved(config: Config, { tables, rows, products }: Moved, documents: readonly NamedFile[], { missing }: CopyResult): void {
+function printMoved(
+  config: Config,
+  { tables, rows, products }: MoveResult,
+  documents: readonly NamedFile[],
+  { missing }: CopyResult,
+): void {
   process.stdout.write(
     `All is there: ${countText(rows, 'row')} of ${countText(tables, 'table')}, and ${countText(products, 'product')} in the search index. Counts, sums and every row agree.\n`,
   )
@@ -183,7 +188,7 @@ function printMoved(config: Config, { tables, rows, products }: Moved, documents
     { what: 'file', whose: 'of pictures', folder: 'media', settings: 'MEDIA', bucket: config.mediaS3Bucket, ofPictures: true },
   ]
   for (const { what, whose, folder: name, settings, bucket, ofPictures } of kinds) {
-    const files = documents.filter(({ store }) => isOfPictures(store) === ofPictures)
+    const files = documents.filter(({ store }) => isPictureStore(store) === ofPictures)
     if (files.length === 0) continue
     const folder = join(config.dataDir, name)
     if (bucket === undefined) {

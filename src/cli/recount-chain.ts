@@ -1,6 +1,6 @@
 /** Counts the attestations of a chain from its logs and a registry of grants only. */
 import { createNode } from '../clients/chain/rpc.ts'
-import { type ChainLog, type ChainNode, type Header, type NodeAnswer, NodeError } from '../core/chain.ts'
+import { type BlockHeader, type ChainLog, type ChainNode, type NodeAnswer, NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type SchemaName, schemaNames, schemaUids } from '../lib/eas.ts'
 import {
@@ -14,7 +14,7 @@ import { type Grant, isGranted } from '../modules/trust/fabric/domain.ts'
 import { safeFetch, type Target } from './chain-target.ts'
 
 export type Counts = Record<SchemaName, number>
-export type RecountResult = { readonly counts: Counts; readonly from: number; readonly to: Header; readonly host: string }
+export type RecountResult = { readonly counts: Counts; readonly from: number; readonly to: BlockHeader; readonly host: string }
 
 export const emptyCounts = (): Counts => ({ A: 0, B: 0, C: 0, D: 0 })
 
@@ -82,9 +82,9 @@ export async function recount(target: Target, grants: readonly Grant[], { to: as
   return { counts: tally.counts(), from: startBlock, to, host: nodes.host() }
 }
 
-async function lastBlock(node: ChainNode, number: number | undefined): Promise<Header> {
-  const { headers, knowsNoFinality } = await node.ask({ blocks: number === undefined ? ['finalized'] : [number, 'latest'] }, noPause)
-  if (knowsNoFinality) throw new OperatorError(`${node.host} does not know which blocks are finalized: name the last one by --to BLOCK`)
+async function lastBlock(node: ChainNode, number: number | undefined): Promise<BlockHeader> {
+  const { headers, lacksFinality } = await node.ask({ blocks: number === undefined ? ['finalized'] : [number, 'latest'] }, noPause)
+  if (lacksFinality) throw new OperatorError(`${node.host} does not know which blocks are finalized: name the last one by --to BLOCK`)
   if (!headers[0])
     throw new NodeError(
       'BEHIND',

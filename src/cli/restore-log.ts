@@ -3,7 +3,7 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import type { LogHeader, LogSum } from '../../db/engine.ts'
-import { unpacked } from '../../db/sqlite/framing.ts'
+import { unpackPieces } from '../../db/sqlite/framing.ts'
 import { openPages, type Pages } from '../../db/sqlite/log-apply.ts'
 import type { BackupStore } from '../core/backup-store.ts'
 import { AppError, OperatorError } from '../core/errors.ts'
@@ -197,7 +197,7 @@ async function copyPages(
   }
   await rethrowAsDamage(undefined, async () => {
     let at = 0
-    for await (const piece of unpacked(hashed(stored.chunks()))) {
+    for await (const piece of unpackPieces(hashed(stored.chunks()))) {
       pages.write(at, piece)
       at += piece.length
     }
@@ -237,7 +237,7 @@ async function applySegment(
 async function applyFrames(head: SegmentHead, packed: AsyncIterable<Uint8Array>, pages: Pages): Promise<Position | undefined> {
   const { header, from, to } = head
   let [frame, sum, endsCommit]: [number, LogSum, boolean] = [from, head.sum, false]
-  for await (const piece of unpacked(packed)) {
+  for await (const piece of unpackPieces(packed)) {
     const applied = pages.apply(piece, header, sum)
     if (!applied) return undefined
     sum = applied.sum

@@ -10,7 +10,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { sealedMagic } from '../core/sealed-store.ts'
 import { keyFile, parseSecrets, readKeyFile, type Secrets, writeKeyFile } from '../keys.ts'
-import { openWithPassphrase } from '../lib/passphrase.ts'
+import { openUnderPassphrase } from '../lib/passphrase.ts'
 import { masterKey } from '../lib/seal.ts'
 import { createFileStore, type NamedFile } from '../modules/lending/lending-document/index.ts'
 import { documentsOf as documentsIn, isBackupName, readKeys, rowProblems } from '../modules/operations/backup/index.ts'
@@ -105,7 +105,7 @@ const backupsOf = ({ dataDir }: Config) => join(dataDir, 'backups')
 async function openKeys(file: string): Promise<Secrets> {
   const text = readFileSync(file, 'utf8')
   const passphrase = await askSecret({ what: 'passphrase', twice: false, minLength: 1, maxLength: 1_000 })
-  const result = await openWithPassphrase(text, passphrase)
+  const result = await openUnderPassphrase(text, passphrase)
   if (result.kind === 'notOurs') throw new OperatorError(`${file} holds no keys of \`souk backup --with-keys\``)
   if (result.kind === 'newer') throw new OperatorError(`${file} was written by a newer souk: restore it with that version`)
   if (result.kind === 'refused')

@@ -3,7 +3,7 @@ import { startJobs } from '../../jobs/index.ts'
 import type { Processor } from '../clients/processors/processor.ts'
 import { openServiceManager } from '../clients/service-manager.ts'
 import type { Config } from '../config.ts'
-import { ownUrl } from '../core/public-url.ts'
+import { publicUrlOf } from '../core/public-url.ts'
 import { type Instance, openInstance } from '../instance.ts'
 import { replayErasures } from '../modules/customers/erasure/index.ts'
 import { issueSetupToken } from '../modules/identity/console-session/index.ts'
@@ -16,7 +16,7 @@ import { recordStart, recordStop } from '../modules/operations/deploy-status/ind
 import { backfillKpis } from '../modules/operations/kpi/index.ts'
 import { shipLog } from '../modules/operations/log-shipping/index.ts'
 import { resumeOrders, workMessages } from '../modules/selling/order/index.ts'
-import { listen, type Serving } from '../server.ts'
+import { listen, type RunningServer } from '../server.ts'
 import { interruptedStatus, onInterruption, type Signal } from './interruption.ts'
 import { refuseMoved } from './moved-instance.ts'
 
@@ -169,7 +169,7 @@ async function resumeOrdersAtStart({ deps }: Instance): Promise<void> {
 }
 
 /** A failed start, as on a port in use, must end the process. */
-async function startOrClose(instance: Instance, start: () => Promise<Serving>): Promise<Serving> {
+async function startOrClose(instance: Instance, start: () => Promise<RunningServer>): Promise<RunningServer> {
   try {
     return await start()
   } catch (error) {
@@ -194,4 +194,4 @@ async function setupText(deps: Instance['deps']): Promise<string> {
 
 /** Returns an address that a local browser can open even if the server listens on all of them. */
 const consoleUrl = (deps: Instance['deps']): string =>
-  `${ownUrl(deps).replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:|$)/, 'http://localhost')}/console`
+  `${publicUrlOf(deps).replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:|$)/, 'http://localhost')}/console`

@@ -2,7 +2,7 @@
 import type { Statements } from '../clients/chain/eas.ts'
 import { type SchemaName, schemaTexts, zeroAddress } from '../lib/eas.ts'
 import { addressForm, hashForm, readAddress } from '../lib/evm.ts'
-import { givenTwice } from '../lib/exact-json.ts'
+import { findDuplicateField } from '../lib/exact-json.ts'
 import { type IdKind, idPrefixes } from '../lib/ids.ts'
 import { instantPattern, parseInstant } from '../lib/instant.ts'
 import { keccak256 } from '../lib/keccak.ts'
@@ -128,7 +128,7 @@ export function readStatement(
   const json = text.replace(/^\ufeff/, '')
   const given = parsed(json)
   if (given === undefined) return { problems: ['it is no JSON object'] }
-  const twice = givenTwice(json)
+  const twice = findDuplicateField(json)
   if (twice) return { problems: [`${twice.join('.').slice(0, 100)} is given twice`] }
   const reads = Object.entries<FieldResult>(fields[schema])
   const problems = Object.keys(given)

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
-import type { Passwords, PasswordTurn } from '../core/deps.ts'
-import { cameAt } from '../core/request-context.ts'
-import { createTurns } from '../lib/fair-queue.ts'
+import type { PasswordCaller, Passwords } from '../core/deps.ts'
+import { requestStartedAt } from '../core/request-context.ts'
+import { createFairQueue } from '../lib/fair-queue.ts'
 import { networkOf } from '../lib/networks.ts'
 
 /** OWASP's minimum for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes. */
@@ -24,10 +24,10 @@ const usualMs = 100
 export function createPasswords(busy: (retryAfterSeconds: number) => Error, atOnce = hashingMax): Passwords {
   const now = () => performance.now()
   const full = (waitMs: number) => busy(Math.max(1, Math.ceil(waitMs / 1000)))
-  const turns = createTurns({ atOnce, waitMaxMs, waitingMax, usualMs, now, full })
+  const turns = createFairQueue({ atOnce, waitMaxMs, waitingMax, initialTurnMs: usualMs, now, full })
 
-  async function inTurn<T>({ kind, address }: PasswordTurn, work: () => Promise<T>): Promise<T> {
-    const end = await turns.take([kind, networkOf(address), address], (cameAt() ?? now()) + answerWithinMs)
+  async function inTurn<T>({ kind, address }: PasswordCaller, work: () => Promise<T>): Promise<T> {
+    const end = await turns.acquire([kind, networkOf(address), address], (requestStartedAt() ?? now()) + answerWithinMs)
     try {
       return await work()
     } finally {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../core/errors.ts'
-import { type BenchFile, type OnBench, type PictureBench, RenderFailed } from '../core/pictures.ts'
+import { type PictureWorkspace, RenderFailed, type UploadedPicture, type WorkspaceFile } from '../core/pictures.ts'
 import { isFull, makeDirectory, readChunks } from './whole-files.ts'
 
 /** A picture of 50 megapixels takes two seconds on an idle machine. */
@@ -44,8 +44,8 @@ process.stdout.write(JSON.stringify(told))
 `
 
 type RenderResult = {
-  readonly original: Omit<BenchFile, 'chunks'>
-  readonly sizes: readonly ({ readonly width: number; readonly height: number } & Omit<BenchFile, 'chunks'>)[]
+  readonly original: Omit<WorkspaceFile, 'chunks'>
+  readonly sizes: readonly ({ readonly width: number; readonly height: number } & Omit<WorkspaceFile, 'chunks'>)[]
   readonly failed?: string
 }
 
@@ -53,7 +53,7 @@ type RenderResult = {
  * @param directory created with the first picture
  * @param maxPixels larger pictures are not decoded
  */
-export function createPictureBench(directory: string, maxPixels: number): PictureBench {
+export function createPictureBench(directory: string, maxPixels: number): PictureWorkspace {
   return {
     async receive(chunks, use) {
       await makeDirectory(directory)
@@ -62,7 +62,7 @@ export function createPictureBench(directory: string, maxPixels: number): Pictur
       const sizes: string[] = []
       try {
         await write(incoming, chunks)
-        const onBench: OnBench = {
+        const onBench: UploadedPicture = {
           bytes: () => Bun.file(incoming).bytes(),
           async render(pieces, how) {
             await write(picture, pieces)

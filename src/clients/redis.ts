@@ -5,7 +5,7 @@
  * 19131, 24019, 34374).
  */
 import { RedisClient } from 'bun'
-import type { Shared } from '../core/shared-state.ts'
+import type { SharedState } from '../core/shared-state.ts'
 import type { Log } from '../lib/log.ts'
 
 /** The deadline of a command. */
@@ -21,7 +21,7 @@ const claimScript = "return redis.call('SET', KEYS[1], '1', 'NX', 'PX', ARGV[1])
 type RedisOptions = { readonly url: string; readonly log: Log; readonly prefix?: string; readonly timeoutMs?: number | undefined }
 
 /** Connects and waits for the result, at most one second. */
-export async function openRedis({ url, log, prefix = 'souk:', timeoutMs = commandMs }: RedisOptions): Promise<Shared> {
+export async function openRedis({ url, log, prefix = 'souk:', timeoutMs = commandMs }: RedisOptions): Promise<SharedState> {
   let client: RedisClient | undefined
   let isClosed = false
   /** Undefined until the first attempt ends, so that each state is logged once. */
@@ -86,7 +86,7 @@ export async function openRedis({ url, log, prefix = 'souk:', timeoutMs = comman
     }
   }
 
-  const run: Shared['run'] = (script, keys, args) =>
+  const run: SharedState['run'] = (script, keys, args) =>
     send('EVAL', [script, String(keys.length), ...keys.map((key) => prefix + key), ...args.map(String)])
 
   await connect()

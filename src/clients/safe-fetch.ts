@@ -2,7 +2,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { isIP } from 'node:net'
-import { OutgoingError, type OutgoingFailure, type SafeAnswer, type SafeFetch, type SafeFetchOptions } from '../core/outgoing.ts'
+import { OutgoingError, type OutgoingFailure, type SafeFetch, type SafeFetchOptions, type SafeResponse } from '../core/outgoing.ts'
 import { certificateProblem } from '../lib/certificates.ts'
 import { createAddressGuard, hostOf } from '../lib/networks.ts'
 import { isServicePort } from '../lib/service-ports.ts'
@@ -79,7 +79,7 @@ function deadlineIn(timeoutMs: number, callerSignal: AbortSignal | undefined) {
 const clientFor = ({ protocol }: URL): Promise<Client> => (protocol === 'https:' ? import('node:https') : import('node:http'))
 
 /** Sends one request on its own connection and reads the response. */
-function exchange(client: Client, target: Target, options: SafeFetchOptions, deadline: AbortSignal): Promise<SafeAnswer> {
+function exchange(client: Client, target: Target, options: SafeFetchOptions, deadline: AbortSignal): Promise<SafeResponse> {
   return new Promise((resolve, reject) => {
     const request = open(client, target, options)
     let status: number | undefined

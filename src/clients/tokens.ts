@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { jwt } from '@elysiajs/jwt'
-import type { Claims, Issue, Tokens } from '../core/tokens.ts'
+import type { TokenClaims, TokenOptions, Tokens } from '../core/tokens.ts'
 import type { MasterKey } from '../lib/seal.ts'
 
 const issuer = 'souk'
@@ -23,7 +23,7 @@ function signToken(key: MasterKey, claims: object): string {
 
 /** The limit of cached verified tokens. Verifying a signature costs more than the rest of a small request. */
 const verifiedMax = 1_000
-type VerifiedToken = { readonly claims: Claims /** Seconds. */; readonly exp: number; readonly version: string }
+type VerifiedToken = { readonly claims: TokenClaims /** Seconds. */; readonly exp: number; readonly version: string }
 
 /**
  * Access tokens: HS256, `kid` naming the key. The newest key signs, every key verifies.
@@ -47,7 +47,7 @@ export function createTokens(
 
   return {
     lifetimeSeconds,
-    sign({ sub, sid, role, shop }: Claims, { id = newTokenId(), at = now(), keyVersion }: Issue = {}): string {
+    sign({ sub, sid, role, shop }: TokenClaims, { id = newTokenId(), at = now(), keyVersion }: TokenOptions = {}): string {
       const key = keyVersion === undefined ? keys()[0] : keys().find(({ version }) => version === keyVersion)
       if (!key) throw new Error('no key to sign tokens with')
       const iat = Math.floor(at / 1000)
@@ -63,7 +63,7 @@ export function createTokens(
         exp: iat + lifetimeSeconds,
       })
     },
-    async verify(token: string): Promise<Claims | undefined> {
+    async verify(token: string): Promise<TokenClaims | undefined> {
       const cached = verified.get(token)
       // The signature stays valid; expiry and key are checked each time.
       if (cached && cached.exp > Math.floor(now() / 1000) && keys().some(({ version }) => version === cached.version)) return cached.claims
@@ -81,7 +81,7 @@ export function createTokens(
       const { sub, sid, role, shop } = claims
       if (typeof sub !== 'string' || typeof sid !== 'string') return undefined
       if (role !== 'MERCHANT' && role !== 'CUSTOMER' && role !== 'SUPER_ADMIN') return undefined
-      const result: Claims = Object.freeze({ sub, sid, role, ...(typeof shop === 'string' ? { shop } : {}) })
+      const result: TokenClaims = Object.freeze({ sub, sid, role, ...(typeof shop === 'string' ? { shop } : {}) })
       verified.set(token, { claims: result, exp: Number(claims['exp']), version: key.version })
       const [oldest] = verified.keys()
       if (verified.size > verifiedMax && oldest !== undefined) verified.delete(oldest)

@@ -1,13 +1,13 @@
 import type { Actor } from './command-context.ts'
-import type { WhereReason } from './operator-guard.ts'
+import type { OperatorRefusalReason } from './operator-guard.ts'
 
-/** What the boundary puts on record of what it refuses. */
-export type Trail = {
+/** Records refused requests in the audit log. */
+export type RefusalAudit = {
   /**
-   * Somebody met a limit.
-   * @param route as it is declared: `POST /cart/:id/items`, since a path may hold a secret
+   * Records that a caller exceeded a limit.
+   * @param route the declared route, such as `POST /cart/:id/items`, because a path may contain a secret
    */
   limitHit(hit: { actor: Actor; route: string; shopId?: string | undefined }): Promise<void>
-  /** Somebody was refused at a route for operators. */
-  operatorRefused(refusal: { actor: Actor; route: string; reason: 'TOKEN' | 'ROLE' | WhereReason }): Promise<void>
+  /** Records that a request to an operator route was refused. */
+  operatorRefused(refusal: { actor: Actor; route: string; reason: 'TOKEN' | 'ROLE' | OperatorRefusalReason }): Promise<void>
 }

@@ -3,65 +3,65 @@ import { type IdKind, idBoundary } from '../lib/ids.ts'
 import { locking } from './command-context.ts'
 import type { Deps } from './deps.ts'
 
-/** Records that are older than their search index. */
-export type Filling = {
-  /** For the log. */
+/** Describes a search index that lacks older records. */
+export type SearchBackfill = {
+  /** Name of the records in log lines. */
   readonly subject: string
-  /** How far it has come; undefined where nothing is left. */
-  fillOf(read: Database['read']): Promise<{ below: string; done: number } | undefined>
-  /** The newest ids below one. */
+  /** Returns the progress; undefined if the index is complete. */
+  readProgress(read: Database['read']): Promise<{ below: string; done: number } | undefined>
+  /** Returns the newest ids below `below`. */
   idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]>
-  /** Makes one findable that may be so already. */
+  /** Indexes a record, or does nothing if it is indexed. */
   index(tx: Writer, id: string): Promise<void>
-  noteFill(tx: Writer, below: string | undefined, more: number): Promise<void>
+  saveProgress(tx: Writer, below: string | undefined, more: number): Promise<void>
   readonly kind: IdKind
-  /** Of the ids behind one, the first that no index knows. */
-  unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]>
+  /** Returns ids after `after` that the index lacks, in ascending order. */
+  unindexedAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]>
 }
 
-const atOnce = 100
-/** Of one run: what is left then comes with the next. */
-const ofOneRun = 10_000
+const batchSize = 100
+/** Limit of one run. The next run continues. */
+const recordsPerRun = 10_000
 
 /**
- * Makes records findable that are older than the search, newest first and in pieces, each in one write with how far it has come: what is broken
- * off goes on there.
- * @returns how many, and whether those were all
+ * Indexes records that are older than the search index, newest first. Each batch and its progress share one write, so
+ * an interrupted run continues where it stopped.
+ * @returns the number of records, and whether all are indexed
  */
-export async function fillSearch(
+export async function backfillSearch(
   { db, log }: Pick<Deps, 'db' | 'log'>,
-  { subject, fillOf, idsBelow, index, noteFill }: Filling,
+  { subject, readProgress, idsBelow, index, saveProgress }: SearchBackfill,
 ): Promise<{ filled: number; isDone: boolean }> {
-  for (let filled = 0; filled < ofOneRun; ) {
-    const fill = await fillOf(db.read)
+  for (let filled = 0; filled < recordsPerRun; ) {
+    const fill = await readProgress(db.read)
     if (!fill) return { filled, isDone: true }
-    const ids = await idsBelow(db.read, fill.below, atOnce)
+    const ids = await idsBelow(db.read, fill.below, batchSize)
     await db.write(async (tx) => {
       for (const id of ids) await index(tx, id)
-      await noteFill(tx, ids.at(-1), ids.length)
+      await saveProgress(tx, ids.at(-1), ids.length)
     }, locking)
     filled += ids.length
     if (ids.length === 0) log.info('search.filled', { subject, total: fill.done })
-    else if (filled >= ofOneRun) log.info('search.filling', { subject, done: fill.done + ids.length })
+    else if (filled >= recordsPerRun) log.info('search.filling', { subject, done: fill.done + ids.length })
   }
-  return { filled: ofOneRun, isDone: false }
+  return { filled: recordsPerRun, isDone: false }
 }
 
 const minute = 60_000
-/** How often it is looked, and how far back: longer than whoever begins a write before a look takes to end it. */
+/** Interval between two checks, and how far back a check looks. The second exceeds the duration of any write. */
 const [lookedEveryMs, lookedBackMs] = [10 * minute, 30 * minute]
-/** The first look of a process: this version may have been taken back for a while. */
+/** How far the first check of a process looks back: an older version may have run for a while. */
 const lookedBackAtFirstMs = 24 * 60 * minute
 const lookedAt = new WeakMap<Database, Map<string, number>>()
 
 /**
- * Makes records findable that a process of an older version has made lately, beside those that know the search: where the filling had been before they
- * came. Of the last day at the start of a process, then of the last half hour every ten minutes; on SQLite no two versions run beside each other.
- * @returns how many
+ * Indexes recent records that a process of an older version created without indexing them. Only PostgreSQL allows two
+ * versions at once. The first check covers a day, later ones half an hour.
+ * @returns the number of records
  */
-export async function fillUnknown(
+export async function indexMissed(
   { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
-  { subject, kind, fillOf, unknownAfter, index }: Filling,
+  { subject, kind, readProgress, unindexedAfter, index }: SearchBackfill,
 ): Promise<number> {
   const now = clock.now()
   const looked = lookedAt.get(db) ?? new Map<string, number>()
@@ -69,18 +69,18 @@ export async function fillUnknown(
   const last = looked.get(subject)
   if (last !== undefined && last <= now && now < last + lookedEveryMs) return 0
   const lately = idBoundary(kind, now - (last === undefined ? lookedBackAtFirstMs : lookedBackMs))
-  const fill = await fillOf(db.read)
-  // What lies below is still to come anyway.
+  const fill = await readProgress(db.read)
+  // The backfill covers everything below.
   let after = fill && fill.below > lately ? fill.below : lately
   for (let filled = 0; ; ) {
-    const ids = await unknownAfter(db.read, after, atOnce)
+    const ids = await unindexedAfter(db.read, after, batchSize)
     if (ids.length > 0)
       await db.write(async (tx) => {
         for (const id of ids) await index(tx, id)
       }, locking)
     filled += ids.length
     after = ids.at(-1) ?? after
-    if (ids.length < atOnce) {
+    if (ids.length < batchSize) {
       looked.set(subject, now)
       if (filled > 0) log.info('search.unknown_filled', { subject, total: filled })
       return filled

@@ -1,25 +1,25 @@
 import type { Log } from '../lib/log.ts'
-import { aside } from './request-context.ts'
+import { untracked } from './request-context.ts'
 
-/** Of one lane at once. Whoever finds no place leaves a row behind, which a job takes up. */
-const placesMax = 8
+/** Concurrent tasks of one lane. Without a free slot the caller leaves a row that a job processes. */
+const slotsMax = 8
 
-/** A place in a lane: what is begun in it goes on when the request that began it has been answered. */
-export type Place = {
-  begin(run: () => Promise<unknown>): void
-  /** Gives the place back unused. */
-  leave(): void
+/** A slot for one task. The task continues after the response to the request that started it. */
+export type TaskSlot = {
+  start(run: () => Promise<unknown>): void
+  /** Releases an unused slot. */
+  release(): void
 }
 
-/** What requests leave behind to be done at once, for which they do not wait. */
-export type Errands = {
-  /** Undefined when there is no place. */
-  placeIn(lane: string): Place | undefined
-  /** Resolves when nothing is under way. */
-  idle(): Promise<void>
+/** Runs tasks that requests start and do not wait for. */
+export type BackgroundTasks = {
+  /** Reserves a slot; undefined if the lane has none free. */
+  reserveSlot(lane: string): TaskSlot | undefined
+  /** Resolves when no task is running. */
+  whenIdle(): Promise<void>
 }
 
-export function createErrands({ log }: { readonly log: Pick<Log, 'error'> }): Errands {
+export function createBackgroundTasks({ log }: { readonly log: Pick<Log, 'error'> }): BackgroundTasks {
   const taken = new Map<string, number>()
   const underWay = new Set<Promise<void>>()
   const count = (lane: string, by: number) => {
@@ -29,12 +29,12 @@ export function createErrands({ log }: { readonly log: Pick<Log, 'error'> }): Er
   }
 
   return {
-    placeIn(lane) {
-      if ((taken.get(lane) ?? 0) >= placesMax) return undefined
+    reserveSlot(lane) {
+      if ((taken.get(lane) ?? 0) >= slotsMax) return undefined
       count(lane, 1)
       return {
-        begin(run) {
-          const work = aside(async () => void (await run()))
+        start(run) {
+          const work = untracked(async () => void (await run()))
             .catch((error: unknown) => log.error('errand.failed', { lane, error }))
             .finally(() => {
               count(lane, -1)
@@ -42,10 +42,10 @@ export function createErrands({ log }: { readonly log: Pick<Log, 'error'> }): Er
             })
           underWay.add(work)
         },
-        leave: () => count(lane, -1),
+        release: () => count(lane, -1),
       }
     },
-    async idle() {
+    async whenIdle() {
       while (underWay.size > 0) await Promise.all(underWay)
     },
   }

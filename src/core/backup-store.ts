@@ -1,49 +1,52 @@
 /**
- * Where copies of an instance lie: a folder, or a bucket of an S3-compatible service. A store knows names and bytes, and nothing of what they
- * are. A chunk, in either direction, is whole until the next one is asked for.
+ * Stores backups in a folder or in a bucket of an S3-compatible service. A yielded chunk is valid until the next one is
+ * requested.
  */
 export type BackupStore = {
   readonly kind: 'FOLDER' | 'S3'
-  /** Where it is, for people: a path, or a bucket and what its names begin with. */
+  /** The location as operators see it: a path, or a bucket with its prefix. */
   readonly place: string
   /**
-   * Keeps what comes, whole or not at all, in place of what had the name: on the disk, or taken by the other side, when it resolves.
-   * @param name one that `isBackupName` takes
-   * @param expected about how many bytes will come, where they may be many
-   * @returns how many bytes were kept
-   * @throws what the chunks throw; AppError UNAVAILABLE when the store is full or does not answer
+   * Stores a file completely or not at all, and replaces a file of the same name. Resolves when it is durable.
+   * @param name must satisfy `isBackupName`
+   * @param expected approximate number of bytes of a large file
+   * @returns the number of bytes
+   * @throws errors of `chunks`; AppError UNAVAILABLE if the store is full or does not respond
    */
   put(name: string, chunks: AsyncIterable<Uint8Array>, expected?: number): Promise<number>
   /**
-   * Takes a file that lies on the same disk, as it is, by a second name for it; false where that cannot be, and then nothing was done.
-   * Undefined in stores that cannot.
+   * Adds a file on the same disk by a hard link. Returns false, and does nothing, if that is impossible. Undefined in
+   * stores without this operation.
    */
   adopt?(name: string, path: string): Promise<boolean>
   /**
-   * What is kept under a name, undefined where there is nothing. Nothing is read before the chunks are asked for.
-   * @throws AppError UNAVAILABLE when the store does not answer
+   * Returns a stored file; undefined if there is none. Reads nothing before `chunks` is called.
+   * @throws AppError UNAVAILABLE if the store does not respond
    */
-  get(name: string): Promise<KeptCopy | undefined>
-  /** Removes what is kept under a name; no error where there is nothing. */
+  get(name: string): Promise<StoredCopy | undefined>
+  /** Deletes a file. Succeeds if there is none. */
   delete(name: string): Promise<void>
-  /** What is there whole whose name begins so, by name in the order of its bytes. What has no name of ours is left out. */
+  /**
+   * Lists complete files whose name starts with `prefix`, in byte order of the names. Skips names that `isBackupName`
+   * refuses.
+   */
   list(prefix: string): AsyncGenerator<ListedCopy>
-  /** Bytes that may still be put there, as far as that is known. */
+  /** Free bytes, if known. */
   free(): Promise<number | undefined>
 }
 
-export type KeptCopy = {
+export type StoredCopy = {
   readonly bytes: number
-  /** @throws AppError NOT_FOUND when it was removed meanwhile; UNAVAILABLE when the store ceases to answer */
+  /** @throws AppError NOT_FOUND if the file was deleted meanwhile; UNAVAILABLE if the store stops responding */
   chunks(): AsyncGenerator<Uint8Array>
 }
 
-/** `at`: when it was put there, in milliseconds since the epoch, by the clock of the store. */
+/** `at`: upload time by the store's clock, in milliseconds since the epoch. */
 export type ListedCopy = { readonly name: string; readonly bytes: number; readonly at: number }
 
-/** Whether a text may name a copy: one to six words of ASCII with slashes between, which no file system and no bucket takes for anything else. */
+/** Checks a backup name: one to six path segments of ASCII characters that are safe in file systems and buckets. */
 export const isBackupName = (text: string): boolean =>
-  text.length <= 200 && /^[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.-]*){0,5}$/.test(text) && !text.endsWith(unfinished)
+  text.length <= 200 && /^[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.-]*){0,5}$/.test(text) && !text.endsWith(unfinishedSuffix)
 
-/** What a folder's files end with that are not whole. */
-export const unfinished = '.tmp'
+/** Suffix of incomplete files in a folder. */
+export const unfinishedSuffix = '.tmp'

@@ -1,105 +1,104 @@
 import { LRUCache } from 'lru-cache'
 
-/** What a process keeps of what it read: bounded, and never older than what is stored. */
+/** An in-memory cache with a size limit. An entry is never older than the database. */
 export type Cache<Value extends object | string> = {
-  /** Whether anything can be kept at all. */
-  isOn(): boolean
-  /** What is kept under `key`. */
+  /** Returns false if nothing can be cached, because no version is cached. */
+  isEnabled(): boolean
   get(key: string): Value | undefined
-  /** Whether a value of so many characters can be kept without another having to go. */
+  /** Checks whether a value of `characters` fits without an eviction. */
   hasRoom(characters: number): boolean
-  /** Keeps a value that was read just now, without a turn of the loop between. False if there is no room for it. */
-  keep(key: string, value: Value): boolean
+  /** Caches a value that was read in the same turn of the event loop. Returns false if it is too large. */
+  set(key: string, value: Value): boolean
   /**
-   * What is kept under `key`, else what `read` gives. It is kept if it came at once: then no commit of this process can lie between
-   * the reading and the keeping, and `forget` drops what any later one changes.
+   * Returns the cached value, or calls `read`. Caches a synchronous result only: no commit of this process can fall
+   * between the read and the insert.
    */
-  recall(key: string, read: () => Value | undefined | Promise<Value | undefined>): Value | undefined | Promise<Value | undefined>
-  /** Reads anew, and takes its time. What it gives is kept if the version is the same before and after. */
-  renew(key: string, read: () => Promise<Value>): Promise<Value>
-  /** The record changed: called after the commit, before anybody is told of it. */
-  forget(key: string): void
-  /** The same for all those that `isStale` picks. */
-  forgetWhere(isStale: (value: Value) => boolean): void
+  getOrLoad(key: string, read: () => Value | undefined | Promise<Value | undefined>): Value | undefined | Promise<Value | undefined>
+  /** Reads asynchronously, and caches the result if the version is the same before and after. */
+  reload(key: string, read: () => Promise<Value>): Promise<Value>
+  /** Removes an entry. Call it after the commit that changed the record, before callers learn of the commit. */
+  delete(key: string): void
+  /** Removes all entries for which `isStale` returns true. */
+  deleteWhere(isStale: (value: Value) => boolean): void
 }
 
 export type CacheOptions<Value> = {
   /**
-   * All is dropped when this changes; undefined: nobody can tell, and nothing is kept. With the database's `version` no commit at
-   * all goes unnoticed. With its `foreignVersion` those of this process do, and whoever writes calls `forget`.
+   * All entries are dropped when this value changes; undefined disables the cache. The database's `version` covers
+   * every commit. `foreignVersion` covers other processes only: writers of this process call `delete`.
    */
   version: () => number | undefined
   entriesMax: number
-  /** How many characters all values may have together; by default each counts as one. */
+  /** Limit of the characters of all values. By default each value counts as one. */
   charactersMax?: number
   charactersOf?: (value: Value) => number
-  /** How many characters one value may have; by default as many as all. */
+  /** Limit of the characters of one value. Default: `charactersMax`. */
   entryCharactersMax?: number
-  /** Told of each value that is no longer kept. */
-  dropped?: (value: Value, key: string) => void
+  /** Called for each value that leaves the cache. */
+  onEvict?: (value: Value, key: string) => void
 }
 
-/** Keeps what was read last: the oldest makes room. */
+/** Creates a cache that evicts the least recently inserted entries. */
 export function createCache<Value extends object | string>({
   version,
   entriesMax,
   charactersMax = entriesMax,
   charactersOf = () => 1,
   entryCharactersMax = charactersMax,
-  dropped,
+  onEvict,
 }: CacheOptions<Value>): Cache<Value> {
-  // Room for all of them is taken at once: not before there is one.
+  // LRUCache allocates all slots at once, so it is created with the first entry.
   const room = () =>
     new LRUCache<string, Value>({
       max: entriesMax,
       maxSize: charactersMax,
       maxEntrySize: entryCharactersMax,
-      ...(dropped ? { dispose: dropped } : {}),
+      ...(onEvict ? { dispose: onEvict } : {}),
     })
-  let kept: LRUCache<string, Value> | undefined
+  let entries: LRUCache<string, Value> | undefined
   let seenVersion = version()
 
-  function isOn(): boolean {
+  function isEnabled(): boolean {
     const now = version()
     if (now !== seenVersion) {
       seenVersion = now
-      kept?.clear()
+      entries?.clear()
     }
     return now !== undefined
   }
 
-  // Not `get`: to note each hit as the latest use would slow down the hits, which are most of what is asked.
-  const get = (key: string) => (isOn() ? kept?.peek(key) : undefined)
+  // `peek`, because `get` would update the recency at each hit, which slows down hits.
+  const get = (key: string) => (isEnabled() ? entries?.peek(key) : undefined)
 
-  function keep(key: string, value: Value): boolean {
-    // The library takes no size of nothing.
+  function set(key: string, value: Value): boolean {
+    // LRUCache refuses a size of 0.
     const size = Math.max(1, charactersOf(value))
-    kept ??= room()
-    kept.set(key, value, { size })
+    entries ??= room()
+    entries.set(key, value, { size })
     return size <= entryCharactersMax
   }
 
   return {
-    isOn,
+    isEnabled,
     get,
-    hasRoom: (characters) => (kept?.size ?? 0) < entriesMax && (kept?.calculatedSize ?? 0) + characters <= charactersMax,
-    keep,
-    recall(key, read) {
-      const known = get(key)
-      if (known !== undefined) return known
+    hasRoom: (characters) => (entries?.size ?? 0) < entriesMax && (entries?.calculatedSize ?? 0) + characters <= charactersMax,
+    set,
+    getOrLoad(key, read) {
+      const cached = get(key)
+      if (cached !== undefined) return cached
       const found = read()
-      if (found !== undefined && !(found instanceof Promise) && seenVersion !== undefined) keep(key, found)
+      if (found !== undefined && !(found instanceof Promise) && seenVersion !== undefined) set(key, found)
       return found
     },
-    async renew(key, read) {
-      const before = isOn() ? seenVersion : undefined
+    async reload(key, read) {
+      const before = isEnabled() ? seenVersion : undefined
       const value = await read()
-      if (before !== undefined && isOn() && seenVersion === before) keep(key, value)
+      if (before !== undefined && isEnabled() && seenVersion === before) set(key, value)
       return value
     },
-    forget: (key) => void kept?.delete(key),
-    forgetWhere(isStale) {
-      for (const [key, value] of [...(kept?.entries() ?? [])]) if (isStale(value)) kept?.delete(key)
+    delete: (key) => void entries?.delete(key),
+    deleteWhere(isStale) {
+      for (const [key, value] of [...(entries?.entries() ?? [])]) if (isStale(value)) entries?.delete(key)
     },
   }
 }

@@ -1,9 +1,9 @@
 import type { Origin } from './command-context.ts'
 
-/** Who sends a request, as far as the request itself tells. */
+/** What a request tells about its sender. */
 export type Caller = Origin & {
-  /** What limits count by: the address, or the /64 of an IPv6 one. */
+  /** Key of rate limits: the IPv4 address, or the /64 of an IPv6 address. */
   readonly limitKey: string
-  /** What the caller says it is (`user-agent`), at most 200 characters. */
+  /** The `user-agent` header, at most 200 characters. */
   readonly agent: string | undefined
 }

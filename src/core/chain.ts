@@ -1,17 +1,17 @@
 /** Types of chain nodes and their failures; see `clients/chain/reader.ts`. Hex is in lower case, with 0x. */
-import type { Pace } from '../lib/cooperative-scheduler.ts'
+import type { CooperativeScheduler } from '../lib/cooperative-scheduler.ts'
 
-/** A block, as far as we look at it. */
-export type Header = {
+/** The fields of a block header that souk uses. */
+export type BlockHeader = {
   readonly number: number
   readonly hash: string
   /** Milliseconds. */
   readonly at: number
-  /** Of its logs, 512 hex digits; undefined where the node tells none. */
+  /** Bloom filter of the block's logs: 512 hex digits. Undefined if the node omits it. */
   readonly bloom?: string | undefined
 }
 
-/** That an attestation was made, or revoked. */
+/** An attestation event or a revocation event. */
 export type ChainLog = {
   readonly kind: 'ATTESTED' | 'REVOKED'
   readonly uid: string
@@ -25,61 +25,64 @@ export type ChainLog = {
 export type LogFilter = {
   readonly contract: string
   readonly schemaUids: readonly string[]
-  /** Undefined: of anybody. */
+  /** Undefined: any attester. */
   readonly attesters?: readonly string[] | undefined
-  /** Block numbers, both included. */
+  /** First and last block number, both inclusive. */
   readonly from: number
   readonly to: number
 }
 
-export type Block = number | 'latest' | 'finalized'
+export type BlockTag = number | 'latest' | 'finalized'
 
 export type NodeQuery = {
-  /** Blocks of which the headers are asked. */
-  readonly blocks: readonly Block[]
+  /** Blocks whose headers are requested. */
+  readonly blocks: readonly BlockTag[]
   readonly logs?: LogFilter
-  /** Calls of views: data as hex. */
+  /** `eth_call` requests; `data` is hex. */
   readonly calls?: readonly { readonly to: string; readonly data: string }[]
 }
 
-/** All of one node and one batch. */
+/** The response of one node to one batch. */
 export type NodeAnswer = {
-  /** In the order of the blocks that were asked for; undefined: the node has none such, or not yet. */
-  readonly headers: readonly (Header | undefined)[]
-  /** Whether the node does not know what `finalized` is. */
-  readonly knowsNoFinality: boolean
-  /** None where none were asked for. */
+  /** In the order of the query. Undefined: the node does not have that block yet. */
+  readonly headers: readonly (BlockHeader | undefined)[]
+  /** Whether the node does not support the tag `finalized`. */
+  readonly lacksFinality: boolean
+  /** Empty if the query requested no logs. */
   readonly logs: readonly ChainLog[]
-  /** Blocks of `headers` that may hold such logs by their blooms, and of which none came: they were left out, or it is chance. */
-  readonly doubted: readonly number[]
-  /** What the calls gave, as hex; undefined where one failed. */
+  /**
+   * Blocks whose bloom filter matches, without a log in the response. The node omitted logs, or the match is a false
+   * positive.
+   */
+  readonly missedBlocks: readonly number[]
+  /** Results of the calls as hex; undefined if a call failed. */
   readonly results: readonly (string | undefined)[]
-  /** How long the answer was. */
+  /** Size of the response. */
   readonly bytes: number
 }
 
 export type ChainNode = {
-  /** All of its URL that may be shown. */
+  /** The part of the node's URL that may be shown. */
   readonly host: string
   /**
-   * Asks in one batch. What comes back is what was asked for: of that chain, that contract, those blocks; headers of a last block of logs are
-   * asked for before and after the logs, and are the same.
-   * @throws NodeError for every failure there is
+   * Sends one batch and validates the response: chain, contract and blocks must match the query. The last header is
+   * read before and after the logs and must be equal.
+   * @throws NodeError for every failure
    */
-  ask(query: NodeQuery, pace: Pick<Pace, 'enter'>): Promise<NodeAnswer>
+  ask(query: NodeQuery, pace: Pick<CooperativeScheduler, 'enter'>): Promise<NodeAnswer>
 }
 
 export type NodeFailure =
-  /** It answers too many of us already. */
+  /** The node limits our requests. */
   | 'RATE_LIMITED'
-  /** More than it, or we, can take at once: ask for fewer blocks. */
+  /** Too many blocks for the node or for us: request fewer. */
   | 'RANGE'
-  /** It has not come as far as it was asked about, or its chain changed while it was asked. */
+  /** The node has not reached the requested block, or its chain changed during the query. */
   | 'BEHIND'
-  /** No answer, or one that is not what was asked for. */
+  /** No response, or an invalid one. */
   | 'FAULT'
 
-/** The failure of a node. The message says why. It contains no part of the node's URL except the host. */
+/** An error of a node. The message contains only the host of its URL. */
 export class NodeError extends Error {
   override readonly name = 'NodeError'
   constructor(

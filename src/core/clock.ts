@@ -1,18 +1,20 @@
 export type Clock = {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Milliseconds of a clock that nobody sets: it goes on with time alone. */
+  /** Monotonic milliseconds. */
   monotonic(): number
 }
 
 export type ClockWatch = {
-  /** Holds the clock against the one that nobody sets. False for a while after it was seen to jump. */
+  /** Compares the clock with the monotonic one. Returns false for a while after a jump. */
   isSteady(): boolean
 }
 
-/** A step this small, as a time server makes, ends and forgets nothing before its time that anybody would miss. */
+/** Smaller steps, such as those of NTP, do not expire anything noticeably early. */
 const jumpMs = 60_000
-/** After a jump, so long without another: time for whoever set the clock wrong to notice. */
+/**
+ * Duration without another jump before the clock counts as steady. It gives the operator time to notice a wrong clock.
+ */
 const steadyAfterMs = 15 * 60_000
 
 /**

@@ -1,37 +1,39 @@
 import type { WriteOptions, Writer } from '../../db/engine.ts'
 import type { Deps } from './deps.ts'
 import type { ShopContext } from './principal.ts'
-import type { Expected } from './versions.ts'
+import type { ExpectedVersion } from './versions.ts'
 
-/** Where a request came from, and what it is called: what the audit trail says of it besides who it was. */
+/** Request id and address of a request, for the audit log. */
 export type Origin = { readonly requestId?: string | undefined; readonly address?: string | undefined }
-/** On whose behalf something is done. */
+/** Who performs a command. */
 export type Actor = Origin & { readonly id: string }
-/** A command on the operator's own machine. */
+/** A command on the operator's machine. */
 export const system: Actor = { id: 'system' }
 
 /**
- * Makes one write. `db.write` is one; that of an idempotent request also stores what the work returns, in the same commit, as the
- * answer for whoever sends the request again.
+ * Performs one write. Default: `db.write`. For an idempotent request it also stores the result of `work` as the
+ * response, in the same commit.
  */
 export type Write = <T>(work: (tx: Writer) => Promise<T>, options?: WriteOptions) => Promise<T>
 
-/** For works that lock what they decide on before they read it: the order of locks is in docs/architecture.md. */
+/** Options of writes that lock rows before they read them. `db/README.md` gives the lock order. */
 export const locking = { isolation: 'locking' } as const
-/** The same where it waits for nothing, and many do it at the same time: `what` they do, in the shop where they do it. */
-export const inLine = (what: string, shopId: string): WriteOptions => ({ ...locking, line: `${what} ${shopId}` })
+/**
+ * Like `locking`, for frequent writes that wait for nothing. Writes with the same `what` and shop may share a commit.
+ */
+export const groupedLocking = (what: string, shopId: string): WriteOptions => ({ ...locking, group: `${what} ${shopId}` })
 
-/** Who changes something, in which shop, and by which write; without one, by `db.write`. */
-export type Change<Shop = Pick<ShopContext, 'id'>> = {
+/** The shop, the actor and the write function of a command. */
+export type CommandContext<Shop = Pick<ShopContext, 'id'>> = {
   readonly shop: Shop
   readonly actor: Actor
   readonly write?: Write | undefined
-  /** The version that the record must have; any, when undefined. Whoever makes the change asks `assertExpected` inside the write. */
-  readonly expected?: Expected | undefined
+  /** The version that the record must have; undefined: any. The command calls `assertVersion` inside the write. */
+  readonly expected?: ExpectedVersion | undefined
 }
 
-/** The same change by a write that is `locking`. */
-export function withLocks<By extends Pick<Change, 'write'>>({ db }: Pick<Deps, 'db'>, by: By): By & { readonly write: Write } {
+/** Returns the same context with a write that uses `locking`. */
+export function withLocks<By extends Pick<CommandContext, 'write'>>({ db }: Pick<Deps, 'db'>, by: By): By & { readonly write: Write } {
   const { write = db.write } = by
   return { ...by, write: (work) => write(work, locking) }
 }

@@ -2,8 +2,8 @@ import { isUniqueViolation } from '../../db/engine.ts'
 import { AppError } from './errors.ts'
 
 /**
- * For the `catch` of a write: says that somebody has that name already; other errors go on as they are.
- * @param message names the field, and whose it is
+ * Turns a unique violation into a CONFLICT in the `catch` of a write; rethrows other errors.
+ * @param message names the field and the owner of the value
  */
 export const refuseTaken =
   (message: string) =>

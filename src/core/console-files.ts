@@ -1,29 +1,29 @@
-/** The console's files, as the bundler of Bun makes them of src/console: those of the program, the same for every instance of it. */
+/** The bundled files of the console. They are the same for every build of the program. */
 
 type Bytes = Uint8Array<ArrayBuffer> | Blob
 
-/** One file, whole and as it was compressed beforehand. */
+/** One file, uncompressed and compressed. */
 export type ConsoleFile = {
   readonly body: Bytes
   readonly contentType: string
   readonly encoded?: { readonly br: Bytes; readonly gzip: Bytes }
 }
 
-/** What the page loads at once, by the names of files. */
+/** Names of the files that the page loads at once. */
 export type ConsoleEntry = {
-  /** What runs before the rest is there, imports nothing, and has the script run. */
+  /** Runs before the rest is loaded, imports nothing, and starts the script. */
   readonly begin: string
-  /** The same, where that does not come. */
+  /** Fallback script. */
   readonly late: string
   readonly script: string
   readonly styles: readonly string[]
-  /** What the script imports at once, and what that imports. */
+  /** Direct and indirect imports of the script. */
   readonly preloads: readonly string[]
 }
 
 export type ConsoleFiles = { readonly entry: ConsoleEntry; readonly files: ReadonlyMap<string, ConsoleFile> }
 
-/** Under which a file may lie; what is not of this form is no file of the console. */
+/** Pattern of the names of console files. */
 export const consoleFileName = /^[\w.-]+-[a-z0-9]+\.(js|css|woff2|svg)$/
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -33,5 +33,5 @@ const contentTypes: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
 }
 
-/** @param name of a file of the console */
+/** @param name name of a console file */
 export const contentTypeOf = (name: string): string => contentTypes[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'

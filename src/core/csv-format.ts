@@ -1,12 +1,12 @@
 /** Detects the CSV delimiter from the first bytes, and names files of other formats. */
 import { AppError } from './errors.ts'
 
-/** How much of a file is looked at. */
+/** Bytes of a file that are examined. */
 export const headMaxBytes = 4 * 1024
-/** How much of the first chunk is read for the delimiter. */
+/** Bytes of the first chunk in which the delimiter is searched. */
 const textMaxBytes = 64 * 1024
 
-/** Files that begin with these bytes, written as Latin-1. */
+/** File signatures as Latin-1. */
 const signatures: readonly (readonly [start: string, name: string])[] = [
   ['PK\x03\x04', 'a ZIP archive (.zip)'],
   ['PK\x05\x06', 'a ZIP archive (.zip)'],
@@ -25,7 +25,7 @@ const signatures: readonly (readonly [start: string, name: string])[] = [
   ['GIF8', 'a GIF picture'],
   ['SQLite format 3', 'an SQLite database'],
 ]
-/** Names inside a ZIP archive that tell what it holds. */
+/** Member names that identify the kind of a ZIP archive. */
 const zipMembers: readonly (readonly [name: string, kind: string])[] = [
   ['xl/', 'an Excel workbook (.xlsx)'],
   ['word/', 'a Word document (.docx)'],
@@ -41,7 +41,7 @@ export const proseError = (): AppError => notCsv('Markdown or plain text')
 
 export type CsvFormat = {
   readonly delimiter: string
-  /** Bytes before the header: Excel writes `sep=;` there. */
+  /** Bytes before the header, such as the `sep=;` of Excel. */
   readonly skipBytes: number
 }
 
@@ -59,11 +59,10 @@ export function csvFormatOf(head: Uint8Array): CsvFormat {
   return { delimiter: delimiterOf(text), skipBytes: 0 }
 }
 
-/** Characters of ASCII in UTF-16 without a mark at its start. */
+/** ASCII characters in UTF-16 without a byte order mark. */
 const utf16Start = /^(?:\0[^\0]|[^\0]\0){2}/
 /**
- * NUL is left to the reader, which names its row. Text has tabs, line ends and form feeds; old editors end it with
- * 0x1a.
+ * The reader reports NUL with its row. Text may contain tabs, line ends and form feeds; old editors add a final Ctrl-Z.
  */
 const isControl = (byte: number): boolean => (byte > 0 && byte < 9) || (byte > 13 && byte < 32 && byte !== 26) || byte === 127
 
@@ -92,7 +91,7 @@ function refuseOtherText(text: string): void {
 
 const markdownStart = /^(#{1,6}\s|```|~~~|>\s|[-*+]\s|\d{1,3}[.)]\s|\||!?\[[^\]]*\]\(|\*\*|[-=*_]{3,}\s*$)/
 const wordCount = (text: string) => text.split(/\s+/).filter((word) => word !== '').length
-/** A sentence: names of columns are shorter. */
+/** Minimum words of a sentence. Column names are shorter. */
 const sentenceWords = 10
 
 /** Whether text is written for reading: it begins as Markdown does, or its first line is a sentence or a heading. */

@@ -2,12 +2,12 @@ import type { Parser } from 'csv-parse'
 import { type CsvFormat, csvFormatOf, headMaxBytes } from './csv-format.ts'
 import { AppError } from './errors.ts'
 
-/** The bytes of a file; may be asked for twice, and starts from the beginning each time. */
+/** The bytes of a file. Each call starts from the beginning. */
 export type CsvSource = () => AsyncIterable<Uint8Array>
 
-/** Gives others their turn, between two pieces of work. */
-export type Rest = () => Promise<unknown>
-const turn: Rest = () => new Promise((resolve) => setImmediate(resolve))
+/** Lets other work use the thread. */
+export type YieldThread = () => Promise<unknown>
+const turn: YieldThread = () => new Promise((resolve) => setImmediate(resolve))
 
 /**
  * One record and its row number as spreadsheets count it: the first row of the file is row 1, and blank lines count.
@@ -28,7 +28,7 @@ const invalid = (message: string) => new AppError('INVALID', message)
  */
 export async function* readRecords(
   source: CsvSource,
-  { onProgress, rest = turn }: { onProgress?: (bytesRead: number) => void; rest?: Rest } = {},
+  { onProgress, rest = turn }: { onProgress?: (bytesRead: number) => void; rest?: YieldThread } = {},
 ): AsyncGenerator<CsvRecord[]> {
   const guard = new ByteGuard()
   const library = await import('csv-parse')
@@ -36,7 +36,7 @@ export async function* readRecords(
   let bytesRead = 0
   try {
     for await (const chunk of afterHead(source())) {
-      // The first chunk is the head: it tells the format.
+      // The first chunk contains the head, which determines the format.
       const format: CsvFormat | undefined = reader ? undefined : csvFormatOf(chunk)
       reader ??= new RecordReader(library, format?.delimiter ?? ',')
       const skipBytes = format?.skipBytes ?? 0
@@ -57,7 +57,7 @@ export async function* readRecords(
   }
 }
 
-/** The same bytes with the head of the file in one chunk. */
+/** Yields the same bytes with the head of the file in one chunk. */
 async function* afterHead(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const head: Uint8Array[] = []
   let headBytes = 0
@@ -66,7 +66,7 @@ async function* afterHead(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
       yield chunk
       continue
     }
-    // The source may fill the same memory again.
+    // The source may reuse the buffer.
     head.push(chunk.slice())
     headBytes += chunk.length
     if (headBytes >= headMaxBytes) yield Buffer.concat(head)
@@ -74,8 +74,8 @@ async function* afterHead(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   if (headBytes > 0 && headBytes < headMaxBytes) yield Buffer.concat(head)
 }
 
-/** Cuts big chunks so that no batch holds a whole file, and gives others their turn after each slice. */
-async function* slicesOf(chunk: Uint8Array, rest: Rest): AsyncGenerator<Uint8Array> {
+/** Splits large chunks, and yields the thread after each slice. */
+async function* slicesOf(chunk: Uint8Array, rest: YieldThread): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < chunk.length; start += sliceMaxBytes) {
     yield chunk.subarray(start, start + sliceMaxBytes)
     await rest()
@@ -83,15 +83,15 @@ async function* slicesOf(chunk: Uint8Array, rest: Rest): AsyncGenerator<Uint8Arr
 }
 
 /**
- * csv-parse, driven by hand. Records are taken out in `on_record`, which runs in file order and before an error is
- * reported, so that `row` is the row at fault; the messages of csv-parse itself repeat cells.
+ * Drives csv-parse manually. `on_record` runs in file order and before an error is reported, so `row` is the faulty
+ * row. Messages of csv-parse quote cells, so they are replaced.
  */
 class RecordReader {
   private row = 1
   private records: CsvRecord[] = []
   private readonly parser: Parser
 
-  /** @param library loaded with the first file, which few starts ever see */
+  /** @param library loaded with the first file, because most processes never need it */
   constructor(
     private readonly library: typeof import('csv-parse'),
     delimiter: string,
@@ -104,7 +104,7 @@ class RecordReader {
       max_record_size: recordMaxBytes,
       on_record: (cells) => this.add(cells),
     })
-    // The callbacks below report it; a stream whose error nobody listens to takes the process down.
+    // The callbacks report the error. An `error` event without a listener would end the process.
     this.parser.on('error', () => undefined)
   }
 
@@ -132,7 +132,7 @@ class RecordReader {
     this.parser.destroy()
   }
 
-  /** Null keeps the record out of the stream's own queue, which would push back. */
+  /** Returns null, so that the record does not enter the stream's own queue, which applies back pressure. */
   private add(cells: string[]): null {
     if (cells.length > 1 || cells[0] !== '') this.records.push({ row: this.row, cells })
     this.row += 1
@@ -149,16 +149,16 @@ class RecordReader {
 }
 
 /**
- * Refuses what is not UTF-8 text before it reaches the parser, and lines past the record limit: csv-parse counts the
- * characters of cells, so that a line of nothing but commas would grow without end.
+ * Refuses text that is not UTF-8, and lines above the record limit, before they reach the parser. csv-parse counts only
+ * the characters of cells, so a line of commas would be unlimited.
  */
 class ByteGuard {
   private readonly decoder = new TextDecoder('utf-8', { fatal: true })
-  /** The row that the next byte is in: a line feed between quotes ends none. */
+  /** Row of the next byte. A line feed inside quotes does not end a row. */
   private row = 1
   private isQuoted = false
   private lineBytes = 0
-  /** The last bytes seen: a character may be cut by the end of a slice. */
+  /** The last bytes, because a slice may end within a character. */
   private tail = new Uint8Array()
 
   check(slice: Uint8Array): void {
@@ -204,8 +204,8 @@ class ByteGuard {
   }
 
   /**
-   * Returns where the line with the fault starts. No multi-byte character contains a line feed, so the slice can be
-   * tried again line by line.
+   * Returns where the faulty line starts. No multi-byte character contains a line feed, so the slice can be decoded
+   * line by line.
    */
   private malformedLine(slice: Uint8Array): number {
     const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -225,7 +225,7 @@ class ByteGuard {
   }
 }
 
-/** The last three bytes of both, without the rest of a character that starts before them. */
+/** Returns the last three bytes of both, without a partial character at the start. */
 function lastBytes(before: Uint8Array, slice: Uint8Array): Uint8Array<ArrayBuffer> {
   const last = Uint8Array.from([...before, ...slice.subarray(-3)].slice(-3))
   const start = last.findIndex((byte) => (byte & 0xc0) !== 0x80)

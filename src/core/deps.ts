@@ -6,25 +6,25 @@ import type { Clock, ClockWatch } from './clock.ts'
 import type { ErrorNotes } from './error-notes.ts'
 import type { Keyring } from './keyring.ts'
 import type { SafeFetch, TxtLookup } from './outgoing.ts'
-import type { Shared } from './shared-state.ts'
+import type { SharedState } from './shared-state.ts'
 
 export type { Clock }
 
 /**
- * For whom a password is hashed, which costs much: strangers, who may all become customers, do not hold up those who run shops and
- * the instance, and no address holds up another, nor a network of many addresses.
+ * The caller on whose behalf a password is hashed. Hashing is expensive, so the queue is fair between customers and
+ * merchants, between networks, and between addresses.
  */
-export type PasswordTurn = { readonly kind: 'customer' | 'merchant'; readonly address: string }
+export type PasswordCaller = { readonly kind: 'customer' | 'merchant'; readonly address: string }
 
-/** All refuse with an AppError UNAVAILABLE when the wait would be too long for an answer in time. */
+/** All methods throw AppError UNAVAILABLE if the queue is too long for a response in time. */
 export type Passwords = {
-  /** An argon2id hash of the password. */
-  hash(password: string, turn: PasswordTurn): Promise<string>
-  /** Whether the password belongs to the hash; without a hash it takes as long and says no. */
-  verify(password: string, hash: string | undefined, turn: PasswordTurn): Promise<boolean>
+  /** Returns an argon2id hash. */
+  hash(password: string, turn: PasswordCaller): Promise<string>
+  /** Verifies a password. Without a hash it takes the same time and returns false. */
+  verify(password: string, hash: string | undefined, turn: PasswordCaller): Promise<boolean>
 }
 
-/** Everything with an outside effect. Tests hand in their own. */
+/** Everything with an external effect. Tests provide their own. */
 export type Deps = {
   readonly config: Config
   readonly db: Database
@@ -34,33 +34,33 @@ export type Deps = {
   readonly randomBytes: (count: number) => Uint8Array
   readonly newId: NewId
   readonly log: Log
-  /** What the log has been told of errors. */
+  /** Counts of logged errors. */
   readonly errorNotes: ErrorNotes
   readonly keyring: Keyring
   readonly passwords: Passwords
   readonly safeFetch: SafeFetch
   readonly lookUpTxt: TxtLookup
-  /** The two letters of the country that an address is in, as the operator's file says; undefined where it does not, or there is none. */
+  /** Country code of an address according to GEO_DATABASE; undefined if unknown. */
   readonly countryOf: (address: string) => string | undefined
-  /** What other processes of the instance know too. */
-  readonly shared: Shared
-  /** Resolves after so many milliseconds. */
+  /** State that the processes of an instance share (Redis). */
+  readonly shared: SharedState
+  /** Resolves after `ms` milliseconds. */
   readonly sleep: (ms: number) => Promise<void>
-  /** Bytes free on the disk that holds the data, or undefined where that is the database server's concern. */
+  /** Free bytes of the disk with the data; undefined with PostgreSQL. */
   readonly diskFree: () => number | undefined
-  /** How many files, sockets and the like the process has open, and may have; undefined where the system does not say. */
+  /** Open file descriptors and their limit; undefined if the system does not report them. */
   readonly openFiles: () => { readonly open: number; readonly max: number } | undefined
-  /** Where the process is in its life. */
+  /** Lifecycle state of the process. */
   readonly life: {
     stopping: boolean
-    /** Where it listens, once it does. */
+    /** URL of the server, once it listens. */
     url?: string
-    /** What there is from before figures were kept is being counted: those of the dashboards and then those of shops, or the latter alone. */
+    /** Which figures of the past are being computed: those of the dashboards and of shops, or of shops only. */
     countingPast?: 'NETWORK' | 'SHOPS' | undefined
   }
-  /** Tells this process from others on the same database: its machine, its number and something random. */
+  /** Identifies the process among those of the database: host name, pid and a random part. */
   readonly processName: string
   readonly build: { readonly version: string }
-  /** The machine, by its name. */
+  /** Host name of the machine. */
   readonly host: string
 }

@@ -1,51 +1,50 @@
-/** Those of documents, and those of pictures: each in the data directory or in a bucket. */
+/** Kinds of stores for documents and for pictures: the data directory or a bucket. */
 export type StoreKind = 'FILES' | 'S3' | 'MEDIA_FILES' | 'MEDIA_S3'
 export const storeKinds = ['FILES', 'S3', 'MEDIA_FILES', 'MEDIA_S3'] as const satisfies readonly StoreKind[]
-/** Whether it is one of pictures: what the public sees lies there as it is. */
-export const isOfPictures = (kind: StoreKind): kind is 'MEDIA_FILES' | 'MEDIA_S3' => kind === 'MEDIA_FILES' || kind === 'MEDIA_S3'
+/** Whether the store holds pictures, which are stored unsealed. */
+export const isPictureStore = (kind: StoreKind): kind is 'MEDIA_FILES' | 'MEDIA_S3' => kind === 'MEDIA_FILES' || kind === 'MEDIA_S3'
 
 /**
- * Where the files of merchants lie. Documents are sealed before they are put there, so a store knows bytes and names, and nothing of whose they are. A
- * chunk, in either direction, is whole until the next one is asked for.
+ * Stores files of merchants. Documents are sealed before, so a store sees only names and bytes. A yielded chunk is
+ * valid until the next one is requested.
  */
 export type DocumentStore = {
   readonly kind: StoreKind
   /**
-   * Keeps what comes, whole or not at all: on the disk, or taken by the other side, when it resolves.
-   * @param name one of `documentName`, used never before
-   * @returns how many bytes were kept
-   * @throws what the chunks throw; AppError UNAVAILABLE when the disk is full or the store does not answer
+   * Stores a file completely or not at all. Resolves when it is durable.
+   * @param name a new name of `documentName`
+   * @returns the number of bytes
+   * @throws errors of `chunks`; AppError UNAVAILABLE if the disk is full or the store does not respond
    */
   put(name: string, chunks: AsyncIterable<Uint8Array>): Promise<number>
   /**
-   * What is kept under a name, undefined where there is nothing. Nothing is read before the chunks are asked for.
-   * @throws AppError UNAVAILABLE when the store does not answer
+   * Returns a stored file; undefined if there is none. Reads nothing before `chunks` is called.
+   * @throws AppError UNAVAILABLE if the store does not respond
    */
-  get(name: string): Promise<KeptDocument | undefined>
-  /** Removes what is kept under a name, or half-way put there; no error where there is nothing. */
+  get(name: string): Promise<StoredDocument | undefined>
+  /** Deletes a file, also an incomplete one. Succeeds if there is none. */
   delete(name: string): Promise<void>
-  /** Everything that is there in no order, what a crash left half-way too. */
+  /** Lists all files in no order, including incomplete ones. */
   list(): AsyncGenerator<ListedDocument>
-  /** Bytes that may still be put there, as far as that is known. */
+  /** Free bytes, if known. */
   free(): Promise<number | undefined>
 }
 
-export type KeptDocument = {
+export type StoredDocument = {
   readonly bytes: number
-  /** @throws AppError NOT_FOUND when it was removed meanwhile; UNAVAILABLE when the store ceases to answer */
+  /** @throws AppError NOT_FOUND if the file was deleted meanwhile; UNAVAILABLE if the store stops responding */
   chunks(): AsyncGenerator<Uint8Array>
 }
 
-/** `at`: when it was put there, in milliseconds since the epoch. */
+/** `at`: upload time, in milliseconds since the epoch. */
 export type ListedDocument = { readonly name: string; readonly bytes: number; readonly at: number }
 
 const nameBytes = 20
 
-/** A name for a file: nobody guesses it, and it says nothing. */
+/** Returns a random name for a file. It cannot be guessed and reveals nothing. */
 export const documentName = (randomBytes: (count: number) => Uint8Array): string => Buffer.from(randomBytes(nameBytes)).toString('hex')
 
-/** Whether a text is such a name. */
 export const isDocumentName = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)
 
-/** Files that are no older may belong to an upload that is still under way. */
+/** Younger files may belong to an upload in progress. */
 export const documentSettlesMs = 24 * 60 * 60 * 1000

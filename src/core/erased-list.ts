@@ -1,10 +1,10 @@
-/** The list of those whose personal data was erased, beside the database: a file to which lines are added. */
+/** The file beside the database that lists erased customers. It is append-only. */
 export type ErasedList = {
   isThere(): Promise<boolean>
-  /** Its lines; undefined where there is no such file. */
+  /** Returns its lines; undefined without a file. */
   read(): Promise<readonly string[] | undefined>
-  /** Adds lines; they are on the disk when it resolves. */
+  /** Appends lines. Resolves when they are durable. */
   append(lines: readonly string[]): Promise<void>
-  /** Where it is, for people. */
+  /** The path, for operators. */
   readonly path: string
 }

@@ -1,7 +1,7 @@
 import { digestOf } from '../lib/digest.ts'
 import type { Log } from '../lib/log.ts'
 
-/** One kind of error within an hour (UTC): `hour` is its beginning, `lastSeen` a moment of it, both in milliseconds since the epoch. */
+/** Errors of one kind within one UTC hour. `hour` and `lastSeen`: milliseconds since the epoch. */
 export type ErrorNote = {
   readonly fingerprint: string
   readonly hour: number
@@ -9,35 +9,35 @@ export type ErrorNote = {
   readonly count: number
   readonly lastSeen: number
 }
-/** What the process has logged as errors since it was asked last. */
+/** Counts of the errors that the process logged. */
 export type ErrorNotes = {
-  /** Hands out what there is and begins anew. */
+  /** Returns the counts since the last call, and resets them. */
   take(): ErrorNote[]
-  /** How many lines there were of each event since the process began. */
+  /** Lines of each event since the process started. */
   counts(): [event: string, count: number][]
-  /** Takes back what could not be kept. */
-  giveBack(notes: readonly ErrorNote[]): void
+  /** Adds counts back that could not be stored. */
+  restore(notes: readonly ErrorNote[]): void
 }
 
 export const hourMs = 60 * 60_000
-/** Kinds within an hour; what comes beyond them is counted as one. */
+/** Kinds within an hour. Further ones are counted together. */
 const kindsMax = 200
 const titleMax = 200
-/** Those that an alarm waits for are there from the beginning: the first one is then seen to come. */
+/** Events of alarms start at 0, so that Prometheus sees the first increase. */
 const seen: readonly [string, number][] = [
   ['kpis.differ', 0],
   ['backup.documents_missing', 0],
   ['backup.document_damaged', 0],
 ]
 const other = 'other errors'
-/** Fields that say which part of the program it was; they hold words of ours. */
+/** Log fields that identify a part of the program. */
 const parts = ['job', 'lane', 'method', 'route', 'processor'] as const
 
 /**
- * The log, whose errors are counted besides. It only counts, in memory: what is counted is written by a job.
+ * Wraps a log so that its errors are counted in memory; a job stores the counts.
  * @param now milliseconds since the epoch
  */
-export function notingErrors(log: Log, now: () => number): { log: Log; notes: ErrorNotes } {
+export function countErrors(log: Log, now: () => number): { log: Log; notes: ErrorNotes } {
   const kinds = new Map<string, ErrorNote>()
   const counts = new Map<string, number>(seen)
   const known = { hour: 0, titles: new Set<string>() }
@@ -83,14 +83,14 @@ export function notingErrors(log: Log, now: () => number): { log: Log; notes: Er
         return taken
       },
       counts: () => [...counts],
-      giveBack: (notes) => notes.forEach(count),
+      restore: (notes) => notes.forEach(count),
     },
   }
 }
 
 /**
- * What an error is called: the event, the part of the program, the kind of error and where in our source it was thrown. Never its
- * message, which may quote anything: that is in the log.
+ * Returns the title of an error: event, part of the program, kind, and source location. It excludes the message, which
+ * may quote anything.
  */
 export function titleOf(event: string, fields: Record<string, unknown>): string {
   const error = fields['error']
@@ -102,10 +102,10 @@ export function titleOf(event: string, fields: Record<string, unknown>): string 
     .slice(0, titleMax)
 }
 
-/** A word of a program; '' for anything else. */
+/** Returns an identifier of the program; '' for other values. */
 const wordOf = (value: unknown): string => (typeof value === 'string' && /^[\w./:*-]{1,80}$/.test(value) ? value : '')
 
-/** The first place of a stack that is ours, as `modules/selling/order/saga/saga.ts:12`. */
+/** Returns the first location in souk's source, such as `modules/selling/order/saga/saga.ts:12`. */
 function placeOf(stack = ''): string {
   const [, path = '', line = ''] =
     /\/(?:(?:src|db|jobs)\/([\w./-]+\.ts)|(?:\$bunfs\/root\/)([\w.-]+\.js)):(\d+)/.exec(stack.slice(0, 10_000))?.filter(Boolean) ?? []

@@ -1,18 +1,18 @@
 type AnswerOptions = { retryAfterSeconds?: number; word?: string; allow?: readonly string[]; answerCode?: string }
 
 /**
- * What went wrong, in the caller's terms: the message is public and names what to fix, never what was sent. Thrown, never returned;
- * `http/errors.ts` answers it.
+ * An error with a public message that names what to fix and never repeats input. `http/errors.ts` turns it into a
+ * response.
  */
 export class AppError extends Error {
   override readonly name = 'AppError'
-  /** Seconds after which trying again makes sense; sent as `Retry-After`. */
+  /** Sent as `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
-  /** Stands in the answer's `error`, in the place of the status's name: what a program tells this refusal from others by. */
+  /** Replaces the status text in the `error` field of the response. */
   readonly word: string | undefined
-  /** The methods that the path takes; sent as `Allow`. */
+  /** Allowed methods of the path; sent as `Allow`. */
   readonly allow: readonly string[] | undefined
-  /** The body's `code`: a stable word by which a program tells this error from others. */
+  /** The `code` field of the response: a stable word for programs. */
   readonly answerCode: string | undefined
   constructor(
     readonly code: ErrorCode,
@@ -27,7 +27,7 @@ export class AppError extends Error {
   }
 }
 
-/** A command or the start cannot go on, and the message tells the operator what to do. It never holds a secret. */
+/** An error that stops a command or a start. The message tells the operator what to do, and contains no secret. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError'
 }

@@ -1,13 +1,13 @@
 import { AppError } from './errors.ts'
 
-/** How many lists are told whole at the moment, in this process. */
+/** Limits concurrent exports of this process. */
 export type ExportSlots = {
   /**
-   * Takes one of the places of a shop, or of whatever else is told whole.
-   * @param of what the place is of: the id of a shop
-   * @param whose the same in words
-   * @returns what gives it back, however often it is called
-   * @throws AppError RATE_LIMITED while it has as many as it may, or all together
+   * Takes a slot.
+   * @param of owner of the slot, such as a shop id
+   * @param whose the owner in words
+   * @returns a function that releases the slot; repeated calls do nothing
+   * @throws AppError RATE_LIMITED if the owner, or the process, has no free slot
    */
   take(of: string, whose?: string): () => void
 }

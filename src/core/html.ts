@@ -22,18 +22,18 @@ const options: IOptions = {
   nestingLimit: 64,
 }
 
-/** Loaded with the first text that has markup: most starts never need it, and its parser's tables are large. */
+/** Loaded with the first text that contains markup, because its parser is large. */
 const sanitizer = () => require('sanitize-html') as typeof import('sanitize-html')
 
-/** Characters of a text, before and after: the sanitiser may add some. A page of 100 products holds 100 of these. */
+/** Character limit before and after sanitising, which may add some. A page of 100 products holds 100 of these texts. */
 export const htmlLengthMax = 64 * 1024
-/** The parser's time grows with the square of tags that are not closed. */
+/** The parser takes quadratic time in unclosed tags. */
 const tagsMax = 5_000
 
 /**
- * HTML that is safe to put into a page: an allowlist of tags, attributes and schemes; no style, no script, no frame.
- * @param field where it was sent, for the refusal
- * @throws AppError INVALID when it is too long, or has too many tags
+ * Sanitises HTML by an allowlist of tags, attributes and schemes; removes styles, scripts and frames.
+ * @param field name of the request field, for the error message
+ * @throws AppError INVALID if it is too long or has too many tags
  */
 export function sanitize(html: string, field: string): string {
   if (html.split('<', tagsMax + 2).length > tagsMax + 1) throw new AppError('INVALID', `${field} (body): at most ${tagsMax} tags`)

@@ -4,19 +4,19 @@ import type { AppError } from './errors.ts'
 export type Claim =
   | {
       kind: 'claimed'
-      /** An attempt before this one vanished: what it was to do may be done. */
+      /** An earlier attempt ended without a result: its effect may exist already. */
       resumed: boolean
       /**
-       * Stores the answer in the same write as the effect, so that both happen or neither.
-       * @param isSure nobody waits to know whether it could be: if not, the write throws NothingChanged
+       * Stores the response in the write of the effect.
+       * @param isSure the caller does not wait: if the store fails, the write throws NothingChanged
        */
       keep: (tx: Writer, status: number, answer: unknown, isSure?: boolean) => Promise<void>
       fail: (status: number, answer: unknown) => Promise<void>
-      /** Forgets the key: nothing has happened. */
+      /** Deletes the key, because nothing happened. */
       release: () => Promise<void>
-      /** Lets the next request under the key go on at once with what this one has begun. */
+      /** Lets the next request with the key continue at once. */
       handOver: () => Promise<void>
-      /** Keeps the key for as long again: its work lives. */
+      /** Extends the lease of the key. */
       renew: () => Promise<void>
     }
   | { kind: 'replay'; status: number; body: string }
@@ -25,22 +25,26 @@ export type Claim =
 
 /** One attempt at an idempotent request. */
 export type Attempt = {
-  /** Names the request in records of ours, so that the same one sent again is known by it; the caller's own key is not told by it. */
+  /** A hash that identifies the request in stored records. It does not reveal the caller's key. */
   readonly key: string
-  /** An attempt under the same key vanished: what it was to do may be done. */
-  readonly resumed: boolean
-  /** Stores the answer inside the write that decides it, for those who do not make their write by `once`; `isSure` as there. Without a key it does nothing. */
-  readonly keep: (tx: Writer, answer: unknown, isSure?: boolean) => Promise<void>
+  /** An earlier attempt with the same key ended without a result: its effect may exist already. */
+  readonly isResumed: boolean
   /**
-   * Stores a refusal inside the write that does what it tells of, for those who change something and refuse: sent again under its key the
-   * request would meet what it has changed, and not be refused. The caller throws it then. Without a key it does nothing.
-   * @param refusal one that stays the answer under its key: CONFLICT, NOT_FOUND or INCOMPLETE
+   * Stores the response inside the write of the effect, for routes that do not use the write of `once`. Does nothing
+   * without a key.
+   * @param isSure as in `Claim`
    */
-  readonly refuse: (tx: Writer, refusal: AppError) => Promise<void>
+  readonly storeAnswer: (tx: Writer, answer: unknown, isSure?: boolean) => Promise<void>
+  /**
+   * Stores a refusal inside the write that causes it; the caller throws it afterwards. A retry would otherwise see the
+   * changed state. Does nothing without a key.
+   * @param refusal an error that is stored: CONFLICT, NOT_FOUND or INCOMPLETE
+   */
+  readonly storeRefusal: (tx: Writer, refusal: AppError) => Promise<void>
 }
 
 export type Idempotency = {
   claim(request: { scope: string; key: string; fingerprint: string }): Promise<Claim>
-  /** Tells the database of attempts that have ended while it could not be told. */
-  tellEnded(): Promise<void>
+  /** Retries to store the ends of attempts that the database could not store before. */
+  flushEnded(): Promise<void>
 }

@@ -1,23 +1,23 @@
 import { AppError } from './errors.ts'
 
-/** Who imports over HTTP at the moment, in this process. */
+/** Limits concurrent HTTP imports of this process. */
 export type ImportSlots = {
   /**
-   * Takes the only slot of a shop, or of whatever else is imported, before its file is there.
-   * @param of what the slot is of: the id of a shop
-   * @param whose the same in words
-   * @throws AppError RATE_LIMITED while it imports already, or too many are at work
+   * Takes the only slot of an owner, before the file is uploaded.
+   * @param of owner of the slot, such as a shop id
+   * @param whose the owner in words
+   * @throws AppError RATE_LIMITED if the owner imports already, or the process has no free slot
    */
   take(of: string, whose?: string): ImportSlot
 }
 
 export type ImportSlot = {
   /**
-   * The file is there, and is held in memory until the work is done: so many are at work at once.
-   * @throws AppError RATE_LIMITED
+   * Counts the import as running, because its file is in memory from now on.
+   * @throws AppError RATE_LIMITED if too many imports run
    */
   begin(): void
-  /** Gives back what was taken. */
+  /** Releases the slot. */
   leave(): void
 }
 
@@ -34,7 +34,7 @@ export function createImportSlots(): ImportSlots {
   return {
     take(of, whose = 'of this shop') {
       if (taken.has(of)) throw refused(`An import ${whose} is under way`)
-      // Before 20 MB are sent in vain.
+      // Refuse before the client sends up to 20 MB.
       assertRoom()
       taken.add(of)
       return {

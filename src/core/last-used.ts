@@ -1,29 +1,29 @@
 import type { Writer } from '../../db/engine.ts'
 import type { Deps } from './deps.ts'
-import { aside } from './request-context.ts'
+import { untracked } from './request-context.ts'
 
-/** Notes that something was used, to the minute, without making the request wait or fail for it. */
-export type Touch = (used: { readonly id: string; readonly lastUsedAt: number | null }) => void
+/** Records the last use with a precision of one minute. The request does not wait, and ignores failures. */
+export type RecordUse = (used: { readonly id: string; readonly lastUsedAt: number | null }) => void
 
 const precisionMs = 60_000
 
 /**
- * Makes one that remembers what it is writing about, so that many requests at once make one write.
- * @param what names it in the log, as `key`
- * @param note writes down that it was used at this time (milliseconds)
+ * Creates a recorder that makes one write for concurrent uses.
+ * @param what name of the record in the log, such as `key`
+ * @param note stores the time in milliseconds
  */
-export function createTouch(
+export function createLastUsedRecorder(
   { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
   what: string,
   note: (tx: Writer, id: string, at: number) => Promise<void>,
-): Touch {
+): RecordUse {
   const underWay = new Set<string>()
 
   return ({ id, lastUsedAt }) => {
     const now = clock.now()
     if (now - (lastUsedAt ?? 0) < precisionMs || underWay.has(id)) return
     underWay.add(id)
-    aside(() => db.write((tx) => note(tx, id, now)))
+    untracked(() => db.write((tx) => note(tx, id, now)))
       .catch((error: unknown) => log.warn(`${what}.last_used_not_noted`, { error }))
       .finally(() => underWay.delete(id))
   }

@@ -1,28 +1,34 @@
 import { type Column, eq, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 
 /**
- * How long somebody has a row to themselves for what is done outside of a write: longer than one call takes at most. A lease is taken by
- * a conditional update before it, and given back in the write of what came of it; whoever dies with one leaves it to run out.
+ * Duration of a lease: longer than one call to another service takes. A conditional update takes the lease before the
+ * call; the write of the result releases it. A crashed holder's lease expires.
  */
 export const leaseMs = 30_000
 
-/** Whoever holds a lease, and until when it counts. */
+/** Columns of a row that `leaseHolder` holds. */
 export const leaseOf = (leaseHolder: string, now: number) => ({ leaseHolder, leaseUntil: now + leaseMs })
 export const noLease = { leaseHolder: null, leaseUntil: null } as const
 
-/** Whether a lease counts no more. One further ahead than any is given for comes from a clock that has stepped back since. */
-export const isOver = (leaseUntil: number, now: number): boolean => leaseUntil <= now || leaseUntil > now + leaseMs
+/** Whether a lease has expired. An end that is too far ahead comes from a clock that was set back since. */
+export const isLeaseOver = (leaseUntil: number, now: number): boolean => leaseUntil <= now || leaseUntil > now + leaseMs
 
 type Leased = { leaseHolder: string | null; leaseUntil: number | null }
-/** Whether nobody but `holder` has a row. */
-export const isFree = ({ leaseHolder, leaseUntil }: Leased, holder: string, now: number): boolean =>
-  leaseHolder === null || leaseHolder === holder || leaseUntil === null || isOver(leaseUntil, now)
+/** Whether `holder` may take the lease of a row. */
+export const isLeaseFree = ({ leaseHolder, leaseUntil }: Leased, holder: string, now: number): boolean =>
+  leaseHolder === null || leaseHolder === holder || leaseUntil === null || isLeaseOver(leaseUntil, now)
 
 /**
- * That nobody but `holder` holds a row, for the guard of the update that takes its lease; as `isFree` has it.
- * Its placeholders: `holder`, `now`, and `farAhead`, beyond which no lease is given: that one comes from a clock that has stepped back since.
+ * `isLeaseFree` as a condition of the update that takes a lease. Placeholders: `holder`, `now` and `farAhead`, the
+ * latest valid end.
  */
-export const leaseIsFree = ({ leaseHolder, leaseUntil }: { readonly leaseHolder: Column; readonly leaseUntil: Column }): SQL | undefined =>
+export const leaseIsFreeCondition = ({
+  leaseHolder,
+  leaseUntil,
+}: {
+  readonly leaseHolder: Column
+  readonly leaseUntil: Column
+}): SQL | undefined =>
   or(
     isNull(leaseHolder),
     eq(leaseHolder, sql.placeholder('holder')),

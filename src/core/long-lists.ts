@@ -3,14 +3,14 @@ import { minuteMs } from '../lib/day.ts'
 import { type IdKind, idBoundary } from '../lib/ids.ts'
 import type { Deps } from './deps.ts'
 
-/** What was made before that has all been committed, where clocks stand together; what comes later all the same is seen to when it comes. */
+/** Writes older than this are committed, if clocks agree. Later ones are counted when they commit. */
 const settledMs = 5 * minuteMs
 
 /**
- * Has the late pages of a shop's list cost no more than its first from now on: beside whoever asked for a page, who does not wait for it.
- * @param shorten of the list's store, up to an id
+ * Extends the page index of a shop's list in the background, so that late pages cost no more than the first.
+ * @param shorten extends the index of the list up to an id
  */
-export function shortenList(
+export function extendPageIndex(
   { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
   shorten: (db: Database, shopId: string, before: string) => Promise<number>,
   shopId: string,

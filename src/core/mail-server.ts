@@ -1,8 +1,8 @@
-/** A mail server, as whoever has mails to send sees it. */
+/** The mail server, as senders of mails use it. */
 
-/** A mail as it is handed over. Texts have been looked at before: what somebody else wrote ends no header. */
+/** A mail to send. Header fields were checked for line breaks. */
 export type OutgoingMail = {
-  /** Without the angle brackets. The same for every attempt at one mail, so that whoever gets it twice sees it once. */
+  /** Without angle brackets. All attempts use the same id, so that receivers recognise duplicates. */
   readonly messageId: string
   readonly from: { readonly name: string | undefined; readonly address: string }
   readonly to: string
@@ -11,20 +11,20 @@ export type OutgoingMail = {
   readonly text: string
   readonly html: string
   readonly language: string
-  /** Of its `Date`, milliseconds. */
+  /** The `Date` header, in milliseconds. */
   readonly at: number
 }
 
 /**
- * Why a mail was not taken.
- * - `refused`: this mail never will be, as where nobody has that address.
- * - `later`: this mail not now, as where its addressee's server wants to be asked again.
- * - `broken`: the connection was lost or silent while this mail was on its way; it may have been taken.
- * - `server`: no mail is: the server cannot be reached, or does not let us in.
+ * Why a mail was not accepted.
+ * - `refused`: permanent, such as an unknown address.
+ * - `later`: temporary for this mail, such as greylisting.
+ * - `broken`: the connection failed during the transfer; the server may have accepted the mail.
+ * - `server`: the server is unreachable or refuses the login.
  */
 export type MailFailure = 'refused' | 'later' | 'broken' | 'server'
 
-/** What went wrong, in words that hold no address and nothing that the server wrote. */
+/** An error whose message contains no address and no text of the server. */
 export class MailNotTaken extends Error {
   override readonly name = 'MailNotTaken'
   constructor(
@@ -38,16 +38,16 @@ export class MailNotTaken extends Error {
 
 export type MailServer = {
   /**
-   * Hands a mail over. Once it resolves, the server answers for it.
-   * @param withinMs what all of it may take; the connection is cut then
+   * Sends a mail. Resolves when the server has accepted it.
+   * @param withinMs time limit; the connection is closed afterwards
    * @throws MailNotTaken
    */
   send(mail: OutgoingMail, withinMs: number): Promise<void>
   /**
-   * Logs in, and out again.
+   * Logs in and out.
    * @throws MailNotTaken
    */
   verify(withinMs: number): Promise<void>
-  /** Ends the connections that are kept for the next mail. */
+  /** Closes idle connections. */
   close(): void
 }

@@ -1,22 +1,22 @@
-/** What the operations' pages are told of services, errors and deploys, whoever tells it. `clients/operations/` asks those outside. */
+/** Types of services, errors and deploys on the operations pages. `clients/operations/` queries the providers. */
 
 export const serviceStates = ['steady', 'rolling', 'degraded', 'unknown'] as const
 export type ServiceState = (typeof serviceStates)[number]
 
-/** A service that runs somewhere: how many of it are wanted, run, and are about to run. */
+/** A running service with its desired, running and pending instances. */
 export type ServiceStatus = {
   readonly service: string
   readonly desired: number
   readonly running: number
   readonly pending: number
-  /** What runs, as the provider names it; `unknown` where it names nothing. */
+  /** Revision that the provider reports; `unknown` if none. */
   readonly revision: string
   readonly state: ServiceState
 }
 
 /** One kind of error of the last 24 hours. `lastSeen`: ISO 8601. */
 export type ErrorGroup = { readonly id: string; readonly title: string; readonly count: number; readonly lastSeen: string }
-/** A project's errors of the last 24 hours: how many, of how many kinds that nobody has resolved, and the most frequent ones. */
+/** Errors of a project in the last 24 hours: events, unresolved kinds, and the most frequent kinds. */
 export type ErrorProject = {
   readonly project: string
   readonly events: number
@@ -25,7 +25,7 @@ export type ErrorProject = {
 }
 
 export type SourceChange = { readonly sha: string; readonly title: string; readonly author: string; readonly url: string }
-/** The latest deploy of a service that succeeded. `deployedAt`: ISO 8601; `change` is null where nobody knows what was changed. */
+/** The latest successful deploy of a service. `deployedAt`: ISO 8601. `change`: null if unknown. */
 export type Deploy = {
   readonly service: string
   readonly environment: string
@@ -34,27 +34,33 @@ export type Deploy = {
   readonly change: SourceChange | null
 }
 
-/** Over which errors are counted. */
+/** Time window of error counts. */
 export const errorWindowHours = 24
-/** Of one project. */
+/** Kinds shown per project. */
 export const topErrors = 5
 
-/** Somebody who tells something, over the network or from here. */
+/** A source of operations data, remote or local. */
 export type Provider<Item> = {
-  /** One word, as the settings have it. */
+  /** Name in the settings. */
   readonly name: string
-  /** What is asked, in words that change when another account or another server is: an answer of another one is not shown. */
+  /** Identifies the account and the server, so that a cached response of another one is not shown. */
   readonly source: string
-  /** Asks for all of it. @throws ProviderError where there is no answer, or none that makes sense */
+  /**
+   * Fetches all items.
+   * @throws ProviderError without a valid response
+   */
   ask(): Promise<readonly Item[]>
 }
 
-/** A provider did not answer, refused, or said what makes no sense. The message is for the log: it holds nothing that was answered. */
+/**
+ * The provider did not respond, refused, or sent an invalid response. The message is for the log and contains nothing
+ * of the response.
+ */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   constructor(
     message: string,
-    /** Before that it is not to be asked again, in milliseconds from now. */
+    /** Earliest retry, in milliseconds from now. */
     readonly retryAfterMs?: number,
     options?: ErrorOptions,
   ) {

@@ -1,19 +1,19 @@
 import type { Config } from '../config.ts'
 import { blockList, isPrivate } from '../lib/networks.ts'
 
-/** Why a super admin may not call from where they are; the first that holds, in this order. */
-export type WhereReason = 'NO_ADDRESS' | 'ADDRESS' | 'COUNTRY_UNKNOWN' | 'COUNTRY'
+/** Why an operator request is refused by its location; the first reason in this order counts. */
+export type OperatorRefusalReason = 'NO_ADDRESS' | 'ADDRESS' | 'COUNTRY_UNKNOWN' | 'COUNTRY'
 
-/** From where somebody calls, as far as it can be believed. */
-export type Whence = {
-  /** Undefined: it cannot be told. */
+/** The trusted part of a caller's location. */
+export type CallerLocation = {
+  /** Undefined: unknown. */
   readonly address: string | undefined
-  /** What a trusted proxy's header says of the country; undefined: no such header. */
+  /** Country header of a trusted proxy; undefined without one. */
   readonly proxyCountry: string | undefined
 }
 
-/** What each reason is answered with. Never the address, never the country. */
-export const whereMessages: Readonly<Record<WhereReason, string>> = {
+/** Messages of the refusals. They contain neither the address nor the country. */
+export const operatorRefusalMessages: Readonly<Record<OperatorRefusalReason, string>> = {
   NO_ADDRESS:
     'The address you call from cannot be told: the request was forwarded by a proxy that is not trusted, or that does not name the caller (TRUSTED_PROXIES)',
   ADDRESS: 'The address you call from is not one that operators may call from (OPERATOR_IP_ALLOWLIST)',
@@ -23,22 +23,22 @@ export const whereMessages: Readonly<Record<WhereReason, string>> = {
 
 type Settings = Pick<Config, 'operatorIpAllowlist' | 'operatorCountries'>
 
-/** A country's two letters in what a proxy or a file says. `XX` is what some proxies say where they do not know. */
+/** Parses a country code of a proxy or file. Some proxies send `XX` for unknown. */
 export function countryIn(text: string): string | undefined {
   const country = text.trim().toUpperCase()
   return /^[A-Z]{2}$/.test(country) && country !== 'XX' ? country : undefined
 }
 
 /**
- * Judges from where operators call (contract, section 8): by the address, and then by the country, where countries are set. Loopback
- * and private addresses have no country and pass.
- * @param countryOf what the operator's file says of an address; a proxy's header comes first, and one that says nothing counts as unknown
- * @returns why they may not; undefined: they may
+ * Checks the location of operator requests (contract, section 8): first the address, then the country if
+ * OPERATOR_COUNTRIES is set. Loopback and private addresses have no country and pass.
+ * @param countryOf lookup in GEO_DATABASE. A proxy header has precedence; an empty one counts as unknown
+ * @returns the reason of a refusal; undefined if the request is allowed
  */
 export function createOperatorGuard(
   { operatorIpAllowlist, operatorCountries }: Settings,
   countryOf: (address: string) => string | undefined,
-): (whence: Whence) => WhereReason | undefined {
+): (whence: CallerLocation) => OperatorRefusalReason | undefined {
   const isAllowed = blockList(operatorIpAllowlist)
   return ({ address, proxyCountry }) => {
     if (address === undefined) return 'NO_ADDRESS'

@@ -1,28 +1,28 @@
-/** Calls to addresses outside: what they look like from here, and how they fail. `clients/safe-fetch.ts` makes them. */
+/** Types of outgoing HTTP and DNS requests. `clients/safe-fetch.ts` implements them. */
 
 export type SafeFetchOptions = {
-  /** Default GET. */
+  /** Default: GET. */
   method?: string
   headers?: Readonly<Record<string, string>>
   body?: string
-  /** For the whole exchange, from the look-up of the name to the last byte. */
+  /** Time limit of the whole exchange, including the DNS lookup. */
   timeoutMs: number
-  /** Of the answer's body. */
+  /** Limit of the response body. */
   bytesMax: number
-  /** Refuses plain http. */
   httpsOnly?: boolean
-  /** The operator chose the address: it may lie in any network. */
+  /** The operator chose the address, so private networks are allowed. */
   trusted?: boolean
-  /** Gives up before the time is over: the failure is a time-out all the same. */
+  /** Aborts early. The failure is also `timeout`. */
   signal?: AbortSignal
 }
-export type SafeAnswer = { status: number; headers: Headers; bytes: Uint8Array }
+export type SafeResponse = { status: number; headers: Headers; bytes: Uint8Array }
 
 /**
- * Calls an http or https URL and reads the whole answer. Follows no redirects, sends no credentials, and asks no proxy.
- * @throws OutgoingError that says what kind of failure it was, for every failure there is
+ * Calls an http or https URL and reads the whole response. Follows no redirects, sends no credentials and uses no
+ * proxy.
+ * @throws OutgoingError for every failure
  */
-export type SafeFetch = (url: string, options: SafeFetchOptions) => Promise<SafeAnswer>
+export type SafeFetch = (url: string, options: SafeFetchOptions) => Promise<SafeResponse>
 
 export type OutgoingFailure =
   | 'address not allowed'
@@ -33,12 +33,14 @@ export type OutgoingFailure =
   | 'redirect'
   | 'answer too large'
 
-/** An outgoing call failed. The message may be shown to the caller who chose the address; the cause is for the log. */
+/**
+ * An outgoing request failed. The message may be shown to the caller who chose the address; the cause is for the log.
+ */
 export class OutgoingError extends Error {
   override readonly name = 'OutgoingError'
   constructor(
     readonly kind: OutgoingFailure,
-    /** Of the answer, when the other side had come so far. */
+    /** Status of the response, if one arrived. */
     readonly status?: number,
     { message = kind, ...options }: ErrorOptions & { readonly message?: string | undefined } = {},
   ) {
@@ -47,11 +49,10 @@ export class OutgoingError extends Error {
 }
 
 /**
- * What the DNS says of the TXT records of a name: their strings in order, where those that are parts of one record (RFC 1035 lets none be
- * longer than 255) are not told from records of their own, since Bun does not tell; else why there are none. `absent` (NXDOMAIN, or a
- * name without such records: not told either) is an answer; `failed` (SERVFAIL, REFUSED, what cannot be read) and `late` say nothing of
- * the name.
+ * TXT records of a name, or why there are none. Bun does not separate the strings of one record (RFC 1035: at most 255
+ * bytes each) from other records. `absent` means NXDOMAIN or no TXT records; `failed` and `late` say nothing about the
+ * name.
  */
 export type TxtAnswer = { readonly strings: readonly string[] } | { readonly failure: 'absent' | 'failed' | 'late' }
-/** Asks the DNS; never rejects. */
+/** Queries the DNS. Never rejects. */
 export type TxtLookup = (name: string) => Promise<TxtAnswer>

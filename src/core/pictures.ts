@@ -1,39 +1,39 @@
-/** Where a picture lies while it is looked at, and made smaller; `clients/pictures.ts` is the bench. */
+/** The workspace in which uploaded pictures are inspected and resized; `clients/pictures.ts` implements it. */
 
-/** A file of the bench: whole, with SHA-256 of its bytes in hex. */
-export type BenchFile = { readonly bytes: number; readonly digest: string; chunks(): AsyncGenerator<Uint8Array> }
-export type RenderedSize = { readonly width: number; readonly height: number } & BenchFile
+/** A complete file of the workspace, with its SHA-256 in hex. */
+export type WorkspaceFile = { readonly bytes: number; readonly digest: string; chunks(): AsyncGenerator<Uint8Array> }
+export type RenderedSize = { readonly width: number; readonly height: number } & WorkspaceFile
 
-export type Rendered = {
-  /** What was put there, as it is. */
-  readonly original: BenchFile
-  /** Smaller ones, as WebP, the smallest first. */
+export type RenderedPicture = {
+  /** The cleaned picture in its original size. */
+  readonly original: WorkspaceFile
+  /** Smaller versions as WebP, smallest first. */
   readonly sizes: readonly RenderedSize[]
 }
 
-/** One picture on the bench. */
-export type OnBench = {
-  /** What came, whole, in memory. */
+/** A picture in the workspace. */
+export type UploadedPicture = {
+  /** Reads the whole upload into memory. */
   bytes(): Promise<Uint8Array>
   /**
-   * Puts a picture down, has its pixels decoded, and makes smaller ones of it; by a process of its own, of a low priority.
-   * @param decodes false where its pixels cannot be decoded here: nothing is made of it
+   * Stores the cleaned picture and renders smaller versions, in a separate process of low priority.
+   * @param decodes false if this machine cannot decode the format: nothing is rendered
    * @throws RenderFailed
    */
-  render(parts: readonly Uint8Array[], how: { readonly decodes: boolean; readonly widths: readonly number[] }): Promise<Rendered>
+  render(parts: readonly Uint8Array[], how: { readonly decodes: boolean; readonly widths: readonly number[] }): Promise<RenderedPicture>
 }
 
-export type PictureBench = {
+export type PictureWorkspace = {
   /**
-   * Puts down what comes, and clears the place once `use` has ended.
-   * @throws what the chunks throw; AppError UNAVAILABLE when the disk is full
+   * Stores an upload, and deletes it when `use` has ended.
+   * @throws errors of `chunks`; AppError UNAVAILABLE if the disk is full
    */
-  receive<T>(chunks: AsyncIterable<Uint8Array>, use: (picture: OnBench) => Promise<T>): Promise<T>
-  /** Clears what a crash left there, once it is so old. */
+  receive<T>(chunks: AsyncIterable<Uint8Array>, use: (picture: UploadedPicture) => Promise<T>): Promise<T>
+  /** Deletes files that a crash left, if they are older than `beforeMs`. */
   tidy(beforeMs: number): Promise<void>
 }
 
-/** `DAMAGED`: the pixels do not decode. `FAILED`: they could not be looked at, and nobody knows. */
+/** `DAMAGED`: the pixels do not decode. `FAILED`: decoding did not run, so nothing is known. */
 export class RenderFailed extends Error {
   override readonly name = 'RenderFailed'
   constructor(

@@ -1,6 +1,6 @@
 import { managers, type StaffRole } from './roles.ts'
 
-/** The shop a request is about, as far as every route needs it. */
+/** The fields of a shop that every route needs. */
 export type ShopContext = {
   readonly id: string
   readonly merchantId: string
@@ -12,16 +12,16 @@ export type ShopContext = {
 export type Principal =
   | { readonly kind: 'anonymous'; readonly id: 'anonymous' }
   | { readonly kind: 'superAdmin'; readonly id: string; readonly sessionId: string }
-  /** `role`: in the shop that the request is about; undefined where it is about none. */
+  /** `role`: the merchant's role in the shop of the request; undefined without a shop. */
   | { readonly kind: 'merchant'; readonly id: string; readonly sessionId: string; readonly role?: StaffRole | undefined }
   | { readonly kind: 'customer'; readonly id: string; readonly sessionId: string; readonly shopId: string }
   | KeyPrincipal
   | { readonly kind: 'integration'; readonly id: 'integration' }
 
-/** Whoever has an access token. */
+/** A caller with an access token. */
 export type TokenPrincipal = Extract<Principal, { readonly sessionId: string }>
 
-/** Whoever has an API key of a shop. */
+/** A caller with an API key of a shop. */
 export type KeyPrincipal = {
   readonly kind: 'key'
   readonly id: string
@@ -29,35 +29,38 @@ export type KeyPrincipal = {
   readonly shop: ShopContext
 }
 
-/** Whom a request was let in as. */
-export type Admitted = {
+/** The result of authentication. */
+export type Admission = {
   readonly principal: Principal
-  /** The shop that the request is about; undefined on routes that have none. */
+  /** The shop of the request; undefined if the route has none. */
   readonly shop: ShopContext | undefined
-  /** The caller named a shop that is not theirs: answered once the request is known to be well-formed. */
+  /** The caller named a shop without access. The request is refused after its body was validated. */
   readonly shopIsMissing?: boolean
 }
 
 export const anonymous: Principal = { kind: 'anonymous', id: 'anonymous' }
 
-/** Who stands behind a credential. Undefined: nobody, or no longer. */
+/** Looks up credentials and shops. Undefined: unknown or no longer valid. */
 export type Identity = {
   ofToken(token: string): Promise<TokenPrincipal | undefined>
   ofKey(key: string): Promise<KeyPrincipal | undefined>
-  /** The same where it can be said at once; undefined also where it cannot. */
+  /** `ofKey` from the cache; undefined if it is not cached. */
   keyNow(key: string): KeyPrincipal | undefined
-  /** The shop with this handle, whoever asks; also one that is suspended. */
+  /** Returns the shop with this handle, also a suspended one. */
   shopNamed(name: string): Promise<ShopContext | undefined>
-  /** The same as anybody finds it: not one that is suspended. */
+  /** Returns the shop with this handle, unless it is suspended. */
   publicShopNamed(name: string): Promise<ShopContext | undefined>
-  /** The shop with this id, whoever asks. */
+  /** Returns the shop with this id, also a suspended one. */
   shop(id: string): Promise<ShopContext | undefined>
-  /** The shop with this id, or the first that they came to, in which somebody works, and as what; read anew for each request. */
+  /**
+   * Returns a shop in which the user works, and the role there: the one with this id, or the first that they joined.
+   * Not cached.
+   */
   placeOf(userId: string, shopId: string | undefined): Promise<{ readonly shop: ShopContext; readonly role: StaffRole } | undefined>
 }
 
-/** Whether who calls may take a shop's lists along (CSV): managers and owners, and the shop's own secret key. */
-export function mayExport(principal: Principal): boolean {
+/** Whether the caller may export lists of the shop: owners, managers and the secret key. */
+export function canExport(principal: Principal): boolean {
   if (principal.kind === 'key') return principal.scopes.includes('server')
   return principal.kind === 'merchant' && principal.role !== undefined && (managers as readonly StaffRole[]).includes(principal.role)
 }

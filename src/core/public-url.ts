@@ -1,7 +1,10 @@
 import type { Deps } from './deps.ts'
 
-/** Where people reach this instance, without a slash at the end: by PUBLIC_URL, else where it listens. What a request says of it counts for nothing. */
-export function ownUrl({ config, life }: Pick<Deps, 'config' | 'life'>): string {
+/**
+ * Returns the URL of this instance without a trailing slash: PUBLIC_URL, or the address it listens on. Request headers
+ * are not trusted.
+ */
+export function publicUrlOf({ config, life }: Pick<Deps, 'config' | 'life'>): string {
   const { publicUrl, host, port } = config
   return publicUrl?.replace(/\/+$/, '') ?? life.url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

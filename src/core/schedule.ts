@@ -1,12 +1,12 @@
-/** The times of a pattern (cron-pattern.ts says which there are), in milliseconds, UTC. */
+/** Times of a cron pattern (see cron-pattern.ts), in UTC milliseconds. */
 export type Schedule = {
-  /** The first time after this one; undefined where none comes, as of the 30th of February. */
+  /** Returns the first time after `after`; undefined if there is none, such as February 30. */
   next(after: number): number | undefined
-  /** The last time before this one. */
+  /** Returns the last time before `before`. */
   last(before: number): number | undefined
 }
 
-/** Loads croner when it is first asked for: a command that runs nothing needs none. */
+/** Loads croner on demand, because most commands do not schedule anything. */
 export async function openSchedule(pattern: string): Promise<Schedule> {
   const { Cron } = await import('croner')
   const cron = new Cron(pattern, { utcOffset: 0 })

@@ -1,12 +1,12 @@
 /**
- * Copies sealed on their way into a store and opened on their way out: whoever reads the store learns names, sizes and times. What is sealed
- * begins with `SOUKBAK1`, the eight characters of its key's id and 32 random bytes; then comes a sealed stream (lib/sealed-stream.ts) under a
- * key derived from those and the store's, bound to the name, so that one copy does not open in place of another.
+ * A backup store that seals files on write and opens them on read. Readers of the underlying store see names, sizes and
+ * times only. Format: `SOUKBAK1`, the 8-character key id, 32 random bytes, and a sealed stream (lib/sealed-stream.ts).
+ * Its key is derived from both and bound to the name, so that a file does not open under another name.
  */
 import { derivedKey, openStream, SealBroken, sealedChunkBytes, sealStream } from '../lib/sealed-stream.ts'
 import type { BackupStore } from './backup-store.ts'
 
-/** What copies in a store are sealed under. */
+/** A key that seals backups. */
 export type BackupKey = {
   /** Eight hex digits. */
   readonly id: string
@@ -15,24 +15,27 @@ export type BackupKey = {
 }
 
 export type BackupKeys = {
-  /** What is put from now on is sealed under this. */
+  /** Seals new files. */
   readonly current: BackupKey
   of(id: string): BackupKey | undefined
 }
 
-/** What every sealed copy begins with. */
+/** Magic bytes of a sealed file. */
 export const sealedMagic = 'SOUKBAK1'
 const [idBytes, saltBytes, tagBytes] = [8, 32, 16]
 const purpose = 'backup'
 const headBytes = sealedMagic.length + idBytes + saltBytes
 
-/** How many bytes a sealed copy of so many holds. */
-export function openedLength(sealed: number): number {
+/** Returns the plain size of a sealed file. */
+export function plainLength(sealed: number): number {
   const body = Math.max(0, sealed - headBytes - sealedMagic.length)
   return Math.max(0, body - tagBytes * Math.ceil(body / (sealedChunkBytes + tagBytes)))
 }
 
-/** The same store, of which everything is sealed. `get` throws SealBroken for what is not sealed, or under another key, or was altered. */
+/**
+ * Wraps a store so that its files are sealed. `get` throws SealBroken for files that are unsealed, altered or under
+ * another key.
+ */
 export function createSealedStore(store: BackupStore, keys: BackupKeys, randomBytes: (count: number) => Uint8Array): BackupStore {
   async function* seal(name: string, plain: AsyncIterable<Uint8Array>, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
     const { id, secret } = keys.current
@@ -77,11 +80,11 @@ export function createSealedStore(store: BackupStore, keys: BackupKeys, randomBy
     },
     async get(name) {
       const kept = await store.get(name)
-      return kept && { bytes: openedLength(kept.bytes), chunks: () => open(name, kept.chunks()) }
+      return kept && { bytes: plainLength(kept.bytes), chunks: () => open(name, kept.chunks()) }
     },
     delete: (name) => store.delete(name),
     async *list(prefix) {
-      for await (const one of store.list(prefix)) yield { ...one, bytes: openedLength(one.bytes) }
+      for await (const one of store.list(prefix)) yield { ...one, bytes: plainLength(one.bytes) }
     },
     free: () => store.free(),
   }

@@ -1,22 +1,22 @@
-/** What several processes of an instance know together, as it looks from here. `clients/redis.ts` keeps it. */
+/** State that the processes of an instance share; `clients/redis.ts` implements it. */
 
-export type Shared = {
-  /** `off`: there is none, and the process is the only one, or goes on by itself. */
+export type SharedState = {
+  /** `off`: not configured, or the process works alone. */
   state(): 'off' | 'here' | 'away'
   /**
-   * Runs a script (Lua) on these keys, in one step.
-   * @returns undefined when nothing came back in time; nobody knows then whether it was done. Never rejects, and never takes long
+   * Runs a Lua script atomically. Never rejects.
+   * @returns undefined without a response in time; whether the script ran is unknown then
    */
   run(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
-  /** Whether nobody else has this name for now; then they have not for so long. Everybody has it while nothing is shared. */
+  /** Reserves a name for `ms` milliseconds; false if another process has it. Always true without shared state. */
   claim(name: string, ms: number): Promise<boolean>
-  /** How often it was not there when it was asked. */
+  /** Number of calls that failed. */
   failures(): number
   close(): void
 }
 
-/** For a process by itself. */
-export const notShared: Shared = {
+/** For a single process. */
+export const noSharedState: SharedState = {
   state: () => 'off',
   run: async () => undefined,
   claim: async () => true,

@@ -2,25 +2,25 @@ import { and, type Column, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Writer } from '../../db/engine.ts'
 import { sureChangeOf, updateOf } from '../../db/prepared.ts'
-import { defined } from '../lib/objects.ts'
+import { withoutUndefined } from '../lib/objects.ts'
 import type { SourceOf, StateOf, Transitions } from '../lib/transitions.ts'
 
 type Stateful = SQLiteTable & { readonly id: Column; readonly status: Column }
-/** What of a row may be set besides its state. */
+/** Columns that a transition may set besides the state. */
 type Fields<Table extends SQLiteTable> = Partial<Omit<Table['$inferSelect'], 'id' | 'status'>>
 
 /**
- * A row by its id; or as it stands, locked by this write: then what it is after the change is known, and nobody waits for the change. Were it
- * not as it was said to be, the write throws NothingChanged. `asKnown`: not locked before, and so the change asks of all that may be another
- * of it whether it still is as it is said to be.
+ * Selects a row: by id, or as the row itself if this write has locked it. Then the result is known without waiting, and
+ * the write throws NothingChanged if the row differs. `asKnown`: the row was read but not locked, so the update also
+ * compares its mutable columns.
  */
 type Which<Table extends SQLiteTable> = string | Table['$inferSelect'] | AsKnown<Table>
 type AsKnown<Table extends SQLiteTable> = { readonly asKnown: Table['$inferSelect'] }
 
-export type Moves<Table extends Stateful, States extends Transitions> = {
+export type StateMachine<Table extends Stateful, States extends Transitions> = {
   /**
-   * Moves a row on from one of the states `from`, as its table of transitions allows: another move does not compile.
-   * @returns the row after it; undefined when it is in none of them, and then nothing has changed
+   * Moves a row from one of the states `from` to `to`. Transitions that the table does not allow do not compile.
+   * @returns the changed row; undefined if its state is not in `from`
    */
   move<To extends StateOf<States>>(
     tx: Writer,
@@ -28,10 +28,10 @@ export type Moves<Table extends Stateful, States extends Transitions> = {
     from: readonly SourceOf<States, To>[],
     to: To,
     fields: Fields<Table>,
-    /** For the placeholders of the guard. */
+    /** Values of the guard's placeholders. */
     values?: Record<string, unknown>,
   ): Promise<Table['$inferSelect'] | undefined>
-  /** Moves a row on by two steps at once, of which nobody sees the first. As `move` otherwise. */
+  /** Makes two transitions in one update; nobody sees the state `over`. */
   moveThrough<Over extends StateOf<States>, To extends StateOf<States>>(
     tx: Writer,
     which: Which<Table>,
@@ -40,7 +40,7 @@ export type Moves<Table extends Stateful, States extends Transitions> = {
     to: To,
     fields: Fields<Table>,
   ): Promise<Table['$inferSelect'] | undefined>
-  /** Changes a row that is in one of the states `within`, and leaves it there. Undefined when it is in none of them. */
+  /** Updates a row without a transition. Returns undefined if its state is not in `within`. */
   change(
     tx: Writer,
     which: Which<Table>,
@@ -49,23 +49,23 @@ export type Moves<Table extends Stateful, States extends Transitions> = {
   ): Promise<Table['$inferSelect'] | undefined>
 }
 
-type MoveOptions<Table extends SQLiteTable> = {
-  /** Called inside the write with every row that has changed. */
-  changed?: (tx: Writer, row: Table['$inferSelect']) => void
-  /** Called inside the write with every row that has moved on, besides. */
-  moved?: (tx: Writer, row: Table['$inferSelect']) => void
-  /** What must hold of a row besides its state; its placeholders are named otherwise than the columns. */
+type StateMachineOptions<Table extends SQLiteTable> = {
+  /** Called inside the write with each changed row. */
+  onChange?: (tx: Writer, row: Table['$inferSelect']) => void
+  /** Also called inside the write with each row whose state changed. */
+  onMove?: (tx: Writer, row: Table['$inferSelect']) => void
+  /** A further condition of every update. Its placeholders must not be named like columns. */
   guard?: SQL | undefined
-  /** What of a row may be another once somebody else has had it: needed for `asKnown`. */
+  /** Columns that other writes may change; required for `asKnown`. */
   known?: readonly (keyof Table['$inferSelect'] & string)[]
 }
 
-/** Moves and changes the rows of a table whose `status` follows a table of transitions. */
-export function movesOf<Table extends Stateful, States extends Transitions>(
+/** Creates transitions and updates of a table whose `status` follows a transition table. */
+export function createStateMachine<Table extends Stateful, States extends Transitions>(
   table: Table,
   _transitions: States,
-  { changed, moved, guard, known = [] }: MoveOptions<Table> = {},
-): Moves<Table, States> {
+  { onChange, onMove, guard, known = [] }: StateMachineOptions<Table> = {},
+): StateMachine<Table, States> {
   const built = new Map<string, ReturnType<typeof build>>()
   const build = (states: readonly string[]) => {
     const where = and(eq(table.id, sql.placeholder('which')), inArray(table.status, [...states]), guard)
@@ -78,7 +78,7 @@ export function movesOf<Table extends Stateful, States extends Transitions>(
   const isAsBefore = (name: string) =>
     sql`${(table as unknown as Record<string, Column>)[name]} is not distinct from ${sql.placeholder(before(name))}`
 
-  /** Built once for each set of states that something starts from. */
+  /** Prepared once per set of source states. */
   async function update(tx: Writer, which: Which<Table>, states: readonly string[], fields: Record<string, unknown>, values: object = {}) {
     const { update, change, changeAsKnown } = built.getOrInsertComputed(states.join(), () => build(states))
     if (typeof which !== 'string') {
@@ -88,19 +88,19 @@ export function movesOf<Table extends Stateful, States extends Transitions>(
       const named: Record<string, unknown> = { ...values, which: found['id'] }
       if (!isLocked) for (const name of known) named[before(name)] = found[name]
       await (isLocked ? change : changeAsKnown)(tx, anotherThan(found, fields), named)
-      const row = { ...found, ...defined(fields) }
-      changed?.(tx, row)
+      const row = { ...found, ...withoutUndefined(fields) }
+      onChange?.(tx, row)
       return row
     }
     const [row] = await update(tx, fields, { ...values, which })
     if (!row) return undefined
-    changed?.(tx, row)
+    onChange?.(tx, row)
     return row
   }
 
   async function moveTo(tx: Writer, which: Which<Table>, from: readonly string[], fields: Record<string, unknown>, values?: object) {
     const row = await update(tx, which, from, fields, values)
-    if (row) moved?.(tx, row)
+    if (row) onMove?.(tx, row)
     return row
   }
 
@@ -115,8 +115,8 @@ const isAsKnown = <Table extends SQLiteTable>(which: Table['$inferSelect'] | AsK
 const before = (name: string): string => `${name} before`
 
 /**
- * Of what is to be set only what a row does not have already: an update rewrites the entries of every index that holds a column of it.
- * All of it where nothing is another, since something has to be set.
+ * Removes fields that do not change, because an update rewrites every index entry of a set column. Keeps all if none
+ * changes, because an update must set something.
  */
 function anotherThan(row: Record<string, unknown>, fields: Record<string, unknown>): Record<string, unknown> {
   const change: Record<string, unknown> = {}

@@ -1,8 +1,8 @@
 export type TokenRole = 'MERCHANT' | 'CUSTOMER' | 'SUPER_ADMIN'
-export type Claims = { sub: string; sid: string; role: TokenRole; shop?: string }
+export type TokenClaims = { sub: string; sid: string; role: TokenRole; shop?: string }
 
-/** What makes an access token differ from the next one with the same claims. The same values give the same token. */
-export type Issue = {
+/** Fields that distinguish tokens with the same claims. Equal values give an equal token. */
+export type TokenOptions = {
   /** `jti`. Default: a new one. */
   readonly id?: string
   /** When it was issued, in milliseconds. Default: now. */
@@ -11,10 +11,12 @@ export type Issue = {
   readonly keyVersion?: string
 }
 
-/** Access tokens: signed here, verified here. */
+/** Signs and verifies access tokens. */
 export type Tokens = {
   readonly lifetimeSeconds: number
-  sign(claims: Claims, issue?: Issue): string
-  /** The claims of a token that we signed and that has not expired. Whether its session still lives is for the caller to ask. */
-  verify(token: string): Promise<Claims | undefined>
+  sign(claims: TokenClaims, issue?: TokenOptions): string
+  /**
+   * Returns the claims of a valid token that has not expired. The caller checks whether the session is still active.
+   */
+  verify(token: string): Promise<TokenClaims | undefined>
 }

@@ -1,27 +1,27 @@
 import { AppError } from './errors.ts'
 
-/** What of a record's version is said by who changes it (`If-Match`): that there is one, or that it is one of these tags. */
-export type Expected = '*' | readonly string[]
+/** The value of `If-Match`: any version, or one of these tags. */
+export type ExpectedVersion = '*' | readonly string[]
 
-/** The strong `ETag` of a record, which is that of its version: management writes raise it, sales and stock do not. */
+/** Returns the strong ETag of a version. Management writes increase the version; sales and stock changes do not. */
 export const etagOfVersion = (version: number): string => `"v${version}"`
 
 const stale = () => new AppError('PRECONDITION_FAILED', 'if-match (header): the record has changed; read it again')
 
 /**
- * Asked inside the write, once the record is known to be there and before anything else is refused.
+ * Call it inside the write, after the 404 check and before other refusals.
  * @throws AppError PRECONDITION_FAILED
  */
-export function assertExpected(expected: Expected | undefined, version: number): void {
+export function assertVersion(expected: ExpectedVersion | undefined, version: number): void {
   if (expected === undefined || expected === '*' || expected.includes(etagOfVersion(version))) return
   throw stale()
 }
 
 /**
- * What a write changed, where it was to change a version that it had read.
- * @throws AppError PRECONDITION_FAILED when somebody else changed it in between
+ * Returns the row of a versioned update.
+ * @throws AppError PRECONDITION_FAILED without a row: another request changed the record meanwhile
  */
-export function unlessStale<Row>(row: Row | undefined): Row {
+export function assertNotStale<Row>(row: Row | undefined): Row {
   if (row === undefined) throw stale()
   return row
 }

@@ -1,7 +1,7 @@
 /** Lets the planned orders happen: each by the services that serve a shopper and a merchant of today, at its own time. */
 
 import type { Principal } from '../core/principal.ts'
-import { shareOf } from '../lib/rounding.ts'
+import { multiplyHalfEven } from '../lib/rounding.ts'
 import type { PaymentChoice } from '../modules/payments/payment/domain.ts'
 import { paymentsOf } from '../modules/payments/payment/index.ts'
 import { approveCommissions } from '../modules/selling/affiliate/index.ts'
@@ -181,7 +181,7 @@ const request = ({ market, planned }: Sale, what: string) => ({
   shopId: market.shop.id,
   orderId: planned.id,
   actor: { id: market.shop.merchantId },
-  attempt: { key: `demo ${planned.id} ${what}`, resumed: false, keep: async () => undefined, refuse: async () => undefined },
+  attempt: { key: `demo ${planned.id} ${what}`, isResumed: false, storeAnswer: async () => undefined, storeRefusal: async () => undefined },
 })
 
 async function cancel(sale: Sale): Promise<void> {
@@ -223,7 +223,7 @@ async function giveBack(sale: Sale): Promise<void> {
   const { attempt, ...order } = request(sale, 'refund')
   await refundOrder(sale.deps, {
     ...order,
-    ...(whole ? { all: true } : { amount: { amount: shareOf(total, percent, 100), currency } }),
+    ...(whole ? { all: true } : { amount: { amount: multiplyHalfEven(total, percent, 100), currency } }),
     reason: whole ? 'Sent back' : 'Arrived damaged',
     attemptKey: attempt.key,
   })

@@ -4,39 +4,39 @@ import { fulfillers, managers, owners, readers, type StaffRole, staffRoles } fro
 export type TokenKind = 'merchant' | 'customer' | 'superAdmin'
 export type KeyScope = KeyPrincipal['scopes'][number]
 
-/** What lets merchants in says in which roles: without that it does not compile. */
-type SaysRoles =
+/** A rule that admits merchants must state roles; otherwise it does not compile. */
+type RoleRequirement =
   | { readonly tokens: readonly TokenKind[]; readonly roles: NonNullable<AccessRule['roles']> }
   | { readonly tokens?: readonly Exclude<TokenKind, 'merchant'>[]; readonly roles?: undefined }
 
-/** What a word of `access` stands for. One that is not `unguarded` names what opens the route; without a name nothing does. */
+/** The meaning of an `access` value. A rule that is not `unguarded` names what opens the route. */
 export type AccessRule = {
-  /** Who may call, in the words of the document. */
+  /** Who may call, as the OpenAPI document says it. */
   readonly who: string
-  /** Access tokens of these kinds open the route. Merchants may name one of the shops that they work in (`x-shop-id`). */
+  /** Kinds of access tokens that open the route. Merchants may select a shop by `x-shop-id`. */
   readonly tokens?: readonly TokenKind[]
-  /** In which roles in the shop merchants may call; `account`: it is about their own account, and asks for no shop and no role. */
+  /** Roles in the shop that merchants need. `account`: the route is about their own account and needs no shop. */
   readonly roles?: readonly StaffRole[] | 'account'
-  /** An API key with this scope opens it. */
+  /** Scope of an API key that opens the route. */
   readonly key?: KeyScope
-  /** The key of the integration layer opens it, and nothing else. */
+  /** Only the key of the integration layer opens the route. */
   readonly integrationKey?: true
-  /** The route finds out by itself who calls. */
+  /** The route authenticates the caller itself. */
   readonly unguarded?: true
-  /** What an unguarded route may ask for, for the document. */
+  /** Credential of an unguarded route, for the document. */
   readonly mayAskFor?: 'metricsToken'
-  /** Pages of any origin may call, and read the answers; what a shop lists as its origins counts besides. */
+  /** Pages of any origin may call the route and read responses, subject to the origins that the shop lists. */
   readonly browsers?: true
-  /** Super admins only from the addresses and countries that the settings name, and what is refused goes on record. */
+  /** Admits super admins only from the allowed addresses and countries. Refusals enter the audit log. */
   readonly whereAllowed?: true
-  /** Of merchants only those whose KYB record is approved. */
+  /** Admits only merchants with an approved KYB record. */
   readonly approvedKyb?: true
   /**
-   * What changes something is limited for whoever is not known: nobody, publishable keys, customers; see write-limit.ts. So must every
-   * rule that lets customers in: an account costs nothing.
+   * Limits changes of anonymous callers, publishable keys and customers; see write-limit.ts. Every rule that admits
+   * customers needs it, because accounts are free.
    */
   readonly limitsWrites?: true
-  /** What is sent is kept as it came, and read by the route: its signature is over the bytes. */
+  /** The route reads the raw body, because its signature covers the bytes. */
   readonly raw?: true
 }
 
@@ -161,26 +161,23 @@ const rules = {
   processor: { who: 'payment processors, by their signature', unguarded: true, raw: true },
   provider: { who: 'service providers, by their signature', unguarded: true, raw: true, limitsWrites: true },
   internal: { who: 'callers on this machine, or with the metrics token', unguarded: true, mayAskFor: 'metricsToken' },
-} as const satisfies Record<string, AccessRule & SaysRoles>
+} as const satisfies Record<string, AccessRule & RoleRequirement>
 
-/** The words that a route may state. */
+/** The values of a route's `access`. */
 export type Access = keyof typeof rules
 
-/**
- * Who may call what: one entry a word. The guard (access.ts), what browsers of other origins may do, the document and the hot
- * reads derive from it.
- */
+/** Who may call what. The guard (access.ts), CORS, the document and the response cache derive from it. */
 export const accessRules: Readonly<Record<Access, AccessRule>> = rules
 
-/** Whether pages of any origin may call a route that states this; not where nothing is stated. */
+/** Whether pages of any origin may call a route with this access. */
 export const isForBrowsers = (access: Access | undefined): boolean => access !== undefined && accessRules[access].browsers === true
 
-/** Whether requests by this method may be one too many under a rule: those that change something, for shoppers and strangers. */
+/** Whether a rule limits requests of this method. */
 export const isLimited = ({ limitsWrites }: AccessRule, method: string): boolean => limitsWrites === true && method !== 'GET'
 
-/** Whether a valid key has the scope that a rule asks for. */
-export const isOpenedBy = ({ key }: AccessRule, { scopes }: KeyPrincipal): boolean => key !== undefined && scopes.includes(key)
+/** Whether a valid key has the scope of a rule. */
+export const isOpenedByKey = ({ key }: AccessRule, { scopes }: KeyPrincipal): boolean => key !== undefined && scopes.includes(key)
 
-/** Whether a key decides alone who calls. Otherwise a token that comes with it may say which customer it is. */
+/** Whether a key alone decides who calls. Otherwise a customer's token in the same request has precedence. */
 export const decidesAlone = ({ tokens = [] }: AccessRule, { scopes }: KeyPrincipal): boolean =>
   !tokens.includes('customer') || scopes.includes('server')

@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
-import { whereMessages } from '../core/operator-guard.ts'
-import { type Admitted, anonymous, type KeyPrincipal, type Principal, type ShopContext, type TokenPrincipal } from '../core/principal.ts'
+import { operatorRefusalMessages } from '../core/operator-guard.ts'
+import { type Admission, anonymous, type KeyPrincipal, type Principal, type ShopContext, type TokenPrincipal } from '../core/principal.ts'
 import type { StaffRole } from '../core/roles.ts'
 import { networkOf, siteOf, siteTimes } from '../lib/networks.ts'
 import { sameSecret } from '../lib/seal.ts'
-import { type Access, type AccessRule, accessRules, decidesAlone, isLimited, isOpenedBy, type TokenKind } from './access-rules.ts'
+import { type Access, type AccessRule, accessRules, decidesAlone, isLimited, isOpenedByKey, type TokenKind } from './access-rules.ts'
 import { actorOf } from './actor.ts'
-import { type InRoom, keepRaw, readJson } from './body.ts'
+import { type BudgetOptions, readJson, readRawBody } from './body.ts'
 import type { HttpDeps } from './deps.ts'
 import { browserHeaders } from './public-cache.ts'
 import { hidesSecrets, omitSecrets } from './role-fields.ts'
@@ -15,12 +15,12 @@ import { assertOn, type StatedRoute } from './route-table.ts'
 import { assertQuery, assertShape, normalizeParams } from './schema-shape.ts'
 import { assertShopOrigin } from './shop.ts'
 
-/** What a route states: who may call it, and where a switch decides whether it exists at all, that switch. */
-type Stated = Access | { readonly by: Access; readonly while: () => boolean }
+/** The `access` of a route, with a switch if the route can be disabled. */
+type AccessOption = Access | { readonly by: Access; readonly while: () => boolean }
 type Switch = (() => boolean) | undefined
 
-/** What came with a request. The body is what is put there. */
-type Received = {
+/** A request as the guard sees it. It sets the body. */
+type ReceivedRequest = {
   readonly request: Request
   readonly route: string
   readonly query: Record<string, unknown>
@@ -28,17 +28,19 @@ type Received = {
   body: unknown
 }
 
-const nobody: Admitted = { principal: anonymous, shop: undefined }
+const anonymousCaller: Admission = { principal: anonymous, shop: undefined }
 
-/** An office behind one address still shops; an address that opens accounts gains no more than this. */
+/**
+ * Limit of an address as a multiple of one customer: an office may share an address, and extra accounts gain no more.
+ */
 const customersTimes = 10
 
-/** After so long a body, who may call is asked again. */
+/** A request whose body takes longer is authenticated again. */
 const longOnItsWayMs = 1_000
 
-/** In bytes: what costs next to nothing to read, and to hold. */
+/** Bodies up to this size cost almost nothing to read and hold. */
 const smallBodyMax = 4 * 1024
-/** Of a body that comes in chunks nobody knows. */
+/** The length of a chunked body is unknown. */
 const isSmall = ({ headers }: Request): boolean =>
   !headers.has('transfer-encoding') && !(Number(headers.get('content-length')) > smallBodyMax)
 
@@ -47,10 +49,10 @@ const needsToken = () => unauthenticated('A valid access token is required')
 const needsKey = () => unauthenticated('A valid API key is required')
 const needsEither = () => unauthenticated('A valid API key or access token is required')
 
-/** The token that a request bears. */
+/** Returns the bearer token of a request. */
 export const bearerOf = (headers: Headers): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(headers.get('authorization') ?? '')?.[1]
-/** Carries an API key. */
+/** Header of API keys. */
 export const keyHeader = 'x-service-api-key'
 const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER', superAdmin: 'SUPER_ADMIN' })[kind]
 
@@ -58,12 +60,11 @@ const needsRole = (kinds: readonly TokenKind[]) => new AppError('FORBIDDEN', `Th
 const needsStaff = (roles: readonly StaffRole[]) => new AppError('FORBIDDEN', `This needs the ${roles.join(' or ')} role in the shop`)
 
 /**
- * Each route states who may call it: `{ access: 'management' }`. With `{ by: 'management', while: () => boolean }` there is no such
- * route while the switch is off, whoever asks and whatever they send. `largeJson` lets its body be a megabyte, `exactNumbers`
- * refuses numbers that would be rounded when they are parsed. `anyQuery` ignores
- * parameters that the route does not know, as reads by id or handle do by themselves; elsewhere they are refused.
- * `takesNoTurn`: public files, program pages, health checks and streams bypass the read queue and the limit of 1 MB for
- * public responses; see public-reads.ts.
+ * Adds route options. `access: 'management'` states who may call. `{ by: 'management', while: () => boolean }` also
+ * hides the route while the switch is off. `largeJson` allows a body of 1 MB. `exactNumbers` refuses numbers that
+ * parsing would round. `anyQuery` ignores unknown query parameters, as reads by id or handle do.
+ * `takesNoTurn` bypasses the read queue and the 1 MB limit of public responses: for files, pages, health checks and
+ * streams; see public-reads.ts.
  */
 export const access = (
   deps: Pick<
@@ -84,14 +85,14 @@ export const access = (
   >,
 ) => {
   const { identity, clock, isApproved, keyring, routeTable, bodyRoom, limitKey, writeLimit, spacing, callers, whereRefused, trail } = deps
-  const place: InRoom = { room: bodyRoom, senderOf: (request) => networkOf(limitKey(request)) }
+  const place: BudgetOptions = { room: bodyRoom, senderOf: (request) => networkOf(limitKey(request)) }
 
   async function ofToken(headers: Headers): Promise<TokenPrincipal | undefined> {
     const token = bearerOf(headers)
     return token === undefined ? undefined : identity.ofToken(token)
   }
 
-  async function asToken(headers: Headers, { tokens: kinds = [], roles }: AccessRule, refusal: () => AppError): Promise<Admitted> {
+  async function asToken(headers: Headers, { tokens: kinds = [], roles }: AccessRule, refusal: () => AppError): Promise<Admission> {
     const principal = await ofToken(headers)
     if (!principal) throw refusal()
     if (!kinds.some((kind) => kind === principal.kind)) throw needsRole(kinds)
@@ -108,8 +109,11 @@ export const access = (
     return { principal: { ...principal, role }, shop }
   }
 
-  /** Super admins from where the settings let them call: token, role, address, country, the first that fails, which goes on record. */
-  async function asOperator(request: Request, route: string): Promise<Admitted> {
+  /**
+   * Authenticates an operator and checks the location. The first failed check is recorded: token, role, address,
+   * country.
+   */
+  async function asOperator(request: Request, route: string): Promise<Admission> {
     const principal: Principal = (await ofToken(request.headers)) ?? anonymous
     const refuse = async (reason: Parameters<typeof trail.operatorRefused>[0]['reason'], refusal: AppError): Promise<never> => {
       await trail.operatorRefused({ actor: actorOf(deps, principal, request), route: `${request.method} ${route}`, reason })
@@ -118,7 +122,9 @@ export const access = (
     if (principal.kind === 'anonymous') return refuse('TOKEN', needsToken())
     if (principal.kind !== 'superAdmin') return refuse('ROLE', needsRole(['superAdmin']))
     const reason = whereRefused(request)
-    return reason === undefined ? { principal, shop: undefined } : refuse(reason, new AppError('FORBIDDEN', whereMessages[reason]))
+    return reason === undefined
+      ? { principal, shop: undefined }
+      : refuse(reason, new AppError('FORBIDDEN', operatorRefusalMessages[reason]))
   }
 
   async function asKey(
@@ -128,17 +134,18 @@ export const access = (
   ): Promise<{ principal: KeyPrincipal; shop: ShopContext }> {
     const principal = await identity.ofKey(headers.get(keyHeader) ?? '')
     if (!principal) throw refusal()
-    if (!isOpenedBy(rule, principal)) throw new AppError('FORBIDDEN', 'This API key does not cover this: use the secret key, on a server')
+    if (!isOpenedByKey(rule, principal))
+      throw new AppError('FORBIDDEN', 'This API key does not cover this: use the secret key, on a server')
     return { principal, shop: principal.shop }
   }
 
-  async function asIntegration(headers: Headers): Promise<Admitted> {
+  async function asIntegration(headers: Headers): Promise<Admission> {
     const key = headers.get('integration-api-key')
     if (!key || !sameSecret(key, keyring.integrationApiKey)) throw unauthenticated('A valid integration-api-key is required')
     return { principal: { kind: 'integration', id: 'integration' }, shop: undefined }
   }
 
-  async function authenticate(rule: AccessRule, headers: Headers): Promise<Admitted> {
+  async function authenticate(rule: AccessRule, headers: Headers): Promise<Admission> {
     const { tokens, key, integrationKey } = rule
     if (integrationKey) return asIntegration(headers)
     if (!tokens) return asKey(headers, rule, needsKey)
@@ -147,24 +154,23 @@ export const access = (
     return asCustomerOfKey(headers, rule, await asKey(headers, rule, needsEither))
   }
 
-  /** A storefront that sends its key with every call sends its customer's token besides: then it is the customer who calls. */
+  /** A storefront may send its key and a customer's token: then the customer calls. */
   async function asCustomerOfKey(
     headers: Headers,
     rule: AccessRule,
     byKey: { principal: KeyPrincipal; shop: ShopContext },
-  ): Promise<Admitted> {
+  ): Promise<Admission> {
     if (decidesAlone(rule, byKey.principal)) return byKey
     const customer = await ofToken(headers)
-    // One that ran out must not make a guest of its customer without a word.
+    // An expired token must not silently make the customer a guest.
     if (!customer && headers.has('authorization')) throw needsEither()
     return customer?.kind === 'customer' && customer.shopId === byKey.shop.id ? { principal: customer, shop: byKey.shop } : byKey
   }
 
   /**
-   * Takes what was sent, once the caller is known: reads the body, and refuses what no schema of the route knows or what is longer than
-   * it may be, before Elysia looks at it.
+   * Reads the body of an authenticated caller. Refuses unknown and overlong fields before Elysia validates the rest.
    */
-  async function receive(context: Received): Promise<void> {
+  async function receive(context: ReceivedRequest): Promise<void> {
     const { request, route, query, params } = context
     const stated = routeTable.get(request.method, route)
     if (!stated) return
@@ -174,9 +180,9 @@ export const access = (
         context.body = await bodyOf(request, stated, shapes)
         assertShape(shapes.body, context.body)
       } catch (error) {
-        // What was read is in no room any more, and is not held while its refusal waits.
+        // Release the body while its refusal is delayed.
         context.body = undefined
-        // It was read whole: to read it has cost more than all else.
+        // The whole body was read, which was the expensive part.
         if (error instanceof AppError && error.code === 'INVALID' && !isSmall(request)) await spacing.wait(limitKey(request))
         throw error
       }
@@ -186,8 +192,11 @@ export const access = (
     if (shapes.query) assertQuery(shapes.query, request.url, query)
   }
 
-  /** The same from somebody who was let in by a credential: while a body was long on its way, that may have ended, or their role with it. */
-  const receiveFrom = (rule: AccessRule) => async (context: Received) => {
+  /**
+   * `receive` for an authenticated caller. After a slow body it authenticates again, because the session or role may
+   * have changed.
+   */
+  const receiveFrom = (rule: AccessRule) => async (context: ReceivedRequest) => {
     const begun = clock.monotonic()
     await receive(context)
     if (clock.monotonic() - begun < longOnItsWayMs) return
@@ -195,14 +204,14 @@ export const access = (
     callers.set(request, await authenticate(rule, request.headers))
   }
 
-  /** The object that a route takes as JSON; of one that is sent signed messages, none: they are kept as they came. */
+  /** Returns the JSON body. Raw routes keep the bytes and get an empty object. */
   async function bodyOf(
     request: Request,
     { access: by, bytesMax, exactNumbers }: StatedRoute,
     { valuesMax, body: shape }: ReturnType<StatedRoute['shapes']>,
   ): Promise<object> {
     if (by === undefined || !accessRules[by].raw) return readJson(request, { bytesMax, valuesMax, exactNumbers, shape }, place)
-    await keepRaw(request, bytesMax, place)
+    await readRawBody(request, bytesMax, place)
     return {}
   }
 
@@ -211,20 +220,20 @@ export const access = (
     exactNumbers: (_stated: true) => ({ detail: { 'x-exact-numbers': true } as object }),
     anyQuery: (_stated: true) => ({ detail: { 'x-any-query': true } as object }),
     takesNoTurn: (_stated: true) => ({ detail: { 'x-takes-no-turn': true } as object }),
-    access: (stated: Stated) => {
+    access: (stated: AccessOption) => {
       const { by, while: isOn } = typeof stated === 'string' ? { by: stated, while: undefined } : stated
       const rule = accessRules[by]
       return {
         detail: { 'x-access': by, ...(isOn ? { 'x-while': isOn } : {}) } as object,
-        // In transform, because validation runs before resolve: a stranger learns 401, not our schema. What they sent is read after that.
-        // A route's own transform would replace these: no route may have one.
+        // In `transform`, because validation runs before `resolve`: an unauthenticated caller gets 401 before the body
+        // is read. A route must not have its own `transform`, which would replace these.
         transform: rule.unguarded ? [letIn(rule, isOn), receive] : [guard(rule, isOn), receiveFrom(rule)],
         resolve: ({ request }: { request: Request }) => {
           const caller = callers.get(request)
           if (!caller) throw new Error('a route took over the transform that authenticates')
           const { principal, shop, shopIsMissing } = caller
           if (shopIsMissing) throw new AppError('NOT_FOUND', 'No such shop')
-          // Only routes whose access has a shop ask for it.
+          // Only routes whose access implies a shop use it.
           return { principal, shop: shop as ShopContext, actor: actorOf(deps, principal, request) }
         },
         afterHandle: [...(rule.roles ? [hideRoleFields] : []), ...(rule.browsers ? [allowBrowsers] : [])],
@@ -244,8 +253,8 @@ export const access = (
   }
 
   /**
-   * Secret keys, merchants and super admins answer for themselves. Customers count each for themselves and, more widely, by their
-   * address, since anybody may open accounts; everybody else counts by their address. Addresses count more widely by their site.
+   * Limits changes. Secret keys, merchants and super admins are exempt. Customers count individually and by address,
+   * because accounts are free. Other callers count by address. Addresses also count by their /48.
    */
   async function limitWrite(rule: AccessRule, request: Request, principal: Principal): Promise<void> {
     if (!isLimited(rule, request.method) || isKnown(principal)) return
@@ -256,13 +265,13 @@ export const access = (
       ? writeLimit.take(principal.id, [{ key: address, times: customersTimes }, ...ofSite(customersTimes * siteTimes)])
       : writeLimit.take(address, ofSite(siteTimes)))
     if (wait === undefined) return
-    // Of a larger body, what has come of it would be held meanwhile.
+    // A larger body would stay in memory during the delay.
     if (isSmall(request)) await spacing.wait(address)
     throw new AppError('RATE_LIMITED', 'Too many changes within a minute: try again', { retryAfterSeconds: wait })
   }
 
-  /** An approval is final: it need not be asked for again inside a write. */
-  async function assertApproved({ principal, shop }: Admitted): Promise<void> {
+  /** Approvals are final, so writes need not check again. */
+  async function assertApproved({ principal, shop }: Admission): Promise<void> {
     if (principal.kind === 'merchant' && shop && !(await isApproved(shop.merchantId)))
       throw new AppError('FORBIDDEN', 'This needs an approved KYB record: file one by POST /kyb, and an operator decides')
   }
@@ -270,7 +279,7 @@ export const access = (
   function letIn(rule: AccessRule, isOn: Switch) {
     return async ({ request }: { request: Request }): Promise<void> => {
       assertOn(isOn)
-      callers.set(request, nobody)
+      callers.set(request, anonymousCaller)
       await limitWrite(rule, request, anonymous)
     }
   }
@@ -279,7 +288,7 @@ export const access = (
     return async ({ request, route }: { request: Request; route: string }): Promise<void> => {
       assertOn(isOn)
       const caller = await (rule.whereAllowed ? asOperator(request, route) : authenticate(rule, request.headers))
-      // Before anything else refuses: the trail says whom.
+      // Before other refusals, because the audit log needs the caller.
       callers.set(request, caller)
       if (rule.browsers) assertShopperOrigin(request.headers, caller)
       if (rule.approvedKyb) await assertApproved(caller)
@@ -299,8 +308,8 @@ function allowBrowsers({ response, set }: { response: unknown; set: { headers: R
   else for (const [name, value] of Object.entries(browserHeaders)) response.headers.set(name, value)
 }
 
-/** Shoppers come from the shop's own storefronts, once the shop has named them. */
-function assertShopperOrigin(headers: Headers, { principal, shop }: Admitted): void {
+/** Storefront callers must use an origin of the shop, if it lists origins. */
+function assertShopperOrigin(headers: Headers, { principal, shop }: Admission): void {
   const isShopper = principal.kind === 'customer' || (principal.kind === 'key' && !principal.scopes.includes('server'))
   if (isShopper && shop) assertShopOrigin(headers, shop.origins)
 }

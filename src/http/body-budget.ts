@@ -1,30 +1,29 @@
 /**
- * Room for bodies that are still arriving. Clients who stall hold a bounded amount of memory together, however many they are: when there
- * is no room left, what has arrived of a body is thrown away, the oldest of whichever sender holds the most, and it is refused when it
- * goes on or its time is over. Not at once: whoever stalls would only come again, and those who send theirs at once would have to
- * wait for that.
+ * Limits the memory of bodies that are still arriving, so that stalled clients cannot exhaust it. If the budget is used
+ * up, the oldest body of the sender with the most bytes is dropped. Its request fails when it continues or times out,
+ * not at once: a stalling client would only reconnect.
  */
-export type BodyRoom = {
+export type BodyBudget = {
   /**
-   * Takes a place for a body that begins.
-   * @param sender who shares what they hold: nobody is thrown out for what another one sends while that one holds more
-   * @param drop called at most once, when the place is needed: what is there of the body is to be forgotten
+   * Registers a body.
+   * @param sender who shares the bytes: a body is never dropped for a sender that holds more
+   * @param drop called at most once; the caller must discard the body
    */
-  enter(sender: string, drop: () => void): Place
+  enter(sender: string, drop: () => void): BodySlot
   /**
-   * Sets so many bytes aside for a body that is not held here: some room is kept for such, which nobody is thrown out of.
-   * @returns what gives them back; undefined where so many are not left
+   * Reserves bytes in a separate budget whose bodies are never dropped.
+   * @returns a function that releases them; undefined if too few are left
    */
-  setAside(bytes: number): (() => void) | undefined
-  /** How many bodies and bytes of them are held at the moment. */
-  held(): { readonly bodies: number; readonly bytes: number }
+  reserve(bytes: number): (() => void) | undefined
+  /** Returns the number of bodies and their bytes. */
+  usage(): { readonly bodies: number; readonly bytes: number }
 }
 
-type Place = {
-  /** So many bytes are kept for the body by now. */
+type BodySlot = {
+  /** Sets the number of bytes that the body uses now. */
   hold(bytes: number): void
-  /** The body is whole, or nobody waits for it any more. */
-  leave(): void
+  /** Removes the body, because it is complete or abandoned. */
+  release(): void
 }
 
 const mb = 1024 * 1024
@@ -32,12 +31,12 @@ const mb = 1024 * 1024
 type Entry = { readonly sender: string; readonly drop: () => void; bytes: number }
 
 /**
- * @param bytesMax how much is held of bodies that are not whole
- * @param asideMax how much may be set aside besides
- * @param ofOneMax limit for one sender, in bytes
+ * @param bytesMax limit of incomplete bodies
+ * @param asideMax limit of reserved bytes
+ * @param ofOneMax limit of one sender, in bytes
  */
-export function createBodyRoom(bytesMax = 16 * mb, asideMax = 2 * mb, ofOneMax = bytesMax): BodyRoom {
-  /** The oldest first. */
+export function createBodyBudget(bytesMax = 16 * mb, asideMax = 2 * mb, ofOneMax = bytesMax): BodyBudget {
+  /** Oldest first. */
   const entries = new Set<Entry>()
   const bySender = new Map<string, number>()
   let total = 0
@@ -59,7 +58,7 @@ export function createBodyRoom(bytesMax = 16 * mb, asideMax = 2 * mb, ofOneMax =
     entry.drop()
   }
 
-  /** Of whoever holds the most, the oldest of which anything is there. */
+  /** Returns the oldest body with data of the sender with the most bytes. */
   function inTheWay(): Entry | undefined {
     let most = ''
     for (const [sender, bytes] of bySender) if (bytes > (bySender.get(most) ?? 0)) most = sender
@@ -84,16 +83,16 @@ export function createBodyRoom(bytesMax = 16 * mb, asideMax = 2 * mb, ofOneMax =
           for (let one = oldestOf(sender); one && isTooMuchOfOne(); one = oldestOf(sender)) dropOne(one)
           for (let one = inTheWay(); one && total > bytesMax; one = inTheWay()) dropOne(one)
         },
-        leave: () => remove(entry),
+        release: () => remove(entry),
       }
     },
-    setAside(bytes) {
+    reserve(bytes) {
       if (aside + bytes > asideMax) return undefined
       aside += bytes
       return () => {
         aside -= bytes
       }
     },
-    held: () => ({ bodies: entries.size, bytes: total }),
+    usage: () => ({ bodies: entries.size, bytes: total }),
   }
 }

@@ -1,14 +1,14 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
-import { givenTwice, roundedIn } from '../lib/exact-json.ts'
-import type { BodyRoom } from './body-budget.ts'
-import { lengthRefusal, type Shape, shown } from './schema-shape.ts'
+import { findDuplicateField, findRoundedNumber } from '../lib/exact-json.ts'
+import type { BodyBudget } from './body-budget.ts'
+import { lengthRefusal, type Shape, shortPath } from './schema-shape.ts'
 
 const kb = 1024
 const mb = 1024 * kb
-/** How much JSON a route takes that states nothing else. */
+/** Default limit of JSON bodies. */
 export const jsonBytesMax = 64 * kb
-/** Of routes that take long texts or lists: `largeJson`. */
+/** Limit of JSON bodies on routes with `largeJson`. */
 export const largeJsonBytesMax = mb
 export const jsonValuesMax = 50_000
 export const bodyDepthMax = 32
@@ -16,18 +16,18 @@ const bodyReadMaxMs = 20_000
 
 const rawBodies = new WeakMap<Request, Uint8Array>()
 
-/** The bytes of a request's body as they came, for what is signed. */
+/** Returns the raw body of a request, for signature checks. */
 export const rawBodyOf = (request: Request): Uint8Array => rawBodies.get(request) ?? new Uint8Array()
 
-/** Keeps Elysia from reading bodies: the guard of a route does, once the caller is known; see access.ts. */
+/** Keeps Elysia from reading bodies. The guard of a route reads them after authentication; see access.ts. */
 export const unreadBodies = () => new Elysia({ name: 'http.body' }).onParse({ as: 'global' }, () => null)
 
-/** The media type that a request declares for its body, in small letters and without parameters; empty when it declares none. */
+/** Returns the media type of the body in lower case without parameters; empty if there is none. */
 export const mediaTypeOf = ({ headers }: Request): string => headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
 
 /**
- * A body that was packed, or is a part of one, is none that can be read here.
- * @throws AppError UNSUPPORTED_MEDIA, INVALID (RFC 9110, 14.5: a part is not to be taken for the whole)
+ * Refuses compressed and partial bodies.
+ * @throws AppError UNSUPPORTED_MEDIA; INVALID for a part (RFC 9110, 14.5)
  */
 export function assertWhole({ headers }: Request): void {
   const encoding = headers.get('content-encoding')
@@ -36,23 +36,27 @@ export function assertWhole({ headers }: Request): void {
   if (headers.has('content-range')) throw new AppError('INVALID', 'Send the body whole, without content-range')
 }
 
-/** What holds the bytes until the body is whole, and for whom: not asked for one that is read at once. */
-export type InRoom = { readonly room: BodyRoom; readonly senderOf: (request: Request) => string }
+/** The budget of an incomplete body and its sender. Not used for bodies that are read at once. */
+export type BudgetOptions = { readonly room: BodyBudget; readonly senderOf: (request: Request) => string }
 
 type JsonBounds = {
   readonly bytesMax: number
   readonly valuesMax: number
-  /** Numbers must be told exactly: one of more digits than a number of the program holds is refused, not rounded. */
+  /** Refuses numbers that parsing would round. */
   readonly exactNumbers?: boolean | undefined
-  /** Of the route's bodies: a text that is much longer than its field may be is refused before it is parsed. */
+  /** Schema outline of the body: overlong texts are refused before parsing. */
   readonly shape?: Shape
 }
 
 /**
- * The body of a request that takes JSON: an object, empty when nothing was sent.
+ * Reads a JSON body; an empty one is `{}`.
  * @throws AppError as `readChunks` does; UNSUPPORTED_MEDIA; INVALID as `parseObject` does
  */
-export async function readJson(request: Request, { bytesMax, valuesMax, exactNumbers, shape }: JsonBounds, place: InRoom): Promise<object> {
+export async function readJson(
+  request: Request,
+  { bytesMax, valuesMax, exactNumbers, shape }: JsonBounds,
+  place: BudgetOptions,
+): Promise<object> {
   const bytes = await readJsonBytes(request, bytesMax, place)
   const type = mediaTypeOf(request)
   if (type !== 'application/json' && (type !== '' || bytes.length > 0))
@@ -64,16 +68,15 @@ export async function readJson(request: Request, { bytesMax, valuesMax, exactNum
   return body
 }
 
-/** A small body that says its length is read at once, where that much can be set aside for it: most are. Others, as they come. */
-function readJsonBytes(request: Request, bytesMax: number, place: InRoom): Promise<Uint8Array> {
+/** Reads a small body of known length at once, if the reserve has room; other bodies in chunks. */
+function readJsonBytes(request: Request, bytesMax: number, place: BudgetOptions): Promise<Uint8Array> {
   const length = request.headers.get('content-length')
-  const free = length !== null && Number(length) <= jsonBytesMax ? place.room.setAside(Number(length)) : undefined
+  const free = length !== null && Number(length) <= jsonBytesMax ? place.room.reserve(Number(length)) : undefined
   return free ? readAtOnce(request, bytesMax, free) : readBody(request, bytesMax, place)
 }
 
 /**
- * The same as `readBody`, by one call: a stream costs more than all else that is done with a small body, but what has come of it can be let
- * go of.
+ * Reads a body by one call. A stream costs more than the rest of a small request, but can be dropped halfway.
  * @param free called at the end
  * @throws AppError as `readChunks` does
  */
@@ -93,18 +96,18 @@ async function readAtOnce(request: Request, bytesMax: number, free: () => void):
 }
 
 /**
- * Reads a body that is nobody's JSON, for `rawBodyOf`.
+ * Reads a raw body for `rawBodyOf`.
  * @throws AppError as `readChunks` does
  */
-export async function keepRaw(request: Request, bytesMax: number, place: InRoom): Promise<void> {
+export async function readRawBody(request: Request, bytesMax: number, place: BudgetOptions): Promise<void> {
   rawBodies.set(request, await readBody(request, bytesMax, place))
 }
 
-export type Reading = Partial<Pace> & Partial<InRoom>
+export type ReadOptions = Partial<ArrivalLimit> & Partial<BudgetOptions>
 
-/** How fast a body must come. */
-export type Pace = {
-  /** For the whole body, in milliseconds; or for so much of it as `everyBytes` says, and then anew. */
+/** Limits how slowly a body may arrive. */
+export type ArrivalLimit = {
+  /** Time limit in milliseconds: for the whole body, or anew for each `everyBytes`. */
   readonly withinMs: number
   readonly everyBytes?: number
 }
@@ -113,26 +116,26 @@ const crowdedOut = () => new AppError('TIMEOUT', 'Too many bodies were on their 
 const tooLate = () => new AppError('TIMEOUT', 'The body took too long to arrive')
 
 /**
- * The bytes of a body.
- * @throws AppError as `readChunks` does; TIMEOUT too, in other words, when the room was needed for others
+ * Reads a body.
+ * @throws AppError as `readChunks` does; TIMEOUT if the body was dropped for others
  */
-export async function readBody(request: Request, bytesMax: number, reading: Reading = {}): Promise<Uint8Array> {
+export async function readBody(request: Request, bytesMax: number, reading: ReadOptions = {}): Promise<Uint8Array> {
   const pieces = await readPieces(request, bytesMax, reading)
   return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces)
 }
 
-/** From here on a piece of a body is left as it is, and what comes begins another: large bodies are not copied. */
+/** Pieces of this size are not copied again. */
 const pieceBytes = 64 * kb
 
 /**
- * The bytes of a body in pieces, as they came; but small ones together, in buffers of at most twice their length: whoever sends a byte at
- * a time holds no more.
+ * Reads a body in pieces. Small chunks are joined in buffers of at most twice their length, so a client that sends
+ * single bytes uses no more memory.
  * @throws AppError as `readBody` does
  */
 export async function readPieces(
   request: Request,
   bytesMax: number,
-  { withinMs = bodyReadMaxMs, room, senderOf = () => '', ...pace }: Reading = {},
+  { withinMs = bodyReadMaxMs, room, senderOf = () => '', ...pace }: ReadOptions = {},
 ): Promise<Uint8Array[]> {
   let pieces: Uint8Array[] | undefined = []
   let last: Uint8Array = new Uint8Array()
@@ -149,19 +152,19 @@ export async function readPieces(
         heldBefore += last.length
         lastLength = 0
       }
-      last = joined(last.subarray(0, lastLength), last, chunk, bytesMax)
+      last = appendChunk(last.subarray(0, lastLength), last, chunk, bytesMax)
       lastLength += chunk.length
       place?.hold(heldBefore + last.length)
     }
     if (pieces === undefined) throw crowdedOut()
     return [...pieces, last.subarray(0, lastLength)]
   } finally {
-    place?.leave()
+    place?.release()
   }
 }
 
-/** What was there and what came: in the same buffer while it has room, else in one that has twice as much. */
-function joined(there: Uint8Array, buffer: Uint8Array, chunk: Uint8Array, bytesMax: number): Uint8Array {
+/** Appends a chunk: in the same buffer if it has room, otherwise in a new one of twice the length. */
+function appendChunk(there: Uint8Array, buffer: Uint8Array, chunk: Uint8Array, bytesMax: number): Uint8Array {
   if (there.length === 0) return chunk
   const length = there.length + chunk.length
   const into = length <= buffer.length ? buffer : new Uint8Array(Math.max(length, Math.min(bytesMax, 2 * there.length)))
@@ -171,14 +174,14 @@ function joined(there: Uint8Array, buffer: Uint8Array, chunk: Uint8Array, bytesM
 }
 
 /**
- * A body as it arrives. The time is its sender's: what the reader does between two chunks, such as waiting for a store, does not count.
- * Whoever stops reading lets go of the rest.
- * @throws AppError TOO_LARGE at the chunk that is too much; TIMEOUT when it does not come in time; INVALID when it breaks off
+ * Yields the body as it arrives. Time that the consumer spends between chunks does not count. Ending the iteration
+ * cancels the rest.
+ * @throws AppError TOO_LARGE; TIMEOUT; INVALID if the connection breaks off
  */
 export async function* readChunks(
   request: Request,
   bytesMax: number,
-  { withinMs, everyBytes = Number.POSITIVE_INFINITY }: Pace,
+  { withinMs, everyBytes = Number.POSITIVE_INFINITY }: ArrivalLimit,
 ): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader()
   if (!reader) return
@@ -223,16 +226,16 @@ export async function* readChunks(
   }
 }
 
-/** The refusal of a larger body. */
+/** Returns the error for a body above the limit. */
 export const tooLarge = (bytesMax: number) =>
   new AppError('TOO_LARGE', `The body is larger than ${bytesMax < mb ? `${bytesMax / kb} KB` : `${bytesMax / mb} MB`}`)
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * A JSON object.
- * @param shape what it is to be, as far as texts of its fields that are far too long are refused at once
- * @throws AppError INVALID when it is none, has more values or levels than it may, a field twice, or a text that no field may hold
+ * Parses a JSON object.
+ * @param shape schema outline: overlong texts of its fields are refused before parsing
+ * @throws AppError INVALID for other JSON, too many values or levels, duplicate fields, and invalid texts
  */
 export function parseObject(bytes: Uint8Array, valuesMax = jsonValuesMax, shape?: Shape): object {
   const names = countNames(bytes, valuesMax, shape)
@@ -245,30 +248,30 @@ export function parseObject(bytes: Uint8Array, valuesMax = jsonValuesMax, shape?
     throw new AppError('INVALID', 'The body is not valid JSON')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new AppError('INVALID', 'The body must be a JSON object')
-  // JSON.parse keeps the last of a field, without a word.
-  if (namesIn(value) < names) throw new AppError('INVALID', `${shown(givenTwice(text) ?? [])} (body): given twice`)
-  // What no text may hold comes by `\u` alone: raw, neither is JSON in UTF-8.
+  // JSON.parse silently keeps the last of duplicate fields.
+  if (namesIn(value) < names) throw new AppError('INVALID', `${shortPath(findDuplicateField(text) ?? [])} (body): given twice`)
+  // Invalid characters can only come as `\u`: unescaped, they are not JSON in UTF-8.
   if (text.includes('\\u')) assertPlain(value)
   return value
 }
 
 /**
- * Refuses numbers that were rounded when they were parsed.
- * @param json that was parsed before
+ * Refuses numbers that parsing rounds.
+ * @param json valid JSON
  * @throws AppError INVALID, naming the field
  */
 function assertExact(json: string): void {
-  const path = roundedIn(json)
-  if (path) throw new AppError('INVALID', `${shown(path)} (body): a number of so many digits cannot be kept exactly`)
+  const path = findRoundedNumber(json)
+  if (path) throw new AppError('INVALID', `${shortPath(path)} (body): a number of so many digits cannot be kept exactly`)
 }
 
 const [quote, backslash, comma, colon, space] = [0x22, 0x5c, 0x2c, 0x3a, 0x20]
 const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b
 const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d
 
-/** Made once: an error notes where it is made, which costs more than to look at the body. */
+/** Created once: the stack trace of an error costs more than the check. */
 const tooDeep = new AppError('INVALID', `The body is nested deeper than ${bodyDepthMax} levels`)
-/** By what is too many: as many as routes have. */
+/** One error per limit. */
 const tooMany = new Map<number, AppError>()
 function tooManyValues(valuesMax: number): AppError {
   const error = tooMany.get(valuesMax) ?? new AppError('INVALID', `The body holds more than ${valuesMax} values`)
@@ -277,10 +280,10 @@ function tooManyValues(valuesMax: number): AppError {
 }
 
 /**
- * Counts values, levels and names without parsing: a megabyte of brackets takes JSON.parse a third of a second. Names are no values. What
- * is not JSON is counted somehow, and refused afterwards.
- * @returns how many names fields have
- * @throws AppError INVALID for too many values or levels, or a text that is far too long for its field
+ * Counts values, levels and field names without parsing: JSON.parse takes a third of a second for 1 MB of brackets.
+ * Text that is not JSON is counted somehow and refused later.
+ * @returns the number of field names
+ * @throws AppError INVALID for too many values or levels, or a text that is too long for its field
  */
 function countNames(bytes: Uint8Array, valuesMax: number, shape: Shape | undefined): number {
   let [depth, values, names] = [0, 1, 0]
@@ -289,7 +292,7 @@ function countNames(bytes: Uint8Array, valuesMax: number, shape: Shape | undefin
     const byte = bytes[at] as number
     if (byte <= space) continue
     if (byte === colon) names++
-    // The first value of a list or an object has no comma before it.
+    // The first value of a list or object has no comma before it.
     if (byte === comma || (justOpened && !isClosing(byte))) values++
     justOpened = isOpening(byte)
     if (justOpened) depth++
@@ -305,10 +308,10 @@ function countNames(bytes: Uint8Array, valuesMax: number, shape: Shape | undefin
   return names
 }
 
-/** Bytes of a text from which on its field is looked for. */
+/** Length in bytes above which the field of a text is checked. */
 const longText = 4 * kb
 
-/** Refuses a text, from its quote to the other, where the name before it is that of a field that cannot be so long. */
+/** Refuses a text between two quotes if it is too long for the field before it. */
 function assertLength(bytes: Uint8Array, from: number, to: number, shape: Shape): void {
   const before = (at: number) => {
     while (at >= 0 && (bytes[at] as number) <= space) at--
@@ -318,15 +321,15 @@ function assertLength(bytes: Uint8Array, from: number, to: number, shape: Shape)
   const end = before(at - 1)
   if (bytes[at] !== colon || bytes[end] !== quote) return
   const name = bytes.subarray(bytes.lastIndexOf(quote, end - 1) + 1, end)
-  // Other names than ours are not looked at: they are refused once it is parsed.
+  // Unknown names are refused after parsing.
   const refusal = name.length > 64 ? undefined : lengthRefusal(shape, String.fromCharCode(...name), to - from - 1)
   if (refusal) throw refusal
 }
 
-/** So much of a text is looked at byte by byte; what is longer is searched, which costs nothing a byte but something to begin. */
+/** Bytes of a text that are scanned one by one. `indexOf` is faster for longer texts, but has a start-up cost. */
 const shortText = 64
 
-/** Where the quote stands that ends a text; behind the last byte where none does. */
+/** Returns the position of the closing quote; the end of the bytes without one. */
 function endOfText(bytes: Uint8Array, from: number): number {
   let searchesAt = from + shortText
   for (let at = from; at < bytes.length; at++) {
@@ -338,7 +341,7 @@ function endOfText(bytes: Uint8Array, from: number): number {
       if (next < 0) break
       let slashes = 0
       while (bytes[next - 1 - slashes] === backslash) slashes++
-      // An even number of them stand for themselves, and the quote for the end.
+      // With an even number of backslashes, the quote is not escaped.
       if (slashes % 2 === 0) return next
       at = next
       searchesAt = next + shortText
@@ -347,7 +350,7 @@ function endOfText(bytes: Uint8Array, from: number): number {
   return bytes.length
 }
 
-/** How many fields objects have, at every depth. */
+/** Counts the fields of objects at every depth. */
 function namesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let names = 0
@@ -356,13 +359,13 @@ function namesIn(value: unknown): number {
   return names
 }
 
-/** Refuses what no field of ours may hold: a NUL character (Postgres cannot store it) and half a surrogate pair. */
+/** Refuses NUL characters, which PostgreSQL cannot store, and lone surrogates. */
 function assertPlain(value: unknown): void {
   if (typeof value === 'string') {
     if (value.includes('\0')) throw new AppError('INVALID', 'The body holds a NUL character')
     if (!value.isWellFormed()) throw new AppError('INVALID', 'The body holds half a surrogate pair')
   } else if (Array.isArray(value)) {
-    // By index, and objects by name: `Object.entries` makes a pair a value, which costs more than all the rest.
+    // By index and name: the pairs of `Object.entries` cost more than the check.
     for (let at = 0; at < value.length; at++) assertPlain(value[at])
   } else if (typeof value === 'object' && value !== null) {
     for (const name in value) {

@@ -1,27 +1,27 @@
 import type { Deps } from '../core/deps.ts'
 
-/** Longer than any honest reader takes for the largest list; who reads drop by drop keeps others from theirs. */
+/** Longer than a client needs for the largest list. A client that reads byte by byte would block export slots. */
 export const exportMaxMs = 4 * 60 * 60_000
 
-type Streaming = Pick<Deps, 'clock' | 'log'> & {
-  /** What it is called in the log, where it breaks. */
+type TextStreamOptions = Pick<Deps, 'clock' | 'log'> & {
+  /** Name of the list in log lines. */
   readonly list: string
-  /** The caller's: aborted when they have gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
-  /** Called however it ends, maybe more than once. */
+  /** Called at the end, possibly more than once. */
   readonly onEnd?: () => void
-  /** Ends the reading where it is not read to its end; called after `onEnd`, maybe more than once. */
+  /** Ends the reading early; called after `onEnd`, possibly more than once. */
   readonly onLeave: () => Promise<unknown>
 }
 
 /**
- * A text that is read piece by piece as it is sent. An answer that has begun can only break off, so that nobody takes a part for the whole; it
- * does after `exportMaxMs`.
- * @param next the next piece; what it throws is logged, and breaks the answer off
+ * Streams a text piece by piece. A started response can only break off on errors, so that nobody mistakes a part for
+ * the whole; also after `exportMaxMs`.
+ * @param next returns the next piece; its errors are logged and break off the response
  */
-export function streamed(
+export function streamText(
   next: () => Promise<IteratorResult<string, void>>,
-  { clock, log, list, signal, onEnd, onLeave }: Streaming,
+  { clock, log, list, signal, onEnd, onLeave }: TextStreamOptions,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let isCancelled = false
@@ -45,7 +45,7 @@ export function streamed(
           onEnd?.()
           if (hasLeft()) return
           log.error('export.broken', { list, error })
-          // Bun would print any error with the source around it.
+          // Bun would print an error with source code.
           controller.error(undefined)
           await onLeave()
         }

@@ -1,13 +1,13 @@
 import { type Cell, csvLine } from '../lib/csv-line.ts'
-import type { Table } from '../lib/csv-table.ts'
-import { streamed } from './csv-stream.ts'
+import type { CsvTable } from '../lib/csv-table.ts'
+import { streamText } from './csv-stream.ts'
 import type { HttpDeps } from './deps.ts'
 
 /**
- * How much a caller wants a type of an answer, from 0 to 1, by `accept`: the entry that names it most closely decides.
- * @param type in lower case, as `text/csv`
+ * Returns the quality of a media type in an `accept` header, 0 to 1. The most specific entry decides.
+ * @param type in lower case, such as `text/csv`
  */
-export function wanted(accept: string, type: string): number {
+export function qualityOf(accept: string, type: string): number {
   const [main] = type.split('/')
   let [best, closeness] = [0, 0]
   for (const entry of accept.toLowerCase().split(',')) {
@@ -19,14 +19,14 @@ export function wanted(accept: string, type: string): number {
   return best
 }
 
-/** Whether a caller wants CSV more than JSON. */
+/** Whether the caller prefers CSV to JSON. */
 export const wantsCsv = (headers: Headers): boolean => {
   const accept = headers.get('accept') ?? '*/*'
-  return wanted(accept, 'text/csv') > wanted(accept, 'application/json')
+  return qualityOf(accept, 'text/csv') > qualityOf(accept, 'application/json')
 }
 
-/** Rows as a file to be saved; the names of the first one's fields are its header unless they are given. */
-export function csvAnswer<Row extends Readonly<Record<string, Cell>>>(
+/** Responds with rows as a CSV file. */
+export function csvResponse<Row extends Readonly<Record<string, Cell>>>(
   name: string,
   rows: readonly Row[],
   columns: readonly (keyof Row & string)[],
@@ -36,16 +36,16 @@ export function csvAnswer<Row extends Readonly<Record<string, Cell>>>(
 }
 
 /**
- * Rows of the instance's own as a file to be saved, each piece of them read when it is sent, in a turn of its own; until its end it holds a place
- * among exports.
- * @param name of the file, and what its place is of
- * @throws AppError RATE_LIMITED while as many are under way as may; whatever the first piece throws, so that a refusal is one
+ * Streams rows of instance-wide data as a CSV file, in an export slot. Each chunk is read when it is sent, in its own
+ * turn.
+ * @param name of the file, and owner of the slot
+ * @throws AppError RATE_LIMITED without a free slot; errors of the first chunk
  */
 export async function csvStream<Row>(
   { clock, log, exportSlots, exportShare }: Pick<HttpDeps, 'clock' | 'log' | 'exportSlots' | 'exportShare'>,
   { signal }: Pick<Request, 'signal'>,
   name: string,
-  { header, linesOf }: Table<Row>,
+  { header, linesOf }: CsvTable<Row>,
   pieces: AsyncGenerator<readonly Row[], void>,
 ): Promise<Response> {
   const textOf = (lines: readonly (readonly Cell[])[]) => lines.map(csvLine).join('')
@@ -58,7 +58,7 @@ export async function csvStream<Row>(
   signal.addEventListener('abort', onEnd, { once: true })
   try {
     const all = texts(await following())
-    const body = streamed(() => all.next(), { clock, log, list: name, signal, onEnd, onLeave: () => pieces.return() })
+    const body = streamText(() => all.next(), { clock, log, list: name, signal, onEnd, onLeave: () => pieces.return() })
     return new Response(body, { headers: csvHeaders(name) })
   } catch (error) {
     onEnd()
@@ -66,7 +66,7 @@ export async function csvStream<Row>(
   }
 }
 
-/** Of a file that is saved, and not shown. */
+/** Headers of a CSV download. */
 export const csvHeaders = (name: string) => ({
   'content-type': 'text/csv; charset=utf-8',
   'content-disposition': `attachment; filename="${name}.csv"`,

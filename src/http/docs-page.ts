@@ -1,6 +1,6 @@
-/** The text of the pages that people open in a browser. Everything on them comes from this program. */
+/** The pages for people: home and documentation. They load nothing from other hosts. */
 
-/** The documentation: Swagger UI, put to work by a script of ours. */
+/** The documentation page: Swagger UI, started by our script. */
 export const docsHtml = `<!doctype html>
 <html lang="en">
 <head>
@@ -21,8 +21,8 @@ export const docsHtml = `<!doctype html>
 `
 
 /**
- * Swagger UI, and what it lacks for those who do not see the page or use no mouse: names of fields, landmarks, headings in order,
- * no control inside another. test/http/docs-browser.heavy.ts holds the page to axe.
+ * Starts Swagger UI and adds what screen readers and keyboards need: field names, landmarks, ordered headings, and no
+ * nested controls. test/http/docs-browser.heavy.ts checks the page.
  */
 export const docsScript = `const docs = document.getElementById('docs')
 
@@ -132,7 +132,7 @@ li strong { display: block; color: var(--warm); }
 li span { color: var(--soft); font-size: .92rem; }
 `
 
-/** What runs here, and where to go on. */
+/** The home page. */
 export const homeHtml = (version: string, hasConsole: boolean) => `<!doctype html>
 <html lang="en">
 <head>

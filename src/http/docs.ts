@@ -15,7 +15,7 @@ const hashOf = (text: string) => `'sha256-${new Bun.CryptoHasher('sha256').updat
 const policy = (...allowed: string[]) =>
   ["default-src 'none'", ...allowed, "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"].join('; ')
 
-/** The page calls this origin and nothing else. Swagger UI draws its icons from data: URLs. */
+/** The page calls only this origin. Swagger UI draws its icons from data: URLs. */
 const docsPolicy = policy("script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'", "font-src 'self'")
 const homePolicy = policy(`style-src ${hashOf(homeStyle)}`, "img-src 'self'")
 
@@ -33,7 +33,7 @@ const assetCacheControl = 'public, max-age=3600'
 const script = 'text/javascript;charset=utf-8'
 const style = 'text/css;charset=utf-8'
 
-/** Files of the documentation page: our own, and Swagger UI's, which the compiled program carries inside. */
+/** Files of the documentation page: ours, and Swagger UI's, which the compiled program contains. */
 const assets: Record<string, StaticFile> = {
   'page.js': { body: docsScript, contentType: script },
   'page.css': { body: docsStyle, contentType: style },
@@ -46,8 +46,8 @@ const assets: Record<string, StaticFile> = {
 const Page = t.String({ contentMediaType: 'text/html', description: 'The page.' })
 
 /**
- * The home page, the documentation page and the document that it shows.
- * @param routes the app's, asked for when the document is first wanted
+ * Adds the home page, the documentation page and the OpenAPI document.
+ * @param routes routes of the app, read when the document is first requested
  */
 export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRoute[]) {
   let made: { body: string; etag: string } | undefined

@@ -1,16 +1,16 @@
-/** What routes that answer by a stream of events have in common. */
+/** Shared code of event stream routes. */
 import type { Principal, ShopContext } from '../core/principal.ts'
 import { bearerOf, keyHeader } from './access.ts'
 import type { HttpDeps } from './deps.ts'
 
-/** Sent as it comes: kept by nobody, and held back by no proxy. */
+/** No cache and no proxy may store or buffer the stream. */
 export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
 } as const
 
-/** When the access token of a request runs out, in milliseconds: it was verified before. Undefined where a key let it in. */
+/** Returns when the verified access token of a request expires, in milliseconds; undefined for keys. */
 export function expiryOf({ headers }: Request): number | undefined {
   const [, claims] = headers.has(keyHeader) ? [] : (bearerOf(headers)?.split('.') ?? [])
   if (claims === undefined) return undefined
@@ -18,7 +18,7 @@ export function expiryOf({ headers }: Request): number | undefined {
   return typeof exp === 'number' ? exp * 1_000 : 0
 }
 
-/** Whether a request would still be let in as whom it was: by the same session or key, in the same role, in the same shop. */
+/** Whether a request would still be admitted with the same principal, role and shop. */
 export async function isStillAdmitted(
   { identity, whereRefused }: Pick<HttpDeps, 'identity' | 'whereRefused'>,
   request: Request,

@@ -1,33 +1,33 @@
 import { AppError } from '../core/errors.ts'
-import { inRequest } from '../core/request-context.ts'
+import { runInRequest } from '../core/request-context.ts'
 import type { Log } from '../lib/log.ts'
 import { jsonBytesMax, tooLarge } from './body.ts'
-import type { Peer, Peers } from './client-connections.ts'
-import { answerTo, asAppError, overdue } from './errors.ts'
+import type { ClientConnection, ClientConnections } from './client-connections.ts'
+import { asAppError, deadlineExceeded, errorResponse } from './errors.ts'
 import type { RequestCounts } from './metrics.ts'
 import { hostRefusal, pathnameOf, urlRefusal } from './request-url.ts'
-import { type HotReads, orderPath, recordPath, resolverPath, statsPath } from './response-cache.ts'
+import { type CachedReads, orderPath, recordPath, resolverPath, statsPath } from './response-cache.ts'
 import { isOpenPath, type RouteTable, type StatedRoute } from './route-table.ts'
 
-export type Edge = {
-  fetch(request: Request, server?: Peer): Response | Promise<Response>
-  /** The same for a request whose path is that of a public record, and names this id. `route`: as it was declared, to be counted under. */
-  fetchRecord(request: Request, id: string, server?: Peer, route?: string): Response | Promise<Response>
-  /** The same for a request whose path is that of an order. */
-  fetchOrder(request: Request, id: string, server?: Peer): Response | Promise<Response>
-  /** The same for a request whose path is that of a shop's payment page. */
-  fetchResolved(request: Request, server?: Peer, route?: string): Response | Promise<Response>
-  /** The same for a request whose path is that of the statistics of the trust fabric. */
-  fetchStats(request: Request, server?: Peer, route?: string): Response | Promise<Response>
-  /** From now on every answer ends its connection, and requests that come wait for `drain`. */
+export type FastPath = {
+  fetch(request: Request, server?: ClientConnection): Response | Promise<Response>
+  /** `fetch` for a public record with this id. `route`: the declared route, for metrics. */
+  fetchRecord(request: Request, id: string, server?: ClientConnection, route?: string): Response | Promise<Response>
+  /** `fetch` for an order with this id. */
+  fetchOrder(request: Request, id: string, server?: ClientConnection): Response | Promise<Response>
+  /** `fetch` for a shop's payment page. */
+  fetchResolved(request: Request, server?: ClientConnection, route?: string): Response | Promise<Response>
+  /** `fetch` for the statistics of the trust fabric. */
+  fetchStats(request: Request, server?: ClientConnection, route?: string): Response | Promise<Response>
+  /** Closes connections after each response, and lets new requests wait for `drain`. */
   hold(): void
-  /** Answers those that wait, and refuses new work from now on. */
+  /** Processes the waiting requests, and refuses new ones. */
   drain(): void
 }
 
-type EdgeDeps = {
-  /** Answers at once what can be; undefined leaves it to `handle`. */
-  hot: HotReads
+type FastPathDeps = {
+  /** Responds from caches; undefined leaves the request to `handle`. */
+  hot: CachedReads
   handle: (request: Request) => Response | Promise<Response>
   log: Log
   requestCounts: RequestCounts
@@ -35,17 +35,17 @@ type EdgeDeps = {
   allowedHosts: readonly string[]
   monotonicMs: () => number
   newRequestId: () => string
-  peers: Peers
-  /** Begins the time that a request may take. */
+  peers: ClientConnections
+  /** Starts the time limit of a request. */
   deadline: () => Deadline
 }
 
-/** `passed` resolves when the time is over, unless it was called off before. */
+/** `passed` resolves at the time limit, unless it was cancelled. */
 export type Deadline = { readonly passed: Promise<void>; readonly callOff: () => void }
 
-/** A request answers within 28 seconds, and proxies count on it. */
+/** The contract promises a response within 28 s. */
 const answerWithinMs = 27_000
-/** The time that a request may take. */
+/** Starts the time limit of one request. */
 export function answerDeadline(): Deadline {
   const { promise: passed, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, answerWithinMs)
@@ -58,10 +58,10 @@ const drainRetrySeconds = 5
 const slowMs = 1_000
 
 /**
- * The boundary around the app: what must hold for every request and every answer, matched or not. Checks before anything
- * is read, names the request, and sees to the headers that no answer may lack.
+ * Wraps the app: checks host, URL and length of every request, assigns the request id, applies the time limit, and adds
+ * the headers that every response needs.
  */
-export function createEdge({
+export function createFastPath({
   hot,
   handle,
   log,
@@ -72,16 +72,16 @@ export function createEdge({
   newRequestId,
   peers,
   deadline,
-}: EdgeDeps): Edge {
+}: FastPathDeps): FastPath {
   let phase: 'serving' | 'holding' | 'draining' = 'serving'
   const held = Promise.withResolvers<void>()
 
-  /** The route that would answer a request. */
+  /** Returns the route that matches a request. */
   const routeOf = ({ method, url }: Request): StatedRoute | undefined =>
     routeTable.match(method === 'HEAD' ? 'GET' : method, pathnameOf(url))
 
-  /** A refusal before the route was asked, or in its place: pages that may read its answers read this one too. */
-  const refusalTo = (request: Request, refusal: AppError): Response => answerTo(refusal, isOpenPath(routeTable, request))
+  /** Creates an error response that is readable for the same pages as the route's responses. */
+  const refusalTo = (request: Request, refusal: AppError): Response => errorResponse(refusal, isOpenPath(routeTable, request))
 
   async function answer(request: Request): Promise<Response> {
     const refused = phase === 'draining'
@@ -91,24 +91,21 @@ export function createEdge({
       : (hostRefusalOf(request) ?? urlRefusal(request.url) ?? lengthRefusal(request))
     if (refusal) return refusalTo(request, refusal)
     if (request.method !== 'HEAD') return handle(request)
-    // The server leaves the body away, and says how long it would have been.
+    // The server omits the body and sends its length.
     const get = asGet(request)
     const peer = peers.get(request)
     if (peer) peers.set(get, { requestIP: () => peer.requestIP(request) })
     return handle(get)
   }
 
-  /**
-   * An answer, or, where it takes too long, that it does. What is at work goes on, and ends as it would have; a file takes as long as it
-   * takes.
-   */
+  /** Returns the response, or an error at the time limit. The work continues. Uploads are exempt. */
   async function inTime(request: Request, answering: Promise<Response>): Promise<Response> {
     const { passed, callOff } = deadline()
     const tooLate = passed.then(() => {
       if (routeOf(request)?.upload) return answering
-      // Nobody reads what comes after this: it holds nothing open.
+      // The late response is discarded, so its body must not stay open.
       answering.then(({ body }) => body?.cancel()).catch(() => undefined)
-      return refusalTo(request, overdue(request))
+      return refusalTo(request, deadlineExceeded(request))
     })
     try {
       return await Promise.race([answering, tooLate])
@@ -117,7 +114,7 @@ export function createEdge({
     }
   }
 
-  /** By the length that a request declares. The route sees to what is smaller, and to what comes without a length. */
+  /** Refuses a declared length above the route's limit. The route checks bodies without a length. */
   function lengthRefusal(request: Request): AppError | undefined {
     const length = Number(request.headers.get('content-length'))
     if (!(length > jsonBytesMax)) return undefined
@@ -126,7 +123,7 @@ export function createEdge({
   }
 
   const hosts = new Set<string>()
-  /** Host names that passed before need not be looked at again. */
+  /** Accepted host names are cached. */
   function refusalOfHost(host: string): AppError | undefined {
     if (hosts.has(host)) return undefined
     const refusal = hostRefusal(host, allowedHosts)
@@ -144,27 +141,27 @@ export function createEdge({
           return refusalTo(request, asAppError(error))
         }),
       )
-    const response = await inRequest(requestId, answering, startedAt)
+    const response = await runInRequest(requestId, answering, startedAt)
     const { headers } = response
     headers.set('x-request-id', requestId)
     headers.set('x-content-type-options', 'nosniff')
     if (phase !== 'serving') headers.set('connection', 'close')
-    // What did not say that it may be kept holds something of somebody's.
+    // Responses without a cache header may contain personal data.
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
     const elapsedMs = monotonicMs() - startedAt
     requestCounts.finished(requestCounts.of(request.method, routeOf(request)?.path), response.status, elapsedMs)
-    tell(log, request, response.status, elapsedMs, requestId)
+    logRequest(log, request, response.status, elapsedMs, requestId)
     return response
   }
 
   /**
-   * Counts, names and looks at a request, and gives it to `quick`; what that leaves is answered in full. Not async: what is answered at once
-   * costs no promise.
-   * @param route under which it is counted, should `quick` answer it
+   * Counts and names a request, and tries `quick` before the full path. Not async, so that cached responses cost no
+   * promise.
+   * @param route the route under which a response of `quick` is counted
    */
   function respond(
     request: Request,
-    server: Peer | undefined,
+    server: ClientConnection | undefined,
     quick: (requestId: string) => Response | undefined,
     route: string | undefined,
   ): Response | Promise<Response> {
@@ -178,8 +175,8 @@ export function createEdge({
       const answered = quick(requestId)
       if (answered) {
         const elapsedMs = monotonicMs() - startedAt
-        requestCounts.finished(requestCounts.of('GET', route ?? hot.routeAgain()), answered.status, elapsedMs)
-        if (elapsedMs >= slowMs) tell(log, request, answered.status, elapsedMs, requestId)
+        requestCounts.finished(requestCounts.of('GET', route ?? hot.lastRoute()), answered.status, elapsedMs)
+        if (elapsedMs >= slowMs) logRequest(log, request, answered.status, elapsedMs, requestId)
         return answered
       }
     }
@@ -189,7 +186,7 @@ export function createEdge({
   }
 
   return {
-    fetch: (request, server) => respond(request, server, (requestId) => hot.again(request, requestId), undefined),
+    fetch: (request, server) => respond(request, server, (requestId) => hot.cachedAnswer(request, requestId), undefined),
     fetchRecord: (request, id, server, route = recordPath) =>
       respond(request, server, (requestId) => hot.record(request, id, requestId), route),
     fetchOrder: (request, id, server) => respond(request, server, (requestId) => hot.order(request, id, requestId), orderPath),
@@ -206,19 +203,19 @@ export function createEdge({
   }
 }
 
-/** Changes and slow answers are worth a line; reads are counted only. The query may hold what nobody should keep: it is left out. */
-function tell(log: Log, request: Request, status: number, elapsedMs: number, requestId: string): void {
+/** Logs changes and slow responses. Reads are only counted. The query is omitted, because it may contain secrets. */
+function logRequest(log: Log, request: Request, status: number, elapsedMs: number, requestId: string): void {
   const change = request.method !== 'GET' && request.method !== 'HEAD' && request.method !== 'OPTIONS'
   if (!change && elapsedMs < slowMs) return
   log.info('request', { method: request.method, path: pathOf(request.url), status, ms: Math.round(elapsedMs * 10) / 10, requestId })
 }
 
-/** Whoever has a cart's id has the cart: it is left out, also where somebody put it into another path. */
+/** A cart id is a credential, so it is removed from every path. */
 const cartId = /cart_[0-9a-z]{26}/gi
 const cartPath = /(\/cart\/)[^/]+/i
-/** Links from mails: whoever has one sees the order, or chooses a password. */
+/** Links from mails contain tokens that show an order or set a password. */
 const linkPath = /(\/orders\/public\/|\/pages\/[^/]+\/)[^/]+/i
 const pathOf = (url: string) => pathnameOf(url).replace(cartPath, '$1:id').replace(cartId, ':id').replace(linkPath, '$1:token')
 
-/** HEAD is GET without the body (RFC 9110, 9.3.2). */
+/** HEAD is GET without a body (RFC 9110, 9.3.2). */
 const asGet = (request: Request) => new Request(request.url, { method: 'GET', headers: request.headers, signal: request.signal })

@@ -1,24 +1,24 @@
-/** So many times as long as what was begun in vain, and no longer than the other: nobody who changed their mind notices. */
+/** The pause is three times the wasted time, at most one second: invisible to people. */
 const pauseTimes = 3
 const pauseMaxMs = 1_000
 
-/** Pauses after imports whose client left: whoever begins one after the other and leaves has the server read each for nothing. */
+/** Pauses after cancelled imports, so that a client cannot waste the server's time by cancelling repeatedly. */
 export type ImportPauses = {
-  /** Resolves once the pause of this slot is over. */
-  over(of: string): Promise<void>
-  /** @param tookMs what was begun in vain has taken so long */
-  begin(of: string, tookMs: number): void
+  /** Resolves when the pause of this owner is over. */
+  wait(of: string): Promise<void>
+  /** @param tookMs duration of the cancelled import */
+  start(of: string, tookMs: number): void
 }
 
-/** @param now milliseconds of a clock that only goes forward */
+/** @param now monotonic milliseconds */
 export function createImportPauses(now: () => number, sleep: (ms: number) => Promise<void>): ImportPauses {
   const ends = new Map<string, number>()
   return {
-    async over(of) {
+    async wait(of) {
       const left = (ends.get(of) ?? 0) - now()
       if (left > 0) await sleep(left)
     },
-    begin(of, tookMs) {
+    start(of, tookMs) {
       for (const [other, end] of ends) if (end <= now()) ends.delete(other)
       ends.set(of, now() + Math.min(pauseTimes * tookMs, pauseMaxMs))
     },

@@ -1,41 +1,41 @@
-/** What every import over HTTP keeps to, whatever is imported. */
+/** Runs imports over HTTP. */
 import type { HttpDeps } from './deps.ts'
 
-/** How long an import may work once its file is there: shorter than the server lets a connection wait. */
+/** Time limit of an import after the upload; shorter than the server's connection timeout. */
 export const importMaxMs = 50_000
 
-export type Importing = {
-  /** The file, anew each time that it is asked for. */
+export type ImportRun = {
+  /** The file; each call starts from the beginning. */
   readonly file: () => AsyncIterable<Uint8Array>
-  /** How long it is. */
+  /** Size of the file. */
   readonly bytes: number
-  /** Aborted when the client leaves, and when the time is over. */
+  /** Aborted when the client disconnects or the time is over. */
   readonly signal: AbortSignal
-  /** Lets others use the thread: between two pieces of the work. */
+  /** Yields the thread between two pieces of work. */
   readonly rest: () => Promise<boolean>
 }
 
-type Incoming = {
-  /** What the only slot is of, and the same in words where it is not of the shop: see core/import-slots.ts. */
+type ImportRequest = {
+  /** Owner of the slot, and the owner in words if it is not the shop; see core/import-slots.ts. */
   readonly slot: readonly [of: string, whose?: string]
   readonly request: Request
   readonly upload: { pieces(): Promise<Uint8Array[]> }
 }
 
 /**
- * Does an import in its slot and in its turn at the thread, and gives both back whatever comes of it.
- * @throws AppError RATE_LIMITED while the slot is taken, or too many import; what the upload and the work throw
+ * Runs an import in its slot and in a turn of the scheduler, and releases both.
+ * @throws AppError RATE_LIMITED without a free slot; errors of the upload and the work
  */
-export async function importing<T>(
+export async function runImport<T>(
   { importSlots, importPauses, pace }: Pick<HttpDeps, 'importSlots' | 'importPauses' | 'pace'>,
-  { slot: [of, whose], request, upload }: Incoming,
-  work: (importing: Importing) => Promise<T>,
+  { slot: [of, whose], request, upload }: ImportRequest,
+  work: (run: ImportRun) => Promise<T>,
 ): Promise<T> {
   const slot = importSlots.take(of, whose)
   let startedAt: number | undefined
   try {
-    // What is not read waits with its sender.
-    await importPauses.over(of)
+    // The unread body stays with its sender.
+    await importPauses.wait(of)
     startedAt = performance.now()
     const pieces = await upload.pieces()
     slot.begin()
@@ -47,7 +47,7 @@ export async function importing<T>(
       paced.leave()
     }
   } finally {
-    if (startedAt !== undefined && request.signal.aborted) importPauses.begin(of, performance.now() - startedAt)
+    if (startedAt !== undefined && request.signal.aborted) importPauses.start(of, performance.now() - startedAt)
     slot.leave()
   }
 }

@@ -8,11 +8,11 @@ type NotingDeps = Pick<HttpDeps, 'trail' | 'routeTable' | 'callers' | 'originOf'
 
 const tooMany = 429
 
-/** Puts every limit that somebody meets on record, whichever part of a route refused: the answer says so. */
-export function notingLimits(deps: NotingDeps, handle: Handle): Handle {
+/** Records every 429 response in the audit log, whichever part refused. */
+export function auditLimits(deps: NotingDeps, handle: Handle): Handle {
   async function noted(request: Request, response: Response): Promise<Response> {
     const { principal, shop } = deps.callers.get(request) ?? { principal: anonymous, shop: undefined }
-    // Never the path itself: it may hold the id of a cart, which is a secret.
+    // Not the path itself, which may contain a cart id.
     const path = deps.routeTable.match(request.method, pathnameOf(request.url))?.path ?? 'unknown'
     await deps.trail.limitHit({ actor: actorOf(deps, principal, request), route: `${request.method} ${path}`, shopId: shop?.id })
     return response

@@ -1,25 +1,25 @@
-/** Counts what the boundary sees of requests, for /metrics. */
-import { gauge, histogram, labelled } from '../lib/prometheus.ts'
+/** Metrics of requests, for /metrics. */
+import { gauge, histogram, labelledMetric } from '../lib/prometheus.ts'
 
 const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'] as const
 const boundsMs = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000]
-/** What is counted of requests that no route answers. */
+/** Label of requests that match no route. */
 const noRoute = 'none'
 
-/** What is counted of one method of one route, which has a slot here for as long as the process runs. */
+/** Counters of one method of one route; created once and kept. */
 export type RouteCounts = {
   readonly method: string
-  /** As it was declared: `/cart/:id`. */
+  /** The declared route, such as `/cart/:id`. */
   readonly route: string
-  /** Those that were answered, and how often each: side by side, since a route has few. */
+  /** Statuses and how often each occurred: parallel arrays, because a route has few. */
   readonly statuses: number[]
   readonly answers: number[]
-  /** How many took no longer than each bound and longer than the one before; the last ones longer than all. */
+  /** Histogram of durations; the last bucket has no bound. */
   readonly buckets: number[]
   sumMs: number
 }
 
-/** How late a timer of the event loop may come. */
+/** Buckets of the event loop lag. */
 const lagBoundsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000]
 
 /** The bucket of a value. */
@@ -30,7 +30,7 @@ function bucketOf(bounds: readonly number[], value: number): number {
 }
 const inSeconds = (boundsMs: readonly number[]): number[] => boundsMs.map((ms) => ms / 1_000)
 
-/** How late the event loop was whenever somebody looked. */
+/** Measures the lag of the event loop. */
 export type LoopLag = ReturnType<typeof createLoopLag>
 export function createLoopLag() {
   const buckets = new Array<number>(lagBoundsMs.length + 1).fill(0)
@@ -52,9 +52,8 @@ export function createLoopLag() {
 export type RequestCounts = ReturnType<typeof createRequestCounts>
 
 /**
- * Counters of one server: by method, route and status, and by how long it took. All that grows with time is numbers; what there is to
- * count is as much as there are routes, whatever somebody asks for.
- * @param monotonicMs milliseconds of a clock that only goes forward
+ * Counts requests by method, route, status and duration. The memory is bounded by the number of routes.
+ * @param monotonicMs monotonic milliseconds
  */
 export function createRequestCounts(monotonicMs: () => number = () => performance.now()) {
   const startedAt = monotonicMs()
@@ -72,8 +71,8 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
       seen++
     },
     /**
-     * Where requests of a method and a route are counted.
-     * @param route as it was declared, never as it was requested; undefined: none answers
+     * Returns the counters of a method and route.
+     * @param route the declared route; undefined if none matches
      */
     of(method: string, route: string = noRoute): RouteCounts {
       const known = slots.get(method)
@@ -99,15 +98,15 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
       }
     },
     inFlight: () => inFlight,
-    /** The number of requests that started. */
+    /** Number of started requests. */
     startedCount: () => startedCount,
-    /** A counter that each start and each end of a request increases. */
+    /** A counter that increases with each start and end of a request. */
     seen: () => seen,
-    /** Lines in Prometheus' text format: of the routes that were requested. */
+    /** Lines in Prometheus' text format, for requested routes. */
     lines(): string[] {
       const all = [...slots.values()].flatMap((ofMethod) => [...ofMethod.values()]).filter(({ statuses }) => statuses.length > 0)
       return [
-        ...labelled(
+        ...labelledMetric(
           'souk_http_requests_total',
           'Requests answered.',
           all.flatMap(({ method, route, statuses, answers }) =>

@@ -1,11 +1,11 @@
-/** Examples of what stands in a path, for those who try a route out and for tools that call every one. */
+/** Examples of path parameters, for people and for tools that call every route. */
 import { type IdKind, idPrefixes } from '../lib/ids.ts'
 
-/** A UUIDv7 as ids end in it. */
+/** The suffix of an id (UUIDv7). */
 const suffix = '01m7wcexzcejhrs5tv3s8sttvc'
 const idOf = (kind: IdKind) => `${idPrefixes[kind]}_${suffix}`
 
-/** Which records `{id}` is about, by the part of the path before it. */
+/** Kind of record of `{id}`, by the preceding path segment. */
 const kindsBySegment: Record<string, IdKind> = {
   addresses: 'address',
   affiliates: 'affiliate',
@@ -31,7 +31,7 @@ const kindsBySegment: Record<string, IdKind> = {
   'webhook-endpoints': 'endpoint',
 }
 
-/** What stands in a path and is no id. */
+/** Examples of parameters that are not ids. */
 const words: Record<string, string> = {
   handle: 'brass-coffee-scoop',
   hash: `0x${'5f'.repeat(32)}`,
@@ -47,7 +47,7 @@ const words: Record<string, string> = {
   token: `${suffix}${'0123456789'.repeat(4)}`,
 }
 
-/** Of paths where methods know a record by different things: the document has one name for both. */
+/** Examples for paths whose methods identify the record differently. */
 const ofMethods: Record<string, string> = { 'DELETE /media/{name}': idOf('media') }
 
 /**
@@ -61,7 +61,7 @@ export function pathExample(path: string, name: string, method?: string): string
   const named = name.replace(/Id$/, '')
   if (name !== named && named in idPrefixes) return idOf(named as IdKind)
   if (name === 'providerId') return idOf('serviceProvider')
-  // The sandbox has no breaker, and nobody has an account with it.
+  // The sandbox has no breaker and no accounts.
   if (name === 'processor' && /^\/admin\/|processor-accounts/.test(path)) return 'stripe'
   if (name !== 'id') return words[name]
   const before = path.slice(0, path.indexOf('/{id}')).split('/')

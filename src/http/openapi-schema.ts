@@ -1,4 +1,4 @@
-/** TypeBox schemas as the OpenAPI document shows them: JSON Schema 2020-12, shared ones by reference. */
+/** Converts TypeBox schemas to JSON Schema 2020-12 for the OpenAPI document; shared ones by reference. */
 
 export type Schema = { readonly [keyword: string]: unknown }
 
@@ -10,8 +10,8 @@ const schemasIn = (value: unknown): Schema[] => (Array.isArray(value) ? value.fi
 const isNull = ({ type }: Schema) => type === 'null'
 
 /**
- * A schema for the document. What carries a title is moved to `shared` and referred to.
- * @throws when two different schemas carry the same title
+ * Converts a schema. Titled schemas move to `shared`.
+ * @throws if two different schemas have the same title
  */
 export function documentSchema(schema: Schema, shared: SharedSchemas): Schema {
   const { $id: _, rule: __, title, ...rest } = schema
@@ -38,9 +38,9 @@ function shapeOf(schema: Schema, shared: SharedSchemas): Schema {
   }
 }
 
-/** A record's values. TypeBox writes them as the one pattern that fits every name. */
+/** The values of a record. TypeBox writes them as a pattern that matches every name. */
 function recordOf(values: unknown, shared: SharedSchemas): Schema {
-  // Elysia writes `false` here on whatever it has compiled: other fields are ignored all the same.
+  // Elysia writes `false` on compiled schemas, although other fields are ignored.
   if (!isSchema(values)) return {}
   const { '^(.*)$': any, ...patterns } = values
   if (isSchema(any)) return { additionalProperties: documentSchema(any, shared) }
@@ -53,13 +53,13 @@ function recordOf(values: unknown, shared: SharedSchemas): Schema {
   }
 }
 
-/** Text in a query that stands for a whole number: its pattern says from where on. */
+/** A query text that stands for an integer. Its pattern determines the minimum. */
 function wholeNumber({ 'x-type': type, pattern, maxLength: _, type: __, ...rest }: Schema): Schema {
   const minimum = String(pattern).startsWith('^-?') ? {} : { minimum: String(pattern).startsWith('^[1-9]') ? 1 : 0 }
   return { ...rest, type, ...minimum }
 }
 
-/** Words become an enum, `X or null` one schema with two types. */
+/** Converts unions of words to an enum, and `X or null` to one schema with two types. */
 function unionOf({ anyOf, ...rest }: Schema, shared: SharedSchemas): Schema {
   const options = schemasIn(anyOf)
   const words = options.map((option) => option['const'])

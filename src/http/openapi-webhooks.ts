@@ -1,7 +1,7 @@
-/** What this program sends to others, as the OpenAPI document shows it: `webhooks`, an entry an event. */
+/** The `webhooks` section of the OpenAPI document: one entry per event. */
 import { documentSchema, type Schema, type SharedSchemas } from './openapi-schema.ts'
 
-/** The schema of what a message holds, by event. Its description says when the message is sent. */
+/** Schemas of the messages by event. The description says when a message is sent. */
 export type ToldEvents = { readonly [event: string]: Schema }
 
 const header = (name: string, description: string, schema: Schema) => ({ name, in: 'header', required: true, description, schema })
@@ -21,13 +21,13 @@ const responses = {
 
 const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** The messages of all events, each a POST to an endpoint that wants it. */
+/** Describes each message as a POST to a subscribed endpoint. */
 export function webhooksOf(events: ToldEvents, tag: string, shared: SharedSchemas): Record<string, { readonly post: Schema }> {
   return Object.fromEntries(Object.entries(events).map(([event, data]) => [event, { post: messageOf(event, data, tag, shared) }]))
 }
 
 function messageOf(event: string, data: Schema, tag: string, shared: SharedSchemas): Schema {
-  // Through JSON, which drops the symbols of TypeBox.
+  // JSON drops the symbols of TypeBox.
   const shown = documentSchema(JSON.parse(JSON.stringify(data)), shared)
   const schema = {
     type: 'object',

@@ -6,7 +6,7 @@ import { type ToldEvents, webhooksOf } from './openapi-webhooks.ts'
 import type { UploadRule } from './route-table.ts'
 import { ErrorBody, errorStatuses } from './schema.ts'
 
-/** What of a route of Elysia's the document is made of. */
+/** The fields of an Elysia route that the document uses. */
 export type DocumentedRoute = { readonly method: string; readonly path: string; readonly hooks: RouteHooks }
 type RouteHooks = {
   readonly detail?: Detail
@@ -22,14 +22,14 @@ type Detail = {
   readonly 'x-access'?: Access
   readonly 'x-idempotent'?: true | 'required'
   readonly 'x-upload'?: UploadRule
-  /** What is sent to whoever registers by this route. */
+  /** Messages sent to endpoints that are registered by this route. */
   readonly 'x-events'?: ToldEvents
   readonly 'x-versioned'?: true
-  /** A stream of events, which goes on where it was. */
+  /** A resumable event stream. */
   readonly 'x-resumable'?: true
-  /** Its answer says where streams of events stand. */
+  /** The response contains the position of event streams. */
   readonly 'x-event-place'?: true
-  /** It answers as a file, too. */
+  /** The route also responds with a file. */
   readonly 'x-csv'?: object
 }
 
@@ -64,7 +64,7 @@ export type OpenApi = {
   readonly components: { readonly schemas: Record<string, Schema>; readonly securitySchemes: Schema; readonly headers: Schema }
 }
 
-/** Kept in the order in which a shop meets them. */
+/** Tags in the order in which a shop meets them. */
 const tagDescriptions: Record<string, string> = {
   Login: 'Accounts, access tokens and their renewal.',
   Console: 'The page at /console, and its session. All of it answers 404 while `CONSOLE_ENABLED` is false.',
@@ -125,7 +125,7 @@ const securitySchemes = {
   metricsToken: { type: 'http', scheme: 'bearer', description: 'The METRICS_TOKEN of this instance.' },
 }
 
-/** Any one of these is enough. Where merchants may call, their token comes first; else the key. */
+/** Alternative credentials. The token of merchants comes first. */
 function securityOf({ tokens = [], key, integrationKey, mayAskFor }: AccessRule): Schema[] {
   if (mayAskFor) return [{}, { [mayAskFor]: [] }]
   const token = tokens.length > 0 ? [{ accessToken: [] }] : []
@@ -193,22 +193,21 @@ const statusDescriptions: Record<string, string> = {
   500: 'Something went wrong on our side.',
   503: 'Not now: the message says whether nothing was changed, the request was accepted, or its outcome is unknown, and what to send then.',
 }
-/** A body is read, and refused, on routes that have no use for one too. */
+/** Every route reads and may refuse a body. */
 const refusalsOfBodies = ['408', '413', '415']
 const mayBeTriedLater = new Set(['429', '503'])
 const errorRef: Schema = { $ref: '#/components/schemas/Error' }
 
-/** The version of the specification that souk implements. */
+/** The version of the implemented specification. */
 const specificationVersion = '2.0.1'
 
-/** Whether a route has a place in the document: not what only browsers or the documentation page ask for. */
+/** Whether a route is documented; preflight and asset routes are not. */
 export const isDocumented = ({ method, hooks }: DocumentedRoute): boolean => method !== 'OPTIONS' && hooks.detail?.hide !== true
 
 /**
- * The OpenAPI document of an app: what its routes state, brought into the form that clients and linters understand.
- * @param routes the app's
- * @param twinPrefix where some routes answer a second time; those are left out
- * @param version of souk
+ * Creates the OpenAPI document of an app.
+ * @param routes routes of the app
+ * @param twinPrefix prefix under which some routes also respond; those are documented once
  */
 export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: string, version: string): OpenApi {
   const shared: SharedSchemas = new Map()
@@ -246,7 +245,7 @@ const sorted = <Value>(record: Record<string, Value>): Record<string, Value> =>
 
 type Draft = Omit<Operation, 'security' | 'responses'> & { readonly [extension: `x-${string}`]: unknown }
 
-/** An operation as the swagger plugin writes it, without the answers, of which it would lose the titles. */
+/** Creates an operation like the swagger plugin, without the responses, whose titles the plugin loses. */
 function drafted({ method, path, hooks }: DocumentedRoute): { path: string; operation: Draft } {
   const schema: Parameters<typeof registerSchemaPath>[0]['schema'] = {}
   const hook = { ...hooks, response: undefined, parse: ['application/json'] }
@@ -254,7 +253,7 @@ function drafted({ method, path, hooks }: DocumentedRoute): { path: string; oper
   const [[documentPath, methods] = []] = Object.entries(schema)
   const operation = Object.values(methods ?? {})[0]
   if (documentPath === undefined || operation === undefined) throw new Error(`${method} ${path} has no place in the document`)
-  // Through JSON, which drops what is undefined and the symbols of TypeBox.
+  // JSON drops undefined values and the symbols of TypeBox.
   return { path: documentPath, operation: JSON.parse(JSON.stringify(operation)) }
 }
 
@@ -310,7 +309,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
   }
 }
 
-/** Of every list that is told whole; see csv-list-routes.ts. */
+/** Description of CSV exports; see csv-list-routes.ts. */
 const csvDescription =
   '`accept: text/csv` answers the whole list as a file, whatever `page` and `limit` say, in the order of ids, the newest first (orders by number, products the oldest first): for merchants and the secret key, two at a time of a shop, else 429. What is added meanwhile is not in it; each record is as it was when it was read. Amounts are decimals of major units. One that breaks off ends without the end of its transfer encoding: the connection is cut.'
 
@@ -326,13 +325,13 @@ function parameter({ schema = {}, ...rest }: Parameter, shared: SharedSchemas): 
   return { ...rest, schema: documentSchema(schema, shared) }
 }
 
-/** A parameter of the path with an example; others as they are. */
+/** Adds an example to a path parameter. */
 function withExample(one: Parameter, { method, path }: DocumentedRoute): Parameter {
   const example = one.in === 'path' ? pathExample(path.replace(/:(\w+)/g, '{$1}'), one.name, method) : undefined
   return example === undefined ? one : { ...one, example }
 }
 
-/** The body of a request: what its schema says, or a file of one of the media types that the route takes. */
+/** The request body: a schema, or a file of the route's media types. */
 function bodyOf({ hooks }: DocumentedRoute, drafted: Body | undefined, shared: SharedSchemas): Body | undefined {
   const upload = hooks.detail?.['x-upload']
   if (upload) return { required: true, content: Object.fromEntries(upload.types.map((type) => [type, { schema: fileSchema(type) }])) }
@@ -350,7 +349,7 @@ const fileSchema = (type: string): Schema => (type.startsWith('text/') ? { type:
  */
 const mediaTypeOf = ({ contentMediaType }: Schema) => (typeof contentMediaType === 'string' ? contentMediaType : 'application/json')
 
-/** Of a versioned route. One without an id or a shop in its path makes a record, of which nobody knows a version. */
+/** Whether a versioned route changes an existing record. Routes without an id or a shop in the path create one. */
 const changesRecord = ({ method, path }: DocumentedRoute): boolean => method !== 'GET' && !(method === 'POST' && !path.includes(':'))
 
 function answersOf(route: DocumentedRoute, shared: SharedSchemas, limited: boolean): Record<string, Response> {

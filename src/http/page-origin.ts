@@ -2,27 +2,23 @@ import { AppError } from '../core/errors.ts'
 import { isLoopbackHost } from './client-ip.ts'
 
 /** The page that sent a request. */
-export type OwnPage = {
-  /** As `https://souk.example.com`. */
+export type PageOrigin = {
+  /** Such as `https://souk.example.com`. */
   readonly origin: string
-  /** The port of its address, also where the address does not say it. */
+  /** The port, also if it is the default. */
   readonly port: string
-  /** Whether what it keeps may go by TLS alone: everywhere but on this machine. */
+  /** Whether cookies need TLS: everywhere except on this machine. */
   readonly isSecure: boolean
 }
 
 /**
- * The page that sent a request, which must be one that this program served. Browsers say it with every change (`Origin`), and whoever says
- * nothing is none: other programs have the API. What counts is what the browser sees, and not how a proxy passes it on: the page's address
- * is PUBLIC_URL's, or that which the request is for (`Host`). Of the host of PUBLIC_URL it must be by its scheme, too.
- *
- * So a page of a name that somebody lets point here (DNS rebinding) is one of ours. It gains nothing by it: a browser keeps cookies by the
- * name, so there is no session here for that one; what is left is to log in with a password or to be the first operator with a token, and
- * who has one of these needs no browser of ours. Over http its cookie would not be kept. Whoever wants no other name names theirs:
- * `ALLOWED_HOSTS` refuses the rest before any route.
+ * Returns the page that sent a request; it must be a page of this program. Browsers send `Origin` with every change.
+ * The page's address must be that of PUBLIC_URL, including its scheme, or that of the `Host` header.
+ * A foreign name that points here (DNS rebinding) passes, but gains nothing: browsers keep cookies by name, so it has
+ * no session. `ALLOWED_HOSTS` refuses other names.
  * @throws AppError FORBIDDEN
  */
-export function ownPageOf({ headers, url }: Pick<Request, 'headers' | 'url'>, publicUrl: string | undefined): OwnPage {
+export function pageOriginOf({ headers, url }: Pick<Request, 'headers' | 'url'>, publicUrl: string | undefined): PageOrigin {
   const origin = headers.get('origin') ?? ''
   const page = URL.parse(origin)
   const site = headers.get('sec-fetch-site') ?? 'same-origin'

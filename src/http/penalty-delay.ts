@@ -1,36 +1,36 @@
 import { siteOf, siteTimes } from '../lib/networks.ts'
 
 /**
- * Refusals that cost the server more than they tell: those of one sender go out a while apart, and whoever waits for an answer sends nothing
- * meanwhile. The first ones go out at once, so that nobody waits for a mistake or two.
+ * Delays repeated error responses to one client, so that a flood of bad requests cannot use the CPU. The first errors
+ * are not delayed.
  */
-export type Spacing = {
+export type PenaltyDelay = {
   /**
-   * @param sender who has them refused, such as `limitKeyOf` says
-   * @returns resolves when the refusal may go out; undefined when it may at once
+   * @param sender a key of `limitKeyOf`
+   * @returns resolves when the response may be sent; undefined if it may be sent at once
    */
   wait(sender: string): Promise<void> | undefined
 }
 
-type SpacingOptions = {
-  /** Milliseconds of a clock that only goes forward. */
+type PenaltyDelayOptions = {
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
   readonly sleep: (ms: number) => Promise<void>
   readonly apartMs?: number
-  /** So many without a wait, after a pause. */
+  /** Errors without a delay, after a pause. */
   readonly atOnce?: number
-  /** Nobody waits longer, however many they are. */
+  /** Maximum delay. */
   readonly waitMaxMs?: number
-  /** Of all senders: to wait takes a little memory. */
+  /** Maximum number of delayed responses, because each uses memory. */
   readonly waitingMax?: number
-  /** Beyond, the sender who was refused the longest ago is forgotten. */
+  /** Number of remembered senders. Beyond it, the least recent one is forgotten. */
   readonly sendersMax?: number
-  /** Of whom a sender is one of many, if of anybody: all of these together are spaced as `groupTimes` senders are. */
+  /** The network (IPv6 /48) of a sender, if any. It may cause errors as fast as `groupTimes` senders. */
   readonly groupOf?: (sender: string) => string | undefined
   readonly groupTimes?: number
 }
 
-export function createSpacing({
+export function createPenaltyDelay({
   now,
   sleep,
   apartMs = 20,
@@ -40,8 +40,8 @@ export function createSpacing({
   sendersMax = 10_000,
   groupOf = siteOf,
   groupTimes = siteTimes,
-}: SpacingOptions): Spacing {
-  /** When the last refusal of a sender goes out, or would have gone out; whoever was refused lately comes last. */
+}: PenaltyDelayOptions): PenaltyDelay {
+  /** When the last error of a sender is sent. Most recent senders come last. */
   const lastAt = new Map<string, number>()
   let waiting = 0
 
@@ -54,7 +54,7 @@ export function createSpacing({
     }
   }
 
-  /** When a refusal goes out that is one more of a sender's. */
+  /** Returns when the next error of a sender is sent. */
   function nextOf(sender: string, at: number, pauseMs: number): number {
     const last = lastAt.get(sender) ?? Number.NEGATIVE_INFINITY
     const goesAt = Math.min(Math.max(last, at - atOnce * apartMs) + pauseMs, at + waitMaxMs)
@@ -69,7 +69,7 @@ export function createSpacing({
       const at = now()
       const alone = nextOf(sender, at, apartMs)
       const group = groupOf(sender)
-      // Asked for last, so that whoever changes their address within it does not push it out.
+      // Updated last, so that addresses of the group do not evict it.
       const goesAt = group === undefined ? alone : Math.max(alone, nextOf(group, at, apartMs / groupTimes))
       return goesAt <= at || waiting >= waitingMax ? undefined : waitFor(goesAt - at)
     },

@@ -1,11 +1,11 @@
-/** Answers that anybody may cache: a strong ETag, 304 to those who have it, and no more headers than needed. */
+/** Cacheable public responses with strong ETags and 304. */
 import { createCache } from '../core/cache.ts'
 import { etagOf, opaqueTag } from '../lib/etag.ts'
 import { bytesOf, publicAnswerBytesMax } from '../lib/shorten-texts.ts'
 
 const cacheControl = 'public, max-age=0, s-maxage=60'
 export const jsonType = 'application/json;charset=utf-8'
-/** Lets pages of any origin read an answer, and these headers of it. */
+/** CORS headers for pages of any origin. */
 export const browserHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'etag, idempotent-replayed, retry-after, x-request-id',
@@ -13,16 +13,16 @@ export const browserHeaders = {
 
 const publicHeaders = (etag: string) => ({ etag, 'cache-control': cacheControl, ...browserHeaders })
 
-/** The body as JSON with its ETag, or 304 when the caller holds that very version. */
+/** Responds with JSON and its ETag, or with 304 if the client has this version. */
 export function publicJson(request: Request, body: string, etag: string): Response {
-  if (isHeld(request.headers, etag)) return new Response(null, { status: 304, headers: publicHeaders(etag) })
+  if (matchesEtag(request.headers, etag)) return new Response(null, { status: 304, headers: publicHeaders(etag) })
   return new Response(body, { headers: { 'content-type': jsonType, ...publicHeaders(etag) } })
 }
 
 const noSniff = { 'x-content-type-options': 'nosniff' }
 /**
- * The headers of answers that go out as they are, past what completes the others. Each answer takes a copy, with its own ETag and request
- * id, of what is here: that costs half of what an object of headers does, which is most of so small an answer.
+ * Headers of cached responses. The Headers object is reused, with a new ETag and request id: creating one from a record
+ * costs twice as much.
  */
 function readyHeaders(more: Record<string, string>) {
   const headers = new Headers({ ...publicHeaders(''), ...noSniff, ...more })
@@ -39,11 +39,11 @@ const ofNotModified = readyHeaders({})
 
 const minuteHeaders = { 'content-type': jsonType, 'cache-control': 'public, max-age=60', ...browserHeaders }
 
-/** The body as JSON that anybody may keep for a minute, and that is made anew for everybody who asks. */
+/** Responds with JSON that may be cached for a minute and is not cached here. */
 export const jsonForAMinute = (body: string): Response => new Response(body, { headers: minuteHeaders })
 
-/** The same answers ready to go out, and one that nobody may keep. */
-export const ready = {
+/** Complete responses for the fast path, and one that must not be cached. */
+export const prebuilt = {
   json: (body: string, etag: string, requestId: string) => new Response(body, { headers: ofJson(etag, requestId) }),
   notModified: (etag: string, requestId: string) => new Response(null, { status: 304, headers: ofNotModified(etag, requestId) }),
   forAMinute: (body: string, requestId: string) =>
@@ -54,47 +54,50 @@ export const ready = {
     }),
 }
 
-/** Whether the caller has this version. If-None-Match compares weakly (RFC 9110, 13.1.2): `W/` does not matter, `*` is any. */
-export function isHeld(headers: Headers, etag: string): boolean {
+/**
+ * Whether the client has this version. If-None-Match compares weakly (RFC 9110, 13.1.2): it ignores `W/`, and `*`
+ * matches any.
+ */
+export function matchesEtag(headers: Headers, etag: string): boolean {
   const header = headers.get('if-none-match')
   if (header === null) return false
   if (header === etag || header === '*') return true
   return header.split(',').some((one) => opaqueTag(one.trim()) === etag)
 }
 
-/** Path and query of a request as they came, without the origin. */
+/** Returns path and query of a URL as sent. */
 export const pathAndQuery = (url: string): string => url.slice(url.indexOf('/', 8))
 
-/** `route`: whose it is, as that was declared. */
-export type Answer = { body: string; etag: string; route: string | undefined }
-type Entry = Answer & { staleAt: number }
+/** `route`: the declared route, for metrics. */
+export type CachedAnswer = { body: string; etag: string; route: string | undefined }
+type Entry = CachedAnswer & { staleAt: number }
 
 export type AnswerCache = {
-  /** The kept answer to exactly this path and query, if it still holds. */
-  kept(path: string): Answer | undefined
+  /** Returns the valid cached response for exactly this path and query. */
+  get(path: string): CachedAnswer | undefined
   /**
-   * Answers a public GET: with what is kept, else with the JSON that `compute` gives.
-   * @param path what it is kept under; unless told otherwise, path and query as they came
+   * Responds to a public GET from the cache, or with the JSON of `compute`.
+   * @param path cache key; default: path and query
    */
   respond(request: Request, compute: () => Promise<string>, path?: string): Promise<Response>
 }
 
 const entriesMax = 2_000
-/** Bytes of all responses that are kept. */
+/** Total bytes of cached responses. */
 const bytesMax = 4_000_000
-/** What becomes visible by the clock alone (a publication date) shows at most this late. */
+/** Maximum age: records that become visible by time (publication dates) appear this late at most. */
 const agesMs = 1_000
 
 type AnswerCacheOptions = {
   version: () => number | undefined
   now: () => number
-  /** The route that answers a request, as it was declared; for those that want to know. */
+  /** Returns the declared route of a request, for metrics. */
   routeOf?: (request: Request) => string | undefined
 }
 
 /**
- * Keeps whole answers while the database does not change. The version is read before the answer is computed, so that an
- * entry is never newer than it says; what `compute` needs it must therefore read itself.
+ * Creates a cache that is valid until the database changes. The version is read before `compute`, so `compute` must
+ * read everything itself.
  */
 export function createAnswerCache({ version, now, routeOf }: AnswerCacheOptions): AnswerCache {
   const cache = createCache<Entry>({
@@ -105,18 +108,18 @@ export function createAnswerCache({ version, now, routeOf }: AnswerCacheOptions)
     entryCharactersMax: publicAnswerBytesMax,
   })
 
-  function kept(path: string): Answer | undefined {
+  function kept(path: string): CachedAnswer | undefined {
     const entry = cache.get(path)
     return entry && entry.staleAt > now() ? entry : undefined
   }
 
   return {
-    kept,
+    get: kept,
     async respond(request, compute, path = pathAndQuery(request.url)) {
       const staleAt = now() + agesMs
       const { body, etag } =
         kept(path) ??
-        (await cache.renew(path, async () => {
+        (await cache.reload(path, async () => {
           const computed = await compute()
           return { body: computed, etag: etagOf(computed), route: routeOf?.(request), staleAt }
         }))
@@ -126,13 +129,13 @@ export function createAnswerCache({ version, now, routeOf }: AnswerCacheOptions)
 }
 
 /**
- * One version of several things, each by its own: another whenever one of them is. Undefined while one of them cannot be told.
- * @returns numbers that are never met again
+ * Combines versions: the result changes whenever one of them changes; undefined while one is undefined.
+ * @returns numbers that never repeat
  */
 export function versionOf(...parts: readonly (() => number | undefined)[]): () => number | undefined {
   const seen: (number | undefined)[] = parts.map(() => undefined)
   let version = 0
-  // By index: this is asked before every answer that is kept.
+  // By index, because this runs before every cached response.
   return () => {
     let isOther = false
     for (let nth = 0; nth < parts.length; nth++) {

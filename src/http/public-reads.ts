@@ -1,11 +1,14 @@
-/** Keeps reads of one client from costing the others: turns by address, a bound for each answer, and one for what waits to be sent. */
+/**
+ * Isolates public reads of clients from each other: a queue per address, a size limit per response, and a limit of
+ * unsent bytes.
+ */
 import { AppError } from '../core/errors.ts'
-import type { Shares } from '../lib/background-throttle.ts'
+import type { KeyedThrottle } from '../lib/background-throttle.ts'
 import type { Log } from '../lib/log.ts'
 import { publicAnswerBytesMax } from '../lib/shorten-texts.ts'
 import { isForBrowsers } from './access-rules.ts'
-import type { BodyRoom } from './body-budget.ts'
-import { answerTo } from './errors.ts'
+import type { BodyBudget } from './body-budget.ts'
+import { errorResponse } from './errors.ts'
 import { pathnameOf } from './request-url.ts'
 import type { RouteTable, StatedRoute } from './route-table.ts'
 
@@ -14,31 +17,31 @@ type Handle = (request: Request) => Response | Promise<Response>
 type Options = {
   readonly handle: Handle
   readonly routeTable: RouteTable
-  /** Whether a cache holds the response, so that the route does no work worth a place in the queue. */
+  /** Whether a cache has the response, so that the request needs no place in the queue. */
   readonly isCached: (request: Request, route: StatedRoute) => boolean
-  /** The queue of each client for uncached reads. */
-  readonly turns: Shares
-  /** The bytes of answers that clients have not taken yet. */
-  readonly room: BodyRoom
-  /** The address of a client, for its turns. */
+  /** The queue of uncached reads per client. */
+  readonly turns: KeyedThrottle
+  /** Memory of unsent responses. */
+  readonly room: BodyBudget
+  /** The client's key in the queue. */
   readonly turnKey: (request: Request) => string
-  /** Who shares the bytes that wait. */
+  /** The network that shares the unsent bytes. */
   readonly senderOf: (request: Request) => string
   readonly log: Log
 }
 
-/** Shorter answers are not counted: the kernel takes most of them. */
+/** Smaller responses are not counted, because the kernel buffers most of them. */
 export const countedFrom = 64 * 1024
 const pieceBytes = 64 * 1024
 
 const isData = (headers: Headers) => /^(?:application\/json|text\/html)/.test(headers.get('content-type') ?? '')
 const isPublicRead = (route: StatedRoute): boolean => route.access === 'public' && !route.takesNoTurn
 
-/** Answers requests by `handle`: uncached public reads by turns of each client, all other requests directly. */
+/** Wraps a handler: uncached public reads wait in a queue per client. */
 export function publicReads({ handle, routeTable, isCached, turns, room, turnKey, senderOf, log }: Options): Handle {
   /**
-   * Returns the same response. Its bytes are counted until the client has taken them.
-   * @throws INTERNAL above the bound of public responses
+   * Counts the bytes of a response until the client has read them.
+   * @throws INTERNAL above the limit of public responses
    */
   async function counted(request: Request, answer: Response, path: string): Promise<Response> {
     if (!isData(answer.headers)) return answer
@@ -52,18 +55,18 @@ export function publicReads({ handle, routeTable, isCached, turns, room, turnKey
     return new Response(sent(bytes, senderOf(request)), { status, headers })
   }
 
-  /** Bytes as a stream that is read as the client takes them. Where too many wait, the answer breaks off. */
+  /** Streams bytes as the client reads them. Breaks off if too many bytes are unsent. */
   function sent(bytes: Uint8Array<ArrayBuffer>, sender: string): ReadableStream<Uint8Array<ArrayBuffer>> {
     let left: Uint8Array<ArrayBuffer> | undefined = bytes
-    let place: ReturnType<BodyRoom['enter']> | undefined
+    let place: ReturnType<BodyBudget['enter']> | undefined
     const leave = () => {
       left = undefined
-      place?.leave()
+      place?.release()
     }
     return new ReadableStream(
       {
         pull(controller) {
-          // Not before the first piece is asked for: of the answer to a HEAD none ever is.
+          // On the first pull, because responses to HEAD are never read.
           if (!place) {
             place = room.enter(sender, () => {
               left = undefined
@@ -95,8 +98,8 @@ export function publicReads({ handle, routeTable, isCached, turns, room, turnKey
     try {
       return await counted(request, await (isCached(request, route) ? handle(request) : inTurn(request)), route.path)
     } catch (error) {
-      // A refusal is a normal response: the caller of this function logs what is thrown.
-      if (error instanceof AppError) return answerTo(error, isForBrowsers('public'))
+      // Errors of this function are logged, so a refusal must become a response here.
+      if (error instanceof AppError) return errorResponse(error, isForBrowsers('public'))
       throw error
     }
   }

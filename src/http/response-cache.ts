@@ -1,77 +1,77 @@
 import type { KeyPrincipal } from '../core/principal.ts'
 import { keyHeader } from './access.ts'
-import { type AccessRule, accessRules, decidesAlone, isOpenedBy } from './access-rules.ts'
-import type { Peer } from './client-connections.ts'
-import { type AnswerCache, browserHeaders, isHeld, pathAndQuery, ready } from './public-cache.ts'
+import { type AccessRule, accessRules, decidesAlone, isOpenedByKey } from './access-rules.ts'
+import type { ClientConnection } from './client-connections.ts'
+import { type AnswerCache, browserHeaders, matchesEtag, pathAndQuery, prebuilt } from './public-cache.ts'
 import { countedFrom } from './public-reads.ts'
 import { isPlainUrl, pathnameOf } from './request-url.ts'
 import type { RouteTable, StatedRoute } from './route-table.ts'
 import type { SharedLimit } from './shared-limit.ts'
 
-/** A public record whose version is known; see modules/catalog/products/document-cache.ts. */
-export type HotRecord = { readonly etag: string; readonly visibleFrom: number }
+/** A public record of known version; see modules/catalog/products/document-cache.ts. */
+export type CachedRecord = { readonly etag: string; readonly visibleFrom: number }
 
-/** Where hot records come from. */
-export type HotRecords<Kept extends HotRecord> = {
+/** Source of cached records. */
+export type CachedRecords<Kept extends CachedRecord> = {
   keptNow(id: string): Kept | undefined
   textOf(id: string, kept: Kept): string | undefined
 }
 
-/** Where hot orders come from, and who may read them; both undefined where it cannot be said at once. */
-export type HotOrders = {
+/** Source of cached orders and keys; undefined if not available synchronously. */
+export type CachedOrders = {
   keyNow(presented: string): KeyPrincipal | undefined
-  /** The order as JSON, if it is the shop's. */
+  /** Returns the order as JSON if it belongs to the shop. */
   textNow(shopId: string, id: string): string | undefined
 }
 
 /**
- * Answers the most frequent reads ahead of the framework, from memory or by one prepared query. The routes give the
- * very same answers; whatever is not plain here (unknown, refused, not visible yet, from a browser whose origin is to be
- * checked, long enough to be counted while it is sent, with something to decode in its URL: what is ignored of one may still be refused) is left to them.
+ * Responds to the most frequent reads before the framework runs, from memory or by one prepared query. The routes give
+ * equal responses. It leaves all special cases to them: unknown or invisible records, refusals, requests with an
+ * Origin, long responses, and URLs with percent encoding.
  */
-export type HotReads = {
-  /** A record by its id. */
+export type CachedReads = {
+  /** Responds with a record. */
   record(request: Request, id: string, requestId: string): Response | undefined
-  /** An order by its id, for a key of its shop. */
+  /** Responds with an order of the key's shop. */
   order(request: Request, id: string, requestId: string): Response | undefined
-  /** What a payment page of a shop was told before, while its caller may ask. */
-  resolved(request: Request, requestId: string, peer: Peer | undefined): Response | undefined
-  /** The statistics of the trust fabric, as of the last commit. */
+  /** Responds with a cached payment page, within the rate limit. */
+  resolved(request: Request, requestId: string, peer: ClientConnection | undefined): Response | undefined
+  /** Responds with the statistics of the trust fabric. */
   stats(request: Request, requestId: string): Response | undefined
-  /** A whole answer that was given before. */
-  again(request: Request, requestId: string): Response | undefined
-  /** The route, as it was declared, of what `again` answered last. */
-  routeAgain(): string | undefined
+  /** Responds with a cached public response. */
+  cachedAnswer(request: Request, requestId: string): Response | undefined
+  /** The declared route of the last `cachedAnswer`. */
+  lastRoute(): string | undefined
 }
 
-type HotDeps<Kept extends HotRecord> = {
-  records: HotRecords<Kept>
-  orders: HotOrders
+type CachedReadsDeps<Kept extends CachedRecord> = {
+  records: CachedRecords<Kept>
+  orders: CachedOrders
   answers: AnswerCache
-  /** The statistics as JSON; undefined where they cannot be said at once. */
+  /** Returns the statistics as JSON; undefined if not available synchronously. */
   statsNow: () => string | undefined
   resolver: {
-    readonly answers: Pick<AnswerCache, 'kept'>
+    readonly answers: Pick<AnswerCache, 'get'>
     readonly limit: Pick<SharedLimit, 'local'>
-    readonly limitKey: (request: Request, peer: Peer | undefined) => string
+    readonly limitKey: (request: Request, peer: ClientConnection | undefined) => string
   }
   now: () => number
-  /** Of the app that answers what is left; already filled. */
+  /** The filled route table of the app. */
   routeTable: RouteTable
 }
 
-/** The route of public records, as it is declared. */
+/** Route of public records. */
 export const recordPath = '/product-v2/public/:id'
-/** The route of payment pages, as it is declared. */
+/** Route of payment pages. */
 export const resolverPath = '/checkout/:shopUrl/payment-intent-resolver'
-/** The route of the statistics, as it is declared. */
+/** Route of the statistics. */
 export const statsPath = '/v2/trust-fabric/stats'
-/** The route of orders, as it is declared. */
+/** Route of orders. */
 export const orderPath = '/v2/orders/:orderId'
 
 const [beforeShopUrl = '', afterShopUrl = ''] = resolverPath.split(':shopUrl')
 
-/** The shop that the URL of a payment page names. */
+/** Returns the shop in the URL of a payment page. */
 function shopUrlIn(url: string): string | undefined {
   const at = url.indexOf(beforeShopUrl, 8)
   const from = at + beforeShopUrl.length
@@ -81,21 +81,21 @@ function shopUrlIn(url: string): string | undefined {
 
 const idLengthMax = 40
 
-/** Tells whether the route answers a request from memory, also where `HotReads` leaves it to the route. */
+/** Creates a test whether a route responds from memory, also for requests that `CachedReads` leaves to it. */
 export const isCachedBy =
-  <Kept extends HotRecord>({ answers, documents }: { answers: Pick<AnswerCache, 'kept'>; documents: HotRecords<Kept> }) =>
+  <Kept extends CachedRecord>({ answers, documents }: { answers: Pick<AnswerCache, 'get'>; documents: CachedRecords<Kept> }) =>
   ({ url }: Request, { path }: StatedRoute): boolean => {
-    if (!path.endsWith(recordPath)) return answers.kept(pathAndQuery(url)) !== undefined
+    if (!path.endsWith(recordPath)) return answers.get(pathAndQuery(url)) !== undefined
     const pathname = pathnameOf(url)
     return documents.keptNow(pathname.slice(pathname.lastIndexOf('/') + 1)) !== undefined
   }
 
-/** Whether the route would let a key in and look at nothing besides: at no customer's token, and not at the page that asks. */
+/** Whether the route would admit a key without checking a customer token or an origin. */
 const keyIsEnough = (rule: AccessRule, key: KeyPrincipal): boolean =>
-  key.scopes.includes('server') && isOpenedBy(rule, key) && decidesAlone(rule, key)
+  key.scopes.includes('server') && isOpenedByKey(rule, key) && decidesAlone(rule, key)
 
-/** @throws when no route of the app answers orders */
-export function createHotReads<Kept extends HotRecord>({
+/** @throws if the app has no route for orders */
+export function createCachedReads<Kept extends CachedRecord>({
   records,
   orders,
   answers,
@@ -103,7 +103,7 @@ export function createHotReads<Kept extends HotRecord>({
   resolver,
   now,
   routeTable,
-}: HotDeps<Kept>): HotReads {
+}: CachedReadsDeps<Kept>): CachedReads {
   const orderAccess = routeTable.get('GET', orderPath)?.access
   if (!orderAccess) throw new Error(`no route states who may read ${orderPath}`)
   const orderRule: AccessRule = accessRules[orderAccess]
@@ -115,37 +115,37 @@ export function createHotReads<Kept extends HotRecord>({
       if (id.length > idLengthMax || headers.has('origin') || !isPlainUrl(url)) return undefined
       const kept = records.keptNow(id)
       if (!kept || kept.visibleFrom > now()) return undefined
-      if (isHeld(headers, kept.etag)) return ready.notModified(kept.etag, requestId)
+      if (matchesEtag(headers, kept.etag)) return prebuilt.notModified(kept.etag, requestId)
       const text = records.textOf(id, kept)
-      return text === undefined || text.length > countedFrom ? undefined : ready.json(text, kept.etag, requestId)
+      return text === undefined || text.length > countedFrom ? undefined : prebuilt.json(text, kept.etag, requestId)
     },
     order({ headers, url }, id, requestId) {
       const presented = headers.get(keyHeader)
       if (presented === null || id.length > idLengthMax || !isPlainUrl(url)) return undefined
       const key = orders.keyNow(presented)
       const text = key && keyIsEnough(orderRule, key) ? orders.textNow(key.shop.id, id) : undefined
-      return text === undefined ? undefined : ready.secret(text, requestId, orderHeaders)
+      return text === undefined ? undefined : prebuilt.secret(text, requestId, orderHeaders)
     },
     resolved(request, requestId, peer) {
       const { url } = request
       const shopUrl = isPlainUrl(url) ? shopUrlIn(url) : undefined
-      const kept = shopUrl === undefined ? undefined : resolver.answers.kept(shopUrl)
-      // Whoever is one too many is not counted here: the route refuses them. It also asks whoever else counts.
+      const kept = shopUrl === undefined ? undefined : resolver.answers.get(shopUrl)
+      // The route counts and refuses a request above the limit, and counts groups.
       const limit = kept && resolver.limit.local()
       if (!limit || limit.take(resolver.limitKey(request, peer)) !== undefined) return undefined
       const { body, etag } = kept
-      return isHeld(request.headers, etag) ? ready.notModified(etag, requestId) : ready.json(body, etag, requestId)
+      return matchesEtag(request.headers, etag) ? prebuilt.notModified(etag, requestId) : prebuilt.json(body, etag, requestId)
     },
     stats({ url }, requestId) {
       const text = isPlainUrl(url) ? statsNow() : undefined
-      return text === undefined ? undefined : ready.forAMinute(text, requestId)
+      return text === undefined ? undefined : prebuilt.forAMinute(text, requestId)
     },
-    again({ url, headers }, requestId) {
-      const kept = headers.has('origin') ? undefined : answers.kept(pathAndQuery(url))
+    cachedAnswer({ url, headers }, requestId) {
+      const kept = headers.has('origin') ? undefined : answers.get(pathAndQuery(url))
       if (!kept || kept.body.length > countedFrom) return undefined
       routeAgain = kept.route
-      return isHeld(headers, kept.etag) ? ready.notModified(kept.etag, requestId) : ready.json(kept.body, kept.etag, requestId)
+      return matchesEtag(headers, kept.etag) ? prebuilt.notModified(kept.etag, requestId) : prebuilt.json(kept.body, kept.etag, requestId)
     },
-    routeAgain: () => routeAgain,
+    lastRoute: () => routeAgain,
   }
 }

@@ -1,4 +1,4 @@
-/** Response fields that only some roles see: bearer secrets, such as the link at which a refund is paid out. */
+/** Response fields that only some roles see, such as the link of a payout. */
 import type { TSchema } from '@sinclair/typebox'
 import { t } from 'elysia'
 import type { Principal } from '../core/principal.ts'
@@ -7,15 +7,15 @@ import { managers, type StaffRole } from '../core/roles.ts'
 const mark = 'x-roles'
 
 /**
- * Marks a response field as a bearer secret. Among merchants only the roles OWNER and MANAGER see it. Customers and API
- * keys see it as the route returns it.
+ * Marks a field as a bearer secret. Among merchants only OWNER and MANAGER see it; customers and API keys see it as
+ * returned.
  */
 export const forManagers = <Schema extends TSchema>(schema: Schema) => t.Optional({ ...schema, [mark]: managers })
 
-/** Where the fields of `forManagers` are in a response; `true` is such a field. */
+/** Positions of the marked fields in a response; `true` is such a field. */
 export type RoleFields = true | { readonly items: RoleFields } | { readonly properties: ReadonlyMap<string, RoleFields> }
 
-/** Finds the fields of `forManagers` in a response schema; undefined if it has none. */
+/** Finds the marked fields of a response schema; undefined if there are none. */
 export function roleFieldsOf(schema: TSchema): RoleFields | undefined {
   if (mark in schema) return true
   const { items, properties = {}, anyOf = [] } = schema as { items?: TSchema; properties?: Record<string, TSchema>; anyOf?: TSchema[] }
@@ -29,7 +29,7 @@ export function roleFieldsOf(schema: TSchema): RoleFields | undefined {
     if (inner) found.set(name, inner)
   }
   if (found.size > 0) return { properties: found }
-  // A record or null.
+  // A nullable record.
   for (const one of anyOf) {
     const inner = roleFieldsOf(one)
     if (inner) return inner
@@ -37,11 +37,11 @@ export function roleFieldsOf(schema: TSchema): RoleFields | undefined {
   return undefined
 }
 
-/** Whether responses to this caller leave the fields of `forManagers` out. */
+/** Whether this caller does not see marked fields. */
 export const hidesSecrets = (principal: Principal | undefined): boolean =>
   principal?.kind === 'merchant' && principal.role !== undefined && !(managers as readonly StaffRole[]).includes(principal.role)
 
-/** Copies a response without the fields of `forManagers`. */
+/** Copies a response without the marked fields. */
 export function omitSecrets(value: unknown, fields: RoleFields): unknown {
   if (fields === true || value === null || typeof value !== 'object') return value
   if ('items' in fields) return Array.isArray(value) ? value.map((one) => omitSecrets(one, fields.items)) : value

@@ -7,46 +7,49 @@ import { pathnameOf } from './request-url.ts'
 import { type RoleFields, roleFieldsOf } from './role-fields.ts'
 import { type QueryRule, type Shape, shapeOf, valuesIn } from './schema-shape.ts'
 
-/** What a route takes in place of JSON: media types in small letters, and how much of it. */
+/** The upload of a route: media types in lower case, and the size limit. */
 export type UploadRule = {
   readonly types: readonly string[]
   readonly bytesMax: number
-  /** Whatever is declared is taken: the route looks at the bytes. `types` are for the document then. */
+  /** Accepts any declared type, because the route checks the bytes. `types` are for the document. */
   readonly anyType?: boolean
-  /** Where a path takes some of them alone. */
+  /** Accepted types by path parameters, if they differ. */
   readonly typesOf?: (params: Readonly<Record<string, string>>) => readonly string[] | undefined
 }
 
-/** What a route states besides its handler. */
+/** What a route declares besides its handler. */
 export type StatedRoute = {
-  /** As it was declared: `/cart/:id`. */
+  /** The declared path, such as `/cart/:id`. */
   readonly path: string
   readonly access?: Access | undefined
-  /** Whether the route exists at the moment. */
+  /** Whether the route is enabled. */
   readonly isOn?: (() => boolean) | undefined
   readonly upload?: UploadRule | undefined
-  /** Whether it bypasses the read queue and the response limit: files, program pages, health checks and streams. */
+  /** Whether the route bypasses the read queue and the response limit: files, pages, health checks and streams. */
   readonly takesNoTurn: boolean
-  /** How long its body may be. */
+  /** Size limit of the body. */
   readonly bytesMax: number
-  /** Whether numbers in its body must be told exactly. */
+  /** Whether the body must not contain numbers that parsing rounds. */
   readonly exactNumbers: boolean
-  /** What it takes, for what has to look at a request before Elysia does; see schema-shape.ts. Made when it is first asked for. */
+  /** Outlines of the schemas, for checks before Elysia; see schema-shape.ts. Created on demand. */
   readonly shapes: () => Shapes
-  /** The fields of its response that some roles do not see. Made when it is first asked for. */
+  /** Response fields that some roles do not see. Created on demand. */
   readonly roleFields: () => RoleFields | undefined
 }
 
-/** What a route takes: no body is one without fields. A query or path that is not looked at is undefined. */
+/**
+ * Outlines of body, query and path. Without a body schema the body has no fields; an undefined query or path is not
+ * checked.
+ */
 export type Shapes = {
   readonly body: Shape
-  /** How many values its body may hold: refused before it is parsed, because parsing is what costs. */
+  /** Maximum number of values in the body, checked before the expensive parsing. */
   readonly valuesMax: number
   readonly query: QueryRule | undefined
   readonly path: Shape | undefined
 }
 
-/** A route as Elysia lists it. The macros leave what they were told in `detail`. */
+/** A route as Elysia lists it. Macros store their values in `detail`. */
 export type DeclaredRoute = {
   readonly method: string
   readonly path: string
@@ -68,21 +71,21 @@ type StatedDetail = {
   readonly 'x-exact-numbers'?: true
 }
 
-/** The routes of one app, for what is decided outside of a route's own hooks. Empty until the app's routes are declared. */
+/** The routes of one app, for code outside of route hooks. Empty until the routes are declared. */
 export type RouteTable = {
-  /** Replaces what the table holds by these routes. */
+  /** Replaces the content of the table. */
   fill(routes: readonly DeclaredRoute[]): void
-  /** A route by its path as it was declared: `/cart/:id`. */
+  /** Returns a route by its declared path, such as `/cart/:id`. */
   get(method: string, path: string): StatedRoute | undefined
-  /** The route that answers a request for this path, for what is refused before Elysia looks for it. */
+  /** Returns the route that matches a path. */
   match(method: string, pathname: string): StatedRoute | undefined
 }
 
 export function createRouteTable(): RouteTable {
   const routes = new Map<string, StatedRoute>()
-  /** Those of one method and one number of segments, fixed segments before parameters. */
+  /** Routes by method and number of segments; fixed segments before parameters. */
   const candidates = new Map<string, { segments: string[]; route: StatedRoute }[]>()
-  /** Those that end in `/*`, which take whatever no other route does. */
+  /** Wildcard routes (`/*`), tried last. */
   let rest: { start: string; route: StatedRoute }[] = []
   const groupOf = (method: string, segments: readonly string[]) => `${method} ${segments.length}`
 
@@ -122,7 +125,7 @@ function statedRoute(declared: DeclaredRoute): StatedRoute {
     access,
     isOn,
     upload,
-    // A processor's message is no JSON of ours, and may be long.
+    // Messages of processors are long and are not our JSON.
     bytesMax: upload?.bytesMax ?? (isLarge || access === 'processor' ? largeJsonBytesMax : jsonBytesMax),
     takesNoTurn: detail['x-takes-no-turn'] === true,
     exactNumbers: detail['x-exact-numbers'] === true,
@@ -137,7 +140,7 @@ function statedRoute(declared: DeclaredRoute): StatedRoute {
   }
 }
 
-/** Of the successful answers, which all show the same record. */
+/** From the first successful response; all show the same record. */
 function roleFieldsOfResponse(response: unknown): RoleFields | undefined {
   for (const [status, schema] of Object.entries(response ?? {})) {
     const found = Number(status) < 300 ? roleFieldsOf(schema as TSchema) : undefined
@@ -147,7 +150,7 @@ function roleFieldsOfResponse(response: unknown): RoleFields | undefined {
 }
 
 function shapesOf({ method, path, hooks: { body, query, params } }: DeclaredRoute, anyQuery: boolean): Shapes {
-  // Reads by id or handle have no use for a query, and links to them carry what others put there.
+  // Reads by id or handle ignore the query, because links contain tracking parameters.
   const isRead = method === 'GET' && /\/:[^/]+$/.test(path) && query === undefined
   const bodyShape = shapeOf((body as TSchema | undefined) ?? nothing)
   return {
@@ -162,11 +165,11 @@ function shapesOf({ method, path, hooks: { body, query, params } }: DeclaredRout
 }
 
 const nothing = Type.Object({})
-/** A body with twice as many values as its fields can hold, and so many more, is still told which list is too long or which name unknown. */
+/** Margin of values, so that a body that is too large still gets an error that names the list or field. */
 const strayValuesMax = 1_000
 
 /**
- * Refuses a route that is switched off as if there were none.
+ * Hides a disabled route.
  * @throws AppError NOT_FOUND
  */
 export function assertOn(isOn: (() => boolean) | undefined): void {
@@ -179,8 +182,8 @@ const fits = (segments: readonly string[], path: readonly string[]) =>
   segments.every((segment, at) => segment === path[at] || (segment.startsWith(':') && path[at] !== ''))
 
 /**
- * Whether pages of any origin may read that a request is refused: as they may read the answers of its route, or, where its method has
- * none at that path, of the route that reads there.
+ * Whether pages of any origin may read the refusal of a request: as for the responses of its route or, without one, of
+ * the GET route of the path.
  */
 export function isOpenPath(routes: RouteTable, { method, url }: Pick<Request, 'method' | 'url'>): boolean {
   const path = pathnameOf(url)
@@ -188,12 +191,12 @@ export function isOpenPath(routes: RouteTable, { method, url }: Pick<Request, 'm
   return isForBrowsers(route?.access)
 }
 
-/** Says that no route answers here; also of one that is switched off. */
+/** Returns the error of a path without a route, also of a disabled one. */
 export const noSuchPath = () => new AppError('NOT_FOUND', 'There is nothing at this path')
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** The refusal of a request that no route answers: another method may be allowed at its path. */
+/** Returns 405 if the path has other methods, otherwise 404. */
 export function noSuchRoute(routes: RouteTable, { url }: Pick<Request, 'url'>): AppError {
   const path = pathnameOf(url)
   const allowed = methods.flatMap((method) => {

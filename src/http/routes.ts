@@ -6,8 +6,8 @@ import { idempotency } from './idempotency.ts'
 import { versions } from './versions.ts'
 
 /**
- * What a module's routes are added to: each states its `access`, one that must not happen twice is `idempotent` besides, and a
- * management read or change of one record is `versioned`. A merchant's list says by `csv` how it is told whole.
+ * Creates the Elysia instance of a module's routes. Each route states its `access`. `idempotent`: the effect happens
+ * once per key. `versioned`: a management read or change of one record. `csv`: exports a merchant's list.
  */
 export const routes = (deps: HttpDeps, tag: string) =>
   new Elysia({ tags: [tag] }).use(access(deps)).use(idempotency(deps)).use(versions()).use(csvLists(deps))

@@ -2,44 +2,44 @@ import type { TSchema } from '@sinclair/typebox'
 import { AppError } from '../core/errors.ts'
 
 /**
- * The outline of a schema: which kinds it takes, by which names, and how long. Made once a schema, so that looking at what was sent
- * costs what was sent and no more.
+ * The outline of a schema: kinds, field names and lengths. Created once per schema, so that a check takes time
+ * proportional to the input only.
  */
 export type Shape = {
-  /** Whatever it is, it is taken. */
+  /** Any value is accepted. */
   anything?: true
-  /** An object may stand here, with these fields. */
+  /** An object with these fields is accepted. */
   fields?: Map<string, Shape>
-  /** Of a free-form record: what stands under all names that are not among the fields. Otherwise there are no such names. */
+  /** Outline of other fields of a free-form record. Undefined: no other fields are accepted. */
   others?: Shape
-  /** A list may stand here, of these. */
+  /** A list of these is accepted. */
   items?: Shape
   itemsMax?: number
-  /** Something else than an object, a list or null may stand here. */
+  /** A scalar other than null is accepted. */
   plain?: true
-  /** Null may stand here. */
+  /** Null is accepted. */
   nothing?: true
-  /** Characters of a text. */
+  /** Maximum characters of a text. */
   lengthMax?: number
-  /** The same where a regular expression or a format looks at the text. */
+  /** The same for a text with a pattern or format. */
   formLengthMax?: number
   /** The form of such a text in words. */
   rule?: string
-  /** The kind that is named when none fits. */
+  /** The kind that error messages name. */
   kind?: 'object' | 'array'
 }
 
-/** Names of a free-form record. */
+/** Maximum length of names in free-form records. */
 const nameLengthMax = 255
 const nameShownMax = 64
 
 /**
- * Outlines a schema.
- * @throws Error when a text of any length would reach a regular expression of it, or what it is made of is not known here
+ * Creates the outline of a schema.
+ * @throws Error if a text without a maximum length has a pattern, or for an unsupported schema
  */
 export function shapeOf(schema: TSchema): Shape {
   const { anyOf, allOf } = schema as { anyOf?: TSchema[]; allOf?: TSchema[] }
-  if (anyOf ?? allOf) return [...(anyOf ?? []), ...(allOf ?? [])].map(shapeOf).reduce(merged, {})
+  if (anyOf ?? allOf) return [...(anyOf ?? []), ...(allOf ?? [])].map(shapeOf).reduce(mergeShapes, {})
   for (const unknown of ['$ref', 'oneOf', 'not', 'if']) if (unknown in schema) throw new Error(`a request's schema may not say ${unknown}`)
   if ('const' in schema) return { plain: true }
   switch (schema['type']) {
@@ -62,7 +62,7 @@ function objectShape({ properties = {}, patternProperties = {}, additionalProper
   const fields = new Map(Object.entries(properties as Record<string, TSchema>).map(([name, schema]) => [name, shapeOf(schema)]))
   const free = [...Object.values(patternProperties as Record<string, TSchema>), ...(additionalProperties ? [additionalProperties] : [])]
   const others = free.map((schema) => (schema === true ? { anything: true as const } : shapeOf(schema as TSchema)))
-  return { kind: 'object', fields, ...(others.length > 0 ? { others: others.reduce(merged) } : {}) }
+  return { kind: 'object', fields, ...(others.length > 0 ? { others: others.reduce(mergeShapes) } : {}) }
 }
 
 function textShape({ pattern, format, maxLength, rule }: TSchema): Shape {
@@ -72,22 +72,22 @@ function textShape({ pattern, format, maxLength, rule }: TSchema): Shape {
   return { plain: true, lengthMax: maxLength, formLengthMax: maxLength, ...(rule === undefined ? {} : { rule }) }
 }
 
-/** What either takes: of a union, and of parts that make one object. */
-function merged(one: Shape, other: Shape): Shape {
+/** Merges the outlines of a union or intersection. */
+function mergeShapes(one: Shape, other: Shape): Shape {
   const fields = new Map(one.fields)
-  for (const [name, shape] of other.fields ?? []) fields.set(name, merged(fields.get(name) ?? {}, shape))
+  for (const [name, shape] of other.fields ?? []) fields.set(name, mergeShapes(fields.get(name) ?? {}, shape))
   const both: Shape = {}
   if (one.anything || other.anything) both.anything = true
   if (one.plain || other.plain) both.plain = true
   if (one.nothing || other.nothing) both.nothing = true
   if (fields.size > 0 || one.fields || other.fields) both.fields = fields
   for (const key of ['others', 'items'] as const) {
-    const either = one[key] && other[key] ? merged(one[key], other[key]) : (one[key] ?? other[key])
+    const either = one[key] && other[key] ? mergeShapes(one[key], other[key]) : (one[key] ?? other[key])
     if (either) both[key] = either
   }
   const kind = one.kind ?? other.kind
   if (kind) both.kind = kind
-  // Of two forms, neither is the one that was meant.
+  // Of two rules neither is named.
   const rule = one.rule === undefined || other.rule === undefined ? (one.rule ?? other.rule) : undefined
   if (rule !== undefined) both.rule = rule
   const lengths = (key: 'itemsMax' | 'lengthMax' | 'formLengthMax') => [one[key], other[key]].filter((length) => length !== undefined)
@@ -98,7 +98,7 @@ function merged(one: Shape, other: Shape): Shape {
   return both
 }
 
-/** How many values something of this outline can hold, itself among them; no end of them where anything may stand. */
+/** Returns the maximum number of values in an outline, including itself. */
 export function valuesIn({ anything, fields, others, items, itemsMax = 0 }: Shape): number {
   if (anything || others) return Number.POSITIVE_INFINITY
   const inFields = [...(fields?.values() ?? [])].reduce((sum, field) => sum + valuesIn(field), 0)
@@ -108,15 +108,12 @@ export function valuesIn({ anything, fields, others, items, itemsMax = 0 }: Shap
 const lengthRule = ({ lengthMax, rule }: Shape): string =>
   rule === undefined ? `Expected string length less or equal to ${lengthMax}` : `Expected ${rule}, in ${lengthMax} characters or less`
 
-/** Of a character of a text, a UTF-16 unit, JSON takes no more: `\u0061`. */
+/** JSON uses at most 6 bytes per UTF-16 unit: `\u0061`. */
 const bytesOfCharacterMax = 6
-/** Made once: an error notes where it is made, which costs more than to look at the body. */
+/** Created once: the stack trace of an error costs more than the check. */
 const tooLong = new WeakMap<Shape, AppError>()
 
-/**
- * The refusal, as `assertShape` has it, of a text that is longer than a field of a body may be by the bytes that it takes in JSON alone;
- * undefined where it may not be.
- */
+/** Returns the error for a text that its JSON length proves too long for its field; undefined otherwise. */
 export function lengthRefusal({ fields }: Shape, name: string, bytes: number): AppError | undefined {
   const field = fields?.get(name)
   if (!field?.plain || field.anything || field.lengthMax === undefined || bytes <= bytesOfCharacterMax * field.lengthMax) return undefined
@@ -126,11 +123,10 @@ export function lengthRefusal({ fields }: Shape, name: string, bytes: number): A
 }
 
 /**
- * Looks at what was sent before anything else does. Names that the schema does not have are refused, and so is whatever is longer
- * than it may be: no regular expression ever sees it. So are a text where an object belongs, and an object where a list belongs:
- * Elysia's stripping takes the kinds for granted, makes `{}` of a text, and counts to the `length` that a caller's object claims.
- * All other rules are the schema's own check, which comes later. Handles, tags, codes and the like are put into their normal form.
- * @param place what is looked at, for the message
+ * Checks input against an outline before Elysia validates it: unknown fields, lengths (before any regular expression),
+ * and objects or lists of the wrong kind, with which Elysia's stripping fails. Other rules follow later. Normalizes
+ * handles, tags and codes to NFC.
+ * @param place the checked part, for the message
  * @throws AppError INVALID
  */
 export function assertShape(shape: Shape, value: unknown, place: 'body' | 'query' | 'path' = 'body', path: string[] = []): void {
@@ -153,7 +149,7 @@ export function assertShape(shape: Shape, value: unknown, place: 'body' | 'query
 
 function assertNames({ others }: Shape, fields: Map<string, Shape>, value: object, place: 'body' | 'query' | 'path', path: string[]): void {
   for (const name in value) {
-    // What a free-form record has under `__proto__` is dropped without a word by whatever copies it.
+    // Copying a record silently drops `__proto__`.
     const shape = fields.get(name) ?? (name === '__proto__' ? undefined : others)
     if (!shape) throw unknownField([...path, name], place)
     if (name.length > nameLengthMax) throw new AppError('INVALID', `${path.join('.') || place} (${place}): a name is too long`)
@@ -161,14 +157,14 @@ function assertNames({ others }: Shape, fields: Map<string, Shape>, value: objec
   }
 }
 
-/** Fields whose texts are compared letter by letter. They are put into one normal form (NFC) here, so that every route takes either. */
+/** Fields that are compared as text. They are normalized to NFC here, so every route accepts either form. */
 const normalizedFields = new Set(
   'handle slug tag tags vendor type code sku barcode collection categories taxClass class shippingMethod manualCode affiliateCode discountCode'.split(
     ' ',
   ),
 )
 
-/** Puts what a path names into the same normal form, also where the route states no schema of it. */
+/** Normalizes path parameters, also without a path schema. */
 export function normalizeParams(params: object): void {
   for (const name in params) normalize(params, [], name)
 }
@@ -190,15 +186,14 @@ function under(shape: Shape, container: object, place: 'body' | 'query' | 'path'
 
 export type QueryRule = {
   readonly shape: Shape
-  /** Parameters without a place in the shape are ignored instead of refused. */
+  /** Ignores unknown parameters instead of refusing them. */
   readonly ignoresUnknown: boolean
 }
 
 /**
- * Checks the query of a request against the parameters that its route knows. A parameter with an empty value counts as absent: it is
- * removed from `query`, and so is an ignored one.
- * @param query as the framework read it, which keeps the last value of a parameter
- * @throws AppError INVALID for a parameter that is unknown, too long, or given more than once
+ * Checks a query against the parameters of its route. Empty and ignored parameters are removed from `query`.
+ * @param query as parsed by the framework, which keeps the last of duplicates
+ * @throws AppError INVALID for unknown, overlong and duplicate parameters
  */
 export function assertQuery({ shape, ignoresUnknown }: QueryRule, url: string, query: Record<string, unknown>): void {
   const isKnown = (name: string) => shape.fields?.has(name) === true
@@ -206,20 +201,20 @@ export function assertQuery({ shape, ignoresUnknown }: QueryRule, url: string, q
     const pairs = [...new URL(url).searchParams].filter(([name, value]) => value !== '' && (isKnown(name) || !ignoresUnknown))
     const names = pairs.map(([name]) => name)
     const twice = names.find((name, at) => names.indexOf(name) < at)
-    if (twice !== undefined) throw new AppError('INVALID', `${shown([twice])} (query): given more than once`)
+    if (twice !== undefined) throw new AppError('INVALID', `${shortPath([twice])} (query): given more than once`)
     for (const [name, value] of pairs) query[name] = value
   }
   for (const name of Object.keys(query)) if (query[name] === '' || (ignoresUnknown && !isKnown(name))) delete query[name]
   assertShape(shape, query, 'query')
 }
 
-/** Says which name nobody knows here; of a long one, its beginning. */
+/** Returns the error of an unknown field; a long name is shortened. */
 export function unknownField(path: readonly string[], place: 'body' | 'query' | 'path'): AppError {
-  return new AppError('INVALID', `unknown field: ${shown(path)}${place === 'body' ? '' : ` (${place})`}`)
+  return new AppError('INVALID', `unknown field: ${shortPath(path)}${place === 'body' ? '' : ` (${place})`}`)
 }
 
-/** A path as it is said in a message; of a long one, its beginning. */
-export function shown(path: readonly string[]): string {
+/** Formats a path for a message; a long one is shortened. */
+export function shortPath(path: readonly string[]): string {
   const name = path.join('.')
   return name.length > nameShownMax ? `${name.slice(0, nameShownMax).toWellFormed()}…` : name
 }

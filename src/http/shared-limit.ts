@@ -1,18 +1,18 @@
-/** A limit that several processes count together, while they can; each by itself otherwise. */
-import type { Shared } from '../core/shared-state.ts'
+/** A rate limit that processes share through Redis. Without Redis each process counts alone. */
+import type { SharedState } from '../core/shared-state.ts'
 import { sha256 } from '../lib/seal.ts'
-import { createWriteLimit, type Wider, type WriteLimit, wideName, windowSeconds } from './write-limit.ts'
+import { createWriteLimit, type GroupLimit, groupName, type WriteLimit, windowSeconds } from './write-limit.ts'
 
 export type SharedLimit = {
   /** Counts as `WriteLimit` does. */
-  take(key: string, wider?: readonly Wider[]): number | undefined | Promise<number | undefined>
-  /** What counts while nothing is shared, at once; undefined while something is. */
+  take(key: string, wider?: readonly GroupLimit[]): number | undefined | Promise<number | undefined>
+  /** The local limit while nothing is shared; undefined otherwise. */
   local(): WriteLimit | undefined
 }
 
 /**
- * The sliding window of write-limit.ts by Redis' own clock: a hash of counts by the second for each caller, gone when the window has passed.
- * Answers the milliseconds until the next one may come, -1 when this one may and is counted.
+ * The sliding window of write-limit.ts in Redis: a hash of counts per second for each caller, which expires after the
+ * window. Returns the milliseconds until the next request, or -1 if this one is counted.
  */
 const script = `
 local time = redis.call('TIME')
@@ -41,7 +41,7 @@ for _, key in ipairs(KEYS) do
 end
 return -1`
 
-/** @param name tells its callers from those of other limits */
+/** @param name separates the callers of different limits */
 export function createSharedLimit({
   name,
   most,
@@ -51,28 +51,28 @@ export function createSharedLimit({
   name: string
   most: number
   now: () => number
-  shared: Shared
+  shared: SharedState
 }): SharedLimit {
   const alone = createWriteLimit({ most, now })
 
-  async function together(key: string, wider: readonly Wider[]): Promise<number | undefined> {
+  async function takeShared(key: string, wider: readonly GroupLimit[]): Promise<number | undefined> {
     const callers = [
       { caller: `one ${key}`, most },
-      ...wider.map((level) => ({ caller: `many ${wideName(level)}`, most: level.times * most })),
+      ...wider.map((level) => ({ caller: `many ${groupName(level)}`, most: level.times * most })),
     ]
     const keys = callers.map(({ caller }) => `limit:${name}:${digest(caller)}`)
     const wait = await shared.run(script, keys, [windowSeconds, ...callers.map((one) => one.most)])
     if (typeof wait === 'number' && wait >= 0) return wait / 1000
-    // Counted here as well: should Redis be lost, nobody begins anew.
+    // Counted locally too, so that limits continue if Redis fails.
     const waitAlone = alone.take(key, wider)
     return wait === -1 ? undefined : waitAlone
   }
 
   return {
-    take: (key, wider = []) => (shared.state() === 'here' ? together(key, wider) : alone.take(key, wider)),
+    take: (key, wider = []) => (shared.state() === 'here' ? takeShared(key, wider) : alone.take(key, wider)),
     local: () => (shared.state() === 'here' ? undefined : alone),
   }
 }
 
-/** Nobody reads addresses in Redis. */
+/** Redis stores no plain addresses. */
 const digest = (caller: string): string => sha256(caller).slice(0, 32)

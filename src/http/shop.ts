@@ -4,8 +4,8 @@ import type { Identity, ShopContext } from '../core/principal.ts'
 type Shops = { readonly identity: Pick<Identity, 'publicShopNamed'> }
 
 /**
- * The shop that a public path names.
- * @throws AppError NOT_FOUND, also for one that is suspended
+ * Returns the shop that a public path names.
+ * @throws AppError NOT_FOUND, also if the shop is suspended
  */
 export async function shopNamed({ identity }: Shops, name: string): Promise<ShopContext> {
   const shop = await identity.publicShopNamed(name)
@@ -14,7 +14,7 @@ export async function shopNamed({ identity }: Shops, name: string): Promise<Shop
 }
 
 /**
- * Refuses a browser on an origin that the shop did not list. Callers without an origin, and shops without a list, pass.
+ * Refuses an origin that the shop does not list. Requests without an origin, and shops without a list, pass.
  * @throws AppError FORBIDDEN
  */
 export function assertShopOrigin(headers: Headers, origins: readonly string[]): void {
@@ -23,7 +23,7 @@ export function assertShopOrigin(headers: Headers, origins: readonly string[]): 
 }
 
 /**
- * A browser says where its page is from: then the shop's list of storefronts counts.
+ * Checks the origin of a browser request against the shop's list.
  * @throws AppError FORBIDDEN, NOT_FOUND
  */
 export async function assertOriginOf(shops: Shops, name: string, { headers }: Request): Promise<void> {

@@ -2,31 +2,30 @@ import { Elysia } from 'elysia'
 import { etagOf } from '../lib/etag.ts'
 import { access } from './access.ts'
 import type { HttpDeps } from './deps.ts'
-import { isHeld } from './public-cache.ts'
+import { matchesEtag } from './public-cache.ts'
 
 type Body = string | Blob | Uint8Array<ArrayBuffer>
 
 export type StaticFile = {
-  /** Text that is made here, or a file: what an import with `{ type: 'file' }` names, as `Bun.file`. */
+  /** A text, or a file (`Bun.file` of an import with `{ type: 'file' }`). */
   readonly body: Body
   readonly contentType: string
-  /** The same, compressed beforehand. */
+  /** Precompressed versions. */
   readonly encoded?: Readonly<Record<Encoding, Body>>
 }
 
-/** The best first. */
+/** Best first. */
 const encodings = ['br', 'gzip'] as const
 export type Encoding = (typeof encodings)[number]
 
 /**
- * Serves files to anybody, each at its name under a prefix and nothing beside them, with an ETag and 304. The document does not
- * show them.
+ * Serves public files under a prefix, with ETags and 304. They are not documented.
  * @param files by name; they do not change while the process runs
  */
 export function staticFiles(deps: HttpDeps, prefix: string, files: Readonly<Record<string, StaticFile>>, cacheControl: string) {
   const app = new Elysia().use(access(deps))
   for (const [name, file] of Object.entries(files))
-    app.get(`${prefix}/${name}`, ({ request }) => staticAnswer(request, file, { 'cache-control': cacheControl }) as never, {
+    app.get(`${prefix}/${name}`, ({ request }) => staticResponse(request, file, { 'cache-control': cacheControl }) as never, {
       access: 'public',
       anyQuery: true,
       takesNoTurn: true,
@@ -36,7 +35,10 @@ export function staticFiles(deps: HttpDeps, prefix: string, files: Readonly<Reco
 }
 
 const etags = new WeakMap<StaticFile, string>()
-/** Of a file as it is; what is compressed of it is another representation, and has another one (RFC 9110, 8.8.3.3). */
+/**
+ * Returns the ETag of the uncompressed file. Compressed versions are other representations with other ETags (RFC 9110,
+ * 8.8.3.3).
+ */
 async function etagOfFile(file: StaticFile): Promise<string> {
   const { body } = file
   const known = etags.get(file)
@@ -46,25 +48,22 @@ async function etagOfFile(file: StaticFile): Promise<string> {
 }
 
 /**
- * Answers a GET with a file, compressed where the caller takes that and there is such a one, or with 304.
- * @param file the same object each time: by it its ETag is remembered
- * @param headers that go out with it besides, also with 304
+ * Responds with a file, compressed if the client accepts it, or with 304.
+ * @param file always the same object, because its ETag is cached by it
+ * @param headers added to all responses, also to 304
  */
-export async function staticAnswer(request: Request, file: StaticFile, headers: Readonly<Record<string, string>>): Promise<Response> {
+export async function staticResponse(request: Request, file: StaticFile, headers: Readonly<Record<string, string>>): Promise<Response> {
   const encoding = file.encoded && encodingFor(request.headers.get('accept-encoding'))
   const whole = await etagOfFile(file)
   const etag = encoding ? whole.replace(/"$/, `-${encoding}"`) : whole
   const all = { ...headers, etag, ...(file.encoded ? { vary: 'accept-encoding' } : {}) }
-  if (isHeld(request.headers, etag)) return new Response(null, { status: 304, headers: all })
+  if (matchesEtag(request.headers, etag)) return new Response(null, { status: 304, headers: all })
   return new Response((encoding && file.encoded?.[encoding]) || file.body, {
     headers: { ...all, 'content-type': file.contentType, ...(encoding ? { 'content-encoding': encoding } : {}) },
   })
 }
 
-/**
- * Which of the encodings a caller wants most, by `accept-encoding` (RFC 9110, 12.5.3); undefined for a file as it is. Who says nothing gets
- * that, and so does who takes it more gladly than any other.
- */
+/** Returns the preferred encoding by `accept-encoding` (RFC 9110, 12.5.3); undefined for the uncompressed file. */
 export function encodingFor(accept: string | null): Encoding | undefined {
   if (accept === null) return undefined
   const wanted = new Map<string, number>()

@@ -1,5 +1,5 @@
-/** Headers of pages that a link alone leads to: nothing keeps them, finds them or passes the link on. */
-export function pageAnswer({ html, policy }: { readonly html: string; readonly policy: string }): Response {
+/** Responds with a page that only its link reveals: not cached, not indexed, no referrer. */
+export function pageResponse({ html, policy }: { readonly html: string; readonly policy: string }): Response {
   return new Response(html, {
     headers: {
       'content-type': 'text/html; charset=utf-8',

@@ -1,52 +1,51 @@
 import { ipv4Number } from '../lib/networks.ts'
 
-/** How often a caller may do something within a minute: a sliding window, counted by the second, of a bounded number of callers. */
+/** A rate limit per minute: a sliding window in seconds, for a bounded number of callers. */
 export type WriteLimit = {
   /**
-   * Counts one more of this caller.
-   * @param wider what the caller shares with others, and how many times as many are let through of all of them together
-   * @returns undefined when it may go on; else, counting nothing, after how many seconds the next one may
+   * Counts a request.
+   * @param wider groups of the caller, each with its limit as a multiple
+   * @returns undefined if allowed; otherwise the seconds until the next request, and nothing is counted
    */
-  take(key: string, wider?: readonly Wider[]): number | undefined
-  /** Counts nothing: undefined while this caller may go on, else after how many seconds. */
+  take(key: string, wider?: readonly GroupLimit[]): number | undefined
+  /** Returns the seconds until the next request of a caller; undefined if allowed. Counts nothing. */
   wait(key: string): number | undefined
 }
 
-/** The same name with another number of times is another. */
-export type Wider = { readonly key: string; readonly times: number }
+/** A group is identified by its key and its multiple. */
+export type GroupLimit = { readonly key: string; readonly times: number }
 
 export const windowSeconds = 60
-/** Beyond, the caller who was quiet the longest is forgotten: some 5 MB at most. */
+/** Beyond it, the least active caller is forgotten: about 5 MB. */
 const callersMax = 10_000
 
 /**
- * What is kept of callers stands in arrays of numbers: objects of their own, which come and go with every request, would cost more than
- * anything else that is done for so small an answer. Each caller has a number, from 1; 0 is where their order begins and ends. These are the
- * places within what is looked at of each.
+ * Callers are stored in typed arrays, because objects per request would cost more than the rest of a cached response.
+ * Each caller has a number from 1; 0 is the ends of the list. These are the fields of a caller.
  */
 const fields = 4
-/** The second in which the caller was looked at last. */
+/** The second of the last update. */
 const newest = 0
-/** How many are within the window. */
+/** Requests within the window. */
 const total = 1
-/** Who was quiet for longer, and who was not. */
+/** Neighbours in the list, ordered by activity. */
 const quieter = 2
 const later = 3
 const callersAtFirst = 64
 
 /**
- * @param most how many within any minute
+ * @param most requests per minute
  * @param now milliseconds since the epoch
  */
 export function createWriteLimit({ most, now, keysMax = callersMax }: { most: number; now: () => number; keysMax?: number }): WriteLimit {
-  /** By name. Those that are counted more widely have a name before their key. */
+  /** Numbers by name. Groups have a prefix. */
   const callers = new Map<string | number, number>()
-  /** Whose number is whose. */
+  /** Names by number. */
   const names: (string | number)[] = []
-  /** Numbers of those that were forgotten. */
+  /** Unused numbers. */
   const free: number[] = []
   let states = new Uint32Array(callersAtFirst * fields)
-  /** How many came within each second, modulo the window. */
+  /** Requests per second, modulo the window. */
   let seconds = new Uint32Array(callersAtFirst * windowSeconds)
 
   const of = (caller: number, field: number): number => states[caller * fields + field] as number
@@ -55,7 +54,7 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
   }
   const placeOf = (caller: number, second: number): number => caller * windowSeconds + (second % windowSeconds)
 
-  /** The quietest come first, to the second: nobody is moved twice within one. */
+  /** Appends a caller; the least active come first, with a precision of one second. */
   function append(caller: number): void {
     const last = of(0, quieter)
     set(caller, quieter, last)
@@ -69,7 +68,7 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
     set(of(caller, later), quieter, of(caller, quieter))
   }
 
-  /** A caller, whose count is brought up to this second; a new one where there was none. */
+  /** Returns the number of a caller, updated to this second. */
   function callerOf(key: string, second: number): number {
     const name = nameOf(key)
     const known = callers.get(name)
@@ -84,8 +83,8 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
   function begin(name: string | number, second: number): number {
     const caller = free.pop() ?? callers.size + 1
     if (caller * fields === states.length) {
-      states = twice(states)
-      seconds = twice(seconds)
+      states = doubled(states)
+      seconds = doubled(seconds)
     }
     callers.set(name, caller)
     names[caller] = name
@@ -94,7 +93,7 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
     return caller
   }
 
-  /** Takes out what has left the window. Under a clock that was set back, the count begins anew. */
+  /** Removes seconds that left the window. Starts over if the clock was set back. */
   function forgetUntil(caller: number, second: number): void {
     const passed = second - of(caller, newest)
     if (passed < 0 || passed >= windowSeconds) clear(caller)
@@ -120,7 +119,7 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
     set(caller, total, of(caller, total) + 1)
   }
 
-  /** Not before all of a request are counted: one of them may be the quietest. */
+  /** Called after all callers of a request were counted, because one of them may be the least active. */
   function forgetQuietest(): void {
     const caller = of(0, later)
     takeOut(caller)
@@ -129,7 +128,7 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
     free.push(caller)
   }
 
-  /** After how many seconds the oldest that still counts has left the window. */
+  /** Returns the seconds until the oldest counted request leaves the window. */
   function waitOf(caller: number, at: number): number {
     const last = of(caller, newest)
     let oldest = Math.max(0, last - windowSeconds + 1)
@@ -143,8 +142,8 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
     return undefined
   }
 
-  function takeAll(one: number, wider: readonly Wider[], at: number): number | undefined {
-    const others = wider.map((level) => ({ caller: callerOf(wideName(level), Math.floor(at)), most: level.times * most }))
+  function takeAll(one: number, wider: readonly GroupLimit[], at: number): number | undefined {
+    const others = wider.map((level) => ({ caller: callerOf(groupName(level), Math.floor(at)), most: level.times * most }))
     const taken = [{ caller: one, most }, ...others]
     const waits = taken.flatMap((level) => (of(level.caller, total) >= level.most ? [waitOf(level.caller, at)] : []))
     if (waits.length > 0) return Math.max(...waits)
@@ -159,7 +158,7 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
       const caller = callerOf(key, Math.floor(at))
       return of(caller, total) >= most ? waitOf(caller, at) : undefined
     },
-    take(key, wider = noneWider) {
+    take(key, wider = noGroups) {
       const at = now() / 1000
       const caller = callerOf(key, Math.floor(at))
       const wait = wider.length === 0 ? takeOne(caller, at) : takeAll(caller, wider, at)
@@ -169,17 +168,17 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
   }
 }
 
-const noneWider: readonly Wider[] = []
-/** How those that are counted more widely are told from callers. */
-export const wideName = ({ key, times }: Wider): string => `${times} ${key}`
+const noGroups: readonly GroupLimit[] = []
+/** The name of a group. */
+export const groupName = ({ key, times }: GroupLimit): string => `${times} ${key}`
 
-/** What a caller is found by: numbers are found sooner than texts, and most callers are IPv4 addresses. */
+/** The map key of a caller: a number for IPv4 addresses, because lookups of numbers are faster. */
 function nameOf(key: string): string | number {
   const number = ipv4Number(key)
   return number < 0 ? key : number | 0
 }
 
-function twice(numbers: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+function doubled(numbers: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
   const more = new Uint32Array(2 * numbers.length)
   more.set(numbers)
   return more

@@ -1,4 +1,7 @@
-/** API keys: `pk_live_` + 30 characters of base62 + 6 of base62 of their CRC32, so that a typo is noticed without a look-up. */
+/**
+ * API keys: `pk_live_`, 30 base62 characters, and 6 base62 characters of their CRC32. The checksum detects typos
+ * without a lookup.
+ */
 
 export type KeyKind = 'PUBLISHABLE' | 'SECRET'
 export type KeyMode = 'TEST' | 'LIVE'
@@ -6,12 +9,12 @@ export type KeyMode = 'TEST' | 'LIVE'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const bodyLength = 30
 const checkLength = 6
-/** Bytes from here up would favour some characters. */
+/** Larger bytes would make some characters more likely. */
 const unbiasedBelow = 256 - (256 % alphabet.length)
 const keyPattern = /^(pk|sk)_(live|test)_[0-9A-Za-z]{36}$/
 
 /**
- * A new key.
+ * Creates an API key.
  * @param randomBytes cryptographically strong
  */
 export function newApiKey(kind: KeyKind, mode: KeyMode, randomBytes: (count: number) => Uint8Array): string {
@@ -25,11 +28,11 @@ export function newApiKey(kind: KeyKind, mode: KeyMode, randomBytes: (count: num
   return head + checkOf(head)
 }
 
-/** Whether the text is a key of ours by its form and its check characters. */
+/** Checks the form and the checksum of an API key. */
 export const isApiKey = (text: string): boolean =>
   keyPattern.test(text) && checkOf(text.slice(0, -checkLength)) === text.slice(-checkLength)
 
-/** What of a key may be stored and shown to tell keys apart. */
+/** Returns the part of a key that may be stored and shown. */
 export const prefixOf = (key: string): string => key.slice(0, 12)
 
 function checkOf(head: string): string {

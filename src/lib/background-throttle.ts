@@ -1,29 +1,35 @@
-/** Throttles work on the main thread: one piece at a time, with a rest after each while others ask for something. */
-export type Share = {
-  /** Runs a piece after the ones before it. The next one waits for `times` as long as this one took, if others came since the one before. */
+/**
+ * Throttles background work on the main thread so that requests stay fast: one piece at a time, with a pause after each
+ * while others are active.
+ */
+export type Throttle = {
+  /**
+   * Runs a piece after earlier ones. The next one waits `restFactor` times the duration of this one, if others were
+   * active.
+   */
   run<T>(piece: () => Promise<T>): Promise<T>
 }
 
-export type ShareOptions = {
-  /** Milliseconds of a clock that only goes forward. */
+export type ThrottleOptions = {
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
-  /** 0: until the event loop has gone round. */
+  /** 0: one turn of the event loop. */
   readonly sleep: (ms: number) => Promise<void>
-  /** Goes up whenever somebody else asked for something. */
-  readonly seen: () => number
-  readonly times: number
-  /** The shortest rest, in milliseconds, where others came. */
+  /** Increases with the activity of others. */
+  readonly activityCount: () => number
+  readonly restFactor: number
+  /** Minimum pause in milliseconds while others are active. */
   readonly restMinMs?: number
-  /** Called when the rest after the last piece is over. */
+  /** Called after the pause of the last piece. */
   readonly onIdle?: () => void
 }
 
-/** The longest rest: a piece that took longer waited for something else than the thread. */
+/** Maximum pause. A longer piece waited for something other than the thread. */
 const restMaxMs = 1_000
 
-export function createShare({ now, sleep, seen, times, restMinMs = 0, onIdle }: ShareOptions): Share {
+export function createThrottle({ now, sleep, activityCount, restFactor, restMinMs = 0, onIdle }: ThrottleOptions): Throttle {
   let last: Promise<unknown> = Promise.resolve()
-  let before = seen()
+  let before = activityCount()
 
   return {
     run(piece) {
@@ -37,10 +43,10 @@ export function createShare({ now, sleep, seen, times, restMinMs = 0, onIdle }: 
         }
       })
       const rest = async () => {
-        const came = seen() !== before
-        before = seen()
-        // Requests that have arrived meanwhile are read in a turn of the event loop.
-        await sleep(came ? Math.max(restMinMs, Math.min(times * took, restMaxMs)) : 0)
+        const came = activityCount() !== before
+        before = activityCount()
+        // Pending requests are read in a turn of the event loop.
+        await sleep(came ? Math.max(restMinMs, Math.min(restFactor * took, restMaxMs)) : 0)
         if (last === rested) onIdle?.()
       }
       const rested = mine.then(rest, rest)
@@ -50,32 +56,44 @@ export function createShare({ now, sleep, seen, times, restMinMs = 0, onIdle }: 
   }
 }
 
-/** The same for many callers, each with a queue of its own. */
-export type Shares = {
+/** The same with a separate queue per key. */
+export type KeyedThrottle = {
   /**
    * Runs a piece after earlier ones of the same key.
-   * @throws what `full` makes, where `waitingMax` pieces of the key are queued or running, or the piece was queued for more than `waitMaxMs`
+   * @throws the error of `full` if `waitingMax` pieces of the key are queued or running, or the piece was queued for
+   *   more than `waitMaxMs`
    */
   run<T>(key: string, piece: () => Promise<T>): Promise<T>
 }
 
-type SharesOptions = Omit<ShareOptions, 'onIdle'> & {
+type KeyedThrottleOptions = Omit<ThrottleOptions, 'onIdle'> & {
   /** How many pieces of one key run concurrently. */
   readonly atOnce: number
   readonly waitingMax: number
   readonly waitMaxMs: number
   readonly full: () => Error
 }
-type Lane = { readonly share: Share; waiting: number; entered: number }
+type Lane = { readonly share: Throttle; waiting: number; entered: number }
 
-/** @param seen goes up by one with each piece besides: those of a key are no others to it */
-export function createShares({ seen, atOnce, waitingMax, waitMaxMs, full, ...options }: SharesOptions): Shares {
+/** @param activityCount also counts the pieces of this throttle; pieces of the same key are not others */
+export function createKeyedThrottle({
+  activityCount,
+  atOnce,
+  waitingMax,
+  waitMaxMs,
+  full,
+  ...options
+}: KeyedThrottleOptions): KeyedThrottle {
   const lanes = new Map<string, Lane>()
 
   /** Creates a lane, which one piece enters. */
   function createLane(name: string): Lane {
     const counts = { waiting: 0, entered: 1 }
-    const share = createShare({ ...options, seen: () => seen() - counts.entered, onIdle: () => void lanes.delete(name) })
+    const share = createThrottle({
+      ...options,
+      activityCount: () => activityCount() - counts.entered,
+      onIdle: () => void lanes.delete(name),
+    })
     const lane = Object.assign(counts, { share })
     lanes.set(name, lane)
     return lane

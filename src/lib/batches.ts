@@ -1,4 +1,4 @@
-/** Does a bounded piece of work over and over, until a piece was not full: large jobs in small writes. Returns how much was done. */
+/** Repeats a bounded piece of work until a run processes fewer than `most` items. Returns the total. */
 export async function inBatches(most: number, work: () => Promise<number>): Promise<number> {
   let total = 0
   let done: number

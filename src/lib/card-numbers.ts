@@ -1,10 +1,10 @@
-/** Digits as they are printed on cards, in groups or in one piece; not a part of a longer number or word. */
+/** Digits in the form of card numbers, with or without groups; not part of a longer number or word. */
 const written = /(?<!\w|\d\.)\d(?:[ -]?\d){12,18}(?!\w|\.\d)/g
 
 /**
- * Whether a text holds what looks like a card's number: 13 to 19 digits that begin as those of the card networks do, with a check digit that
- * is right (ISO/IEC 7812-1, annex B).
- * @param text of bounded length
+ * Detects card numbers: 13 to 19 digits with a card network's first digits and a valid check digit (ISO/IEC 7812-1,
+ * annex B).
+ * @param text must have a bounded length
  */
 export const holdsCardNumber = (text: string): boolean =>
   (text.match(written) ?? [])

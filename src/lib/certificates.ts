@@ -1,5 +1,5 @@
-/** What is wrong with the certificate of a server, by the code or the message of the TLS error. */
-const problems: readonly (readonly [RegExp, string])[] = [
+/** Certificate problems by the code or message of the TLS error. */
+const certificateProblems: readonly (readonly [RegExp, string])[] = [
   [/SELF_SIGNED|self[- ]signed/i, 'it is self-signed'],
   [/HAS_EXPIRED|has expired/i, 'it has expired'],
   [/NOT_YET_VALID|not yet valid/i, 'it is not valid yet'],
@@ -10,11 +10,11 @@ const problems: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * Names an untrusted certificate as the cause of an error; undefined for every other error.
+ * Describes an untrusted certificate; undefined for other errors.
  * @param host the name or address that was called
  */
 export function certificateProblem(error: unknown, host: string): string | undefined {
   const { code = '', message = '' } = error as { code?: string; message?: string }
-  const problem = problems.find(([pattern]) => pattern.test(code) || pattern.test(message))?.[1]
+  const problem = certificateProblems.find(([pattern]) => pattern.test(code) || pattern.test(message))?.[1]
   return problem === undefined ? undefined : `the certificate of ${host} is not trusted: ${problem}`
 }

@@ -1,14 +1,17 @@
-/** What `CHAINS` says of each chain, and where the Ethereum Attestation Service is on those that are known. Addresses in lower case. */
+/**
+ * Parses `CHAINS`, and lists the contracts of the Ethereum Attestation Service (EAS) on known chains. Addresses are in
+ * lower case.
+ */
 
 export type ChainSetting = {
   readonly chainId: number
-  /** http and https URLs of nodes, in the order in which they are asked. They may hold keys: only their hosts are ever shown. */
+  /** URLs of nodes in the order of use. They may contain keys, so only their hosts are shown. */
   readonly rpc: readonly string[]
-  /** Of the Ethereum Attestation Service. */
+  /** Address of the EAS contract. */
   readonly contract: string
-  /** Before it there is nothing to read. */
+  /** Block of the contract's deployment. */
   readonly startBlock: number
-  /** How many blocks a block lies under the newest one before it is read; undefined: it is read once it is `finalized`. */
+  /** Blocks on top of a block before it is read; undefined: it is read when it is `finalized`. */
   readonly confirmations: number | undefined
 }
 
@@ -22,8 +25,8 @@ const predeployed = (startBlock = 0): Deployment => ({
 const deployed = (contract: string, registry: string, startBlock: number): Deployment => ({ contract, registry, startBlock })
 
 /**
- * From the deployments of `@ethereum-attestation-service/eas-contracts` 1.9.0; first blocks of 10, 8453 and 324 from the settings of the
- * service's own indexer. Where the contract has been there from the first block on, that is 0.
+ * Deployments of `@ethereum-attestation-service/eas-contracts` 1.9.0. The first blocks of chains 10, 8453 and 324 are
+ * from the EAS indexer. 0: the contract exists since the first block.
  */
 export const deployments: ReadonlyMap<number, Deployment> = new Map([
   [1, deployed('0xa1207f3bba224e2c9c3c6d5af63d0eb1582ce587', '0xa7b39296258348c78294f95b872b282326a97bdf', 16_756_728)],

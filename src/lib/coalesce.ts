@@ -1,8 +1,8 @@
 /**
- * Has `run` done once at a time: who asks while it is under way has it done once more behind that, and waits for both.
- * @returns what asks for it. It rejects as a run does, and the next asks anew
+ * Coalesces calls: one run at a time. A call during a run starts one more run afterwards and waits for both.
+ * @returns `request` rejects like the run; the next call starts a new run
  */
-export function atOnceOrAgain(run: () => Promise<void>): { ask(): Promise<void>; underWay(): Promise<void> | undefined } {
+export function coalesceRuns(run: () => Promise<void>): { request(): Promise<void>; inFlight(): Promise<void> | undefined } {
   let running: Promise<void> | undefined
   let isAsked = false
   async function whileAsked(): Promise<void> {
@@ -12,16 +12,16 @@ export function atOnceOrAgain(run: () => Promise<void>): { ask(): Promise<void>;
         await run()
       }
     } finally {
-      // In the same turn as the last look at isAsked: nobody's wish falls between the two.
+      // In the same turn as the last check of `isAsked`, so that no request is lost.
       running = undefined
     }
   }
   return {
-    ask() {
+    request() {
       isAsked = true
       running ??= whileAsked()
       return running
     },
-    underWay: () => running,
+    inFlight: () => running,
   }
 }

@@ -1,44 +1,48 @@
-/**
- * Long work on the thread that answers everybody: one at a time, in pieces, and after each piece the others' turns.
- */
-export type Pace = {
-  /** Resolves when it is this work's turn; it must be left in the end. */
-  enter(): Promise<Paced>
+/** Runs long work on the main thread in pieces, one work at a time, and yields to requests after each piece. */
+export type CooperativeScheduler = {
+  /** Waits for the turn of this work. Call `leave` at the end. */
+  enter(): Promise<ScheduledWork>
 }
 
-export type Paced = {
+export type ScheduledWork = {
   /**
-   * Between two pieces, however small: lets others use the thread for as long as they want it, up to so many times the length of the piece; then whoever
-   * else does long work has a turn.
-   * @returns whether others wanted it: the next piece had better be a small one
+   * Yields the thread between two pieces while requests use it, up to `othersShare` times the piece's duration. Then
+   * other scheduled work has a turn.
+   * @returns whether requests used the thread: the next piece should be small
    */
   rest(): Promise<boolean>
-  /** Lets the next one in. */
+  /** Ends the work. */
   leave(): void
 }
 
-export type PaceOptions = {
-  /** Milliseconds of a clock that only goes forward. */
+export type CooperativeSchedulerOptions = {
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
-  /** Resolves when the event loop has gone round. */
+  /** Resolves after one turn of the event loop. */
   readonly turn: () => Promise<void>
-  /** Resolves after about a millisecond, in which the thread is others', and the processor too. */
+  /** Resolves after about 1 ms, in which the processor is free too. */
   readonly pause: () => Promise<void>
-  /** Goes up whenever something was done for somebody else. */
-  readonly seen: () => number
-  /** How many times the length of a piece is for others. */
+  /** Increases with the activity of requests. */
+  readonly activityCount: () => number
+  /** Maximum share of requests, as a multiple of a piece's duration. */
   readonly othersShare: number
 }
 
-/** Work that is shorter goes on: to find out whether anybody waits costs something, too. */
+/** Shorter pieces continue, because yielding has a cost. */
 const pieceMinMs = 2
 /**
- * So long without anything to do, and nobody is waiting: a client needs a moment between an answer and its next request, and a busy
- * machine gives it one late.
+ * Idle time after which no request is waiting. A client takes a moment between a response and its next request, longer
+ * on a busy machine.
  */
 const idleMs = { whereNobodyCame: 0.5, whereSomebodyCame: 4 }
 
-export function createPace({ now, turn, pause, seen, othersShare }: PaceOptions): Pace {
+export function createCooperativeScheduler({
+  now,
+  turn,
+  pause,
+  activityCount,
+  othersShare,
+}: CooperativeSchedulerOptions): CooperativeScheduler {
   const waiting: (() => void)[] = []
   let isTaken = false
 
@@ -53,15 +57,15 @@ export function createPace({ now, turn, pause, seen, othersShare }: PaceOptions)
     isTaken = true
   }
 
-  /** Returns whether others came. */
+  /** Returns whether requests used the thread. */
   async function letOthers(forMs: number, cameBefore: boolean): Promise<boolean> {
     let [used, idle] = [0, 0]
     const come = () => used > 0 || cameBefore
     while (used < forMs && idle < (come() ? idleMs.whereSomebodyCame : idleMs.whereNobodyCame)) {
-      const [startedAt, seenBefore] = [now(), seen()]
+      const [startedAt, seenBefore] = [now(), activityCount()]
       await (come() ? pause() : turn())
       const took = now() - startedAt
-      if (seen() === seenBefore) idle += took
+      if (activityCount() === seenBefore) idle += took
       else [used, idle] = [used + idle + took, 0]
     }
     return used > 0

@@ -1,8 +1,8 @@
-/** A value of a CSV cell. A decimal is a number that this program wrote itself, so that a minus sign in it starts no formula. */
+/** A cell value. A `Decimal` is a number of this program, so its minus sign does not start a formula. */
 export type Cell = string | number | Decimal | null
 export type Decimal = { readonly decimal: string }
 
-/** Formats a line of CSV (RFC 4180); null is an empty cell. Text that a spreadsheet could run as a formula is escaped, see `escaped`. */
+/** Formats a CSV line (RFC 4180); null is an empty cell. Text that a spreadsheet could run as a formula is escaped. */
 export const csvLine = (cells: readonly Cell[]): string => `${cells.map(cellOf).join(',')}\r\n`
 
 function cellOf(value: Cell): string {
@@ -18,8 +18,8 @@ const sign = '[=+\\-@＝＋－＠﹦﹢﹣﹫]'
 /** Characters after which another program may start a cell. */
 const separator = '[,;\\|\\t\\r\\n]'
 /**
- * White space and quotes that spreadsheets ignore before a formula. A separator ends the run and starts the next match. Without that, each
- * line feed of a run is scanned to the end of the run, which takes quadratic time.
+ * White space and quotes that spreadsheets ignore before a formula. A separator ends the run and starts the next match;
+ * otherwise each line feed would be scanned to the end of the run, in quadratic time.
  */
 const ignored = '[[\\s\'"]--[\\t\\r\\n]]*'
 
@@ -28,8 +28,8 @@ const signInside = new RegExp(`(${separator}${ignored})(${sign})`, 'gv')
 const escapedInside = new RegExp(`(${separator}${ignored})'(${sign})`, 'gv')
 
 /**
- * Escapes text that contains the start of a formula, at its start or after a separator: an apostrophe goes before the text and before each
- * such character after a separator. Text that looks escaped is escaped again, so that `unescaped` is the exact inverse.
+ * Escapes a text that contains the start of a formula, at its start or after a separator, with apostrophes. Escaped
+ * text is escaped again, so that `unescaped` is the exact inverse.
  */
 const escaped = (text: string): string => (formula.test(text) ? `'${text.replace(signInside, "$1'$2")}` : text)
 

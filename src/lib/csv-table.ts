@@ -1,15 +1,15 @@
-/** Records as the rows of a table, for files that spreadsheets open. */
+/** Converts records to CSV tables. */
 import type { Cell } from './csv-line.ts'
 import { decimalOf, decimalsOf, type Money } from './money.ts'
 
-/** The columns of a file, and what a record fills them with: one line, or several where it has parts. */
-export type Table<Row> = {
+/** The columns of a CSV file, and the lines of a record: one, or several if it has parts. */
+export type CsvTable<Row> = {
   readonly header: readonly string[]
   readonly linesOf: (row: Row) => readonly (readonly Cell[])[]
 }
 
-/** One line a record, by what is written under each name. */
-export function tableOf<Row>(columns: Readonly<Record<string, (row: Row) => Cell>>): Table<Row> {
+/** Creates a table with one line per record. */
+export function csvTableOf<Row>(columns: Readonly<Record<string, (row: Row) => Cell>>): CsvTable<Row> {
   const cells = Object.values(columns)
   return { header: Object.keys(columns), linesOf: (row) => [cells.map((cell) => cell(row))] }
 }
@@ -20,7 +20,7 @@ export function tableOf<Row>(columns: Readonly<Record<string, (row: Row) => Cell
 export const decimalCell = (money: Money | null | undefined): Cell =>
   money === null || money === undefined ? null : { decimal: decimalOf(money.amount, decimalsOf(money.currency)) }
 
-/** As much of a JSON schema as the columns of a record are told by. */
+/** The part of a JSON schema that determines columns. */
 type Schema = {
   readonly type?: unknown
   readonly title?: unknown
@@ -31,11 +31,11 @@ type Schema = {
 type Column = { readonly name: string; readonly path: readonly string[]; readonly isMoney: boolean }
 
 /**
- * The table of records of a schema: a column for each field, by its name, in the order of the schema, and one for each field of a record within it
- * (`address.city`). Money is a decimal of major units, and its currency is told once, in `currency`; lists of words are joined by `; `, and whatever else
- * has parts is JSON.
+ * Creates a table from a record schema: one column per field in schema order, and nested fields as `address.city`.
+ * Money is a decimal of major units, with one `currency` column. Lists of words are joined by `; `. Other values are
+ * JSON.
  */
-export function tableOfSchema<Row>(schema: unknown): Table<Row> {
+export function csvTableOfSchema<Row>(schema: unknown): CsvTable<Row> {
   const columns = columnsOf(schema as Schema, [])
   const money = columns.filter(({ isMoney }) => isMoney)
   const tellsCurrency = money.length === 0 || columns.some(({ name }) => name === 'currency')
@@ -60,7 +60,7 @@ function columnsOf(schema: Schema, path: readonly string[]): Column[] {
   })
 }
 
-/** What a field is when it is not null. */
+/** Returns the schema of a nullable field without null. */
 function withoutNull(schema: Schema): Schema {
   const others = schema.anyOf?.filter(({ type }) => type !== 'null')
   return others?.length === 1 && others[0] ? withoutNull(others[0]) : schema

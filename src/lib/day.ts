@@ -1,28 +1,25 @@
-/** Days of the calendar, UTC, and how long they and their parts are in milliseconds. */
+/** UTC days, and durations in milliseconds. */
 
 export const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
-/** The day of a moment, UTC: `YYYY-MM-DD`, which as text sorts by time. */
+/** Returns the UTC day of a time, `YYYY-MM-DD`. Days sort as text. */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
-/** The day so many days after another, or before it. */
-export const addDays = (day: string, days: number): string => dayOf(startOf(day) + days * dayMs)
+/** Adds days; a negative number subtracts. */
+export const addDays = (day: string, days: number): string => dayOf(startOfDay(day) + days * dayMs)
 
-/** Whether a text is a day that there is. */
+/** Checks for a valid calendar day. */
 export function isDay(text: string): boolean {
-  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? startOf(text) : Number.NaN
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? startOfDay(text) : Number.NaN
   return !Number.isNaN(ms) && dayOf(ms) === text
 }
 
-/** When a day begins, in milliseconds; NaN for what is none. */
-export const startOf = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
+/** Returns the start of a day in milliseconds; NaN if it is invalid. */
+export const startOfDay = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
 
-/**
- * The same moment of the calendar so many months earlier (milliseconds, UTC). Where that month is too short it is the month's last day, at
- * the same time of day.
- */
+/** Returns the same UTC time some months earlier. In a shorter month it is the last day. */
 export function monthsBefore(ms: number, months: number): number {
   const date = new Date(ms)
   const day = date.getUTCDate()

@@ -1,17 +1,19 @@
 import { createHash } from 'node:crypto'
 
-/** SHA-256 of a text, in hex. */
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** SHA-256 of what comes, in hex. */
+/** SHA-256 of a stream in hex. */
 export async function digestOfAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of chunks) hash.update(chunk)
   return hash.digest('hex')
 }
 
-/** What passes through, hashed on its way. @param onEnd told SHA-256 in hex, and how many bytes there were, once all has passed; what it throws ends the stream */
-export async function* digesting(
+/**
+ * Passes a stream through and hashes it.
+ * @param onEnd called at the end with the SHA-256 in hex and the length; an error it throws ends the stream
+ */
+export async function* withDigest(
   chunks: AsyncIterable<Uint8Array>,
   onEnd: (sha256: string, bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {

@@ -1,10 +1,10 @@
-/** What the Ethereum Attestation Service and we have agreed on: schemas and events, as constants, so that a start hashes nothing. */
+/** Schemas and events of the Ethereum Attestation Service as constants, so that a start computes no hashes. */
 
 export const schemaNames = ['A', 'B', 'C', 'D'] as const
 export type SchemaName = (typeof schemaNames)[number]
 export const isSchemaName = (value: unknown): value is SchemaName => schemaNames.some((name) => name === value)
 
-/** As they are registered, to the byte: a schema's uid is the hash of its text. */
+/** The registered schema texts. A schema's uid is the hash of its text. */
 export const schemaTexts: Readonly<Record<SchemaName, string>> = {
   A: 'bytes32 merchantRef,string shopUrl,uint8 method,bytes32 evidenceHash,uint64 verifiedAt',
   B: 'bytes32 merchantRef,bytes32 lenderRef,bytes32 methodologyHash,uint8 tier,uint64 ceilingUsdCents,uint8 operationalRisk,bytes32 inputsHash,uint64 assessedAt',
@@ -12,7 +12,9 @@ export const schemaTexts: Readonly<Record<SchemaName, string>> = {
   D: 'bytes32 providerRef,bytes32 subjectRef,uint8 archetype,uint8 claimType,uint32 observations,uint64 periodStart,uint64 periodEnd,bytes32 evidenceHash',
 }
 
-/** keccak256 of the packed text, resolver (none) and revocability (yes): the same on every chain. Held to the real registry by a test. */
+/**
+ * keccak256 of the packed text, no resolver, revocable: equal on every chain. A test compares them with the registry.
+ */
 export const schemaUids: Readonly<Record<SchemaName, `0x${string}`>> = {
   A: '0x211416f173e1102df8a359ad0fee86df90b04c0ad65af543f4d38ebce9cf6f03',
   B: '0x39abc44ed57e59f203b2b43191538698f56522ac8be895062f973aac9d3f007c',
@@ -20,7 +22,10 @@ export const schemaUids: Readonly<Record<SchemaName, `0x${string}`>> = {
   D: '0xd1f950a8da27a1a2c5049d5970b46406bd9ca2731f93ce1c2586b23bd3f6770a',
 }
 
-/** `Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schemaUID)`; `Revoked` has the same. */
+/**
+ * Topic of `Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schemaUID)`.
+ * `Revoked` has the same parameters.
+ */
 export const attestedTopic = '0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3a588b75685141b35'
 export const revokedTopic = '0xf930a6e2523c9cc298691873087a740550b8fc85a0680830414c148ed927f615'
 

@@ -1,12 +1,12 @@
-/** Addresses and hashes of Ethereum. Kept in lower case, and told to people with the checksum of EIP-55. */
+/** Ethereum addresses and hashes. They are stored in lower case and shown with the checksum of EIP-55. */
 import { zeroAddress } from './eas.ts'
 import { keccak256 } from './keccak.ts'
 
-/** Of an address and of a hash in any case, for schemas; whether a checksum is right is looked at after. */
+/** Forms in any case, for schemas. The checksum is validated later. */
 export const addressForm = { pattern: '^0x[0-9A-Fa-f]{40}$', rule: '0x and 40 hexadecimal digits' } as const
 export const hashForm = { pattern: '^0x[0-9A-Fa-f]{64}$', rule: '0x and 64 hexadecimal digits' } as const
 
-/** An address in lower case, with the checksum that EIP-55 has the case of its letters say. */
+/** Returns an address with the EIP-55 checksum. */
 export function withChecksum(address: string): string {
   const digits = address.slice(2)
   const hash = keccak256(Buffer.from(digits))
@@ -19,8 +19,8 @@ export function withChecksum(address: string): string {
 }
 
 /**
- * An address of the form above in lower case. In small or capital letters alone it says no checksum; of both it does, and must say the right one.
- * @returns what is wrong with it otherwise, in words that complete "NAME must …"
+ * Parses an address to lower case. Mixed case must have a valid checksum.
+ * @returns otherwise what is wrong, as the end of "NAME must …"
  */
 export function readAddress(text: string): { readonly address: string } | { readonly wrong: string } {
   const address = text.toLowerCase()

@@ -1,15 +1,15 @@
-/** What JSON.parse does without a word: it rounds numbers, and keeps the last of a field that an object has twice. */
+/** Detects what JSON.parse changes silently: rounded numbers and duplicate fields. */
 import { fractionOf } from './decimal.ts'
 
-/** Every decimal of fewer digits is a number of its own, unless it is too large or too small for one. */
+/** Decimals with fewer digits are exact, unless their exponent is large. */
 const mayBeRounded = /\d[\d.]{15}|\d[eE][+-]?\d{3}/
 const isZero = (text: string) => !/[1-9]/.test(text.replace(/e.*$/i, ''))
 
 /**
- * The path of the first number that was rounded when it was parsed; undefined where none was.
- * @param json that was parsed before
+ * Returns the path of the first number that parsing rounds; undefined if none.
+ * @param json valid JSON
  */
-export function roundedIn(json: string): string[] | undefined {
+export function findRoundedNumber(json: string): string[] | undefined {
   if (!mayBeRounded.test(json)) return undefined
   return pathToRounded(
     JSON.parse(json, (_name: string, value: unknown, context?: { readonly source?: string }) =>
@@ -18,7 +18,7 @@ export function roundedIn(json: string): string[] | undefined {
   )
 }
 
-/** Stands where a number was rounded. */
+/** Marks a rounded number. */
 const rounded = Symbol('rounded')
 
 function isRounded(source: string, value: number): boolean {
@@ -27,7 +27,6 @@ function isRounded(source: string, value: number): boolean {
   return !sent || !kept || sent.numerator * kept.denominator !== kept.numerator * sent.denominator
 }
 
-/** Where the first of them is; undefined where none was. */
 function pathToRounded(value: unknown): string[] | undefined {
   if (value === rounded) return []
   if (typeof value !== 'object' || value === null) return undefined
@@ -41,10 +40,10 @@ function pathToRounded(value: unknown): string[] | undefined {
 const space = 0x20
 
 /**
- * The path of the first field that an object has twice; undefined where there is none. Costs more than parsing.
- * @param text that is JSON
+ * Returns the path of the first duplicate field of an object; undefined if none. Slower than parsing.
+ * @param text valid JSON
  */
-export function givenTwice(text: string): string[] | undefined {
+export function findDuplicateField(text: string): string[] | undefined {
   const levels: { at: string | number; readonly names: Set<string> }[] = []
   for (let at = 0; at < text.length; at++) {
     const [sign, level] = [text[at], levels.at(-1)]

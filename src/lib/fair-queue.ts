@@ -1,46 +1,49 @@
 /**
- * Takes turns at something of which there is little, evenly at every level: kinds of callers in turn, the networks of a kind in turn, the
- * addresses of a network in turn, and those of one address in the order of coming.
+ * A queue for a scarce resource that is fair at every level: between kinds of callers, between networks of a kind, and
+ * between addresses of a network. Requests of one address are served in order.
  */
-export type Turns = {
+export type FairQueue = {
   /**
-   * Resolves when it is this caller's turn; what it gives ends the turn.
-   * @param path whose turn it is: names from the widest to the narrowest, as many each time
-   * @param until when it is too late, by the clock `now`; `waitMaxMs` from now at the latest
-   * @throws what `full` makes: at once where those who wait take too long already; later of whoever makes room for somebody else, or
-   * has waited too long after all
+   * Waits for a turn. The returned function ends it.
+   * @param path names from the widest to the narrowest group; always of the same length
+   * @param until latest start by the clock `now`; at most `waitMaxMs` from now
+   * @throws the error of `full`: at once if the queue is too slow; later if the waiter is dropped for others or waits
+   *   too long
    */
-  take(path: readonly string[], until?: number): Promise<() => void>
+  acquire(path: readonly string[], until?: number): Promise<() => void>
 }
 
-export type TurnsOptions = {
-  /** How many turns run at once. */
+export type FairQueueOptions = {
+  /** Concurrent turns. */
   readonly atOnce: number
-  /** How long anybody may wait, in milliseconds. */
+  /** Maximum waiting time in milliseconds. */
   readonly waitMaxMs: number
-  /** How many may wait, however short turns are. */
+  /** Maximum number of waiters. */
   readonly waitingMax: number
-  /** How long a turn takes, in milliseconds, until some have been seen. */
-  readonly usualMs: number
-  /** Milliseconds of a clock that only goes forward. */
+  /** Estimated duration of a turn until some were measured. */
+  readonly initialTurnMs: number
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
-  /** The refusal. @param waitMs how long those who wait are going to take */
+  /**
+   * Creates the refusal.
+   * @param waitMs estimated waiting time
+   */
   readonly full: (waitMs: number) => Error
 }
 
 type Waiter = { readonly begin: () => void; readonly refuse: (error: Error) => void; readonly until: number }
 
-/** Of how long a turn takes: the newest counts a tenth. */
+/** Weight of the newest turn in the average duration. */
 const newestWeight = 0.1
 
 /**
- * Whoever comes waits for one turn of each of those beside them who wait already, and for nobody who comes later: neither many requests
- * of one address, nor many addresses of one network, nor ever new ones hold up an address that is quiet.
+ * A newcomer waits for one turn of each neighbour that waits, and for nobody who arrives later. So many requests of an
+ * address, or many addresses of a network, do not delay a quiet address.
  */
-export function createTurns({ atOnce, waitMaxMs, waitingMax, usualMs, now, full }: TurnsOptions): Turns {
+export function createFairQueue({ atOnce, waitMaxMs, waitingMax, initialTurnMs, now, full }: FairQueueOptions): FairQueue {
   const ring = newRing<Waiter>()
   let running = 0
-  let turnMs = usualMs
+  let turnMs = initialTurnMs
 
   const waitMs = () => (ring.waiting * turnMs) / atOnce
   const refuse = (waiter: Waiter) => waiter.refuse(full(waitMs()))
@@ -56,13 +59,13 @@ export function createTurns({ atOnce, waitMaxMs, waitingMax, usualMs, now, full 
 
   function end(startedAt: number): void {
     running--
-    // One that took longer than anybody may wait tells of a process that stood still, and not of the next ones.
+    // A longer turn means that the process stood still, and says nothing about the next turns.
     turnMs += newestWeight * (Math.min(now() - startedAt, waitMaxMs) - turnMs)
     beginNext()
   }
 
   return {
-    async take(path, until = Number.POSITIVE_INFINITY) {
+    async acquire(path, until = Number.POSITIVE_INFINITY) {
       const latest = Math.min(until, now() + waitMaxMs)
       const turn = new Promise<void>((begin, refuse) => enter(ring, path, { begin, refuse, until: latest }))
       beginNext()
@@ -74,7 +77,10 @@ export function createTurns({ atOnce, waitMaxMs, waitingMax, usualMs, now, full 
   }
 }
 
-/** Those who wait under one name: by their own names, in the order in which these have their turns; or, at the end of a path, themselves. */
+/**
+ * Waiters under one name: by the names below it in the order of their turns, or the waiters themselves at the end of a
+ * path.
+ */
 type Ring<Item> = { waiting: number; readonly byName: Map<string, Ring<Item>>; items: Item[] }
 
 const newRing = <Item>(): Ring<Item> => ({ waiting: 0, byName: new Map(), items: [] })
@@ -85,7 +91,7 @@ function enter<Item>(ring: Ring<Item>, [name, ...names]: readonly string[], item
   else enter(ring.byName.getOrInsertComputed(name, newRing<Item>), names, item)
 }
 
-/** Takes out whose turn is next, and puts their name behind the others. Somebody waits. */
+/** Removes the waiter whose turn is next, and moves its name to the end. The ring must not be empty. */
 function removeFirst<Item>(ring: Ring<Item>): Item {
   ring.waiting--
   const [first] = ring.byName
@@ -97,7 +103,10 @@ function removeFirst<Item>(ring: Ring<Item>): Item {
   return item
 }
 
-/** Takes out whose turn would be last: the newest under the name with the most who wait. Somebody waits. */
+/**
+ * Removes the waiter whose turn would be last: the newest under the name with the most waiters. The ring must not be
+ * empty.
+ */
 function removeLast<Item>(ring: Ring<Item>): Item {
   ring.waiting--
   if (ring.byName.size === 0) return ring.items.pop() as Item
@@ -107,7 +116,7 @@ function removeLast<Item>(ring: Ring<Item>): Item {
   return item
 }
 
-/** Takes out all of whom this is so. */
+/** Removes all waiters that match. */
 function removeAll<Item>(ring: Ring<Item>, isSo: (item: Item) => boolean): Item[] {
   const removed = ring.items.filter(isSo)
   if (removed.length > 0) ring.items = ring.items.filter((item) => !isSo(item))

@@ -59,11 +59,11 @@ export type NewId = (kind: IdKind) => string
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** Bytes as so many characters of Crockford's base32, lower case, most significant first. */
+/** Encodes bytes as `length` characters of Crockford's base32 in lower case. */
 export function crockford(bytes: Uint8Array, length: number): string {
   let digits = ''
   let [held, bits] = [0, 0]
-  // From the end, because the last digit is of the last five bits. Written out: every row has an id.
+  // From the end, because the last digit holds the last five bits. Hand-written, because every row has an id.
   for (let at = bytes.length - 1; at >= 0; at--) {
     held |= (bytes[at] ?? 0) << bits
     for (bits += 8; bits >= 5; bits -= 5) {
@@ -76,10 +76,10 @@ export function crockford(bytes: Uint8Array, length: number): string {
 
 const pairs = Array.from({ length: 1024 }, (_, value) => alphabet.charAt(value >> 5) + alphabet.charAt(value & 31))
 
-/** 16 bytes as the 26 characters of a TypeID's suffix. */
+/** Encodes 16 bytes as the 26-character suffix of a TypeID. */
 export function encodeSuffix(bytes: Uint8Array): string {
   let suffix = ''
-  // 128 bits stand behind two that are 0: two characters at a time, because every row has an id.
+  // 128 bits after two zero bits: two characters at a time, because every row has an id.
   let [held, bits] = [0, 2]
   for (let at = 0; at < 16; at++) {
     held = ((held << 8) | (bytes[at] ?? 0)) & 0x3ffff
@@ -91,10 +91,9 @@ export function encodeSuffix(bytes: Uint8Array): string {
   return suffix
 }
 
-/** An id of its 16 bytes. */
 export const idOfBytes = (kind: IdKind, bytes: Uint8Array): string => `${idPrefixes[kind]}_${encodeSuffix(bytes)}`
 
-/** The 16 bytes of an id; undefined for what is none of its kind. */
+/** Decodes the 16 bytes of an id; undefined for other text. */
 export function bytesOfId(kind: IdKind, id: string): Uint8Array | undefined {
   const prefix = `${idPrefixes[kind]}_`
   if (!id.startsWith(prefix) || id.length !== prefix.length + 26) return undefined
@@ -107,13 +106,16 @@ export function bytesOfId(kind: IdKind, id: string): Uint8Array | undefined {
   return bits >> 128n === 0n ? Buffer.from(bits.toString(16).padStart(32, '0'), 'hex') : undefined
 }
 
-/** Makes ids whose order is that of their making: UUIDv7 from `uuidV7`, 16 bytes a call. */
+/**
+ * Creates ids that sort by creation time (UUIDv7).
+ * @param uuidV7 returns 16 bytes
+ */
 export const createNewId =
   (uuidV7: () => Uint8Array): NewId =>
   (kind) =>
     `${idPrefixes[kind]}_${encodeSuffix(uuidV7())}`
 
-/** Makes the id of a cart, which is all that a guest has to show for it: 122 random bits in the layout of a UUIDv4. */
+/** Creates a cart id from 122 random bits in the layout of a UUIDv4. It is the only credential of a guest. */
 export function newCartId(randomBytes: (count: number) => Uint8Array): string {
   const bytes = Uint8Array.from(randomBytes(16))
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
@@ -121,17 +123,20 @@ export function newCartId(randomBytes: (count: number) => Uint8Array): string {
   return `${idPrefixes.cart}_${encodeSuffix(bytes)}`
 }
 
-/** What every id made at that moment (milliseconds) or later sorts after, and every older one before, give or take a few milliseconds. */
+/**
+ * Returns a bound: ids created at `at` milliseconds or later sort after it, earlier ones before it, within a few
+ * milliseconds.
+ */
 export function idBoundary(kind: IdKind, at: number): string {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(at, 0, 6)
   return `${idPrefixes[kind]}_${encodeSuffix(bytes)}`
 }
 
-/** When an id that `createNewId` made was made (milliseconds); undefined for any other text. */
+/** Returns the creation time of an id of `createNewId` in milliseconds; undefined for other text. */
 export function timeOfId(id: string): number | undefined {
   const digits = [...id.slice(id.lastIndexOf('_') + 1)].map((character) => alphabet.indexOf(character))
-  // After two bits that are 0 come 48 of the time, and the version.
+  // Two zero bits, 48 bits of time, then the version.
   if (digits.length !== 26 || digits.includes(-1) || (digits[10] ?? 0) >> 1 !== 7) return undefined
   return digits.slice(0, 10).reduce((time, digit) => time * 32 + digit, 0)
 }

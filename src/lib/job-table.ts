@@ -1,21 +1,21 @@
 import { fieldsForm, isPattern } from './cron-pattern.ts'
 
 export type JobEntry = {
-  /** When it runs, unless JOB_SCHEDULES says otherwise: six fields, from seconds to days of the week, UTC. */
+  /** Default schedule in UTC: six cron fields from seconds to days of the week. JOB_SCHEDULES overrides it. */
   readonly pattern: string
-  /** Ends or forgets things by their age: waits while the clock cannot be trusted. */
+  /** The job expires or deletes records by age: it waits while the clock is not trusted. */
   readonly byAge?: true
-  /** Besides, as soon as the program has started. */
+  /** The job also runs once at the start. */
   readonly atStart?: true
-  /** Every process runs it, and its runs see to it themselves that they do nothing twice: one that is held up does not hold up the next. */
+  /** Every process runs the job, and concurrent runs are safe. */
   readonly overlaps?: true
-  /** Every process runs it, since it looks after the process. */
+  /** Every process runs the job, because it maintains that process. */
   readonly ofProcess?: true
-  /** A run that takes longer counts as stuck. Unless said: three times what lies between two runs, between 5 minutes and 6 hours. */
+  /** Duration after which a run counts as stuck. Default: three intervals, between 5 minutes and 6 hours. */
   readonly stuckAfterMs?: number
 }
 
-/** Every job: a line each, as they are told. What each does is in jobs/. */
+/** All jobs, in the order in which they are shown. `jobs/` implements them. */
 const table = {
   'resume-orders': { pattern: '*/5 * * * * *', overlaps: true },
   'work-payment-messages': { pattern: '*/5 * * * * *', overlaps: true },
@@ -53,12 +53,12 @@ export const jobTable: Readonly<Record<JobName, JobEntry>> = table
 export const jobNames = Object.keys(table) as JobName[]
 export const isJobName = (text: string): text is JobName => Object.hasOwn(table, text)
 
-/** When jobs run, where that is not as the table has it; `off`: never by themselves. */
+/** Overridden schedules; `off` disables the schedule. */
 export type JobSchedules = Readonly<Partial<Record<JobName, string>>>
 
 /**
- * Reads JOB_SCHEDULES: `NAME=PATTERN` or `NAME=off`, with `;` between them.
- * @throws Error naming every one that is wrong: by its place where it names no job
+ * Parses JOB_SCHEDULES: `NAME=PATTERN` or `NAME=off`, separated by `;`.
+ * @throws Error that names every invalid entry
  */
 export function readSchedules(text: string): JobSchedules {
   const found: Partial<Record<JobName, string>> = {}
@@ -90,8 +90,8 @@ type JobSettings = {
   readonly lendingRepaymentsFromAttestations: boolean
 }
 
-/** Why a job has nothing to do with these settings; undefined where it has. A run of it would be called fine, and be none. */
-export function idleBecause(name: JobName, settings: JobSettings): string | undefined {
+/** Returns why a job has nothing to do with these settings; undefined if it has. */
+export function idleReason(name: JobName, settings: JobSettings): string | undefined {
   const isFile = settings.databaseUrl.startsWith('file:')
   const noChains = settings.chains.length === 0 ? 'CHAINS is not set' : undefined
   switch (name) {
@@ -115,11 +115,11 @@ export function idleBecause(name: JobName, settings: JobSettings): string | unde
   }
 }
 
-/** When a job runs, by the settings; undefined: never by itself. */
+/** Returns the cron pattern of a job; undefined if it is not scheduled. */
 export function patternOf(name: JobName, settings: JobSettings): string | undefined {
   const set = settings.jobSchedules[name] ?? jobTable[name].pattern
-  return set === 'off' || idleBecause(name, settings) !== undefined ? undefined : set
+  return set === 'off' || idleReason(name, settings) !== undefined ? undefined : set
 }
 
-/** Whether each process runs a job for itself; of others, one process of a database at a time. */
-export const isOfEach = ({ overlaps, ofProcess }: JobEntry): boolean => overlaps === true || ofProcess === true
+/** Whether every process runs the job. Other jobs run in one process per database. */
+export const runsInEachProcess = ({ overlaps, ofProcess }: JobEntry): boolean => overlaps === true || ofProcess === true

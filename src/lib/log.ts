@@ -9,13 +9,13 @@ const secretValue = /\b(?:pk|sk|rk)_(?:live|test)_[0-9A-Za-z]+|\bwhsec_[\w+/=-]+
 /** `scheme://user:password@host` */
 const urlPassword = /\b([a-z][a-z\d+.-]*:\/\/[^\s:/?#@]*):[^\s@]+@/gi
 const urlSecret = /([?&](?:[\w-]*(?:token|secret|password|key|signature)|sig)=)[^&\s#"']+/gi
-/** A failed query carries its parameters: hashes, sealed secrets, e-mail addresses. */
+/** The message of a failed query contains its parameters: hashes, sealed secrets, e-mail addresses. */
 const queryParameters = /\nparams: [\s\S]*?(?=\n {4}at |$)/
 const textLengthMax = 4_000
 
 /**
- * A line of JSON an event. Values that are secret by their name or by their look are struck out.
- * @param requestId of the request under way, which stands on every line that it causes
+ * Creates a log that writes one JSON line per event. Values that are secret by name or form are redacted.
+ * @param requestId id of the current request, added to each line
  */
 export function createLog(
   level: LogLevel,
@@ -34,7 +34,7 @@ export function createLog(
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** A copy of `value` that is safe to log: secrets struck out, errors as text, bounded in depth and length. */
+/** Copies a value for the log: secrets redacted, errors as text, depth and length bounded. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
@@ -52,7 +52,7 @@ export function redact(value: unknown, depth = 0): unknown {
 }
 
 function redactText(text: string): string {
-  // Cut twice: what is struck out must be whole when it is looked for, and a text of megabytes must not be searched.
+  // Cut twice: secrets must be complete to be found, and long texts must not be searched.
   const plain = text.slice(0, 2 * textLengthMax).replace(queryParameters, '')
   return plain.replace(secretValue, '***').replace(urlPassword, '$1:***@').replace(urlSecret, '$1***').slice(0, textLengthMax)
 }

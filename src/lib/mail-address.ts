@@ -6,24 +6,24 @@ const nameMax = 200
 const localMax = 64
 const addressMax = 254
 
-/** A local part without quotes (RFC 5321, 4.1.2; RFC 6531, 3.3): ASCII, or any other visible character. */
+/** A local part without quotes (RFC 5321, 4.1.2; RFC 6531, 3.3): ASCII or any other visible character. */
 const atext = String.raw`[[A-Za-z0-9!#$%&'*+\/=?^_\{\|\}~\x60\-][^\x00-\x7f\p{C}\p{Z}]]+`
 const localPart = new RegExp(String.raw`^${atext}(?:\.${atext})*$`, 'v')
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const hostName = new RegExp(String.raw`^${label}(?:\.${label})*$`, 'i')
-/** Characters of an international host name; its dots may be ideographic. */
+/** Characters of an international host name. Its dots may be ideographic. */
 const international = /^[\p{L}\p{M}\p{N}.\-。．｡]+$/v
 
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
 
-/** The domain in lower case and in ASCII (IDNA, as UTS 46 maps it); undefined if it is no host name. */
+/** Converts a domain to lower-case ASCII (IDNA, UTS 46); undefined if it is not a host name. */
 function asciiDomain(domain: string): string | undefined {
   if (isAscii(domain)) return hostName.test(domain) ? domain.toLowerCase() : undefined
   const ascii = international.test(domain) ? URL.parse(`http://${domain}/`)?.hostname : undefined
   return ascii !== undefined && hostName.test(ascii) && !isIpv4(ascii) ? ascii : undefined
 }
 
-/** The local part in NFC and lower case; undefined if it is none. */
+/** Converts a local part to NFC and lower case; undefined if it is invalid. */
 function normalLocal(text: string): string | undefined {
   // A compatibility form of another character, such as a full-width `<`, must be valid as that character too.
   if (!localPart.test(text.normalize('NFKC'))) return undefined
@@ -31,7 +31,7 @@ function normalLocal(text: string): string | undefined {
   return localPart.test(normal) && Buffer.byteLength(normal) <= localMax ? normal : undefined
 }
 
-/** The address in its normal form; undefined if a mail cannot be sent to it. */
+/** Normalizes an address; undefined if it is invalid. */
 function normalOf(text: string): string | undefined {
   if (text.length > addressMax) return undefined
   const at = text.lastIndexOf('@')
@@ -43,8 +43,8 @@ function normalOf(text: string): string | undefined {
 }
 
 /**
- * Whether a mail can be sent to an address: nothing in it can end a header or a command. At most 254 characters, and 64
- * bytes before the `@`.
+ * Checks for a valid address of at most 254 characters, with at most 64 bytes before the `@`. It cannot end a header or
+ * a command.
  */
 export const isMailAddress = (text: string): boolean => normalOf(text) !== undefined
 
@@ -65,7 +65,7 @@ export const needsSmtpUtf8 = (address: string): boolean => !isAscii(address)
 
 const named = /^([^<>]*)<([^<>]+)>$/
 
-/** `address` or `Name <address>`, taken apart; undefined where it is neither. */
+/** Parses `address` or `Name <address>`; undefined for other text. */
 export function senderOf(text: string): { name: string | undefined; address: string } | undefined {
   const [, name = '', inner = text] = named.exec(text.trim()) ?? []
   const plain = inner.trim()

@@ -1,8 +1,8 @@
-/** ISO 4217 money as integer minor units. No float ever holds an amount. */
+/** ISO 4217 money as integer minor units. Amounts are never floats. */
 export type Money = { readonly amount: number; readonly currency: Currency }
 export type Currency = string
 
-/** Active ISO 4217 codes by number of decimals (list one of the standard, amended to 180). */
+/** Active ISO 4217 codes by number of decimals (list one, up to amendment 180). */
 const codesByDecimals: Readonly<Record<number, string>> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
   2: `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW
@@ -21,7 +21,7 @@ const decimalsByCode: ReadonlyMap<string, number> = new Map(
   ),
 )
 
-/** The currencies souk takes, as upper-case ISO 4217 codes. */
+/** The currencies that souk accepts, as upper-case ISO 4217 codes. */
 export const currencies: readonly Currency[] = [...decimalsByCode.keys()].sort()
 
 export const isCurrency = (code: string): code is Currency => decimalsByCode.has(code)
@@ -56,7 +56,7 @@ export function decimalOf(amount: number, decimals: number): string {
   return `${amount < 0 ? '-' : ''}${decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`}`
 }
 
-/** Amounts of a record as money in its currency: those that are named, in this order. */
+/** Returns the named amounts of a record as money in its currency. */
 export function moneyOf<Name extends string>(
   record: { readonly [Field in Name]: number } & { readonly currency: Currency },
   ...names: readonly Name[]

@@ -1,9 +1,9 @@
 const numbersMax = 100
 
 /**
- * A name that nobody has: the wanted one, else with the first free number behind it. Where one name is used over and over,
- * the end of the record's id makes it unique.
- * @param takenOf those of some names that somebody has
+ * Returns a free name: the wanted one, or the first free number appended. If all numbers are taken, the end of the
+ * record's id is appended.
+ * @param takenOf returns which of the names are taken
  */
 export async function freeName(
   wanted: string,
@@ -16,5 +16,5 @@ export async function freeName(
   return numbered.find((name) => !taken.has(name)) ?? `${wanted}-${id.slice(-12)}`
 }
 
-/** A sentence that ends with somebody's name: one that brings its own full stop (`Acme Co.`) gets no second one. */
+/** Ends a sentence with a name: a name with its own full stop (`Acme Co.`) gets no second one. */
 export const sentenceEnd = (name: string): string => (/[.!?…。！？؟]["'”’»)\p{Cf}]*$/u.test(name) ? name : `${name}.`)

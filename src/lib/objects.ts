@@ -1,20 +1,20 @@
-/** What is undefined may as well be left out. */
+/** Fields that may be missing or undefined. */
 export type Optional<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined }
-/** A record as `defined` leaves it. */
-export type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
+/** The result of `withoutUndefined`. */
+export type WithoutUndefined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
 
-// Written out: every answer and every changed row is made by these, and lists of entries cost more than the records.
+// Loops instead of entries: every response uses these functions, and lists of entries cost more than the records.
 
-/** The named fields of a record, in this order, and nothing else of it. */
+/** Returns the named fields of a record, in this order. */
 export function pick<Fields extends object, Name extends keyof Fields>(record: Fields, ...names: readonly Name[]): Pick<Fields, Name> {
   const picked = {} as Pick<Fields, Name>
   for (const name of names) picked[name] = record[name]
   return picked
 }
 
-/** A record without what is undefined. */
-export function defined<Fields extends object>(record: Fields): Defined<Fields> {
-  const kept: Defined<Fields> = {}
+/** Returns a record without undefined fields. */
+export function withoutUndefined<Fields extends object>(record: Fields): WithoutUndefined<Fields> {
+  const kept: WithoutUndefined<Fields> = {}
   for (const name of Object.keys(record) as (keyof Fields)[]) {
     const value = record[name]
     if (value !== undefined) kept[name] = value as Exclude<Fields[keyof Fields], undefined>
@@ -22,7 +22,7 @@ export function defined<Fields extends object>(record: Fields): Defined<Fields> 
   return kept
 }
 
-/** Times of a record (milliseconds) as ISO 8601, in the order of their names; null stays null. */
+/** Formats the times of a record (milliseconds) as ISO 8601; null stays null. */
 export function isoTimes<Times extends Record<string, number | null>>(times: Times) {
   const told: Record<string, string | null> = {}
   for (const name of Object.keys(times)) {

@@ -1,14 +1,14 @@
 /**
- * The token of an order's page, or of a draft's: whoever has it sees the order, or may pay the draft. It holds the id and an HMAC of it, so
- * that it is looked up nowhere. The HMAC is of the id with its prefix: a token of the one is none of the other.
+ * Tokens of order pages and draft pages. A token shows the order, or lets its owner pay the draft. It contains the id
+ * and an HMAC of it, so it needs no lookup. The HMAC covers the id's prefix, so an order token is not a draft token.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { bytesOfId, type IdKind, idOfBytes } from './ids.ts'
 
-/** 128 bits: nobody guesses them. */
+/** 128 bits, which cannot be guessed. */
 const macBytes = 16
 const idBytes = 16
-/** Of both in base64url. */
+/** Length of both in base64url. */
 export const orderTokenLength = 43
 const form = /^[A-Za-z0-9_-]{43}$/
 
@@ -16,16 +16,16 @@ type Linked = Extract<IdKind, 'order' | 'draft'>
 
 const macOf = (key: Uint8Array, id: string): Buffer => createHmac('sha256', key).update(id).digest().subarray(0, macBytes)
 
-/** @throws Error for what is no id of an order */
+/** @throws Error if the text is not an order id */
 export const orderTokenOf = (key: Uint8Array, orderId: string): string => tokenOf('order', key, orderId)
 
-/** The order that a token is of; undefined for every other text. */
+/** Returns the order id of a token; undefined for other text. */
 export const orderIdIn = (key: Uint8Array, token: string): string | undefined => idIn('order', key, token)
 
-/** @throws Error for what is no id of a draft */
+/** @throws Error if the text is not a draft id */
 export const draftTokenOf = (key: Uint8Array, draftId: string): string => tokenOf('draft', key, draftId)
 
-/** The draft that a token is of; undefined for every other text. */
+/** Returns the draft id of a token; undefined for other text. */
 export const draftIdIn = (key: Uint8Array, token: string): string | undefined => idIn('draft', key, token)
 
 function tokenOf(kind: Linked, key: Uint8Array, of: string): string {
@@ -37,7 +37,7 @@ function tokenOf(kind: Linked, key: Uint8Array, of: string): string {
 function idIn(kind: Linked, key: Uint8Array, token: string): string | undefined {
   if (!form.test(token)) return undefined
   const bytes = Buffer.from(token, 'base64url')
-  // The last character has two bits that count for nothing.
+  // The last character has two unused bits.
   if (bytes.toString('base64url') !== token) return undefined
   const id = idOfBytes(kind, bytes.subarray(0, idBytes))
   return timingSafeEqual(bytes.subarray(idBytes), macOf(key, id)) ? id : undefined

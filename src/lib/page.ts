@@ -1,32 +1,32 @@
-/** As the query has them: digits. */
+/** As in the query: digits. */
 export type PageQuery = { page?: string | undefined; limit?: string | undefined }
-export type Slice = {
+export type PageSlice = {
   page: number
   limit: number
   offset: number
   /**
-   * Of a list that is read whole, piece by piece: the key of the last row of the piece before, null of the first. Then the rows come in the order of
-   * their keys, none is left out or told twice whatever is added meanwhile, and nobody counts them.
+   * Cursor of a list that is exported in chunks: the last key of the chunk before, null for the first. Rows are then
+   * ordered by key, none is skipped or repeated, and no total is counted.
    */
-  after?: Key | null | undefined
+  after?: ListKey | null | undefined
 }
-/** What a list that is read whole goes by: it never changes, and no two rows have the same. */
-export type Key = string | number
+/** The key of an exported list: unique and immutable. */
+export type ListKey = string | number
 export type Page<Item> = { data: Item[]; page: number; limit: number; total: number; pages: number }
 
 const limitDefault = 20
 const limitMaxDefault = 100
 
-/** What a list was asked for, clamped: a page from 1, a limit from 1 to `limitMax`. */
-export function sliceOf(query: PageQuery, limitMax = limitMaxDefault): Slice {
+/** Parses the page of a list request: `page` from 1, `limit` clamped to 1..`limitMax`. */
+export function sliceOf(query: PageQuery, limitMax = limitMaxDefault): PageSlice {
   const page = Math.max(Number(query.page ?? 1), 1)
   const limit = Math.min(Math.max(Number(query.limit ?? limitDefault), 1), limitMax)
-  // Far beyond any list, and still a number that the engines take.
+  // Far beyond any list, and within the engines' integers.
   return { page, limit, offset: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER) }
 }
 
-/** The envelope of a list. */
-export const pageOf = <Item>(data: Item[], total: number, { page, limit }: Slice): Page<Item> => ({
+/** Creates the envelope of a list response. */
+export const pageOf = <Item>(data: Item[], total: number, { page, limit }: PageSlice): Page<Item> => ({
   data,
   page,
   limit,

@@ -1,13 +1,13 @@
 const blockNames =
   'address|article|aside|blockquote|caption|center|col|colgroup|dd|details|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|header|hr|iframe|legend|li|main|nav|ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul'
 const blockTag = new RegExp(`(</?(?:${blockNames})(?:\\s[^<>]*)?/?>)`, 'i')
-/** Elements whose text is one paragraph already. */
+/** Elements whose text is one paragraph. */
 const textBlock = /^<(\/?)(address|caption|center|dd|dt|figcaption|h[1-6]|legend|li|p|summary|td|th)\b/i
 const preTag = /^<(\/?)pre\b/i
 
 /**
- * Converts text to paragraphs as WordPress's `wpautop` does: a blank line ends a paragraph, and a single line end is a
- * line break. Tags stay, and so does the text of block elements.
+ * Converts text to paragraphs like WordPress's `wpautop`: a blank line ends a paragraph, a single line end is a line
+ * break. Tags and the text of block elements stay.
  */
 export function withParagraphs(text: string): string {
   const html: string[] = []
@@ -24,14 +24,14 @@ export function withParagraphs(text: string): string {
     else if (textBlocks > 0) html.push(withBreaks(part.trim()))
     else for (const paragraph of part.split(/\n[ \t]*\n/)) if (paragraph.trim() !== '') html.push(`<p>${withBreaks(paragraph.trim())}</p>`)
   }
-  return joined(html)
+  return joinParagraphs(html)
 }
 
-/** A line end after a break, such as one that the text has already, adds none. */
+/** A line end after an existing break adds none. */
 const withBreaks = (text: string): string => text.replace(/<br ?\/?>[ \t]*\n/gi, '<br>').replaceAll('\n', '<br>')
 
-/** Paragraphs that follow each other stand on lines of their own. */
-const joined = (html: readonly string[]): string =>
+/** Puts consecutive paragraphs on separate lines. */
+const joinParagraphs = (html: readonly string[]): string =>
   html.map((part, at) => (part.startsWith('<p>') && html[at - 1]?.endsWith('</p>') ? `\n${part}` : part)).join('')
 
 /** Removes comments, in which the block editor stores its marks. */

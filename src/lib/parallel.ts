@@ -1,4 +1,4 @@
-/** Does something with each item, with at most `most` of them at a time; the order in which they end is theirs. Rejects when one does. */
+/** Runs a function for each item, at most `most` at a time. Rejects with the first error. */
 export async function inParallel<Item>(items: readonly Item[], most: number, run: (item: Item) => Promise<void>): Promise<void> {
   const rest = items.values()
   const worker = async () => {

@@ -1,8 +1,9 @@
 /**
- * A text under a passphrase, for a copy of the keys that leaves the machine. The result is JSON:
- * `{ format: "souk sealed keys", version: 1, kdf: { name: "scrypt", n, r, p, salt }, cipher: "aes-256-gcm", iv, sealed }`,
- * binary values in base64. The key is scrypt(passphrase in NFKC as UTF-8, salt, 32 bytes); `sealed` is the ciphertext
- * followed by the 16-byte tag; the associated data is the JSON of everything before `iv`, so that no parameter can be changed.
+ * Seals a text with a passphrase, for a copy of the keys that leaves the machine. The result is JSON: `{ format: "souk
+ * sealed keys", version: 1, kdf: { name: "scrypt", n, r, p, salt }, cipher: "aes-256-gcm", iv, sealed }`, with binary
+ * values in base64.
+ * The key is scrypt(passphrase in NFKC as UTF-8, salt, 32 bytes). `sealed` is the ciphertext with the 16-byte tag. The
+ * associated data is the JSON before `iv`, which protects the parameters.
  */
 import { createCipheriv, createDecipheriv, scrypt } from 'node:crypto'
 
@@ -10,14 +11,14 @@ type Head = { format: string; version: number; kdf: { name: string; n: number; r
 type SealedText = Head & { iv: string; sealed: string }
 
 const format = 'souk sealed keys'
-/** OWASP's first choice for scrypt (Password Storage Cheat Sheet): 128 MiB. */
+/** First choice of OWASP for scrypt (Password Storage Cheat Sheet): 128 MiB. */
 const cost = { n: 2 ** 17, r: 8, p: 1 } as const
 const memoryMaxBytes = 192 * 1024 * 1024
 const saltBytes = 16
 const ivBytes = 12
 const tagBytes = 16
 
-/** Takes a third of a second, of another thread. */
+/** Takes 0.3 s in another thread. */
 const keyOf = (passphrase: string, salt: Buffer): Promise<Buffer> =>
   new Promise((resolve, reject) =>
     scrypt(passphrase.normalize('NFKC'), salt, 32, { N: cost.n, r: cost.r, p: cost.p, maxmem: memoryMaxBytes }, (error, key) =>
@@ -37,13 +38,13 @@ export async function sealUnderPassphrase(plain: string, passphrase: string, ran
   return `${JSON.stringify({ ...head, iv: iv.toString('base64'), sealed: sealed.toString('base64') }, null, 2)}\n`
 }
 
-export type Opened = { kind: 'opened'; plain: string } | { kind: 'notOurs' } | { kind: 'newer' } | { kind: 'refused' }
+export type OpenedText = { kind: 'opened'; plain: string } | { kind: 'notOurs' } | { kind: 'newer' } | { kind: 'refused' }
 
-/** `refused`: the passphrase is another, or a bit was changed. */
-export async function openWithPassphrase(text: string, passphrase: string): Promise<Opened> {
+/** `refused`: another passphrase, or altered text. */
+export async function openUnderPassphrase(text: string, passphrase: string): Promise<OpenedText> {
   const file = parse(text)
   if (file?.format !== format) return { kind: 'notOurs' }
-  // One cost a version: a forged file cannot ask for more memory than we take.
+  // One cost per version, so that a forged file cannot demand more memory.
   if (file.version !== 1) return { kind: 'newer' }
   try {
     const sealed = Buffer.from(file.sealed, 'base64')

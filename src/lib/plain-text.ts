@@ -1,14 +1,14 @@
-/** Texts that somebody outside wrote, and that are shown to somebody here. */
+/** Cleans text of others for display. */
 
-/** Controls, also those that turn the direction of a line, and what has no width: a text must look like what it says. */
+/** Control characters, including those that change the text direction, and characters without width. */
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]+/gu
 
 /**
- * A text on one line, without what cannot be seen, and of at most so many characters (UTF-16), the last of them `…` where it was longer.
- * @returns '' of a text that holds nothing else
+ * Returns a text on one line without invisible characters, with at most `max` UTF-16 units; a longer one ends with `…`.
+ * @returns '' if nothing is visible
  */
 export function plainText(text: string, max: number): string {
-  // Cut first: a text of megabytes must not be searched.
+  // Cut first, because long texts must not be searched.
   const plain = text
     .slice(0, 4 * max)
     .toWellFormed()
@@ -16,6 +16,6 @@ export function plainText(text: string, max: number): string {
     .replace(/\s+/gu, ' ')
     .trim()
   if (plain.length <= max) return plain
-  // A character may be two: half of one is none.
+  // Do not split a surrogate pair.
   return `${plain.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }

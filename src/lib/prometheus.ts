@@ -2,7 +2,7 @@
 
 type Labels = Readonly<Record<string, string>>
 export type Sample = { readonly labels: Labels; readonly value: number }
-/** What was counted of one series: how many in each bucket, one more than there are bounds, and the sum of all. */
+/** Values of a histogram series: counts per bucket, one more than bounds, and the sum. */
 export type Distribution = { readonly labels: Labels; readonly buckets: readonly number[]; readonly sum: number }
 
 const headOf = (name: string, help: string, type: string) => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
@@ -12,7 +12,7 @@ const linesOf = (type: string) => (name: string, help: string, value: number) =>
 export const gauge = linesOf('gauge')
 export const counter = linesOf('counter')
 
-/** Counts by a few words. */
+/** Creates counters by label. */
 export function createTally() {
   const counts = new Map<string, number>()
   return {
@@ -27,13 +27,16 @@ const pairsOf = (labels: Labels): string[] =>
   Object.entries(labels).map(([label, text]) => `${label}="${text.replace(/[\\"\n]/g, (character) => escapes[character] ?? '')}"`)
 const seriesOf = (name: string, pairs: readonly string[]): string => (pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`)
 
-/** A gauge, or a counter, of several values, each under its labels; none, when there is nothing to say. */
-export const labelled = (name: string, help: string, values: readonly Sample[], type: 'gauge' | 'counter' = 'gauge'): string[] => [
+/** Formats a gauge or counter with labels; no samples if `values` is empty. */
+export const labelledMetric = (name: string, help: string, values: readonly Sample[], type: 'gauge' | 'counter' = 'gauge'): string[] => [
   ...headOf(name, help, type),
   ...values.map(({ labels, value }) => `${seriesOf(name, pairsOf(labels))} ${value}`),
 ]
 
-/** @param bounds the upper ones of all buckets but the last, in the unit that the name says */
+/**
+ * Formats histograms.
+ * @param bounds upper bounds of all buckets but the last, in the metric's unit
+ */
 export const histogram = (name: string, help: string, bounds: readonly number[], series: readonly Distribution[]): string[] => [
   ...headOf(name, help, 'histogram'),
   ...series.flatMap(({ labels, buckets, sum }) => {
@@ -47,6 +50,6 @@ export const histogram = (name: string, help: string, bounds: readonly number[],
   }),
 ]
 
-/** A metric whose value may not be known: its name is there all the same, so that the list of metrics is one, whatever runs. */
-export const known = (name: string, help: string, value: number | undefined, type: 'gauge' | 'counter' = 'gauge'): string[] =>
-  labelled(name, help, value === undefined ? [] : [{ labels: {}, value }], type)
+/** Formats a metric whose value may be unknown. Its name is always present, so the list of metrics is constant. */
+export const optionalMetric = (name: string, help: string, value: number | undefined, type: 'gauge' | 'counter' = 'gauge'): string[] =>
+  labelledMetric(name, help, value === undefined ? [] : [{ labels: {}, value }], type)

@@ -1,17 +1,17 @@
-import { folded } from './search-terms.ts'
+import { foldText } from './search-terms.ts'
 
-/** Parts of countries as people type them, compared: pure, so that a browser decides as the server does. */
+/** Compares provinces as people type them. Pure, so the browser decides like the server. */
 
-/** What each country calls its parts: by every way of spelling one, as `spellingOf` leaves it, the ISO 3166-2 codes that it may mean. */
+/** ISO 3166-2 codes by country and by spelling (see `spellingOf`). */
 export type Provinces = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
 export const noProvinces: Provinces = new Map()
 
-/** A part of a country, by its ISO 3166-2 code without the country, and its English name. */
+/** A province: its ISO 3166-2 code without the country, and its English name. */
 export type Province = { code: string; name: string }
 
-/** A province as people type it, in the one way in which provinces are compared: no capitals, diacritics and punctuation. */
+/** Normalizes a province for comparison: no capitals, diacritics and punctuation. */
 const spellingOf = (text: string): string =>
-  folded(text)
+  foldText(text)
     .replace(/[’'‘`.]/g, '')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
@@ -32,8 +32,8 @@ export function provincesOf(parts: readonly (Province & { country: string })[]):
 }
 
 /**
- * What tells a province of a country from its others: the codes that the text may mean, or the text itself in a country whose
- * parts nobody has listed. Empty when the country has no such province.
+ * Returns the codes that a text may mean; the normalized text in a country without a list; empty if the country has no
+ * such province.
  */
 export function provinceCodes(table: Provinces, country: string, text: string): readonly string[] {
   const spelling = spellingOf(text)

@@ -1,4 +1,4 @@
-/** A quotient as a whole number, exactly rounded; halves go to the even neighbour, so that many of them do not add up one way. */
+/** Divides and rounds half-even, so that rounding errors do not add up in one direction. */
 export function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
   if (denominator < 0n) return divideHalfEven(-numerator, -denominator)
   if (numerator < 0n) return -divideHalfEven(-numerator, denominator)
@@ -9,9 +9,9 @@ export function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
 }
 
 /** `amount × numerator / denominator` in minor units, exactly rounded half-even. */
-export function shareOf(amount: number, numerator: number, denominator: number): number {
+export function multiplyHalfEven(amount: number, numerator: number, denominator: number): number {
   const product = amount * numerator
-  // Most are small, and exact without large numbers: each price is asked for by several of them.
+  // Small products are exact as floats, which is the common case.
   if (!(product >= 0 && product <= Number.MAX_SAFE_INTEGER && denominator > 0 && 2 * denominator <= Number.MAX_SAFE_INTEGER))
     return Number(divideHalfEven(BigInt(amount) * BigInt(numerator), BigInt(denominator)))
   const rest = product % denominator

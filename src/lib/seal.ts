@@ -1,10 +1,10 @@
-/** Secrets at rest: AES-256-GCM under a versioned master key, bound to whose and what they are. */
+/** Secrets at rest: AES-256-GCM under a versioned master key, bound to owner and purpose. */
 import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 export type MasterKey = {
-  /** Names the key in what it sealed: the first eight hex digits of the fingerprint. */
+  /** Identifies the key in sealed values: the first eight hex digits of the fingerprint. */
   readonly version: string
-  /** Tells keys apart without giving them away. */
+  /** Identifies the key without revealing it. */
   readonly fingerprint: string
   readonly bytes: Buffer
 }
@@ -14,15 +14,15 @@ const tagBytes = 16
 
 const derive = (secret: string, purpose: string) => Buffer.from(hkdfSync('sha256', secret, 'souk', purpose, 32))
 
-/** The key that a secret of at least 32 characters stands for. The same secret gives unrelated keys for two purposes. */
+/** Derives the key of a secret of at least 32 characters. Keys of different purposes are unrelated. */
 export function masterKey(secret: string, purpose: 'encryption' | 'jwt'): MasterKey {
   const fingerprint = derive(secret, `${purpose} fingerprint`).toString('hex')
   return { version: fingerprint.slice(0, 8), fingerprint, bytes: derive(secret, purpose) }
 }
 
 /**
- * Seals `plain` so that it opens only under the same key and the same `about` (owner and purpose, as `shop_…/wallet`).
- * @param iv 12 random bytes, never used twice
+ * Seals a text. It opens only with the same key and the same `about` (owner and purpose, such as `shop_…/wallet`).
+ * @param iv 12 random bytes, never reused
  */
 export function seal(key: MasterKey, plain: string, about: string, iv: Uint8Array): string {
   const cipher = createCipheriv('aes-256-gcm', key.bytes, iv.subarray(0, ivBytes)).setAAD(Buffer.from(about))
@@ -30,10 +30,10 @@ export function seal(key: MasterKey, plain: string, about: string, iv: Uint8Arra
   return `${key.version}.${sealed.toString('base64url')}`
 }
 
-/** Which version of the master key sealed this. */
-export const sealedBy = (sealed: string): string => sealed.slice(0, sealed.indexOf('.'))
+/** Returns the version of the key that sealed a value. */
+export const keyVersionOf = (sealed: string): string => sealed.slice(0, sealed.indexOf('.'))
 
-/** Opens what `seal` made. Throws when the key or `about` is another, or a bit was changed. */
+/** Opens a sealed value. Throws if the key or `about` differs, or a bit was changed. */
 export function unseal(key: MasterKey, sealed: string, about: string): string {
   const bytes = Buffer.from(sealed.slice(sealed.indexOf('.') + 1), 'base64url')
   const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(0, ivBytes)).setAAD(Buffer.from(about))
@@ -48,5 +48,5 @@ export const sha256 = (text: string): string => hash('sha256', text)
 export const hmac = (key: Pick<MasterKey, 'bytes'>, text: string | Uint8Array): string =>
   createHmac('sha256', key.bytes).update(text).digest('hex')
 
-/** Whether two texts are equal, in a time that does not tell where they differ. */
+/** Compares texts in constant time. */
 export const sameSecret = (a: string, b: string): boolean => timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))

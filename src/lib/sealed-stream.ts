@@ -1,47 +1,53 @@
 /**
- * Long secrets at rest, sealed a chunk at a time, after STREAM (Hoang, Reyhanitabar, Rogaway, Vizár 2015): each chunk is AES-256-GCM with its
- * position and whether it is the last in the nonce, so that one that is changed, left out, swapped or added, and an end that is cut
- * off, do not open. A key seals one stream and no other, since nonces are counted and not drawn.
+ * Seals long data in chunks, after STREAM (Hoang, Reyhanitabar, Rogaway, Vizár 2015). Each chunk is AES-256-GCM; its
+ * nonce contains the position and whether it is the last. Changed, missing, swapped, added and truncated chunks do not
+ * open. Nonces are counters, so each key seals one stream only.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
 
 const magic = Buffer.from('SOUKSTR1')
 /**
- * Streams here and in stores of documents hand on pieces that are whole until the next one is asked for, and gone then: 25 MB of garbage
- * are collected later than they are made.
+ * Streams and document stores yield chunks that are valid until the next one is requested and released then. Otherwise
+ * garbage accumulates faster than it is collected.
  */
 
-/** Plain bytes of every chunk but the last. */
+/** Plain bytes of every chunk except the last. */
 export const sealedChunkBytes = 64 * 1024
 const tagBytes = 16
 const [positionAt, lastAt, nonceBytes] = [7, 11, 12]
 
-/** What does not open: another key, another purpose, or bytes that were changed, cut, swapped or added. */
+/** The stream does not open: another key or purpose, or changed bytes. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken'
 }
 
-/** Keys of one stream, for its seal and for its hash, unrelated to each other. @param secret 32 random bytes, of this stream alone */
+/**
+ * Derives the seal key and the hash key of one stream.
+ * @param secret 32 random bytes for this stream only
+ */
 export function streamKeys(secret: Uint8Array): { seal: Buffer; hash: Buffer } {
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, 'souk', `stream ${purpose}`, 32))
   return { seal: derive('seal'), hash: derive('hash') }
 }
 
-/** The key of one stream out of a secret that many have. @param salt 32 random bytes, of this stream alone */
+/**
+ * Derives the key of one stream from a shared secret.
+ * @param salt 32 random bytes for this stream only
+ */
 export const derivedKey = (secret: Uint8Array, salt: Uint8Array, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, salt, `souk ${purpose}`, 32))
 
-/** How long a stream of so many bytes is once it is sealed. */
+/** Returns the sealed length of a stream. */
 export const sealedLength = (bytes: number): number => magic.length + bytes + tagBytes * Math.max(1, Math.ceil(bytes / sealedChunkBytes))
 
 /**
- * Seals a stream, so that it opens only under the same key and the same `about` (owner and purpose).
+ * Seals a stream. It opens only with the same key and the same `about` (owner and purpose).
  * @param key 32 bytes that seal nothing else
  */
 export async function* sealStream(key: Uint8Array, about: string, plain: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield magic
   const sealed = Buffer.allocUnsafe(sealedChunkBytes + tagBytes)
-  yield* inTurn(plain, sealedChunkBytes, (chunk, nonce) => {
+  yield* inChunks(plain, sealedChunkBytes, (chunk, nonce) => {
     const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(about))
     const body = cipher.update(chunk)
     sealed.set(body)
@@ -53,11 +59,11 @@ export async function* sealStream(key: Uint8Array, about: string, plain: AsyncIt
 }
 
 /**
- * Opens what `sealStream` made. Each chunk is as it was sealed when it comes out; that none is missing is known at the end alone.
+ * Opens a sealed stream. Each yielded chunk is authentic, but truncation is detected only at the end.
  * @throws SealBroken
  */
 export async function* openStream(key: Uint8Array, about: string, sealed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* inTurn(withoutMagic(sealed), sealedChunkBytes + tagBytes, (chunk, nonce) => {
+  yield* inChunks(withoutMagic(sealed), sealedChunkBytes + tagBytes, (chunk, nonce) => {
     if (chunk.length < tagBytes) throw new SealBroken('a sealed stream is cut off')
     const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(about))
     decipher.setAuthTag(chunk.subarray(-tagBytes))
@@ -69,13 +75,13 @@ export async function* openStream(key: Uint8Array, about: string, sealed: AsyncI
   })
 }
 
-/** Gives back the memory of what nobody looks at any more; of what shares its memory with others, nothing. */
+/** Frees the memory of an unused buffer; does nothing for a view of a larger one. */
 export function release({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
-/** Works on a stream in chunks of the same size, the last of which may be shorter, and is empty of an empty stream alone. */
-async function* inTurn(
+/** Processes a stream in chunks of `size`. The last one may be shorter; it is empty only for an empty stream. */
+async function* inChunks(
   stream: AsyncIterable<Uint8Array>,
   size: number,
   work: (chunk: Buffer, nonce: Buffer) => Buffer,
@@ -84,7 +90,7 @@ async function* inTurn(
   let [length, position] = [0, 0]
   for await (const piece of stream) {
     for (let at = 0; at < piece.length; ) {
-      // Only once more has come it is known not to be the last.
+      // A full chunk is known not to be the last once more bytes arrive.
       if (length === size) {
         yield work(held, nonceOf(position++, false))
         length = 0
@@ -120,10 +126,10 @@ async function* withoutMagic(sealed: AsyncIterable<Uint8Array>): AsyncGenerator<
 }
 
 /**
- * What passes through, hashed on its way, in pieces of at most a chunk: whoever does the next thing with them may let others have a turn.
- * @param onEnd told HMAC-SHA-256 in hex and the number of bytes once all has passed
+ * Passes a stream through and hashes it, in pieces of at most one chunk.
+ * @param onEnd called at the end with the HMAC-SHA-256 in hex and the length
  */
-export async function* hashing(
+export async function* withHash(
   key: Uint8Array,
   stream: AsyncIterable<Uint8Array>,
   onEnd: (hash: string, bytes: number) => void,

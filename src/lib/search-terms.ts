@@ -1,6 +1,6 @@
-/** Text as the search index sees it: the same on both engines, because we and not they cut it into words. */
+/** Splits text into search terms. Both engines use these terms, so they find the same. */
 
-/** By script extensions, which know the long vowel mark of katakana. A word of other letters ends where these begin. */
+/** By script extensions, which include the long vowel mark of katakana. */
 const single = String.raw`[[\p{L}\p{N}]&&[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]]`
 const wordPattern = new RegExp(`${single}|[[\\p{L}\\p{N}]--${single}]+`, 'gv')
 const wordLengthMax = 40
@@ -25,7 +25,7 @@ const foldedLetters: Readonly<Record<string, string>> = {
   ς: 'σ',
   // A modifier letter used as an apostrophe.
   ʼ: "'",
-  // Marks that only stretch a word or say where a line may break.
+  // Marks that stretch a word or allow a line break.
   ـ: '',
   '\u00ad': '',
   '\u200c': '',
@@ -33,8 +33,8 @@ const foldedLetters: Readonly<Record<string, string>> = {
 }
 const foldedLetter = new RegExp(`[${Object.keys(foldedLetters).join('')}]`, 'gu')
 
-/** Text as it is searched: lower case, without diacritics, and with letters such as ß and ø as `ss` and `o`. */
-export const folded = (text: string): string =>
+/** Normalizes text for search: lower case, without diacritics, `ß` as `ss`, `ø` as `o`. */
+export const foldText = (text: string): string =>
   text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -43,12 +43,11 @@ export const folded = (text: string): string =>
     .replace(foldedLetter, (letter) => foldedLetters[letter] ?? letter)
 
 /**
- * The distinct words of a text: folded, no stemming. Scripts that do not part words by spaces
- * are cut into characters.
- * @param most how many words to keep at most
+ * Returns the distinct terms of a text, without stemming. Scripts without spaces are split into characters.
+ * @param most maximum number of terms
  */
-export function wordsOf(text: string, most: number): string[] {
-  const plain = folded(text)
+export function searchTermsOf(text: string, most: number): string[] {
+  const plain = foldText(text)
   const words = new Set<string>()
   for (const [word] of plain.matchAll(wordPattern)) {
     words.add(cut(word, wordLengthMax))
@@ -58,10 +57,10 @@ export function wordsOf(text: string, most: number): string[] {
 }
 
 /**
- * Whether words hold all that is asked for: each of them whole, and of the last one how it begins.
- * @param plain words that are found whole alone
+ * Whether terms match a query: each word whole, the last one also as a prefix.
+ * @param plain terms that match whole words only
  */
-export function holdsWords(asked: readonly string[], words: readonly string[], plain: readonly string[] = []): boolean {
+export function matchesTerms(asked: readonly string[], words: readonly string[], plain: readonly string[] = []): boolean {
   const last = asked.length - 1
   return asked.every(
     (word, at) => words.includes(word) || plain.includes(word) || (at === last && words.some((one) => one.startsWith(word))),
@@ -69,9 +68,8 @@ export function holdsWords(asked: readonly string[], words: readonly string[], p
 }
 
 /**
- * Makes a handle of a title: `Café Noir, 2 kg` gives `cafe-noir-2-kg`. Letters of other scripts than Latin keep their
- * marks, which make other letters of them: `Синий чайник` gives `синий-чайник`. Empty if the title has no letter or
- * digit.
+ * Creates a handle from a title: `Café Noir, 2 kg` becomes `cafe-noir-2-kg`. Scripts other than Latin keep their marks,
+ * which form other letters: `Синий чайник` becomes `синий-чайник`. Empty without a letter or digit.
  */
 export function handleOf(title: string): string {
   const plain = title
@@ -83,31 +81,27 @@ export function handleOf(title: string): string {
   return cut(handle, handleLengthMax).replace(/-$/, '')
 }
 
-/** Whether a text is a handle: lower-case letters and digits of any script with their marks, `-` and `_`. */
+/** Checks for a handle: lower-case letters and digits of any script with their marks, `-` and `_`. */
 export const isHandle = (text: string): boolean => /^[\p{L}\p{M}\p{Nd}_-]+$/u.test(text) && text === text.toLowerCase()
 
-/**
- * The forms in which a handle may be stored: versions before souk composed handles stored decomposed ones as they were
- * sent.
- */
-export const storedForms = (handle: string): string[] => [...new Set([handle.normalize('NFC'), handle.normalize('NFD')])]
+/** Returns the forms in which a handle may be stored. Early versions stored decomposed handles as sent. */
+export const storedHandleForms = (handle: string): string[] => [...new Set([handle.normalize('NFC'), handle.normalize('NFD')])]
 
 /**
- * Finds what has a handle, in whichever form it is stored; the composed form first.
- * @param find looks for one form. All forms are looked for at once, so that a handle with two forms takes no longer
- *   than others.
+ * Finds the record of a handle in any stored form; the composed form first.
+ * @param find looks up one form. All forms are looked up concurrently
  */
-export async function inStoredForm<Found>(
+export async function findByHandle<Found>(
   handle: string,
   find: (form: string) => Found | undefined | Promise<Found | undefined>,
 ): Promise<Found | undefined> {
-  return (await Promise.all(storedForms(handle).map(find))).find((one) => one !== undefined)
+  return (await Promise.all(storedHandleForms(handle).map(find))).find((one) => one !== undefined)
 }
 
-/** What a reader sees of HTML, as far as words go. */
+/** Extracts the words of HTML. */
 export const textOfHtml = (html: string): string => html.replace(/<[^>]*>/g, ' ').replace(/&[#\w]+;/g, ' ')
 
-/** Tags in their normal form, without blank and repeated ones, whatever their case; the first spelling stays. */
+/** Normalizes tags: no blanks and no duplicates, ignoring case; the first spelling stays. */
 export function distinctTags(tags: readonly string[]): string[] {
   const seen = new Set<string>()
   return tags
@@ -120,5 +114,5 @@ export function distinctTags(tags: readonly string[]): string[] {
     })
 }
 
-/** The first `length` units of a text, and never half a character: neither engine can store one. */
+/** Cuts a text without splitting a surrogate pair, which neither engine can store. */
 const cut = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '')

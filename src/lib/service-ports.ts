@@ -1,8 +1,8 @@
-/** Ports behind which other services than web servers listen: whoever chooses an address must not have us talk to those. */
+/** Ports of services other than web servers. Addresses that others choose must not reach them. */
 
 /**
- * Well-known services at 1024 and above: what browsers refuse to call (Fetch Standard, "bad port"), and databases, queues, caches
- * and the doors of machines and clusters, by the port that they have unless somebody changed it.
+ * Service ports from 1024: those that browsers block (Fetch Standard, "bad port"), and default ports of databases,
+ * queues, caches and cluster services.
  */
 const servicePorts: ReadonlyMap<number, string> = new Map([
   [1080, 'SOCKS'],
@@ -83,10 +83,10 @@ const servicePorts: ReadonlyMap<number, string> = new Map([
   [28015, 'RethinkDB'],
 ])
 
-/** Of the ports below 1024, which are kept for well-known services (RFC 6335), those of the web. */
+/** Web ports below 1024; the others belong to well-known services (RFC 6335). */
 const webPorts: readonly number[] = [80, 443]
 
-/** Whether a URL names a port of another service than a web server. Without a port it is the scheme's own. */
+/** Whether a URL names the port of another service. */
 export function isServicePort({ port }: URL): boolean {
   if (port === '') return false
   const number = Number(port)

@@ -7,10 +7,10 @@ export const publicRecordsBytesMax = publicAnswerBytesMax - 1_024
 export const bytesOf = (text: string): number => Buffer.byteLength(text)
 
 /**
- * Makes texts fit into a number of bytes together. Where they do not fit, each text above its equal share is shortened.
- * @param shorten makes a text of at most `most` bytes
+ * Shortens texts so that they fit into a number of bytes together. Only texts above an equal share are shortened.
+ * @param shorten returns a text of at most `most` bytes
  */
-export function withinBytes(texts: readonly string[], bytes: number, shorten: (text: string, most: number) => string): string[] {
+export function shortenTexts(texts: readonly string[], bytes: number, shorten: (text: string, most: number) => string): string[] {
   const total = texts.reduce((sum, text) => sum + bytesOf(text), 0)
   if (total <= bytes) return [...texts]
   const share = Math.floor(bytes / texts.length)

@@ -1,21 +1,21 @@
-/** Figures that cost something to make, kept for a while. */
-export type Kept<T> = {
+/** Caches a value that is expensive to compute. */
+export type StaleWhileRevalidate<T> = {
   /**
-   * What was made last while it is fresh, else what `make` makes now; those who ask at once have it made once. Where that takes long, it is
-   * made behind what was made before, which is handed out meanwhile.
+   * Returns the cached value while it is fresh. Otherwise it calls `make`, once for concurrent calls. If `make` was
+   * slow the last time, the stale value is returned and `make` runs in the background.
    */
-  fresh(make: () => Promise<T>): Promise<T>
+  get(make: () => Promise<T>): Promise<T>
 }
 
-/** However little they cost. */
+/** Minimum time that a value stays fresh. */
 const keptMinMs = 15_000
-/** Of the time, at most one part in so many goes into making them. */
+/** A value stays fresh for this multiple of its computing time, so computing takes at most 1 % of the time. */
 const share = 100
-/** What took longer last time is not waited for. */
+/** Callers do not wait if the last computation took longer. */
 const patienceMs = 250
 
-/** @param monotonic milliseconds of a clock that nobody sets */
-export function createKept<T>(monotonic: () => number): Kept<T> {
+/** @param monotonic monotonic milliseconds */
+export function createStaleWhileRevalidate<T>(monotonic: () => number): StaleWhileRevalidate<T> {
   let made: { readonly value: T; readonly tookMs: number; readonly until: number } | undefined
   let making: Promise<T> | undefined
 
@@ -33,11 +33,11 @@ export function createKept<T>(monotonic: () => number): Kept<T> {
   }
 
   return {
-    async fresh(make) {
+    async get(make) {
       if (made && monotonic() < made.until) return made.value
       making ??= anew(make)
       if (!made || made.tookMs <= patienceMs) return making
-      // Should it fail, whoever asks next has it tried again.
+      // After an error, the next call tries again.
       making.catch(() => undefined)
       return made.value
     },

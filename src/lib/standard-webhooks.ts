@@ -1,43 +1,43 @@
-/** Secrets and signatures of Standard Webhooks (standardwebhooks.com, version 1): symmetric ones. */
+/** Symmetric signatures of Standard Webhooks (standardwebhooks.com, version 1). */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const secretPrefix = 'whsec_'
-/** The standard asks for 24 to 64. */
+/** The standard requires 24 to 64 bytes. */
 export const webhookSecretBytes = 32
 
-/** Random bytes as the secret that a receiver is given. */
+/** Formats random bytes as a webhook secret. */
 export const webhookSecret = (random: Uint8Array): string => secretPrefix + Buffer.from(random).toString('base64')
 
 export type SignedMessage = {
   id: string
-  /** Whole seconds since the epoch: of this attempt, not of the message. */
+  /** Seconds since the epoch: the time of this attempt. */
   timestamp: number
   body: string
 }
 
-/** The headers by which a receiver knows a message as ours. */
+/** Returns the headers that sign a message. */
 export function signedHeaders(secret: string, { id, timestamp, body }: SignedMessage): Record<string, string> {
   const key = Buffer.from(secret.slice(secretPrefix.length), 'base64')
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
   return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` }
 }
 
-/** How far the time of a message may be from ours, either way. */
+/** Maximum deviation of a message's time from ours. */
 export const toleranceSeconds = 5 * 60
 const idPattern = /^[\x21-\x7e]{1,255}$/
 const timePattern = /^\d{1,11}$/
-/** Of one message: as many as a header of ordinary length holds. */
+/** Maximum number of signatures that are checked. */
 const signaturesMax = 20
 
-/** The headers of a message, as they came. */
+/** Signature headers as received. */
 export type SignedHeaders = { readonly id: string | null; readonly timestamp: string | null; readonly signature: string | null }
 
 /**
- * Whether a message was signed with one of the secrets, and within five minutes of now. It takes as long whichever of them it was.
- * @param secrets in their newest first; several while one takes the place of another
- * @param body the bytes as they came
+ * Verifies a signed message: one of the secrets, and a time within five minutes of `now`. Takes constant time.
+ * @param secrets newest first; several during a rotation
+ * @param body the raw bytes
  * @param now milliseconds since the epoch
- * @returns the sender's name of the message; undefined where it is not signed so
+ * @returns the message id; undefined if the signature is invalid
  */
 export function idOfSigned(
   secrets: readonly string[],

@@ -1,30 +1,33 @@
-/** One-time codes by the clock: RFC 6238 over RFC 4226, as authenticator apps make them (HMAC-SHA-1, six digits, steps of 30 seconds). */
+/**
+ * Time-based one-time passwords: RFC 6238 over RFC 4226 (HMAC-SHA-1, six digits, 30 s steps), as authenticator apps
+ * expect.
+ */
 import { createHmac } from 'node:crypto'
 import { sameSecret } from './seal.ts'
 
-/** What RFC 4226 (section 4, R6) asks for: as long as the hash. */
+/** RFC 4226 (section 4, R6) recommends the length of the hash. */
 export const totpSecretBytes = 20
 export const totpStepMs = 30_000
 const digits = 6
-/** A clock may be a step ahead or behind (RFC 6238, section 5.2), which also covers a code that was typed as its step ended. */
+/** A clock may be one step off (RFC 6238, section 5.2), which also covers a code typed at the end of its step. */
 const skewSteps = 1
 
-/** The step that a moment (milliseconds since the epoch) is in. */
+/** Returns the step of a time in milliseconds. */
 export const totpStepAt = (now: number): number => Math.floor(now / totpStepMs)
 
-/** The six digits that a secret stands for in a step. */
+/** Returns the code of a step. */
 export function totpCode(secret: Uint8Array, step: number): string {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(step))
   const hash = createHmac('sha1', secret).update(counter).digest()
-  // Dynamic truncation: the last four bits say which 31 bits count.
+  // Dynamic truncation: the last four bits select 31 bits.
   const number = hash.readUInt32BE((hash.at(-1) ?? 0) & 15) & 0x7fffffff
   return String(number % 10 ** digits).padStart(digits, '0')
 }
 
 /**
- * The step that a code is of: the one at hand, or the one before or after it; the latest, where it is of several. Undefined when it is of
- * none. All are looked at whatever the first ones say.
+ * Returns the step of a code: the current one, or the one before or after. With several matches, the latest; undefined
+ * without one. Compares all in constant time.
  */
 export function totpStepOf(secret: Uint8Array, code: string, now: number): number | undefined {
   const at = totpStepAt(now)
@@ -34,7 +37,7 @@ export function totpStepOf(secret: Uint8Array, code: string, now: number): numbe
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** Bytes in the base32 of RFC 4648, without padding: how authenticator apps take a secret. */
+/** Encodes base32 (RFC 4648) without padding, as authenticator apps expect. */
 export function base32(bytes: Uint8Array): string {
   let text = ''
   let [held, bits] = [0, 0]
@@ -47,8 +50,8 @@ export function base32(bytes: Uint8Array): string {
 }
 
 /**
- * What a QR code for an authenticator app holds (github.com/google/google-authenticator/wiki/Key-Uri-Format).
- * @param account whose it is, as the app shows it: an e-mail address
+ * Returns the URI of the QR code for authenticator apps (github.com/google/google-authenticator/wiki/Key-Uri-Format).
+ * @param account name shown in the app, such as an e-mail address
  */
 export function totpUri(secret: Uint8Array, { issuer, account }: { issuer: string; account: string }): string {
   const label = [issuer, account].map(encodeURIComponent).join(':')

@@ -1,24 +1,26 @@
-/** Dollars as the API has them: JSON numbers with at most two decimals. Whole cents are what anything is computed with. */
+/** Dollar amounts of the API: JSON numbers with at most two decimals. All computation uses whole cents. */
 
-/** Amounts are below it: up to there a JSON number holds every amount of cents, and no two of them are the same number. */
+/** Exclusive limit: below it a JSON number represents every amount of cents uniquely. */
 export const usdEnd = 1e13
-/** The same in cents, for sums of them. */
+/** The limit in cents, for sums. */
 export const centsEnd = usdEnd * 100
 
 /**
- * A figure in units of `10 ** -decimals`, exactly. Undefined when it has more decimals, is negative, or is too large for that to be
- * known.
+ * Converts a number to units of `10 ** -decimals`, exactly. Undefined for negative numbers, more decimals, or numbers
+ * too large to be exact.
  */
 export function unitsOf(value: number, decimals: number): number | undefined {
   const units = Math.round(value * 10 ** decimals)
-  // A number of so many decimals is the one nearest to that quotient, and no other is.
+  // The quotient is exact if dividing yields the same number.
   const isExact = value >= 0 && units <= 10 ** 15 && units / 10 ** decimals === value
-  // Never -0, which JSON has and nothing means.
+  // Adding 0 turns -0 into 0.
   return isExact ? units + 0 : undefined
 }
 
-/** Whole cents of an amount in dollars; undefined when it has more than two decimals, is negative, or is not below `usdEnd`. */
+/**
+ * Converts dollars to whole cents; undefined for negative amounts, more than two decimals, or amounts from `usdEnd` on.
+ */
 export const centsOf = (usd: number): number | undefined => (usd < usdEnd ? unitsOf(usd, 2) : undefined)
 
-/** Whole cents as dollars. */
+/** Converts cents to dollars. */
 export const usdOf = (cents: number): number => cents / 100

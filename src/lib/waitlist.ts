@@ -1,20 +1,23 @@
-/** Who is at work on something that many may want at once, so that latecomers can wait for them instead of being refused. */
+/** Tracks running work by key, so that others can wait for its end instead of being refused. */
 export type Waitlist = {
-  /** Begins work on all of these. What it returns ends it. */
+  /** Starts work on all keys. The returned function ends it. */
   begin(keys: readonly string[]): () => void
-  /** Looks on from now, so that no end is missed while the caller finds out whether there is room. */
-  watch(keys: readonly string[]): Watch
+  /** Starts watching, so that no end is missed while the caller checks for room. */
+  watch(keys: readonly string[]): WaitlistWatch
 }
 
-export type Watch = {
-  /** Resolves when somebody at work on one of these is done, or was since the watch began; one waiter for each. Undefined when nobody is, `full` when too many wait. */
+export type WaitlistWatch = {
+  /**
+   * Resolves when work on one of the keys ends, or ended since the watch started; one waiter per end. Undefined if no
+   * work runs; `full` if too many wait.
+   */
   next(): Promise<void> | 'full' | undefined
   stop(): void
 }
 
 type Watcher = { readonly keys: ReadonlySet<string>; ended: boolean; resume: (() => void) | undefined }
 
-/** @param waitingMax how many may wait at once: for the same key, and in all */
+/** @param waitingMax maximum number of waiters: per key, and in total */
 export function createWaitlist(waitingMax: { readonly key: number; readonly all: number }): Waitlist {
   const atWork = new Map<string, number>()
   const waitingFor = new Map<string, number>()
@@ -39,8 +42,8 @@ export function createWaitlist(waitingMax: { readonly key: number; readonly all:
   }
 
   /**
-   * One end makes room for one: it wakes who waits the longest, and everybody where nobody is left whose end could wake them. Who
-   * does not wait yet must look again in any case.
+   * Wakes the longest waiter, because one end frees one place. Wakes all waiters whose keys have no running work left.
+   * Watchers that do not wait yet check again anyway.
    */
   function wake(keys: readonly string[]): void {
     let woken = false

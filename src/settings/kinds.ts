@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { serversOf } from '../../db/hosts.ts'
 import { blockOf } from '../lib/networks.ts'
-import { isThisMachine, looksSecret } from '../lib/processor-keys.ts'
+import { isThisMachine, looksLikeSecret } from '../lib/processor-keys.ts'
 
 /** @throws Error with a text that completes "NAME must be …" */
 export type SettingReader = ((text: string) => unknown) & { readonly whenUnset?: unknown }
@@ -95,7 +95,7 @@ export const token = (text: string) => {
   return text
 }
 export const publicKey = (text: string) => {
-  if (looksSecret(text)) throw new Error('a publishable key: this one begins like a secret one')
+  if (looksLikeSecret(text)) throw new Error('a publishable key: this one begins like a secret one')
   return token(text)
 }
 export const secretKey = (text: string) => {

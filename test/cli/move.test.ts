@@ -13,7 +13,7 @@ import { withTarget } from '../../db/moving/target.ts'
 import { lockDataDir } from '../../db/open.ts'
 import { transactionColumn } from '../../db/postgres/change-feed.ts'
 import * as schema from '../../db/schema/index.ts'
-import { tagWord } from '../../db/search-words.ts'
+import { tagTerm } from '../../db/search-words.ts'
 import { migrateSqlite } from '../../db/sqlite/migrate.ts'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { testApp } from '../support/app.ts'
@@ -170,7 +170,7 @@ onPostgres('every table of the schema is moved to the last character, whatever b
     expect([table, sorted(there.map((row) => asInSqlite(table, row)))]).toEqual([table, sorted(rows)])
   }
   const { rows: words } = await client.query(
-    `select product_id from product_words where words @@ '''large'' & ''${tagWord('blue sky')}'''::tsquery`,
+    `select product_id from product_words where words @@ '''large'' & ''${tagTerm('blue sky')}'''::tsquery`,
   )
   expect(words).toHaveLength(3)
   expect((await client.query("select subject from search_fills where below = '~' order by 1")).rows).toEqual([

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { masterKey, seal, sealedBy } from '../../src/lib/seal.ts'
+import { keyVersionOf, masterKey, seal } from '../../src/lib/seal.ts'
 import { answerSeal } from '../../src/modules/operations/idempotency/domain.ts'
 import { temporaryDir } from '../support/database.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -31,7 +31,7 @@ const versionsOfSeals = (dataDir: string) =>
       )
       .all()
     return Map.groupBy(
-      rows.map(({ sealed }) => sealedBy(sealed)),
+      rows.map(({ sealed }) => keyVersionOf(sealed)),
       (version) => version,
     )
   })

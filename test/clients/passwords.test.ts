@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createPasswords } from '../../src/clients/passwords.ts'
-import type { PasswordTurn } from '../../src/core/deps.ts'
-import { inRequest } from '../../src/core/request-context.ts'
+import type { PasswordCaller } from '../../src/core/deps.ts'
+import { runInRequest } from '../../src/core/request-context.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const turn: PasswordTurn = { kind: 'customer', address: '203.0.113.1' }
+const turn: PasswordCaller = { kind: 'customer', address: '203.0.113.1' }
 const busy = (retryAfterSeconds: number) => new Error(String(retryAfterSeconds))
 /** No hash: it waits its turn like any, and its turn costs nothing. */
 const damaged = 'damaged'
@@ -30,7 +30,7 @@ describe('passwords', () => {
     const { hash } = createPasswords(busy, 1)
     const longAgo = performance.now() - 60_000
     const outcome = (cameAt?: number) =>
-      inRequest(
+      runInRequest(
         'test',
         () =>
           hash('password', turn).then(
@@ -61,7 +61,7 @@ describe('passwords', () => {
     const { hash, verify } = createPasswords(busy, 1)
     const stored = await hash('right', turn)
     const served: string[] = []
-    const look = (kind: PasswordTurn['kind'], address: string, name: string) =>
+    const look = (kind: PasswordCaller['kind'], address: string, name: string) =>
       verify('right', stored, { kind, address }).then(() => served.push(name))
     const customers = Array.from({ length: 8 }, (_, nth) => look('customer', `198.51.100.${nth % 5}`, 'customer'))
     const merchant = look('merchant', '198.51.100.1', 'merchant')

@@ -8,7 +8,7 @@ function cacheOf(options: Partial<CacheOptions<string>> = {}) {
   const state = { version: 0 as number | undefined, reads: 0, late: false }
   const cache = createCache<string>({ version: () => state.version, entriesMax: 3, ...options })
   const recall = (key: string) =>
-    cache.recall(key, () => {
+    cache.getOrLoad(key, () => {
       state.reads++
       return state.late ? Promise.resolve(stored.get(key)) : stored.get(key)
     })
@@ -20,9 +20,9 @@ test('what was read is not read again, until it is forgotten', () => {
   stored.set('a', 'first')
   expect([recall('a'), recall('a'), state.reads]).toEqual(['first', 'first', 1])
   stored.set('a', 'second')
-  cache.forget('b')
+  cache.delete('b')
   expect(recall('a')).toBe('first')
-  cache.forget('a')
+  cache.delete('a')
   expect([recall('a'), recall('a'), state.reads]).toEqual(['second', 'second', 2])
 })
 
@@ -37,7 +37,7 @@ test('those that are picked are forgotten, and no others', () => {
   const { cache, stored, state, recall } = cacheOf()
   for (const key of ['a', 'b', 'c']) stored.set(key, `text of ${key}`)
   for (const key of stored.keys()) recall(key)
-  cache.forgetWhere((value) => value.endsWith('a') || value.endsWith('c'))
+  cache.deleteWhere((value) => value.endsWith('a') || value.endsWith('c'))
   for (const key of stored.keys()) stored.set(key, 'changed')
   expect([recall('a'), recall('b'), recall('c'), state.reads]).toEqual(['changed', 'text of b', 'changed', 5])
 })
@@ -56,12 +56,12 @@ test('nothing is kept where nobody can tell of the commits of others', async () 
   stored.set('a', 'first')
   recall('a')
   state.version = undefined
-  expect(cache.isOn()).toBe(false)
+  expect(cache.isEnabled()).toBe(false)
   stored.set('a', 'second')
   expect([recall('a'), recall('a'), state.reads]).toEqual(['second', 'second', 3])
   state.version = 0
   stored.set('a', 'third')
-  expect([cache.isOn(), recall('a')]).toEqual([true, 'third'])
+  expect([cache.isEnabled(), recall('a')]).toEqual([true, 'third'])
 })
 
 test('what comes later is not kept: a commit may have come between', async () => {
@@ -100,8 +100,8 @@ describe('the room', () => {
     expect([recall('e'), recall('a'), state.reads]).toEqual(['e'.repeat(11), 'aaaa', 5])
     recall('d')
     expect([recall('c'), recall('d'), state.reads]).toEqual(['cc', 'ddddd', 6])
-    cache.forget('d')
-    cache.forget('none')
+    cache.delete('d')
+    cache.delete('none')
     recall('a')
     recall('b')
     expect([recall('a'), recall('b'), recall('c'), state.reads]).toEqual(['aaaa', 'bbbb', 'cc', 8])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { hourMs, notingErrors, titleOf } from '../../src/core/error-notes.ts'
+import { countErrors, hourMs, titleOf } from '../../src/core/error-notes.ts'
 import type { Log } from '../../src/lib/log.ts'
 
 const nothing = () => undefined
@@ -23,7 +23,7 @@ describe('the errors of the log', () => {
   test('errors are counted by kind and hour, the log has them all the same, and what was taken is not counted again', () => {
     const lines: string[] = []
     let now = at
-    const { log, notes } = notingErrors({ ...silent, error: (event) => void lines.push(event) }, () => now)
+    const { log, notes } = countErrors({ ...silent, error: (event) => void lines.push(event) }, () => now)
     log.error('a')
     log.error('b')
     now += 10
@@ -39,7 +39,7 @@ describe('the errors of the log', () => {
     ])
     expect(lines).toEqual(['a', 'b', 'a', 'a'])
     expect(notes.take()).toEqual([])
-    notes.giveBack(taken.slice(0, 1))
+    notes.restore(taken.slice(0, 1))
     log.error('b')
     expect(notes.take().map(({ title, count }) => [title, count])).toEqual([
       ['a', 2],
@@ -48,7 +48,7 @@ describe('the errors of the log', () => {
   })
 
   test('kinds without end are counted together, also when what there was has been taken meanwhile', () => {
-    const { log, notes } = notingErrors(silent, () => at)
+    const { log, notes } = countErrors(silent, () => at)
     for (let nth = 0; nth < 150; nth++) log.error(`event-${nth}`)
     const first = notes.take()
     for (let nth = 100; nth < 1_000; nth++) log.error(`event-${nth}`)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createOperatorGuard, whereMessages } from '../../src/core/operator-guard.ts'
+import { createOperatorGuard, operatorRefusalMessages } from '../../src/core/operator-guard.ts'
 
 const guard = createOperatorGuard(
   {
@@ -34,5 +34,5 @@ test('operators may call from anywhere in the list of addresses while no country
   const anywhere = createOperatorGuard({ operatorIpAllowlist: ['203.0.113.0/24'], operatorCountries: [] }, () => undefined)
   expect(anywhere({ address: '203.0.113.3', proxyCountry: undefined })).toBeUndefined()
   expect(anywhere({ address: '127.0.0.1', proxyCountry: undefined })).toBe('ADDRESS')
-  expect(new Set(Object.values(whereMessages)).size).toBe(4)
+  expect(new Set(Object.values(operatorRefusalMessages)).size).toBe(4)
 })

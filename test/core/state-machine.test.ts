@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { NothingChanged } from '../../db/engine.ts'
 import { orders } from '../../db/schema/selling.ts'
-import { movesOf } from '../../src/core/state-machine.ts'
+import { createStateMachine } from '../../src/core/state-machine.ts'
 import { orderTransitions } from '../../src/modules/selling/order/domain.ts'
 import { testApp } from '../support/app.ts'
 import { insertOrder } from '../support/order-rows.ts'
@@ -11,7 +11,7 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const { change, move, moveThrough } = movesOf(orders, orderTransitions)
+const { change, move, moveThrough } = createStateMachine(orders, orderTransitions)
 
 test('a row moves on by two steps at once, from where the first one begins and from nowhere else', async () => {
   await using app = await testApp()

@@ -2,8 +2,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import pg from 'pg'
-import { tail } from '../../db/change-feed.ts'
-import type { TailPage } from '../../db/change-feed-query.ts'
+import { changeFeed } from '../../db/change-feed.ts'
+import type { ChangePage } from '../../db/change-feed-query.ts'
 import { engine } from '../../db/columns.ts'
 import type { Reader } from '../../db/engine.ts'
 import { insertOf } from '../../db/prepared.ts'
@@ -16,17 +16,17 @@ setDefaultTimeout(longTestMs)
 const insert = insertOf(liveEvents)
 const idOf = (nth: number) => `evt_${String(nth).padStart(26, '0')}`
 const row = (nth: number) => ({ id: idOf(nth), shopId: null, name: 'test', data: {}, at: 0 })
-const idsOf = (page: TailPage | undefined) => page?.pieces.flatMap(({ rows }) => rows.map(({ id }) => id))
+const idsOf = (page: ChangePage | undefined) => page?.groups.flatMap(({ rows }) => rows.map(({ id }) => id))
 const everything = { limit: 500, notBefore: 0 }
 
 async function all(read: Pick<Reader, 'rows'>, from: string, limit: number, until?: string): Promise<string[]> {
   const ids: string[] = []
   let place = from
   for (let pages = 0; pages < 1_000; pages++) {
-    const page = await tail.since(read, place, { limit, notBefore: 0, until })
+    const page = await changeFeed.since(read, place, { limit, notBefore: 0, until })
     if (!page) throw new Error('no such place')
     ids.push(...(idsOf(page) ?? []))
-    place = page.place
+    place = page.cursor
     if (page.isWhole) return ids
   }
   throw new Error('no end')
@@ -41,7 +41,7 @@ test('behind every place comes exactly what was committed after it, whatever the
       fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 }),
       fc.integer({ min: 1, max: 5 }),
       async (commits, limit) => {
-        const begin = await tail.now(db.read)
+        const begin = await changeFeed.now(db.read)
         const written: string[][] = []
         for (const size of commits) {
           const rows = Array.from({ length: size }, () => row(nth++))
@@ -50,15 +50,15 @@ test('behind every place comes exactly what was committed after it, whatever the
           })
           written.push(rows.map(({ id }) => id))
         }
-        const end = await tail.now(db.read)
+        const end = await changeFeed.now(db.read)
         expect(await all(db.read, begin, limit)).toEqual(written.flat())
         expect(await all(db.read, end, limit)).toEqual([])
-        const page = await tail.since(db.read, begin, everything)
-        for (const [at, { place }] of (page?.pieces ?? []).entries()) {
-          const rest = page?.pieces.slice(at + 1).flatMap(({ rows }) => rows.map(({ id }) => id))
+        const page = await changeFeed.since(db.read, begin, everything)
+        for (const [at, { cursor: place }] of (page?.groups ?? []).entries()) {
+          const rest = page?.groups.slice(at + 1).flatMap(({ rows }) => rows.map(({ id }) => id))
           expect(await all(db.read, place, limit)).toEqual(rest ?? [])
           // And from the begin to there.
-          const before = page?.pieces.slice(0, at + 1).flatMap(({ rows }) => rows.map(({ id }) => id))
+          const before = page?.groups.slice(0, at + 1).flatMap(({ rows }) => rows.map(({ id }) => id))
           expect(await all(db.read, begin, limit, place)).toEqual(before ?? [])
         }
       },
@@ -72,21 +72,21 @@ test('what is no place, and one of a database that has not come so far, is none'
   await using other = await openTestDatabase()
   const { db } = opened
   await db.write((tx) => insert(tx, row(1)))
-  const here = await tail.now(db.read)
+  const here = await changeFeed.now(db.read)
   for (const place of ['', '0', '1-x', 'zzzzzzzzzzzz', '..', '-', `9${here}`, '0-.0-.0-.0-', '1.0', '1.1'])
-    expect([place, await tail.since(db.read, place, everything)]).toEqual([place, undefined])
-  if (engine === 'sqlite') expect(await tail.since(other.db.read, here, everything)).toBeUndefined()
+    expect([place, await changeFeed.since(db.read, place, everything)]).toEqual([place, undefined])
+  if (engine === 'sqlite') expect(await changeFeed.since(other.db.read, here, everything)).toBeUndefined()
 })
 
 test('what is older than is asked for is passed over, and one is behind it all the same', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
-  const begin = await tail.now(db.read)
+  const begin = await changeFeed.now(db.read)
   for (const nth of [1, 2]) await db.write((tx) => insert(tx, { ...row(nth), at: nth * 1_000 }))
-  expect(idsOf(await tail.since(db.read, begin, { limit: 10, notBefore: 1_500 }))).toEqual([idOf(2)])
-  const page = await tail.since(db.read, begin, { limit: 10, notBefore: 9_000 })
-  expect(page?.pieces).toEqual([])
-  expect(await all(db.read, page?.place ?? '', 10)).toEqual([])
+  expect(idsOf(await changeFeed.since(db.read, begin, { limit: 10, notBefore: 1_500 }))).toEqual([idOf(2)])
+  const page = await changeFeed.since(db.read, begin, { limit: 10, notBefore: 9_000 })
+  expect(page?.groups).toEqual([])
+  expect(await all(db.read, page?.cursor ?? '', 10)).toEqual([])
 })
 
 describe.skipIf(engine !== 'sqlite')('in a file', () => {
@@ -94,12 +94,12 @@ describe.skipIf(engine !== 'sqlite')('in a file', () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     await db.write((tx) => insert(tx, row(1)))
-    const place = await tail.now(db.read)
+    const place = await changeFeed.now(db.read)
     await db.write(async (tx) => void (await tx.delete(liveEvents)))
-    expect(await tail.since(db.read, place, everything)).toBeUndefined()
+    expect(await changeFeed.since(db.read, place, everything)).toBeUndefined()
     // As after a restore: the same number, of something else.
     await db.write((tx) => insert(tx, row(2)))
-    expect(await tail.since(db.read, place, everything)).toBeUndefined()
+    expect(await changeFeed.since(db.read, place, everything)).toBeUndefined()
   })
 })
 
@@ -123,21 +123,21 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     const { db, url } = opened
     await using open = await clients(url, 2)
     const [slow, quick] = open.made as [pg.Client, pg.Client]
-    const begin = await tail.now(db.read)
+    const begin = await changeFeed.now(db.read)
     await slow.query('begin')
     await open.add(slow, 1)
     await open.add(quick, 2)
-    const first = await tail.since(db.read, begin, everything)
+    const first = await changeFeed.since(db.read, begin, everything)
     expect(idsOf(first)).toEqual([idOf(2)])
     await open.add(quick, 3)
-    const second = await tail.since(db.read, first?.place ?? '', everything)
+    const second = await changeFeed.since(db.read, first?.cursor ?? '', everything)
     expect(idsOf(second)).toEqual([idOf(3)])
     await slow.query('commit')
-    expect(await all(db.read, second?.place ?? '', 500)).toEqual([idOf(1)])
-    expect(await all(db.read, first?.place ?? '', 500)).toEqual([idOf(1), idOf(3)])
+    expect(await all(db.read, second?.cursor ?? '', 500)).toEqual([idOf(1)])
+    expect(await all(db.read, first?.cursor ?? '', 500)).toEqual([idOf(1), idOf(3)])
     expect((await all(db.read, begin, 500)).toSorted()).toEqual([idOf(1), idOf(2), idOf(3)])
     // Up to a place of before it committed, it is not told.
-    expect(await all(db.read, begin, 500, second?.place)).toEqual([idOf(2), idOf(3)])
+    expect(await all(db.read, begin, 500, second?.cursor)).toEqual([idOf(2), idOf(3)])
   })
 
   test('whatever order transactions begin, write and commit in, and wherever somebody reads: each row comes once', async () => {
@@ -151,14 +151,14 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
         const waiting = new Map<number, string[]>()
         const committed: string[] = []
         const seen: string[] = []
-        let place = await tail.now(db.read)
+        let place = await changeFeed.now(db.read)
         /** Reads a page; whoever leaves has read half of it, and comes back with the place of there. */
         async function read(leaves: boolean): Promise<void> {
-          const page = await tail.since(db.read, place, { limit, notBefore: 0 })
+          const page = await changeFeed.since(db.read, place, { limit, notBefore: 0 })
           if (!page) throw new Error('no such place')
-          const pieces = leaves ? page.pieces.slice(0, Math.ceil(page.pieces.length / 2)) : page.pieces
+          const pieces = leaves ? page.groups.slice(0, Math.ceil(page.groups.length / 2)) : page.groups
           seen.push(...pieces.flatMap(({ rows }) => rows.map(({ id }) => id)))
-          place = leaves ? (pieces.at(-1)?.place ?? place) : page.place
+          place = leaves ? (pieces.at(-1)?.cursor ?? place) : page.cursor
         }
         for (const { client: which, what } of steps) {
           const client = open.made[which] as pg.Client
@@ -185,7 +185,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     await using opened = await openTestDatabase()
     const { db, url } = opened
     await using open = await clients(url, 1)
-    const begin = await tail.now(db.read)
+    const begin = await changeFeed.now(db.read)
     await open.made[0]?.query(
       "insert into live_events (id, name, data, at, written_in) values ('evt_later', 'test', '{}', 0, '999999999999')",
     )

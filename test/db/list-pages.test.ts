@@ -4,7 +4,7 @@ import { and, desc, eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { engine } from '../../db/columns.ts'
 import { DatabaseUnavailable, type WriteOptions } from '../../db/engine.ts'
-import { blockRecords, foldBlocks, noteInBlocks, pageOfBlocks } from '../../db/list-pages.ts'
+import { blockRecords, countInBlock, extendBlocks, readListPage } from '../../db/list-pages.ts'
 import { customers } from '../../db/schema/people.ts'
 import { listBlocks } from '../../db/schema/search-index.ts'
 import { longListFindings } from '../../src/cli/check.ts'
@@ -25,7 +25,7 @@ async function made(app: TestApp, shopId: string, moments: readonly number[]): P
   })
   await app.deps.db.write(async (tx) => {
     for (let at = 0; at < rows.length; at += 500) await tx.insert(customers).values(rows.slice(at, at + 500))
-    if (rows.length < 500) for (const { id } of rows) await noteInBlocks(tx, { list, shopId }, id)
+    if (rows.length < 500) for (const { id } of rows) await countInBlock(tx, { list, shopId }, id)
   })
 }
 made.nth = 0
@@ -37,7 +37,7 @@ async function agree(app: TestApp, shopId: string, offsets: readonly number[]): 
   expect(await wrong(app)).toEqual([])
   const all = await read.select({ id: customers.id }).from(customers).where(eq(customers.shopId, shopId)).orderBy(desc(customers.id))
   for (const offset of [0, ...offsets, all.length - 1, all.length, all.length + 50]) {
-    const page = await pageOfBlocks(read, { list, shopId }, { limit: 20, offset })
+    const page = await readListPage(read, { list, shopId }, { limit: 20, offset })
     expect([offset, page.total, page.ids]).toEqual([offset, all.length, all.slice(offset, offset + 20).map(({ id }) => id)])
   }
   return all.length
@@ -65,8 +65,8 @@ test('a page is the same before its runs are counted, after it, across them, and
   const edges = [1, 379, 380, 381, 395, 1_379, 1_380, 1_390, 2_500, 3_390]
   expect(await agree(app, shop.id, edges)).toBe(3_400)
   const before = idBoundary('customer', now - 970_000)
-  expect(await foldBlocks(app.deps.db, { list, shopId: shop.id }, before)).toBe(3)
-  expect(await foldBlocks(app.deps.db, { list, shopId: shop.id }, before)).toBe(0)
+  expect(await extendBlocks(app.deps.db, { list, shopId: shop.id }, before)).toBe(3)
+  expect(await extendBlocks(app.deps.db, { list, shopId: shop.id }, before)).toBe(0)
   await agree(app, shop.id, edges)
   await agree(app, other.id, [1_000])
   expect((await blocksOf(app, other.id)).length).toBe(0)
@@ -88,7 +88,7 @@ test('runs that count wrongly are told of, each by itself', async () => {
       id,
       Array.from({ length: 2_000 }, (_, nth) => now - 1_000_000 + nth * 10),
     )
-    expect(await foldBlocks(db, { list, shopId: id }, idBoundary('customer', now))).toBe(2)
+    expect(await extendBlocks(db, { list, shopId: id }, idBoundary('customer', now))).toBe(2)
   }
   expect(await wrong(app)).toEqual([])
   const last = (await blocksOf(app, shop.id)).map((block) => block.last).sort()
@@ -106,7 +106,7 @@ test('runs that count wrongly are told of, each by itself', async () => {
   ])
   // As docs/operations.md has it.
   await db.write((tx) => tx.rows(sql`delete from list_blocks returning 1 as done`))
-  expect(await foldBlocks(db, { list, shopId: shop.id }, idBoundary('customer', now))).toBe(2)
+  expect(await extendBlocks(db, { list, shopId: shop.id }, idBoundary('customer', now))).toBe(2)
   expect(await agree(app, shop.id, [999, 1_000])).toBe(2_000)
 })
 
@@ -119,9 +119,9 @@ test('what is so new that older ones may come still is in no run, and two who ma
     shop.id,
     Array.from({ length: 2_600 }, (_, nth) => now - 2_600 + nth),
   )
-  expect(await foldBlocks(app.deps.db, { list, shopId: shop.id }, idBoundary('customer', now - 5_000))).toBe(0)
+  expect(await extendBlocks(app.deps.db, { list, shopId: shop.id }, idBoundary('customer', now - 5_000))).toBe(0)
   const before = idBoundary('customer', now + 1)
-  const counts = await Promise.all([1, 2, 3].map(() => foldBlocks(app.deps.db, { list, shopId: shop.id }, before)))
+  const counts = await Promise.all([1, 2, 3].map(() => extendBlocks(app.deps.db, { list, shopId: shop.id }, before)))
   expect(counts.reduce((sum, one) => sum + one, 0)).toBe(2)
   await agree(app, shop.id, [599, 600, 601, 1_599, 1_600])
 })
@@ -154,7 +154,7 @@ test('whoever comes late while runs are made is counted once, in whatever order 
                 ),
               ]
             : []
-          const folds = () => foldBlocks(db, { list, shopId: shop.id }, idBoundary('customer', now))
+          const folds = () => extendBlocks(db, { list, shopId: shop.id }, idBoundary('customer', now))
           await Promise.all([...grown, folds(), ...late.map((at) => made(app, shop.id, [start + at])), folds()])
           await agree(app, shop.id, [1, 399, 400, 401, 999, 1_000, 1_001, 1_500])
         }
@@ -169,7 +169,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres, where one writes beside ano
     test(`a ${isolation} write that looked for its run before it was made, and is committed later, is counted`, async () => {
       await using app = await testApp()
       const { shopId, before, late, goOn } = await comingLate(app, { isolation }, 'BEFORE')
-      const folded = foldBlocks(app.deps.db, { list, shopId }, before)
+      const folded = extendBlocks(app.deps.db, { list, shopId }, before)
       await Promise.race([folded, isWaiting(app)])
       goOn()
       await late
@@ -180,7 +180,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres, where one writes beside ano
     test(`a ${isolation} write that began before its run was made, and looks for it later, is counted`, async () => {
       await using app = await testApp()
       const { shopId, before, late, goOn } = await comingLate(app, { isolation }, 'AFTER')
-      expect(await foldBlocks(app.deps.db, { list, shopId }, before)).toBe(2)
+      expect(await extendBlocks(app.deps.db, { list, shopId }, before)).toBe(2)
       goOn()
       await late
       expect(await agree(app, shopId, [99, 100, 101, 1_100, 1_101, 2_099])).toBe(2_101)
@@ -191,7 +191,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres, where one writes beside ano
     await using app = await testApp()
     const { db } = app.deps
     const { shopId, before, late, goOn } = await comingLate(app, { isolation: 'locking' }, 'BEFORE')
-    const folded = foldBlocks(db, { list, shopId }, before).catch((error: unknown) => error)
+    const folded = extendBlocks(db, { list, shopId }, before).catch((error: unknown) => error)
     await isWaiting(app)
     // Stands behind the one who makes runs, and so for as long as that one waits.
     await made(app, shopId, [app.clock.now() - 999_985])
@@ -199,7 +199,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres, where one writes beside ano
     expect(await blocksOf(app, shopId)).toEqual([])
     goOn()
     await late
-    expect(await foldBlocks(db, { list, shopId }, before)).toBe(2)
+    expect(await extendBlocks(db, { list, shopId }, before)).toBe(2)
     expect(await agree(app, shopId, [100, 1_101])).toBe(2_102)
   })
 })
@@ -219,10 +219,10 @@ async function comingLate(app: TestApp, options: WriteOptions, looks: 'BEFORE' |
   const late = app.deps.db.write(async (tx) => {
     const email = `${id}@example.com`
     await tx.insert(customers).values({ id, shopId: shop.id, email, name: 'N', acceptsMarketing: false, createdAt: at, updatedAt: at })
-    if (looks === 'BEFORE') await noteInBlocks(tx, { list, shopId: shop.id }, id)
+    if (looks === 'BEFORE') await countInBlock(tx, { list, shopId: shop.id }, id)
     begun.resolve()
     await told.promise
-    if (looks === 'AFTER') await noteInBlocks(tx, { list, shopId: shop.id }, id)
+    if (looks === 'AFTER') await countInBlock(tx, { list, shopId: shop.id }, id)
   }, options)
   await begun.promise
   return { shopId: shop.id, before: idBoundary('customer', now), late, goOn: told.resolve }

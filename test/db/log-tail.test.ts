@@ -5,11 +5,11 @@ import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readdirSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
-import { LogBroken, type LogKept, type LogRange } from '../../db/engine.ts'
+import { LogBroken, type LogRange, type ShippedLog } from '../../db/engine.ts'
 import { configure } from '../../db/sqlite/engine.ts'
 import { databaseFileAt } from '../../db/sqlite/file.ts'
 import { openPages, type Pages } from '../../db/sqlite/log-apply.ts'
-import { type LogTail, openTail } from '../../db/sqlite/log-tail.ts'
+import { type LogTail, openLogTail } from '../../db/sqlite/log-tail.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -105,8 +105,8 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
     copyFileSync(file, copy)
     const writers = [connect(), connect()] as const
     const readers = [new Sqlite(file, { readonly: true }), new Sqlite(file, { readonly: true })] as const
-    const open = (kept?: LogKept) =>
-      openTail(file, {
+    const open = (kept?: ShippedLog) =>
+      openLogTail(file, {
         kept,
         foldFrames: 30 + pick(100),
         rangeMaxBytes: pick(3) ? 10_000_000 : 50_000,
@@ -117,7 +117,7 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
     let tail = open()
     let pages = openPages(copy)
     let [made, kept, lives, salt, wentOn] = [0, 0, 0, 0, 0]
-    let end: LogKept | undefined
+    let end: ShippedLog | undefined
     let hasKept = false
     /** A copy of the pages is good together with all that the log held then. */
     let isWhole = true
@@ -132,7 +132,7 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
         return tail.next()
       }
     }
-    const begin = (known: LogKept | undefined) => {
+    const begin = (known: ShippedLog | undefined) => {
       tail = open(known)
       end = undefined
       hasKept = tail.goesOn
@@ -232,7 +232,7 @@ test('some of those that began again went on with what was kept', () => {
 test('the log does not grow without end while it is followed, also where there is always something new', () => {
   const { file, connect } = newDatabase('growth.db')
   using writer = connect()
-  const tail = openTail(file, { foldFrames: 50 })
+  const tail = openLogTail(file, { foldFrames: 50 })
   const frames: number[] = []
   for (let round = 0; round < 30; round++) {
     for (let nth = 0; nth < 5; nth++) writer.run('INSERT INTO blobs (x) VALUES (randomblob(30000))')
@@ -251,7 +251,7 @@ test('what nobody has taken yet is not written over, however long the log become
   using writer = connect()
   const copy = `${file}.copy`
   copyFileSync(file, copy)
-  const tail = openTail(file)
+  const tail = openLogTail(file)
   for (let nth = 0; nth < 100; nth++) {
     writer.run('UPDATE counter SET n = n + 1')
     writer.run('INSERT INTO blobs (x) VALUES (randomblob(3000))')
@@ -267,7 +267,7 @@ test('what nobody has taken yet is not written over, however long the log become
 test('a log that another program has moved and begun anew while nobody held it is refused, not guessed at', () => {
   const { file, connect } = newDatabase('lost.db')
   using writer = connect()
-  const tail = openTail(file)
+  const tail = openLogTail(file)
   writer.run('UPDATE counter SET n = n + 1')
   const range = tail.next()
   expect(range).toBeDefined()
@@ -279,7 +279,7 @@ test('a log that another program has moved and begun anew while nobody held it i
     tail.next()
   }
   tail.close()
-  const later = openTail(file)
+  const later = openLogTail(file)
   writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
   writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
   writer.run('UPDATE counter SET n = n + 1')
@@ -291,7 +291,7 @@ for (const isHeld of [true, false])
   test(`what a crash left unread ${isHeld ? 'is gone on with where the start holds the log before it writes' : 'may be written over where nobody holds the log'}`, async () => {
     const { file, connect } = newDatabase(`crashed-${isHeld}`)
     const writer = connect()
-    const tail = openTail(file)
+    const tail = openLogTail(file)
     const fill = (by: Sqlite, rows: number) => {
       for (let row = 0; row < rows; row++) by.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
     }
@@ -314,7 +314,7 @@ for (const isHeld of [true, false])
     after.run('PRAGMA wal_autocheckpoint = 40')
     fill(after, 5)
     const log = await database.followLog({ header: range.header, frame: range.to, sum: range.end })
-    expect(log.goesOn).toBe(isHeld)
+    expect(log.continues).toBe(isHeld)
     if (isHeld) expect((await log.next())?.from).toBe(range.to)
     await log.close()
     after.close()
@@ -326,7 +326,7 @@ test('a crash in a life of the log of which nothing was kept yet is gone on from
   const fill = (by: Sqlite, rows: number) => {
     for (let row = 0; row < rows; row++) by.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
   }
-  const tail = openTail(file, { foldFrames: 20 })
+  const tail = openLogTail(file, { foldFrames: 20 })
   fill(writer, 30)
   const range = tail.next()
   if (!range) throw new Error('nothing was committed')
@@ -341,12 +341,12 @@ test('a crash in a life of the log of which nothing was kept yet is gone on from
   tail.close()
   fill(writer, 60)
   const log = await again.followLog(kept)
-  expect(log.goesOn).toBe(true)
+  expect(log.continues).toBe(true)
   const next = await log.next()
   expect([next?.from, next?.header.salt1 === range.header.salt1]).toEqual([0, false])
   await log.close()
   const other = await databaseFileAt(file).followLog({ ...kept, frame: range.to - 1 })
-  expect(other.goesOn).toBe(false)
+  expect(other.continues).toBe(false)
   await other.close()
 })
 
@@ -360,7 +360,7 @@ test('a log of which all is in the file and kept does not begin anew with the ne
     for (const _ of tail.pieces());
     return range
   }
-  const tail = openTail(file)
+  const tail = openLogTail(file)
   fill()
   read()
   // While the last is put away: what follows is in the file before it is read.
@@ -374,7 +374,7 @@ test('a log of which all is in the file and kept does not begin anew with the ne
   // As a crash leaves it.
   tail.close()
   const log = await again.followLog({ header: range.header, frame: range.to, sum: range.end })
-  expect(log.goesOn).toBe(true)
+  expect(log.continues).toBe(true)
   const next = await log.next()
   expect([next?.from, next?.header.salt1]).toEqual([range.to, range.header.salt1])
   await log.close()
@@ -384,7 +384,7 @@ test('a log of which all was in the file at a start may begin anew with the next
   const { file, connect } = newDatabase('all-in-file-at-start')
   using writer = connect()
   const fill = () => void writer.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
-  const tail = openTail(file)
+  const tail = openLogTail(file)
   fill()
   const range = tail.next()
   if (!range) throw new Error('nothing was committed')
@@ -394,13 +394,13 @@ test('a log of which all was in the file at a start may begin anew with the next
   tail.close()
   const kept = { header: range.header, frame: range.to, sum: range.end }
   const first = await databaseFileAt(file).followLog(kept)
-  expect(first.goesOn).toBe(true)
+  expect(first.continues).toBe(true)
   fill()
   const again = databaseFileAt(file)
   again.holdLog()
   await first.close()
   const second = await again.followLog(kept)
-  expect(second.goesOn).toBe(true)
+  expect(second.continues).toBe(true)
   expect((await second.next())?.from).toBe(0)
   await second.close()
 })
@@ -417,7 +417,7 @@ test('a log that is let go may be written over again', () => {
   }
   const held = lengthAfter()
   expect(lengthAfter()).toBeGreaterThan(held)
-  database.letLogGo()
+  database.releaseLog()
   lengthAfter()
   const free = lengthAfter()
   expect(lengthAfter()).toBe(free)
@@ -449,13 +449,13 @@ test('the log stays short while nothing of it is taken elsewhere, and all of it 
   copyFileSync(file, copy)
   using writer = connect()
   const options = { foldFrames: 50, rangeMaxBytes: 100_000 }
-  const first = openTail(file, options)
+  const first = openLogTail(file, options)
   const pages = openPages(copy)
   writer.run('UPDATE counter SET n = n + 1')
   const range = first.next()
   if (!range) throw new Error('nothing was committed')
   keep(first, range, pages)
-  let end: LogKept = { header: range.header, frame: range.to, sum: range.end }
+  let end: ShippedLog = { header: range.header, frame: range.to, sum: range.end }
   const lengths: number[] = []
   const fill = (tail: LogTail) => {
     for (let nth = 0; nth < 40; nth++) {
@@ -476,8 +476,8 @@ test('the log stays short while nothing of it is taken elsewhere, and all of it 
     const again = databaseFileAt(file)
     again.holdLog()
     tail.close()
-    tail = openTail(file, { ...options, kept: end })
-    again.letLogGo()
+    tail = openLogTail(file, { ...options, kept: end })
+    again.releaseLog()
     expect(tail.goesOn).toBe(true)
     fill(tail)
     // Some of it is taken.
@@ -499,7 +499,7 @@ test('the log stays short while nothing of it is taken elsewhere, and all of it 
 test('a log that is let go leaves the disk', () => {
   const { file, connect } = newDatabase('given-up.db')
   using writer = connect()
-  const tail = openTail(file, { foldFrames: 50 })
+  const tail = openLogTail(file, { foldFrames: 50 })
   for (let nth = 0; nth < 40; nth++) {
     writer.run('INSERT INTO blobs (x) VALUES (randomblob(30000))')
     tail.tend()
@@ -512,7 +512,7 @@ test('a log that is let go leaves the disk', () => {
 
 test('a process that is killed in its first transaction of a new life of the log does not make the log lost', () => {
   const { file, connect } = newDatabase('killed-first.db')
-  const tail = openTail(file, { foldFrames: 20 })
+  const tail = openLogTail(file, { foldFrames: 20 })
   using writer = connect()
   for (let nth = 0; nth < 30; nth++) writer.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
   for (let range = tail.next(); range; range = tail.next()) {

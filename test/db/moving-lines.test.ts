@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { serversOf } from '../../db/hosts.ts'
-import { added, fieldOf, kindOf, lineOf } from '../../db/moving/copy-text.ts'
+import { addToSum, fieldOf, kindOf, lineOf } from '../../db/moving/copy-text.ts'
 
 test('a line is what COPY writes: text escaped, truth as t and f, nothing as \\N, integers to the last digit', () => {
   const kinds = ['text', 'integer', 'truth', 'text', 'bytes', 'text'] as const
@@ -28,7 +28,7 @@ test('a value that is not what its column holds is refused, and a type that nobo
 })
 
 test('the sum of lines is the same in any order and from text or bytes, and another when one line differs or comes twice', () => {
-  const sumOf = (lines: readonly (string | Uint8Array)[]) => lines.reduce((sum: bigint, line) => added(sum, line), 0n)
+  const sumOf = (lines: readonly (string | Uint8Array)[]) => lines.reduce((sum: bigint, line) => addToSum(sum, line), 0n)
   const lines = ['a\t1', 'é\t2', 'c\t3']
   expect(sumOf([...lines].reverse())).toBe(sumOf(lines))
   expect(sumOf(lines.map((line) => Buffer.from(line)))).toBe(sumOf(lines))

@@ -81,9 +81,9 @@ test('reads within others that are asked together are of the same moment', async
   await using opened = await openTestDatabase()
   const { db } = opened
   await db.write((tx) => insert(tx, row('a', 5)), locking)
-  const all = db.read.together(() => [
+  const all = db.read.inSnapshot(() => [
     db.read.first(found, { id: 'a' }),
-    ...db.read.together(() => [db.read.first(found, { id: 'b' }), db.read.all(ofBucket, { bucket: 'test' })]),
+    ...db.read.inSnapshot(() => [db.read.first(found, { id: 'b' }), db.read.all(ofBucket, { bucket: 'test' })]),
   ])
   expect(await Promise.all(all)).toEqual([row('a', 5), undefined, [row('a', 5)]])
 })

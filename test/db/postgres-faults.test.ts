@@ -69,7 +69,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     })()
     const pairs = []
     for (let round = 0; round < 300; round++) {
-      pairs.push(await Promise.all(db.read.together(() => [db.read.first(found, { id: 'a' }), db.read.all(found, { id: 'b' })] as const)))
+      pairs.push(await Promise.all(db.read.inSnapshot(() => [db.read.first(found, { id: 'a' }), db.read.all(found, { id: 'b' })] as const)))
     }
     stopped = true
     await writing

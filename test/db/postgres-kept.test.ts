@@ -1,14 +1,14 @@
 /** Connections are handed on without the driver's pool: who has which, who waits, and what becomes of broken ones. */
 import { expect, test } from 'bun:test'
 import { DatabaseUnavailable } from '../../db/engine.ts'
-import { type KeepOptions, keep } from '../../db/postgres/connection-pool.ts'
+import { type ConnectionPoolOptions, createConnectionPool } from '../../db/postgres/connection-pool.ts'
 
 type One = { nth: number; broken: boolean }
 
-function kept(options: Partial<KeepOptions<One>> = {}) {
+function kept(options: Partial<ConnectionPoolOptions<One>> = {}) {
   const opened: One[] = []
   const closed: [nth: number, broken: boolean][] = []
-  const all = keep<One>({
+  const all = createConnectionPool<One>({
     max: 2,
     waitMs: 60_000,
     restMs: 60_000,

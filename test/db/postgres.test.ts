@@ -6,7 +6,7 @@ import { DatabaseUnavailable, isUniqueViolation } from '../../db/engine.ts'
 import { openPostgres } from '../../db/postgres/engine.ts'
 import { wasMigrated } from '../../db/postgres/migrate.ts'
 import { attempts } from '../../db/schema/people.ts'
-import { inRequest } from '../../src/core/request-context.ts'
+import { runInRequest } from '../../src/core/request-context.ts'
 import { asAppError } from '../../src/http/errors.ts'
 import { emptyPostgres, openTestDatabase } from '../support/database.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -62,7 +62,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     const db = openPostgres('postgres://souk@127.0.0.1:1/nowhere', Math.random)
     const written = await failure(db.write(async (tx) => void (await tx.insert(attempts).values(row('a')))))
     expect(written).toBeInstanceOf(DatabaseUnavailable)
-    expect(inRequest('test', () => asAppError(written))).toMatchObject({
+    expect(runInRequest('test', () => asAppError(written))).toMatchObject({
       code: 'UNAVAILABLE',
       message: 'The database is busy: nothing was changed, try again later',
     })

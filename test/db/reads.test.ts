@@ -8,7 +8,7 @@ import { insertOf, prepare } from '../../db/prepared.ts'
 import { users } from '../../db/schema/people.ts'
 import { addresses } from '../../db/schema/selling.ts'
 import { shops } from '../../db/schema/shop.ts'
-import { stepBack } from '../../db/sqlite/thread-priority.ts'
+import { lowerThreadPriority } from '../../db/sqlite/thread-priority.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -142,12 +142,12 @@ test('reads together are as of one moment where they answer at once, whoever com
   const { read } = on.db
   const countFrom = async (from: number) => (await read.all(since, { from })).length
   if (engine !== 'sqlite') {
-    expect(await Promise.all(read.together(() => [countFrom(1), countFrom(2)]))).toEqual([3, 2])
+    expect(await Promise.all(read.inSnapshot(() => [countFrom(1), countFrom(2)]))).toEqual([3, 2])
     return
   }
   const other = new Sqlite(on.url.replace('file:', ''))
   try {
-    const seen = read.together(() => {
+    const seen = read.inSnapshot(() => {
       const before = countFrom(1)
       other.run("DELETE FROM users WHERE id = 'b'")
       return [before, countFrom(1)]
@@ -155,7 +155,7 @@ test('reads together are as of one moment where they answer at once, whoever com
     expect(await Promise.all(seen)).toEqual([3, 3])
     expect(await countFrom(1)).toBe(2)
     const refused = () =>
-      read.together(() => {
+      read.inSnapshot(() => {
         throw new Error('not now')
       })
     expect(refused).toThrow('not now')
@@ -170,7 +170,7 @@ test('what is read aside is what was committed; a statement that fails says so, 
   await using test = await openTestDatabase()
   const { db } = test
   await db.write(async (tx) => insertUser(tx, userRow('a', 1)))
-  const aside = db.aside()
+  const aside = db.backgroundReader()
   const ids = () => aside.rows<{ id: string }>(sql`select id from users where created_at >= ${1} order by id`)
   expect(await ids()).toEqual([{ id: 'a' }])
   expect(await aside.rows(sql`select nothing from users`).catch((error: unknown) => error)).toBeInstanceOf(Error)
@@ -182,7 +182,7 @@ test('what is read aside is what was committed; a statement that fails says so, 
   aside.close()
   if (engine === 'sqlite') {
     expect(await ids().catch((error: Error) => error.message)).toBe('what was asked aside was closed')
-    const refused = db.aside()
+    const refused = db.backgroundReader()
     // It reads, and writes nothing.
     expect(await refused.rows(sql`delete from users returning id`).catch((error: unknown) => error)).toMatchObject({
       code: 'SQLITE_READONLY',
@@ -193,7 +193,7 @@ test('what is read aside is what was committed; a statement that fails says so, 
 
 test('a thread that may not step back is at work all the same', () => {
   let asked: number | undefined
-  stepBack((priority) => {
+  lowerThreadPriority((priority) => {
     asked = priority
     // Refused by the system, as the kernel or a container may refuse it for this process.
     setPriority(2 ** 30, priority)

@@ -66,9 +66,9 @@ test('of two workers on one message of a processor one has it, and what it says 
   // Stored, and its worker gone: both find it.
   const [payment] = outside.at.stripe.there
   const raw = JSON.stringify({ id: 'evt_1', payment: { paymentId: payment?.paymentId, reference: payment?.reference } })
-  const places = Array.from({ length: 8 }, () => app.deps.errands.placeIn('message stripe'))
+  const places = Array.from({ length: 8 }, () => app.deps.errands.reserveSlot('message stripe'))
   ok(await app.call('POST', '/webhooks/payments/stripe', { raw, headers: signed }))
-  for (const place of places) place?.leave()
+  for (const place of places) place?.release()
   await it.both(1_000, ({ jobs }) => jobs.messages())
   const books = await it.books()
   expect(books.orders).toMatchObject([{ id: order.id, status: 'CONFIRMED', capturedTotal: 1_000 }])

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { KeyPrincipal } from '../../src/core/principal.ts'
 import { type Access, accessRules } from '../../src/http/access-rules.ts'
-import { createHotReads, orderPath } from '../../src/http/response-cache.ts'
+import { createCachedReads, orderPath } from '../../src/http/response-cache.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
 
 test('a rule is unguarded or names what opens it, never both', () => {
@@ -30,12 +30,12 @@ test('a hot read of an order lets in the keys that its route lets in, and no oth
     const routeTable = createRouteTable()
     routeTable.fill([{ method: 'GET', path: orderPath, hooks: { detail: { 'x-access': access } } }])
     const nothing = () => undefined
-    const hot = createHotReads({
+    const hot = createCachedReads({
       records: { keptNow: nothing, textOf: nothing },
       orders: { keyNow: (presented) => keys[presented], textNow: () => '{}' },
-      answers: { kept: nothing, respond: () => Promise.reject(new Error('not asked')) },
+      answers: { get: nothing, respond: () => Promise.reject(new Error('not asked')) },
       statsNow: nothing,
-      resolver: { answers: { kept: nothing }, limit: { local: nothing }, limitKey: () => '' },
+      resolver: { answers: { get: nothing }, limit: { local: nothing }, limitKey: () => '' },
       now: () => 0,
       routeTable,
     })
@@ -49,5 +49,5 @@ test('a hot read of an order lets in the keys that its route lets in, and no oth
   expect(answeredUnder('public')).toEqual([])
   // A publishable key is used by pages, whose origin the route looks at.
   expect(answeredUnder('storefront')).toEqual(['secret'])
-  expect(() => createHotReads({ routeTable: createRouteTable() } as Parameters<typeof createHotReads>[0])).toThrow(orderPath)
+  expect(() => createCachedReads({ routeTable: createRouteTable() } as Parameters<typeof createCachedReads>[0])).toThrow(orderPath)
 })

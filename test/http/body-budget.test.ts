@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import fc from 'fast-check'
 import { parseObject, readBody, readJson, readPieces } from '../../src/http/body.ts'
-import { createBodyRoom } from '../../src/http/body-budget.ts'
+import { createBodyBudget } from '../../src/http/body-budget.ts'
 import { assertShape, shapeOf } from '../../src/http/schema-shape.ts'
 
 const stalled = (first: Uint8Array) =>
@@ -20,25 +20,25 @@ const crowdedOut = 'TIMEOUT: Too many bodies were on their way at once: send it 
 
 describe('bodies that are still arriving', () => {
   test('bodies that are still arriving hold no more bytes together than there is room for: the oldest makes room', () => {
-    const room = createBodyRoom(100)
+    const room = createBodyBudget(100)
     const dropped: string[] = []
     const [a, b, c] = ['a', 'b', 'c'].map((name) => room.enter('sender', () => void dropped.push(name)))
     a?.hold(40)
     b?.hold(40)
-    expect([dropped, room.held()]).toEqual([[], { bodies: 3, bytes: 80 }])
+    expect([dropped, room.usage()]).toEqual([[], { bodies: 3, bytes: 80 }])
     c?.hold(30)
-    expect([dropped, room.held()]).toEqual([['a'], { bodies: 2, bytes: 70 }])
+    expect([dropped, room.usage()]).toEqual([['a'], { bodies: 2, bytes: 70 }])
     // Whoever made room takes none any more.
     a?.hold(90)
-    expect(room.held()).toEqual({ bodies: 2, bytes: 70 })
+    expect(room.usage()).toEqual({ bodies: 2, bytes: 70 })
     c?.hold(101)
-    expect([dropped, room.held()]).toEqual([['a', 'b', 'c'], { bodies: 0, bytes: 0 }])
-    for (const place of [a, b, c]) place?.leave()
-    expect(room.held()).toEqual({ bodies: 0, bytes: 0 })
+    expect([dropped, room.usage()]).toEqual([['a', 'b', 'c'], { bodies: 0, bytes: 0 }])
+    for (const place of [a, b, c]) place?.release()
+    expect(room.usage()).toEqual({ bodies: 0, bytes: 0 })
   })
 
   test('bodies that are still arriving make room by whichever sender holds the most: one who sends little is left alone by one who sends much', () => {
-    const room = createBodyRoom(100)
+    const room = createBodyBudget(100)
     const dropped: string[] = []
     const enter = (sender: string, name: string) => room.enter(sender, () => void dropped.push(name))
     const honest = enter('honest', 'honest')
@@ -48,11 +48,11 @@ describe('bodies that are still arriving', () => {
     // Whoever sends the most of all loses it, also to themselves.
     honest.hold(90)
     expect(dropped.slice(15)).toEqual(['honest'])
-    expect(room.held()).toEqual({ bodies: 2, bytes: 60 })
+    expect(room.usage()).toEqual({ bodies: 2, bytes: 60 })
   })
 
   test('bodies that are still arriving count by the memory that is kept for them', async () => {
-    const room = createBodyRoom(10_000)
+    const room = createBodyBudget(10_000)
     let send: ReadableStreamDefaultController<Uint8Array> | undefined
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -64,7 +64,7 @@ describe('bodies that are still arriving', () => {
     for (const bytes of [60, 10, 40, 20]) {
       send?.enqueue(new Uint8Array(bytes))
       for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve))
-      held.push(room.held().bytes)
+      held.push(room.usage().bytes)
     }
     send?.close()
     expect([held, (await reading).length]).toEqual([[60, 120, 120, 220], 130])
@@ -90,20 +90,20 @@ describe('bodies that are still arriving', () => {
   })
 
   test('bodies that are still arriving make room for one that comes at once, and nothing is held once all are gone', async () => {
-    const room = createBodyRoom(10_000)
+    const room = createBodyBudget(10_000)
     const waiting = Array.from({ length: 200 }, () => outcome(readBody(stalled(new Uint8Array(1_000)), 64 * 1024, { room, withinMs: 50 })))
     expect(
       await outcome(readBody(new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(5_000) }), 64 * 1024, { room })),
     ).toBe('whole')
     await Promise.race(waiting)
-    expect(room.held().bytes).toBeLessThanOrEqual(10_000)
+    expect(room.usage().bytes).toBeLessThanOrEqual(10_000)
     expect(new Set(await Promise.all(waiting))).toEqual(new Set([late]))
-    expect(room.held()).toEqual({ bodies: 0, bytes: 0 })
+    expect(room.usage()).toEqual({ bodies: 0, bytes: 0 })
   })
 
   test('bodies whose beginning was thrown away are refused when they go on, or come to their end', async () => {
     for (const rest of [[new Uint8Array(10)], []]) {
-      const room = createBodyRoom(100)
+      const room = createBodyBudget(100)
       let send: ReadableStreamDefaultController<Uint8Array> | undefined
       const request = new Request('http://localhost/', {
         method: 'POST',
@@ -115,9 +115,9 @@ describe('bodies that are still arriving', () => {
       })
       const reading = outcome(readBody(request, 1_000, { room }))
       send?.enqueue(new Uint8Array(90))
-      while (room.held().bytes === 0) await new Promise((resolve) => setImmediate(resolve))
+      while (room.usage().bytes === 0) await new Promise((resolve) => setImmediate(resolve))
       room.enter('', () => undefined).hold(50)
-      expect(room.held()).toEqual({ bodies: 1, bytes: 50 })
+      expect(room.usage()).toEqual({ bodies: 1, bytes: 50 })
       for (const chunk of rest) send?.enqueue(chunk)
       send?.close()
       expect(await reading).toBe(crowdedOut)
@@ -143,21 +143,21 @@ describe('bodies that are still arriving', () => {
 
 describe('what is set aside for small bodies', () => {
   test("what is set aside for small bodies has an end, is given back, and takes nobody's room", async () => {
-    const room = createBodyRoom(100, 100)
+    const room = createBodyBudget(100, 100)
     const place = room.enter('a', () => {
       throw new Error('thrown out')
     })
     place.hold(100)
-    const [first, second] = [room.setAside(60), room.setAside(40)]
-    expect([first, second, room.setAside(1)]).toEqual([expect.any(Function), expect.any(Function), undefined])
+    const [first, second] = [room.reserve(60), room.reserve(40)]
+    expect([first, second, room.reserve(1)]).toEqual([expect.any(Function), expect.any(Function), undefined])
     first?.()
-    expect(room.setAside(61)).toBeUndefined()
-    expect(room.setAside(60)).toBeDefined()
-    expect(room.held()).toEqual({ bodies: 1, bytes: 100 })
+    expect(room.reserve(61)).toBeUndefined()
+    expect(room.reserve(60)).toBeDefined()
+    expect(room.usage()).toEqual({ bodies: 1, bytes: 100 })
   })
 
   test('what is set aside for small bodies is free again whatever became of them', async () => {
-    const room = createBodyRoom(0, 64 * 1024)
+    const room = createBodyBudget(0, 64 * 1024)
     const read = (body: BodyInit, length: number, bytesMax = 64 * 1024) =>
       readJson(
         new Request('http://localhost/', {
@@ -179,7 +179,7 @@ describe('what is set aside for small bodies', () => {
     expect(await read(broken(), all)).toBe('The body broke off')
     expect(await read(`{"a":"${'x'.repeat(1_024)}"}`, all, 1_024)).toBe('The body is larger than 1 KB')
     expect(await read('{"a":', all)).toBe('The body is not valid JSON')
-    expect(room.setAside(all)).toBeDefined()
+    expect(room.reserve(all)).toBeDefined()
     // Nothing is left: it is read as it comes, and there is no room for that here.
     expect(await read('{"a":1}', 7)).toBe('Too many bodies were on their way at once: send it again')
   })

@@ -8,9 +8,9 @@ import { searchFills } from '../../db/schema/search-index.ts'
 import { orderNumbers } from '../../db/schema/selling.ts'
 import { createApp } from '../../src/app.ts'
 import type { CsvList } from '../../src/core/csv-list.ts'
-import { csvPieces } from '../../src/core/csv-list.ts'
+import { csvChunks } from '../../src/core/csv-list.ts'
 import { accessRules } from '../../src/http/access-rules.ts'
-import { tableOf } from '../../src/lib/csv-table.ts'
+import { csvTableOf } from '../../src/lib/csv-table.ts'
 import { reindexOrder } from '../../src/modules/selling/order/index.ts'
 import { type Answer, type TestApp, testApp } from '../support/app.ts'
 import { storeIn } from '../support/carts.ts'
@@ -195,7 +195,7 @@ test('a long list is whole, once each, while orders are added to it', async () =
   }
   let text = ''
   let number = 1_300
-  for await (const piece of csvPieces(orders as CsvList, asked)) {
+  for await (const piece of csvChunks(orders as CsvList, asked)) {
     text += piece.text
     expect(piece.text.length).toBeLessThan(300_000)
     await insertOrder(app, shop.id, { number: ++number, total: 1 })
@@ -268,7 +268,7 @@ test('a filter that finds little, or nothing, finds all of it, and no piece look
   ] as const) {
     let [text, most, pieces] = ['', 0, 0]
     counted.reads = 0
-    for await (const piece of csvPieces(lists[name] as CsvList, asked(query))) {
+    for await (const piece of csvChunks(lists[name] as CsvList, asked(query))) {
       text += piece.text
       most = Math.max(most, counted.reads)
       counted.reads = 0
@@ -293,12 +293,12 @@ test('a list that does not go on where it was asked to ends with an error, and n
   const rows = [3, 2, 1].map((id) => ({ id }))
   const list: CsvList = {
     name: 'stuck',
-    table: tableOf({}),
+    table: csvTableOf({}),
     keyOf: (row) => (row as { id: number }).id,
     read: async () => ({ data: rows }),
   }
   const read = async () => {
-    for await (const _ of csvPieces(list, {} as never));
+    for await (const _ of csvChunks(list, {} as never));
   }
   expect(read()).rejects.toThrow('stuck is not read in the order of its keys')
 })

@@ -1,13 +1,13 @@
 /** Answers that are read as they are sent, whoever leaves and however slowly they read. */
 import { expect, test } from 'bun:test'
-import { exportMaxMs, streamed } from '../../src/http/csv-stream.ts'
+import { exportMaxMs, streamText } from '../../src/http/csv-stream.ts'
 
 /** A stream of so many pieces, and what became of it. */
 function told(pieces: number) {
   const told = { ended: 0, left: 0, logged: [] as unknown[], now: 0 }
   const gone = new AbortController()
   let at = 0
-  const body = streamed(async () => (at++ < pieces ? { done: false, value: 'piece' } : { done: true, value: undefined }), {
+  const body = streamText(async () => (at++ < pieces ? { done: false, value: 'piece' } : { done: true, value: undefined }), {
     clock: { now: () => 0, monotonic: () => told.now },
     log: { error: (event: string, { error }: { error: Error }) => told.logged.push([event, error.message]) } as never,
     list: 'things',

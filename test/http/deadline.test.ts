@@ -1,8 +1,8 @@
 /** A request that takes too long is answered all the same, by what is so; what it has begun ends as it would have. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { defaults } from '../../db/postgres/pool.ts'
-import { inRequest } from '../../src/core/request-context.ts'
-import { overdue } from '../../src/http/errors.ts'
+import { runInRequest } from '../../src/core/request-context.ts'
+import { deadlineExceeded } from '../../src/http/errors.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { shopIn } from '../support/catalog.ts'
 import { ok } from '../support/selling.ts'
@@ -90,7 +90,7 @@ test('of a change that waits for the database nobody can know yet, and nothing w
   time.pass()
   const { status, body } = await waiting
   expect([status, body.message.startsWith('The answer takes too long, outcome unknown: ')]).toEqual([503, true])
-  const read = inRequest('id', () => overdue({ method: 'GET' }))
+  const read = runInRequest('id', () => deadlineExceeded({ method: 'GET' }))
   expect(read.message).toBe('The answer takes too long: nothing was changed, try again later')
   still.goOn()
   let again = await shop.checkout(cartId, {}, 'the-one')

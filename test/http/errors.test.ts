@@ -1,7 +1,7 @@
 /** Every refusal is `{ statusCode, message, error }`, whatever failed and wherever, and never repeats what was sent. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Database, DatabaseOutcomeUnknown } from '../../db/engine.ts'
-import { aside, countingCommits, inRequest } from '../../src/core/request-context.ts'
+import { runInRequest, trackCommits, untracked } from '../../src/core/request-context.ts'
 import { asAppError } from '../../src/http/errors.ts'
 import { type Answer, type CallOptions, testApp } from '../support/app.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -313,9 +313,9 @@ test('with ALLOWED_HOSTS, requests for any other host are refused', async () => 
 })
 
 test('a commit whose outcome nobody knows leaves the outcome of a request in doubt, unless it was no part of what was asked', async () => {
-  const lost = countingCommits({ write: () => Promise.reject(new DatabaseOutcomeUnknown('lost')) } as unknown as Database)
+  const lost = trackCommits({ write: () => Promise.reject(new DatabaseOutcomeUnknown('lost')) } as unknown as Database)
   const says = (write: () => Promise<unknown>) =>
-    inRequest('test', () =>
+    runInRequest('test', () =>
       write().then(
         () => undefined,
         (error: unknown) => asAppError(error).message,
@@ -323,5 +323,5 @@ test('a commit whose outcome nobody knows leaves the outcome of a request in dou
     )
   expect(await says(() => lost.write(async () => 1))).toBe('The database was lost at work, outcome unknown: read first, then send it again')
   // The claim of a key, or the count of an attempt.
-  expect(await says(() => aside(() => lost.write(async () => 1)))).toBe('The database is busy: nothing was changed, try again later')
+  expect(await says(() => untracked(() => lost.write(async () => 1)))).toBe('The database is busy: nothing was changed, try again later')
 })

@@ -6,7 +6,7 @@ import type { Writer } from '../../db/engine.ts'
 import { payments } from '../../db/schema/payments.ts'
 import { orderGiftCards } from '../../db/schema/selling.ts'
 import { system } from '../../src/core/command-context.ts'
-import { answerDeadline, createEdge } from '../../src/http/fast-path.ts'
+import { answerDeadline, createFastPath } from '../../src/http/fast-path.ts'
 import { createRequestCounts } from '../../src/http/metrics.ts'
 import { browserHeaders } from '../../src/http/public-cache.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
@@ -150,7 +150,7 @@ describe('an order is the same by the server and by the route', () => {
       shopId: on.shop.shop.id,
       orderId: order.id,
       actor: system,
-      attempt: { key: 'one', resumed: false, keep: async () => undefined, refuse: async () => undefined },
+      attempt: { key: 'one', isResumed: false, storeAnswer: async () => undefined, storeRefusal: async () => undefined },
     }
     await fulfilOrder(command.deps, request, { trackingNumber: 'T-1', carrier: undefined })
     const sent = await on.viaServer(path, { headers: on.key })
@@ -368,8 +368,8 @@ describe('a hot read of an order', () => {
       now += id === 'slow' ? 1_000 : 999
       return new Response(`${request.method} ${requestId}`)
     }
-    const edge = createEdge({
-      hot: { record: nothing, again: nothing, resolved: nothing, stats: nothing, order: answered, routeAgain: nothing },
+    const edge = createFastPath({
+      hot: { record: nothing, cachedAnswer: nothing, resolved: nothing, stats: nothing, order: answered, lastRoute: nothing },
       handle: () => new Response(null, { status: 500 }),
       log: { debug: nothing, info: (event, fields) => void logged.push([event, fields]), warn: nothing, error: nothing },
       requestCounts: createRequestCounts(),

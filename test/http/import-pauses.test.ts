@@ -8,15 +8,15 @@ test('whoever left an import waits with the next one three times as long as that
     () => now,
     async (ms) => void slept.push(ms),
   )
-  await pauses.over('shop')
-  pauses.begin('shop', 200)
-  await pauses.over('other')
-  await pauses.over('shop')
+  await pauses.wait('shop')
+  pauses.start('shop', 200)
+  await pauses.wait('other')
+  await pauses.wait('shop')
   now += 400
-  await pauses.over('shop')
+  await pauses.wait('shop')
   now += 200
-  await pauses.over('shop')
-  pauses.begin('shop', 60_000)
-  await pauses.over('shop')
+  await pauses.wait('shop')
+  pauses.start('shop', 60_000)
+  await pauses.wait('shop')
   expect(slept).toEqual([600, 200, 1_000])
 })

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { auditLog } from '../../db/schema/people.ts'
-import { whereMessages } from '../../src/core/operator-guard.ts'
+import { operatorRefusalMessages } from '../../src/core/operator-guard.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
 import { mmdb } from '../support/mmdb.ts'
@@ -15,7 +15,7 @@ setDefaultTimeout(longTestMs)
 
 const path = '/admin/operations/jobs'
 const roleMessage = 'This needs the SUPER_ADMIN role'
-const { ADDRESS: wrongAddress, NO_ADDRESS: noAddress, COUNTRY: wrongCountry, COUNTRY_UNKNOWN: noCountry } = whereMessages
+const { ADDRESS: wrongAddress, NO_ADDRESS: noAddress, COUNTRY: wrongCountry, COUNTRY_UNKNOWN: noCountry } = operatorRefusalMessages
 
 function countriesFile(): string {
   const file = join(temporaryDir(), 'countries.mmdb')

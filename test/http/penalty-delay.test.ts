@@ -1,6 +1,6 @@
 import { heapStats } from 'bun:jsc'
 import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
-import { createSpacing } from '../../src/http/penalty-delay.ts'
+import { createPenaltyDelay } from '../../src/http/penalty-delay.ts'
 import { testApp } from '../support/app.ts'
 import { rawConnection, serveTestApp } from '../support/server.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -11,7 +11,7 @@ setDefaultTimeout(longTestMs)
 function spacingOf() {
   let now = 1_000
   const slept: { ms: number; wake: () => void }[] = []
-  const spacing = createSpacing({
+  const spacing = createPenaltyDelay({
     now: () => now,
     sleep: (ms) => new Promise((wake) => slept.push({ ms, wake })),
     apartMs: 10,
@@ -70,7 +70,7 @@ describe('refusals of one sender', () => {
   test('refusals of one sender who moves about in an IPv6 /48 are apart too, however many networks it has', () => {
     let now = 1_000
     const waits: number[] = []
-    const spacing = createSpacing({ now: () => now, sleep: async (ms) => void waits.push(ms), apartMs: 16, atOnce: 2, sendersMax: 3 })
+    const spacing = createPenaltyDelay({ now: () => now, sleep: async (ms) => void waits.push(ms), apartMs: 16, atOnce: 2, sendersMax: 3 })
     const times = 65
     for (let nth = 0; nth < times; nth++) void spacing.wait(`2001:db8:7:${nth.toString(16)}::/64`)
     // Sixteen times as many at once as of one address, and then as much closer.

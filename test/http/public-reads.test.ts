@@ -2,10 +2,10 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'
 import { AppError } from '../../src/core/errors.ts'
-import { createBodyRoom } from '../../src/http/body-budget.ts'
+import { createBodyBudget } from '../../src/http/body-budget.ts'
 import { publicReads } from '../../src/http/public-reads.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
-import { createShares } from '../../src/lib/background-throttle.ts'
+import { createKeyedThrottle } from '../../src/lib/background-throttle.ts'
 import { publicAnswerBytesMax } from '../../src/lib/shorten-texts.ts'
 import { testApp } from '../support/app.ts'
 import { ok, sellingIn } from '../support/selling.ts'
@@ -21,7 +21,7 @@ const json = (bytes: number) => new Response(JSON.stringify('x'.repeat(bytes - 2
 /** Reads of a public and a private route that a test answers. */
 function reading(
   answer: (request: Request) => Response | Promise<Response>,
-  given: { room?: ReturnType<typeof createBodyRoom>; waitingMax?: number; cached?: string } = {},
+  given: { room?: ReturnType<typeof createBodyBudget>; waitingMax?: number; cached?: string } = {},
 ) {
   const routeTable = createRouteTable()
   routeTable.fill([
@@ -31,11 +31,11 @@ function reading(
   const logged: unknown[] = []
   const nothing = () => undefined
   const ofRequest = ({ headers }: Request) => headers.get('x-from') ?? 'a'
-  const turns = createShares({
+  const turns = createKeyedThrottle({
     now: () => performance.now(),
     sleep: nextTurn,
-    seen: () => 0,
-    ...{ times: 1, atOnce: 1, waitMaxMs: 10_000, waitingMax: given.waitingMax ?? 100 },
+    activityCount: () => 0,
+    ...{ restFactor: 1, atOnce: 1, waitMaxMs: 10_000, waitingMax: given.waitingMax ?? 100 },
     full: () => new AppError('RATE_LIMITED', 'full', { retryAfterSeconds: 1 }),
   })
   const read = publicReads({
@@ -43,7 +43,7 @@ function reading(
     routeTable,
     isCached: ({ url }) => given.cached !== undefined && url.endsWith(given.cached),
     turns,
-    room: given.room ?? createBodyRoom(),
+    room: given.room ?? createBodyBudget(),
     turnKey: ofRequest,
     senderOf: ofRequest,
     log: { debug: nothing, info: nothing, warn: nothing, error: (event, fields) => void logged.push([event, fields]) },
@@ -146,22 +146,22 @@ describe('the bound of a public answer', () => {
 
 describe('bytes that wait for slow readers', () => {
   test('are counted until they are taken, and given back when the client goes', async () => {
-    const room = createBodyRoom()
+    const room = createBodyBudget()
     const { get } = reading(() => json(1_000_000), { room })
     const taken = await get()
     const reader = taken.body?.getReader()
     await reader?.read()
-    expect(room.held().bytes).toBe(1_000_000 - 64 * 1024)
+    expect(room.usage().bytes).toBe(1_000_000 - 64 * 1024)
     while (!(await reader?.read())?.done) {}
-    expect(room.held()).toEqual({ bodies: 0, bytes: 0 })
+    expect(room.usage()).toEqual({ bodies: 0, bytes: 0 })
     const left = (await get()).body?.getReader()
     await left?.read()
     await left?.cancel()
-    expect(room.held()).toEqual({ bodies: 0, bytes: 0 })
+    expect(room.usage()).toEqual({ bodies: 0, bytes: 0 })
   })
 
   test('are bounded for one sender, whose oldest answer breaks off, and for all', async () => {
-    const room = createBodyRoom(4_000_000, 0, 2_000_000)
+    const room = createBodyBudget(4_000_000, 0, 2_000_000)
     const { get } = reading(() => json(900_000), { room })
     const begin = async (from: string) => {
       const reader = (await get(from)).body?.getReader()
@@ -170,19 +170,19 @@ describe('bytes that wait for slow readers', () => {
     }
     const [oldest, ...others] = [await begin('a'), await begin('a'), await begin('a')]
     await expect(oldest?.read()).rejects.toBeUndefined()
-    expect(room.held().bodies).toBe(2)
+    expect(room.usage().bodies).toBe(2)
     for (const from of ['b', 'b', 'c', 'c']) others.push(await begin(from))
-    expect(room.held().bytes).toBeLessThanOrEqual(4_000_000)
+    expect(room.usage().bytes).toBeLessThanOrEqual(4_000_000)
     const ends = await Promise.allSettled(others.map((reader) => reader?.read()))
-    expect(ends.filter(({ status }) => status === 'fulfilled').length).toBe(room.held().bodies)
+    expect(ends.filter(({ status }) => status === 'fulfilled').length).toBe(room.usage().bodies)
   })
 
   test('are not counted for routes that are not public, so that a slow colleague breaks off no answer', async () => {
-    const room = createBodyRoom(4_000_000, 0, 2_000_000)
+    const room = createBodyBudget(4_000_000, 0, 2_000_000)
     const { get } = reading(() => json(1_500_000), { room })
     const answers = [await get('a', { at: '/own/1' }), await get('a', { at: '/own/2' })]
     const lengths = await Promise.all(answers.map(async (answer) => (await answer.bytes()).length))
-    expect([lengths, room.held().bodies]).toEqual([[1_500_000, 1_500_000], 0])
+    expect([lengths, room.usage().bodies]).toEqual([[1_500_000, 1_500_000], 0])
   })
 
   test('of a long answer are all given back after a GET and a HEAD to a server', async () => {
@@ -203,6 +203,6 @@ describe('bytes that wait for slow readers', () => {
     expect([whole.status, JSON.parse(text).id, Buffer.byteLength(text) > 200_000]).toEqual([200, product.id, true])
     const head = await fetch(`${server.url}/product-v2/public/${product.id}`, { method: 'HEAD' })
     expect([head.status, head.headers.get('etag')]).toEqual([200, whole.headers.get('etag')])
-    expect(app.deps.answerRoom.held()).toEqual({ bodies: 0, bytes: 0 })
+    expect(app.deps.answerRoom.usage()).toEqual({ bodies: 0, bytes: 0 })
   })
 })

@@ -1,6 +1,6 @@
 /** What each role of staff may call: written down by hand from the contract (4a, "Roles"), and asked of every route that merchants may call. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { mayExport } from '../../src/core/principal.ts'
+import { canExport } from '../../src/core/principal.ts'
 import { type StaffRole, staffRoles } from '../../src/core/roles.ts'
 import { accessRules } from '../../src/http/access-rules.ts'
 import { testApp } from '../support/app.ts'
@@ -97,11 +97,11 @@ test('a rule that lets merchants in says in which roles, and one that does not s
 })
 
 test('lists are taken along by owners and managers, and by the secret key', () => {
-  const as = (role?: StaffRole) => mayExport({ kind: 'merchant', id: 'mer_1', sessionId: 'ses_1', role })
+  const as = (role?: StaffRole) => canExport({ kind: 'merchant', id: 'mer_1', sessionId: 'ses_1', role })
   expect(staffRoles.filter((role) => as(role))).toEqual(['OWNER', 'MANAGER'])
   expect(as()).toBe(false)
   const shop = { id: 'shop_1', merchantId: 'mer_1', currency: 'USD', mode: 'TEST', origins: [] } as const
-  expect(mayExport({ kind: 'key', id: 'key_1', scopes: ['storefront', 'server'], shop })).toBe(true)
-  expect(mayExport({ kind: 'key', id: 'key_1', scopes: ['storefront'], shop })).toBe(false)
-  expect(mayExport({ kind: 'customer', id: 'cus_1', sessionId: 'ses_1', shopId: 'shop_1' })).toBe(false)
+  expect(canExport({ kind: 'key', id: 'key_1', scopes: ['storefront', 'server'], shop })).toBe(true)
+  expect(canExport({ kind: 'key', id: 'key_1', scopes: ['storefront'], shop })).toBe(false)
+  expect(canExport({ kind: 'customer', id: 'cus_1', sessionId: 'ses_1', shopId: 'shop_1' })).toBe(false)
 })

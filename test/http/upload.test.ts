@@ -3,10 +3,10 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { access } from '../../src/http/access.ts'
 import { unreadBodies } from '../../src/http/body.ts'
-import { createBodyRoom } from '../../src/http/body-budget.ts'
+import { createBodyBudget } from '../../src/http/body-budget.ts'
 import { errors } from '../../src/http/errors.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
-import { readUpload, type Upload, type Uploading, uploads } from '../../src/http/upload.ts'
+import { readUpload, type Upload, type UploadOptions, uploads } from '../../src/http/upload.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { rawConnection } from '../support/server.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -77,8 +77,8 @@ describe('a route that takes files', () => {
 
 describe('an upload', () => {
   const told: boolean[] = []
-  const uploading: Uploading = {
-    room: createBodyRoom(100),
+  const uploading: UploadOptions = {
+    room: createBodyBudget(100),
     senderOf: () => 'sender',
     pace: { withinMs: 100, everyBytes: 4 },
     reads: (_, isReading) => void told.push(isReading),

@@ -6,7 +6,7 @@ import { variants } from '../../db/schema/catalog.ts'
 import { AppError } from '../../src/core/errors.ts'
 import { staffRoles } from '../../src/core/roles.ts'
 import { accessRules } from '../../src/http/access-rules.ts'
-import { expectedOf } from '../../src/http/versions.ts'
+import { expectedVersionOf } from '../../src/http/versions.ts'
 import { startStripe } from '../clients/processors/stripe-server.ts'
 import { type Answer, testApp } from '../support/app.ts'
 import { statedAccess } from '../support/credentials.ts'
@@ -394,8 +394,8 @@ test('tax rates, shipping methods and the shop are versions of their own', async
 })
 
 test('If-Match is `*` or a list of entity tags, commas within the quotes included', () => {
-  const of = (text: string) => expectedOf(new Headers({ 'if-match': text }))
-  expect(expectedOf(new Headers())).toBeUndefined()
+  const of = (text: string) => expectedVersionOf(new Headers({ 'if-match': text }))
+  expect(expectedVersionOf(new Headers())).toBeUndefined()
   expect([of('*'), of(' "a" '), of('"a","b,c" ,\tW/"d"'), of('""')]).toEqual(['*', ['"a"'], ['"a"', '"b,c"', '"d"'], ['""']])
   for (const wrong of ['a', '"a', '"a""b"', '"a";"b"', '**', '"a", *', 'w/"a"']) expect(() => of(wrong), wrong).toThrow(AppError)
 })

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
-import { createShare, createShares } from '../../src/lib/background-throttle.ts'
+import { createKeyedThrottle, createThrottle } from '../../src/lib/background-throttle.ts'
 
 function shared() {
   const state = { now: 0, seen: 0, slept: [] as number[], running: 0, mostRunning: 0 }
-  const share = createShare({
+  const share = createThrottle({
     now: () => state.now,
     sleep: async (ms) => void state.slept.push(ms),
-    seen: () => state.seen,
-    times: 8,
+    activityCount: () => state.seen,
+    restFactor: 8,
   })
   const piece = (ms: number, others = 0) =>
     share.run(async () => {
@@ -46,11 +46,11 @@ test('one piece at a time, in the order in which they were asked for', async () 
 
 test('callers with shares of their own do not wait for each other, rest for others alone, and are refused beyond their queue', async () => {
   const state = { now: 0, asked: 0, slept: [] as number[] }
-  const shares = createShares({
+  const shares = createKeyedThrottle({
     now: () => state.now,
     sleep: async (ms) => void state.slept.push(ms),
-    seen: () => state.asked,
-    times: 3,
+    activityCount: () => state.asked,
+    restFactor: 3,
     restMinMs: 2,
     ...{ atOnce: 1, waitingMax: 2, waitMaxMs: 1_000 },
     full: () => new Error('full'),
@@ -77,8 +77,8 @@ test('callers with shares of their own do not wait for each other, rest for othe
 /** Queues that rest for nobody, and pieces that a test ends. */
 function queues(atOnce: number, waitingMax = 8) {
   const state = { now: 0, asked: 0 }
-  const shares = createShares({
-    ...{ now: () => state.now, sleep: async () => undefined, seen: () => state.asked, times: 0 },
+  const shares = createKeyedThrottle({
+    ...{ now: () => state.now, sleep: async () => undefined, activityCount: () => state.asked, restFactor: 0 },
     ...{ atOnce, waitingMax, waitMaxMs: 1_000, full: () => new Error('full') },
   })
   const begun: string[] = []

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createPace } from '../../src/lib/cooperative-scheduler.ts'
+import { createCooperativeScheduler } from '../../src/lib/cooperative-scheduler.ts'
 
 /** A thread whose time goes by only with what is done on it. */
 function thread({ requestsWaiting = 0, requestMs = 1, othersShare = 3 } = {}) {
@@ -12,9 +12,9 @@ function thread({ requestsWaiting = 0, requestMs = 1, othersShare = 3 } = {}) {
       state.now += requestMs
     } else state.now += idleMs
   }
-  const pace = createPace({
+  const pace = createCooperativeScheduler({
     now: () => state.now,
-    seen: () => state.seen,
+    activityCount: () => state.seen,
     othersShare,
     turn: () => pass(0.05),
     pause: () => pass(1),

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { createTurns } from '../../src/lib/fair-queue.ts'
+import { createFairQueue } from '../../src/lib/fair-queue.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -10,7 +10,14 @@ type Options = { atOnce?: number; waitMaxMs?: number; waitingMax?: number; usual
 /** Callers whose turns end when the test says so, by a clock that the test moves; `served` has them in the order of their turns. */
 function callersOf({ atOnce = 1, waitMaxMs = 1_000, waitingMax = 1_000, usualMs = 1 }: Options = {}) {
   let ms = 0
-  const turns = createTurns({ atOnce, waitMaxMs, waitingMax, usualMs, now: () => ms, full: (wait) => new Error(`${wait} ms`) })
+  const turns = createFairQueue({
+    atOnce,
+    waitMaxMs,
+    waitingMax,
+    initialTurnMs: usualMs,
+    now: () => ms,
+    full: (wait) => new Error(`${wait} ms`),
+  })
   const served: string[] = []
   const refused: string[] = []
   const ends: (() => void)[] = []
@@ -25,7 +32,7 @@ function callersOf({ atOnce = 1, waitMaxMs = 1_000, waitingMax = 1_000, usualMs 
     },
     /** @param path names divided by blanks */
     come(path: string, name = path, until?: number): void {
-      turns.take(path.split(' '), until).then(
+      turns.acquire(path.split(' '), until).then(
         (end) => {
           served.push(name)
           ends.push(end)
@@ -172,13 +179,13 @@ describe('turns', () => {
   })
 
   test('turns that are ended twice make room for one', async () => {
-    const turns = createTurns({ atOnce: 1, waitMaxMs: 9, waitingMax: 9, usualMs: 1, now: () => 0, full: () => new Error('full') })
-    const end = await turns.take(['key'])
+    const turns = createFairQueue({ atOnce: 1, waitMaxMs: 9, waitingMax: 9, initialTurnMs: 1, now: () => 0, full: () => new Error('full') })
+    const end = await turns.acquire(['key'])
     end()
     end()
-    await turns.take(['key'])
+    await turns.acquire(['key'])
     let begun = false
-    turns.take(['key']).then(() => {
+    turns.acquire(['key']).then(() => {
       begun = true
     })
     await new Promise<void>((resolve) => setImmediate(resolve))
@@ -209,7 +216,14 @@ test('turns, whatever comes and in whatever order: none runs idle while somebody
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 150 }), async (steps) => {
       let ms = 0
-      const turns = createTurns({ atOnce, waitMaxMs, waitingMax: 50, usualMs, now: () => ms, full: () => new Error('full') })
+      const turns = createFairQueue({
+        atOnce,
+        waitMaxMs,
+        waitingMax: 50,
+        initialTurnMs: usualMs,
+        now: () => ms,
+        full: () => new Error('full'),
+      })
       const waiting = new Set<Waiting>()
       const ends: (() => void)[] = []
       const served: (readonly string[])[] = []
@@ -244,7 +258,7 @@ test('turns, whatever comes and in whatever order: none runs idle while somebody
             servedBefore: served.length,
           }
           waiting.add(one)
-          turns.take(path, ms + next.until).then(
+          turns.acquire(path, ms + next.until).then(
             (end) => {
               begin(one)
               ends.push(end)

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { moneyOf } from '../../src/lib/money.ts'
-import { defined, isoTimes, pick } from '../../src/lib/objects.ts'
+import { isoTimes, pick, withoutUndefined } from '../../src/lib/objects.ts'
 
 test('what is picked stands in the order in which it was named, and nothing else comes along', () => {
   expect(JSON.stringify(pick({ secret: 1, a: null, b: 2 }, 'b', 'a'))).toBe('{"b":2,"a":null}')
 })
 
 test('only what is undefined is left out', () => {
-  expect(Object.entries(defined({ a: undefined, b: null, c: 0, d: '', e: false }))).toEqual([
+  expect(Object.entries(withoutUndefined({ a: undefined, b: null, c: 0, d: '', e: false }))).toEqual([
     ['b', null],
     ['c', 0],
     ['d', ''],

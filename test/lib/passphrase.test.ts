@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { openWithPassphrase, sealUnderPassphrase } from '../../src/lib/passphrase.ts'
+import { openUnderPassphrase, sealUnderPassphrase } from '../../src/lib/passphrase.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -15,8 +15,8 @@ const changed = (change: (file: Record<string, unknown> & { kdf: Record<string, 
 }
 
 test('opens under its passphrase, however the same characters are composed', async () => {
-  expect(await openWithPassphrase(sealed, passphrase)).toEqual({ kind: 'opened', plain })
-  expect(await openWithPassphrase(sealed, passphrase.normalize('NFD'))).toEqual({ kind: 'opened', plain })
+  expect(await openUnderPassphrase(sealed, passphrase)).toEqual({ kind: 'opened', plain })
+  expect(await openUnderPassphrase(sealed, passphrase.normalize('NFD'))).toEqual({ kind: 'opened', plain })
 })
 
 test('the format is the one that is documented, and shows nothing of the text', async () => {
@@ -34,7 +34,7 @@ test('the format is the one that is documented, and shows nothing of the text', 
 })
 
 test('stays shut under another passphrase, and when anything in it was changed', async () => {
-  expect(await openWithPassphrase(sealed, `${passphrase} `)).toEqual({ kind: 'refused' })
+  expect(await openUnderPassphrase(sealed, `${passphrase} `)).toEqual({ kind: 'refused' })
   const flip = (text: string) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`
   for (const text of [
     changed((file) => Object.assign(file, { sealed: flip(JSON.parse(sealed).sealed) })),
@@ -45,18 +45,18 @@ test('stays shut under another passphrase, and when anything in it was changed',
     changed((file) => Object.assign(file.kdf, { n: 2 ** 30 })),
     changed((file) => Object.assign(file, { kdf: undefined })),
   ]) {
-    expect(await openWithPassphrase(text, passphrase)).toEqual({ kind: 'refused' })
+    expect(await openUnderPassphrase(text, passphrase)).toEqual({ kind: 'refused' })
   }
 })
 
 test('a later version is told from a file of somebody else', async () => {
   expect(
-    await openWithPassphrase(
+    await openUnderPassphrase(
       changed((file) => Object.assign(file, { version: 2 })),
       passphrase,
     ),
   ).toEqual({ kind: 'newer' })
   for (const text of ['', 'null', '[]', '"x"', '{}', '{"jwt":[]}', changed((file) => Object.assign(file, { format: 'other' }))]) {
-    expect(await openWithPassphrase(text, passphrase)).toEqual({ kind: 'notOurs' })
+    expect(await openUnderPassphrase(text, passphrase)).toEqual({ kind: 'notOurs' })
   }
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { counter, gauge, histogram, labelled } from '../../src/lib/prometheus.ts'
+import { counter, gauge, histogram, labelledMetric } from '../../src/lib/prometheus.ts'
 
 test('a figure is written with its help and its type before it', () => {
   expect(gauge('souk_up', 'Whether it is up.', 1)).toEqual(['# HELP souk_up Whether it is up.', '# TYPE souk_up gauge', 'souk_up 1'])
@@ -11,7 +11,9 @@ test('a figure is written with its help and its type before it', () => {
 })
 
 test('what stands in a label is escaped', () => {
-  expect(labelled('souk_up', 'Up.', [{ labels: { what: 'a "b" \\ \n' }, value: 1 }]).at(-1)).toBe('souk_up{what="a \\"b\\" \\\\ \\n"} 1')
+  expect(labelledMetric('souk_up', 'Up.', [{ labels: { what: 'a "b" \\ \n' }, value: 1 }]).at(-1)).toBe(
+    'souk_up{what="a \\"b\\" \\\\ \\n"} 1',
+  )
 })
 
 test('a histogram tells how many there are up to each bound, and all of them last', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { divideHalfEven, shareOf } from '../../src/lib/rounding.ts'
+import { divideHalfEven, multiplyHalfEven } from '../../src/lib/rounding.ts'
 
 test('halves go to the even neighbour, on both sides of zero', () => {
   const halves: [numerator: bigint, quotient: bigint][] = [
@@ -35,7 +35,7 @@ test('no whole number is nearer than the one that is found, and of two that are 
 })
 
 test('a share is exact where a float would not be', () => {
-  expect(shareOf(99_999_999_999_999, 3_333, 10_000)).toBe(33_330_000_000_000)
-  expect(shareOf(100_000_000_000_000, 100_000_000_000_000, 100_000_000_000_000)).toBe(100_000_000_000_000)
-  expect(shareOf(90_071_992_547_409, 9_999, 10_000)).toBe(90_062_985_348_154)
+  expect(multiplyHalfEven(99_999_999_999_999, 3_333, 10_000)).toBe(33_330_000_000_000)
+  expect(multiplyHalfEven(100_000_000_000_000, 100_000_000_000_000, 100_000_000_000_000)).toBe(100_000_000_000_000)
+  expect(multiplyHalfEven(90_071_992_547_409, 9_999, 10_000)).toBe(90_062_985_348_154)
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import { hmac, masterKey, sameSecret, seal, sealedBy, sha256, unseal } from '../../src/lib/seal.ts'
+import { hmac, keyVersionOf, masterKey, sameSecret, seal, sha256, unseal } from '../../src/lib/seal.ts'
 
 const key = masterKey('a-secret-of-at-least-32-characters!', 'encryption')
 const other = masterKey('another-secret-of-32-characters-ok', 'encryption')
@@ -54,7 +54,7 @@ describe('a sealed secret', () => {
   })
 
   test('a sealed secret names the key that sealed it, without giving it away', () => {
-    expect(sealedBy(seal(key, 'x', 'y', randomBytes(12)))).toBe(key.version)
+    expect(keyVersionOf(seal(key, 'x', 'y', randomBytes(12)))).toBe(key.version)
     expect(key.fingerprint.startsWith(key.version)).toBe(true)
     expect(key.fingerprint).not.toContain(key.bytes.toString('hex').slice(0, 16))
     expect(masterKey('a-secret-of-at-least-32-characters!', 'jwt').fingerprint).not.toBe(key.fingerprint)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import { hashing, openStream, SealBroken, sealedChunkBytes, sealedLength, sealStream, streamKeys } from '../../src/lib/sealed-stream.ts'
+import { openStream, SealBroken, sealedChunkBytes, sealedLength, sealStream, streamKeys, withHash } from '../../src/lib/sealed-stream.ts'
 
 const secret = Buffer.alloc(32, 7)
 const { seal: key } = streamKeys(secret)
@@ -109,7 +109,7 @@ test('a stream shows nothing of what it holds, and what comes out before its end
 test('what passes through is hashed under its key, and counted', async () => {
   const told: [string, number][] = []
   const hash = async (by: string, bytes: Uint8Array, size: number) => {
-    await whole(hashing(Buffer.from(by), inPieces(bytes, size), (...end) => told.push(end)))
+    await whole(withHash(Buffer.from(by), inPieces(bytes, size), (...end) => told.push(end)))
     return told.at(-1)
   }
   const first = await hash('k', Buffer.from('abcdef'), 2)

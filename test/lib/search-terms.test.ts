@@ -1,39 +1,39 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../src/lib/search-terms.ts'
+import { distinctTags, handleOf, searchTermsOf, textOfHtml } from '../../src/lib/search-terms.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
 describe('words', () => {
   test('words are lower case, without diacritics, each once, in the order of the text', () => {
-    expect(wordsOf('Café NOIR café, ½ Straße — naïve', 10)).toEqual(['cafe', 'noir', '1', '2', 'strasse', 'naive'])
+    expect(searchTermsOf('Café NOIR café, ½ Straße — naïve', 10)).toEqual(['cafe', 'noir', '1', '2', 'strasse', 'naive'])
   })
 
   test('letters that Unicode does not decompose are folded as people type them', () => {
-    expect(wordsOf('İstanbul ISPARTA ısparta GROẞ łódź Øre đak æon œuvre Þór ſo ΟΔΟΣ οδός Schiff\u00adfahrt', 20)).toEqual(
+    expect(searchTermsOf('İstanbul ISPARTA ısparta GROẞ łódź Øre đak æon œuvre Þór ſo ΟΔΟΣ οδός Schiff\u00adfahrt', 20)).toEqual(
       'istanbul isparta gross lodz ore dak aeon oeuvre thor so οδοσ schifffahrt'.split(' '),
     )
     // Three apostrophes part a word alike, and what stretches an Arabic one is none of its letters.
-    expect(wordsOf("м'ята м’ята мʼята كتـــاب كِتَابٌ كتاب", 20)).toEqual(['м', 'ята', 'كتاب'])
+    expect(searchTermsOf("м'ята м’ята мʼята كتـــاب كِتَابٌ كتاب", 20)).toEqual(['м', 'ята', 'كتاب'])
   })
 
   test('words of scripts without spaces are characters', () => {
-    expect(wordsOf('東京タワー', 10)).toEqual(['東', '京', 'タ', 'ワ', 'ー'])
+    expect(searchTermsOf('東京タワー', 10)).toEqual(['東', '京', 'タ', 'ワ', 'ー'])
   })
 
   test('words hold letters and digits only, are bounded in length and number, and are whole characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 1, max: 20 }), (text, most) => {
-        const words = wordsOf(text, most)
+        const words = searchTermsOf(text, most)
         return words.length <= most && words.every((word) => /^[\p{L}\p{N}]{1,40}$/u.test(word) && word.isWellFormed())
       }),
     )
-    expect(wordsOf(`a${'𐌰'.repeat(60)}`, 1)).toEqual([`a${'𐌰'.repeat(19)}`])
+    expect(searchTermsOf(`a${'𐌰'.repeat(60)}`, 1)).toEqual([`a${'𐌰'.repeat(19)}`])
   })
 
   test('words of search syntax are no syntax', () => {
-    expect(wordsOf('" OR -a* AND (b) : NEAR/2 \'; drop', 20)).toEqual(['or', 'a', 'and', 'b', 'near', '2', 'drop'])
+    expect(searchTermsOf('" OR -a* AND (b) : NEAR/2 \'; drop', 20)).toEqual(['or', 'a', 'and', 'b', 'near', '2', 'drop'])
   })
 })
 
@@ -80,7 +80,7 @@ describe('handles', () => {
 })
 
 test('of HTML a reader sees the text between tags, without entities', () => {
-  expect(wordsOf(textOfHtml('<p class="big">Tea<br/>pot</p><p>salt&amp;pepper&#39;s &#x41; < done'), 20)).toEqual([
+  expect(searchTermsOf(textOfHtml('<p class="big">Tea<br/>pot</p><p>salt&amp;pepper&#39;s &#x41; < done'), 20)).toEqual([
     ...['tea', 'pot', 'salt', 'pepper', 's', 'done'],
   ])
 })

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
-import { createKept } from '../../src/lib/stale-while-revalidate.ts'
+import { createStaleWhileRevalidate } from '../../src/lib/stale-while-revalidate.ts'
 
 /** Figures that are numbered as they are made, and take as long as the clock says. */
 function numbered() {
   let now = 0
   let made = 0
-  const kept = createKept<number>(() => now)
+  const kept = createStaleWhileRevalidate<number>(() => now)
   const making: PromiseWithResolvers<void>[] = []
   const ask = () =>
-    kept.fresh(async () => {
+    kept.get(async () => {
       const nth = ++made
       const gate = Promise.withResolvers<void>()
       making.push(gate)

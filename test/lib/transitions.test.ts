@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 import type { Writer } from '../../db/engine.ts'
 import { payments, refunds } from '../../db/schema/payments.ts'
 import { orders } from '../../db/schema/selling.ts'
-import { moveOf, reachable, type SourceOf, type StateOf, statesOf, type Transitions } from '../../src/lib/transitions.ts'
+import { assertReachable, type SourceOf, type StateOf, statesOf, type Transitions, transitionOf } from '../../src/lib/transitions.ts'
 import { paymentTransitions } from '../../src/modules/payments/payment/domain.ts'
 import { createPayment } from '../../src/modules/payments/payment/service.ts'
 import { orderTransitions, refundTransitions } from '../../src/modules/selling/order/domain.ts'
@@ -28,18 +28,18 @@ describe('a table of states', () => {
   type Lamp = typeof lamp
 
   test('a table of states is handed back whole when all of it can be reached, and refused otherwise', () => {
-    expect(reachable('NEW', lamp)).toBe(lamp)
-    expect(() => reachable('DARK', lamp)).toThrow('unreachable states: NEW')
-    expect(() => reachable('A', { A: ['B'], B: ['A'], C: ['A'], D: ['C'] })).toThrow('unreachable states: C, D')
+    expect(assertReachable('NEW', lamp)).toBe(lamp)
+    expect(() => assertReachable('DARK', lamp)).toThrow('unreachable states: NEW')
+    expect(() => assertReachable('A', { A: ['B'], B: ['A'], C: ['A'], D: ['C'] })).toThrow('unreachable states: C, D')
   })
 
   test('a table of states tells its states, and a move that it allows', () => {
     expect(statesOf(lamp)).toEqual(['NEW', 'LIT', 'DARK', 'BROKEN'])
-    expect(moveOf(lamp, 'DARK', 'LIT')).toEqual({ from: 'DARK', to: 'LIT' })
+    expect(transitionOf(lamp, 'DARK', 'LIT')).toEqual({ from: 'DARK', to: 'LIT' })
     // @ts-expect-error a broken lamp stays dark
-    moveOf(lamp, 'BROKEN', 'LIT')
+    transitionOf(lamp, 'BROKEN', 'LIT')
     // @ts-expect-error no lamp becomes new
-    moveOf(lamp, 'LIT', 'NEW')
+    transitionOf(lamp, 'LIT', 'NEW')
   })
 
   test('a table of states is known to the types: where each state may be entered from', () => {

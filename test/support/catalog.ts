@@ -1,7 +1,7 @@
 /** A shop to fill in tests of the catalog. */
 
 import { system } from '../../src/core/command-context.ts'
-import type { Slice } from '../../src/lib/page.ts'
+import type { PageSlice } from '../../src/lib/page.ts'
 import { sliceOf } from '../../src/lib/page.ts'
 import type { ProductInput } from '../../src/modules/catalog/products/domain.ts'
 import { createProduct } from '../../src/modules/catalog/products/service.ts'
@@ -10,7 +10,7 @@ import type { Answer, TestApp } from './app.ts'
 export const usd = (amount: number) => ({ amount, currency: 'USD' })
 
 /** Query values as a page has them. */
-export const slice = (page: number, limit: number): Slice => sliceOf({ page: String(page), limit: String(limit) })
+export const slice = (page: number, limit: number): PageSlice => sliceOf({ page: String(page), limit: String(limit) })
 
 export async function shopIn(app: TestApp, settings: Parameters<TestApp['merchant']>[0] = {}) {
   const merchant = await app.merchant(settings)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { type BackupStore, isBackupName, type ListedCopy, unfinished } from '../../core/backup-store.ts'
+import { type BackupStore, isBackupName, type ListedCopy, unfinishedSuffix } from '../../core/backup-store.ts'
 import { AppError, OperatorError } from '../../core/errors.ts'
 import { codeOf, freeOf, isFull, makeDirectory, readChunks, statOf, syncDirectory, writeWhole } from '../whole-files.ts'
 
@@ -44,7 +44,11 @@ export function createFolderStore(directory: string, now: () => number): BackupS
       const stats = await statOf(join(root, name))
       if (!stats) continue
       if (isBackupName(name)) yield { name, bytes: stats.size, at: stats.mtimeMs }
-      else if (name.endsWith(unfinished) && isBackupName(name.slice(0, -unfinished.length)) && now() - stats.mtimeMs > abandonedMs)
+      else if (
+        name.endsWith(unfinishedSuffix) &&
+        isBackupName(name.slice(0, -unfinishedSuffix.length)) &&
+        now() - stats.mtimeMs > abandonedMs
+      )
         await rm(join(root, name), { force: true })
     }
   }
@@ -57,7 +61,7 @@ export function createFolderStore(directory: string, now: () => number): BackupS
       await confirmMounted()
       try {
         // A random name, so that a link placed there by someone else is not followed.
-        return await writeWhole(path, `${path}.${randomBytes(6).toString('hex')}${unfinished}`, chunks)
+        return await writeWhole(path, `${path}.${randomBytes(6).toString('hex')}${unfinishedSuffix}`, chunks)
       } catch (error) {
         throw isFull(error)
           ? new AppError('UNAVAILABLE', `The disk is full: ${root}. Make room there`, { retryAfterSeconds, cause: error })

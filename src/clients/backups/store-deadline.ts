@@ -1,4 +1,4 @@
-import type { BackupStore, KeptCopy } from '../../core/backup-store.ts'
+import type { BackupStore, StoredCopy } from '../../core/backup-store.ts'
 import { AppError } from '../../core/errors.ts'
 
 /** A busy server's disk may take minutes to flush. */
@@ -73,7 +73,7 @@ export function withStoreDeadline(store: BackupStore, silentMs = silentMaxMs): B
         return store.put(name, monitoredChunks(), expected)
       }),
     ...(store.adopt ? { adopt: (name: string, path: string) => call(async () => (await store.adopt?.(name, path)) ?? false) } : {}),
-    async get(name): Promise<KeptCopy | undefined> {
+    async get(name): Promise<StoredCopy | undefined> {
       const copy = await call(() => store.get(name))
       return copy && { bytes: copy.bytes, chunks: () => withTimeoutEach(copy.chunks()) }
     },

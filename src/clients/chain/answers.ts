@@ -1,6 +1,6 @@
 /** Validates the responses of nodes. An invalid response counts as a fault of the node, and no part of it is used. */
 import { decodeAbiParameters, type Hex, pad, parseAbiParameters } from 'viem'
-import { type Block, type ChainLog, type Header, type LogFilter, NodeError } from '../../core/chain.ts'
+import { type BlockHeader, type BlockTag, type ChainLog, type LogFilter, NodeError } from '../../core/chain.ts'
 import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 
 const anyHash = /^0x[0-9a-f]{64}$/i
@@ -28,7 +28,7 @@ export function numberOf(value: unknown, what: string): number {
   return Number.isSafeInteger(number) ? number : throwFault(what)
 }
 
-export function headerOf(block: unknown, requested: Block): Header {
+export function headerOf(block: unknown, requested: BlockTag): BlockHeader {
   if (!isRecord(block)) return throwFault('a block that is no object')
   const number = numberOf(block['number'], 'a block without a number')
   if (typeof requested === 'number' && number !== requested) throwFault('another block')

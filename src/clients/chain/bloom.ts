@@ -1,5 +1,5 @@
 /** Bloom filters of block headers: whether a block may contain certain logs. */
-import type { ChainLog, Header, LogFilter } from '../../core/chain.ts'
+import type { BlockHeader, ChainLog, LogFilter } from '../../core/chain.ts'
 import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 import { keccak256 } from '../../lib/keccak.ts'
 import { topicOf } from './answers.ts'
@@ -15,7 +15,7 @@ export const mayHold = (bloom: string, hex: string): boolean =>
   bitsOf(hex).every((bit) => (Number.parseInt(bloom.charAt(bloom.length - 1 - (bit >> 2)), 16) >> (bit & 3)) & 1)
 
 /** Returns whether a block may contain logs that match the filter; false without a bloom. */
-function mayHoldLogs({ bloom }: Header, { contract, schemaUids, attesters }: LogFilter): boolean {
+function mayHoldLogs({ bloom }: BlockHeader, { contract, schemaUids, attesters }: LogFilter): boolean {
   const holds = (hex: string) => bloom !== undefined && mayHold(bloom, hex)
   return (
     holds(contract) &&
@@ -26,7 +26,7 @@ function mayHoldLogs({ bloom }: Header, { contract, schemaUids, attesters }: Log
 }
 
 /** Returns the blocks in the filter's range that may contain logs but have none in the response. */
-export function doubtedBlocks(headers: readonly (Header | undefined)[], filter: LogFilter, logs: readonly ChainLog[]): number[] {
+export function missedBlocksOf(headers: readonly (BlockHeader | undefined)[], filter: LogFilter, logs: readonly ChainLog[]): number[] {
   const candidates = new Map(headers.flatMap((header) => (header ? [[header.number, header] as const] : [])))
   for (const { blockNumber } of logs) candidates.delete(blockNumber)
   return [...candidates.values()]

@@ -1,10 +1,18 @@
 /** Reads blocks, logs and contracts of a node in batches. Loads viem: import this by `await import()`. */
 import { type Hex, numberToHex } from 'viem'
-import { type Block, type ChainLog, type ChainNode, type Header, type LogFilter, NodeError, type NodeQuery } from '../../core/chain.ts'
-import type { Paced } from '../../lib/cooperative-scheduler.ts'
+import {
+  type BlockHeader,
+  type BlockTag,
+  type ChainLog,
+  type ChainNode,
+  type LogFilter,
+  NodeError,
+  type NodeQuery,
+} from '../../core/chain.ts'
+import type { ScheduledWork } from '../../lib/cooperative-scheduler.ts'
 import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 import { headerOf, logReader, numberOf, topicOf } from './answers.ts'
-import { doubtedBlocks } from './bloom.ts'
+import { missedBlocksOf } from './bloom.ts'
 import { type ChainClient, createClient, type NodeSettings, nodeErrorIn, refusalIn } from './client.ts'
 import { failureOf, mayBeTooMuch, type Refusal } from './failures.ts'
 
@@ -37,7 +45,7 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
     let bytes = 0
     for (let at = 0; at < requests.length; at += size) {
       const chunk = requests.slice(at, at + size)
-      let turn: Paced | undefined
+      let turn: ScheduledWork | undefined
       const arrived = async (length: number) => {
         bytes += length
         const entered = await pace.enter()
@@ -91,7 +99,7 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
 
 /** Not viem's `getBlock`, which merges equal requests. The header is read before and after the logs. */
 const headerRequest =
-  (block: Block): Request =>
+  (block: BlockTag): Request =>
   (client) =>
     client.request({ method: 'eth_getBlockByNumber', params: [typeof block === 'number' ? numberToHex(block) : block, false] })
 
@@ -117,16 +125,16 @@ async function answerOf(
   pace: Parameters<ChainNode['ask']>[1],
   url: string,
 ) {
-  let knowsNoFinality = false
+  let lacksFinality = false
   const logResult = logs && resultValue(results[blocks.length], logs.to - logs.from + 1, url)
-  const headers = blocks.map((block, nth): Header | undefined => {
-    if (block === 'finalized' && isUnknownTag(results[nth])) knowsNoFinality = true
+  const headers = blocks.map((block, nth): BlockHeader | undefined => {
+    if (block === 'finalized' && isUnknownTag(results[nth])) lacksFinality = true
     else return headerAt(results[nth], block, url)
     return undefined
   })
   if (!logs) {
     const views = calls.map((_, nth) => viewOf(results[blocks.length + nth], url))
-    return { headers, knowsNoFinality, logs: [], doubted: [], results: views }
+    return { headers, lacksFinality, logs: [], missedBlocks: [], results: views }
   }
   const before = headers[blocks.indexOf(logs.to)]
   const after = headerAt(results[blocks.length + 1], logs.to, url)
@@ -141,7 +149,7 @@ async function answerOf(
       checked.push(read(log))
       if (checked.length % logsPerTurn === 0) await turn.rest()
     }
-    return { headers, knowsNoFinality, logs: checked, doubted: doubtedBlocks(headers, logs, checked), results: [] }
+    return { headers, lacksFinality, logs: checked, missedBlocks: missedBlocksOf(headers, logs, checked), results: [] }
   } finally {
     turn.leave()
   }
@@ -155,7 +163,7 @@ function resultValue(result: Result | undefined, blockCount: number | undefined,
 }
 
 /** Returns undefined for a block that the node does not have, which some nodes report as an error. */
-function headerAt(result: Result | undefined, block: Block, url: string): Header | undefined {
+function headerAt(result: Result | undefined, block: BlockTag, url: string): BlockHeader | undefined {
   try {
     const value = resultValue(result, undefined, url)
     return value === null || value === undefined ? undefined : headerOf(value, block)

@@ -1,7 +1,7 @@
 /** Calls providers and validates their responses. */
 
 import { ProviderError } from '../../core/operations.ts'
-import { OutgoingError, type SafeAnswer, type SafeFetch } from '../../core/outgoing.ts'
+import { OutgoingError, type SafeFetch, type SafeResponse } from '../../core/outgoing.ts'
 import { plainText } from '../../lib/plain-text.ts'
 import { countAt, textAt, valueAt } from '../processors/answers.ts'
 
@@ -68,7 +68,7 @@ export function createAsk({ safeFetch, now, totalMs = totalMaxMs }: ProviderPort
 }
 
 /** Classifies an unexpected response. */
-function refusal({ status, headers, bytes }: SafeAnswer, now: number): ProviderError {
+function refusal({ status, headers, bytes }: SafeResponse, now: number): ProviderError {
   const isLimited = headers.get('x-ratelimit-remaining') === '0' || /throttl|limit exceeded|too many/i.test(awsErrorCode(bytes))
   const pause = pauseOf(headers, now)
   if (status === 429 || ((status === 400 || status === 403) && isLimited))
@@ -97,7 +97,7 @@ function pauseOf(headers: Headers, now: number): number | undefined {
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), retryAfterMaxMs) : undefined
 }
 
-function parseJson({ headers, bytes }: SafeAnswer): unknown {
+function parseJson({ headers, bytes }: SafeResponse): unknown {
   if (!/json/i.test(headers.get('content-type') ?? '')) throw new ProviderError('the answer is not JSON')
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))

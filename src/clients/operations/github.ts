@@ -60,7 +60,7 @@ export function createGithub(account: GithubAccount, calling: ProviderPort): Pro
       })
       if (answer.status === 304 && cached) return cached.answer
       const tag = answer.headers.get('etag')
-      if (tag !== null && answer.status === 200) responseCache.keep(url, { tag, answer })
+      if (tag !== null && answer.status === 200) responseCache.set(url, { tag, answer })
       return answer
     }
   }

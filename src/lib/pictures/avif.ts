@@ -1,4 +1,7 @@
-/** AVIF (AV1 image file format, on ISO/IEC 23008-12 and 14496-12). Nothing moves: places in the file are told by their distance from its start. */
+/**
+ * AVIF (AV1 image file format, ISO/IEC 23008-12 and 14496-12). No box moves, because offsets count from the start of
+ * the file.
+ */
 import { assertSize, broken, type CleanPicture, hasText, type PictureBounds, readerOf } from './picture.ts'
 
 type Box = { readonly type: string; readonly at: number; readonly from: number; readonly end: number }
@@ -6,13 +9,13 @@ type Size = { readonly width: number; readonly height: number }
 type Reader = ReturnType<typeof readerOf>
 
 const brands = ['avif', 'avis']
-/** In what moves, boxes lie five deep in each other. */
+/** Nesting depth of boxes in image sequences. */
 const depthMax = 8
-/** Of the file, that the picture is made of. Others are emptied where they stand. */
+/** Boxes of the file that the picture needs. Others are emptied in place. */
 const topKept = new Set(['ftyp', 'meta', 'mdat', 'moov', 'free', 'skip'])
-/** Items that pixels are made of, or that say how: coded, put together of others, turned. */
+/** Items with pixels, or with instructions such as coding, grids and rotation. */
 const itemsKept = new Set(['av01', 'grid', 'iovl', 'iden', 'tmap'])
-/** In what moves, these hold what people and programs say of it. */
+/** Boxes of sequences that contain metadata. */
 const movieDropped = new Set(['udta', 'meta', 'uuid'])
 const containers = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl'])
 
@@ -40,7 +43,7 @@ export function cleanAvif(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
   return { type: 'image/avif', ...size, frames, parts: [clean] }
 }
 
-/** @throws PictureRefused where one does not end within what it is in */
+/** @throws PictureRefused if a box exceeds its parent */
 function boxesIn(reader: Reader, start: number, end: number): Box[] {
   const boxes: Box[] = []
   for (let at = start; at < end; ) {
@@ -55,7 +58,7 @@ function boxesIn(reader: Reader, start: number, end: number): Box[] {
   return boxes
 }
 
-/** What is there is gone, and its place stays. */
+/** Overwrites the content and keeps the place. */
 function empty(clean: Uint8Array, { at, from, end }: Box): void {
   clean.set(Buffer.from('free'), at + 4)
   clean.fill(0, from, end)
@@ -63,20 +66,20 @@ function empty(clean: Uint8Array, { at, from, end }: Box): void {
 
 const boxIn = (boxes: readonly Box[], type: string): Box | undefined => boxes.find((box) => box.type === type)
 
-/** How many pictures follow each other in what moves, of the track that has the most. */
+/** Returns the number of frames of the longest track. */
 function framesIn(reader: Reader, { from, end }: Box, clean: Uint8Array, depth = 1): number {
   if (depth > depthMax) throw broken('its parts lie too deep in each other')
   let frames = 1
   for (const box of boxesIn(reader, from, end)) {
     if (movieDropped.has(box.type)) empty(clean, box)
     else if (containers.has(box.type)) frames = Math.max(frames, framesIn(reader, box, clean, depth + 1))
-    // Version and flags, a size for all, the count.
+    // Version and flags, a common size, the count.
     else if (box.type === 'stsz') frames = Math.max(frames, reader.u32(box.from + 8))
   }
   return frames
 }
 
-/** Empties items that show nothing: EXIF, XMP and what nobody has named. */
+/** Empties items that show nothing: EXIF, XMP and unknown types. */
 function dropItems(reader: Reader, meta: readonly Box[], clean: Uint8Array): void {
   const infos = boxIn(meta, 'iinf')
   if (!infos) throw broken('it does not say what is in it')
@@ -89,7 +92,7 @@ function dropItems(reader: Reader, meta: readonly Box[], clean: Uint8Array): voi
     const typeAt = entry.from + 4 + idBytes + 2
     if (itemsKept.has(reader.text(typeAt, 4))) continue
     dropped.add(idBytes === 2 ? reader.u16(entry.from + 4) : reader.u32(entry.from + 4))
-    // Whoever reads it sees an item of a kind that they do not know, and passes it by.
+    // Readers skip an item of an unknown type.
     clean.set(Buffer.from('free'), typeAt)
     clean.fill(0, typeAt + 4, entry.end)
   }
@@ -101,7 +104,7 @@ function dropItems(reader: Reader, meta: readonly Box[], clean: Uint8Array): voi
       const end = at + length
       if (end > (inData ? (data?.end ?? 0) : reader.length)) throw broken('it ends too early')
       if (!dropped.has(id)) continue
-      // They may lie over each other: a million of them, each as long as the file.
+      // Items may overlap: a file may claim a million items of its own length.
       emptied += length
       if (emptied > reader.length) throw broken('its parts lie over each other')
       clean.fill(0, at, end)
@@ -111,7 +114,7 @@ function dropItems(reader: Reader, meta: readonly Box[], clean: Uint8Array): voi
 type Extent = { readonly offset: number; readonly length: number }
 type Location = { readonly id: number; readonly inData: boolean; readonly extents: readonly Extent[] }
 
-/** Where items lie: in the file, or in the box beside. */
+/** Locations of items: in the file, or in the adjacent box. */
 function locationsIn(reader: Reader, box: Box | undefined): Location[] {
   if (!box) throw broken('it does not say where it is')
   const version = reader.u8(box.from)
@@ -141,7 +144,7 @@ function locationsIn(reader: Reader, box: Box | undefined): Location[] {
     number(2)
     const base = number(baseBytes)
     const extents: Extent[] = []
-    // One may take no byte of the file.
+    // An item in the file may have no bytes.
     for (let more = number(2); more > 0; more--) {
       reader.piece()
       number(indexBytes)
@@ -152,7 +155,7 @@ function locationsIn(reader: Reader, box: Box | undefined): Location[] {
   return locations
 }
 
-/** How the picture is shown that is meant first. What any part of the file claims may not be larger than it may. */
+/** Returns the size of the primary item. No claimed size may exceed the limit. */
 function primarySize(reader: Reader, meta: readonly Box[], bounds: PictureBounds): Size {
   const [primary, properties] = [boxIn(meta, 'pitm'), boxIn(meta, 'iprp')]
   if (!primary || !properties) throw broken('it does not say what is in it')
@@ -176,7 +179,7 @@ function primarySize(reader: Reader, meta: readonly Box[], bounds: PictureBounds
 
 const sizeIn = (reader: Reader, { from }: Box): Size => ({ width: reader.u32(from + 4), height: reader.u32(from + 8) })
 
-/** The properties of an item, by their place from 1. */
+/** Properties of an item, by index from 1. */
 function propertiesOf(reader: Reader, box: Box, id: number): number[] {
   const [version, isWide] = [reader.u8(box.from), (reader.u8(box.from + 3) & 1) === 1]
   const count = reader.u32(box.from + 4)
@@ -199,14 +202,14 @@ function propertiesOf(reader: Reader, box: Box, id: number): number[] {
 const sequenceHeader = 1
 
 /**
- * What the coded pixels say of their own size, where it stands beside the property: a small claim before large pixels is a trap.
+ * Compares the size of the coded pixels with the property, because a small claim before large pixels is an attack.
  * @throws PictureRefused
  */
 function assertCoded(reader: Reader, { from, end }: Box, bounds: PictureBounds): void {
   let at = from + 4
   while (at < end) {
     const header = reader.u8(at)
-    // With an extension, or without a length of its own, it is left to whoever decodes it.
+    // With an extension, or without its own length, the decoder decides.
     if ((header & 0x06) !== 0x02) return
     const length = reader.u8(at + 1)
     if (length >= 0x80) return
@@ -220,7 +223,10 @@ function assertCoded(reader: Reader, { from, end }: Box, bounds: PictureBounds):
   }
 }
 
-/** The largest frame of a sequence (AV1 specification, 5.5); undefined where times are told before it, which pictures do not do. */
+/**
+ * Returns the largest frame of a sequence header (AV1 specification, 5.5); undefined if timing information precedes it,
+ * which pictures lack.
+ */
 function codedSize(header: Uint8Array): Size | undefined {
   let bit = 0
   const bits = (count: number): number => {

@@ -3,7 +3,7 @@ import { assertSize, broken, type CleanPicture, frameCounter, hasText, type Pict
 
 const [image, extension, trailer] = [0x2c, 0x21, 0x3b]
 const [graphicControl, application] = [0xf9, 0xff]
-/** How often it goes round; what else programs put there goes, and so do comments and texts. */
+/** The loop count. Other application extensions, comments and texts are dropped. */
 const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
 
 /** @throws PictureRefused */
@@ -15,7 +15,7 @@ export function cleanGif(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
   const start = 13 + colorBytes(reader.u8(10))
   const parts = [reader.part(0, start)]
   for (let at = start; ; ) {
-    // Many programs leave the end away; what is there of the picture is whole.
+    // Many programs omit the trailer; the picture is complete without it.
     if (at === bytes.length && frames.count() > 0) break
     reader.piece()
     const kind = reader.u8(at)
@@ -41,10 +41,13 @@ export function cleanGif(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
   return { type: 'image/gif', ...size, frames: frames.count(), parts: [...parts, Uint8Array.of(trailer)] }
 }
 
-/** Of the table of colors that such flags announce. */
+/** Size of the colour table that the flags announce. */
 const colorBytes = (flags: number): number => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 0x07) + 1))
 
-/** Behind the empty block with which blocks of data end. @throws PictureRefused */
+/**
+ * Returns the position after the empty block that ends data blocks.
+ * @throws PictureRefused
+ */
 function endOfBlocks(bytes: Uint8Array, from: number): number {
   for (let at = from; at < bytes.length; ) {
     const length = bytes[at] as number

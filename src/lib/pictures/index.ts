@@ -17,18 +17,18 @@ const formats: readonly Format[] = [
   { is: isAvif, clean: cleanAvif },
 ]
 
-/** So many bytes are enough to tell a format. */
+/** Bytes that suffice to detect a format. */
 export const headBytes = 64
 
-/** Whether bytes begin as one of the formats does. */
+/** Whether bytes start like a supported format. */
 export const beginsAsPicture = (head: Uint8Array): boolean => formats.some(({ is }) => is(head))
 
 export const notAPicture = () =>
   new PictureRefused('UNKNOWN', 'The body is none of the pictures that are taken, by its own bytes: JPEG, PNG, WebP, GIF or AVIF')
 
 /**
- * Looks through a picture, and leaves out what does not show it. Nothing is decoded, and no pixel changes.
- * @throws PictureRefused where it is none, is not whole, or claims to be larger than it may
+ * Removes metadata from a picture without decoding or changing its pixels.
+ * @throws PictureRefused if it is invalid, incomplete, or claims too many pixels
  */
 export function cleanPicture(bytes: Uint8Array, bounds: PictureBounds = pictureBounds): CleanPicture {
   const format = formats.find(({ is }) => is(bytes))

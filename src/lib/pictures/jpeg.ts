@@ -1,20 +1,23 @@
-/** JPEG (ITU-T T.81): what shows the picture is kept, byte for byte. */
+/** JPEG (ITU-T T.81): parts that show the picture are copied byte for byte. */
 import { assertSize, broken, type CleanPicture, hasText, type PictureBounds, readerOf } from './picture.ts'
 
-/** Of one that loads in steps. Each is decoded over the whole picture: with thousands a small file takes minutes, and with a hundred one of 50 megapixels. */
+/**
+ * Limit of scans of a progressive picture. Each scan is decoded over the whole picture: thousands take minutes in a
+ * small file.
+ */
 const scansMax = 100
 
 const [soi, eoi, sos, tem] = [0xd8, 0xd9, 0xda, 0x01]
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
-/** Baseline, extended and progressive: what browsers show. */
+/** Baseline, extended and progressive frames, which browsers show. */
 const isShownFrame = (marker: number) => marker >= 0xc0 && marker <= 0xc2
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
-/** Tables: Huffman, quantization, restart interval. */
+/** Huffman tables, quantization tables and restart intervals. */
 const isTable = (marker: number) => [0xc4, 0xdb, 0xdd].includes(marker)
 
 /**
- * Metadata goes (EXIF with places and small pictures, XMP, IPTC, comments, what stands behind the end), but for the color profile and how
- * the picture is to be turned.
+ * Removes metadata (EXIF with locations and thumbnails, XMP, IPTC, comments, data after the end). Keeps the colour
+ * profile and the orientation.
  * @throws PictureRefused
  */
 export function cleanJpeg(bytes: Uint8Array, bounds: PictureBounds): CleanPicture {
@@ -26,7 +29,7 @@ export function cleanJpeg(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
   for (let at = 2; ; ) {
     reader.piece()
     if (reader.u8(at) !== 0xff) throw broken('something stands between its segments')
-    // Any marker may be filled up.
+    // Markers may have fill bytes.
     while (reader.u8(at + 1) === 0xff) at++
     const marker = reader.u8(at + 1)
     if (marker === eoi) break
@@ -63,9 +66,12 @@ export function cleanJpeg(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
   }
 }
 
-/** Where the next marker stands that is none of the scan's. @throws PictureRefused where there is none */
+/**
+ * Returns the position of the next marker outside the scan.
+ * @throws PictureRefused if there is none
+ */
 function endOfScan(bytes: Uint8Array, from: number): number {
-  // Byte by byte: indexOf takes fifty times as long where every second one is 0xff.
+  // Byte by byte: `indexOf` takes fifty times as long if every second byte is 0xff.
   for (let at = from; at + 1 < bytes.length; at++) {
     if (bytes[at] !== 0xff) continue
     const marker = bytes[at + 1] as number
@@ -77,7 +83,7 @@ function endOfScan(bytes: Uint8Array, from: number): number {
 function withoutThumbnail(segment: Uint8Array): Uint8Array {
   if (segment.length < 18) throw broken('a segment is too short')
   const plain = new Uint8Array(segment.subarray(0, 18))
-  // Its length, and a small picture of nothing by nothing.
+  // The length, and an empty thumbnail.
   plain.set([0, 16], 2)
   plain.set([0, 0], 16)
   return plain
@@ -85,7 +91,7 @@ function withoutThumbnail(segment: Uint8Array): Uint8Array {
 
 const orientationTag = 0x0112
 
-/** How a picture is to be turned, from 1 (not at all) to 8, as its EXIF says; 1 where that cannot be read. */
+/** Returns the EXIF orientation from 1 to 8; 1 if it cannot be read. */
 function orientationIn(tiff: Uint8Array): number {
   const isLittle = hasText(tiff, 0, 'II')
   if (!isLittle && !hasText(tiff, 0, 'MM')) return 1
@@ -103,7 +109,7 @@ function orientationIn(tiff: Uint8Array): number {
   return 1
 }
 
-/** EXIF that says nothing else. */
+/** EXIF with the orientation only. */
 const turned = (orientation: number): Uint8Array =>
   Uint8Array.of(
     ...[0xff, 0xe1, 0x00, 0x22],

@@ -1,32 +1,35 @@
-/** What a picture is once it has been looked at: bytes that show it and tell nothing else. */
+/** A picture without metadata. */
 
 export const pictureTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/avif'] as const
 export type PictureType = (typeof pictureTypes)[number]
 
 export type CleanPicture = {
   readonly type: PictureType
-  /** As it is shown, in pixels. */
+  /** Displayed size in pixels. */
   readonly width: number
   readonly height: number
-  /** 1 where it does not move. */
+  /** 1 for a still picture. */
   readonly frames: number
-  /** The bytes in their order, most of them where they were. */
+  /** The bytes in order; most are views of the input. */
   readonly parts: readonly Uint8Array[]
 }
 
-/** Why bytes are not taken as a picture: `UNKNOWN` is of none of the formats, `BROKEN` is of one and not whole, `TOO_LARGE` claims too much. */
+/**
+ * Why a file is not accepted. `UNKNOWN`: unsupported format. `BROKEN`: incomplete or invalid. `TOO_LARGE`: too many
+ * pixels or frames.
+ */
 export class PictureRefused extends Error {
   override readonly name = 'PictureRefused'
   constructor(
     readonly kind: 'UNKNOWN' | 'BROKEN' | 'TOO_LARGE',
-    /** In words that may be told. */
+    /** A public message. */
     readonly rule: string,
   ) {
     super(rule)
   }
 }
 
-/** How large a picture may claim to be. `framesPixelsMax` is of all frames of one that moves together, and of all scans of one that loads in steps. */
+/** Limits of a picture. `framesPixelsMax` covers all frames of an animation, or all scans of a progressive picture. */
 export type PictureBounds = {
   readonly pixelsMax: number
   readonly sideMax: number
@@ -43,7 +46,7 @@ export const pictureBounds: PictureBounds = {
 export const broken = (why: string) => new PictureRefused('BROKEN', `The picture is damaged or cut short: ${why}`)
 
 /**
- * @param size as the file claims it, before anything is decoded
+ * @param size the size that the file claims
  * @throws PictureRefused
  */
 export function assertSize({ width, height }: { width: number; height: number }, bounds: PictureBounds): void {
@@ -54,11 +57,11 @@ export function assertSize({ width, height }: { width: number; height: number },
     throw new PictureRefused('TOO_LARGE', `A side of the picture is longer than ${sideMax.toLocaleString('en-US')} pixels`)
 }
 
-/** Counts the frames of one that moves. */
+/** Counts the frames of an animation. */
 export function frameCounter({ framesMax, framesPixelsMax }: PictureBounds) {
   let [frames, pixels] = [0, 0]
   return {
-    /** @throws PictureRefused at the frame that is too much */
+    /** @throws PictureRefused at the first frame above the limit */
     add(width: number, height: number): void {
       frames++
       pixels += width * height
@@ -71,12 +74,12 @@ export function frameCounter({ framesMax, framesPixelsMax }: PictureBounds) {
 }
 
 /**
- * Chunks, segments, boxes, and what is listed in them. A picture has some thousands; a file of megabytes that is made of nothing else takes
- * seconds to look through, and a write for each of them.
+ * Limit of chunks, segments, boxes and their entries. A picture has some thousands; millions take seconds to read and
+ * one write each.
  */
 const piecesMax = 20_000
 
-/** A reader of numbers; what lies outside is a file that is cut short. */
+/** Reads numbers; a position beyond the end means an incomplete file. */
 export function readerOf(bytes: Uint8Array) {
   let pieces = 0
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -86,7 +89,10 @@ export function readerOf(bytes: Uint8Array) {
   }
   return {
     length: bytes.length,
-    /** Counts one more piece of the file. @throws PictureRefused at the one that is too much */
+    /**
+     * Counts one piece.
+     * @throws PictureRefused at the first piece above the limit
+     */
     piece(): void {
       if (++pieces > piecesMax) throw broken('it has too many parts')
     },
@@ -103,7 +109,7 @@ export function readerOf(bytes: Uint8Array) {
   }
 }
 
-/** Whether bytes hold a text of ASCII at a place. */
+/** Whether the bytes at a position equal an ASCII text. */
 export function hasText(bytes: Uint8Array, at: number, text: string): boolean {
   if (at + text.length > bytes.length) return false
   for (let nth = 0; nth < text.length; nth++) if (bytes[at + nth] !== text.charCodeAt(nth)) return false

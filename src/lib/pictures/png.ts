@@ -1,14 +1,14 @@
-/** PNG (W3C, third edition), with what moves. */
+/** PNG (W3C, third edition), including animations. */
 import { assertSize, broken, type CleanPicture, frameCounter, type PictureBounds, PictureRefused, readerOf } from './picture.ts'
 
 const signatureBytes = 8
-/** What the picture is made of and how its colors are meant. Texts, times, EXIF and what nobody has named go. */
+/** Chunks of the picture and of its colours. Texts, times, EXIF and unknown chunks are dropped. */
 const kept = new Set(
   ['IHDR', 'PLTE', 'IDAT', 'IEND', 'tRNS', 'gAMA', 'cHRM', 'sRGB', 'iCCP', 'sBIT', 'pHYs', 'cICP', 'mDCV', 'cLLI'].concat([
     ...['acTL', 'fcTL', 'fdAT'],
   ]),
 )
-/** A color profile is packed: what is longer may unpack to anything. */
+/** A colour profile is compressed: a longer one may expand without limit. */
 const profileBytesMax = 1024 * 1024
 
 /** @throws PictureRefused */
@@ -45,6 +45,6 @@ export function cleanPng(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
     if (type === 'IEND') break
   }
   if (!size || !hasData) throw broken('nothing of it is there')
-  // Without an announcement it is shown as one that does not move.
+  // Without an animation header it is a still picture.
   return { type: 'image/png', ...size, frames: announced > 0 ? Math.max(1, frames.count()) : 1, parts }
 }

@@ -2,13 +2,13 @@
 import { assertSize, broken, type CleanPicture, frameCounter, type PictureBounds, readerOf } from './picture.ts'
 
 const headerBytes = 12
-/** A type and a length. */
+/** Type and length. */
 const chunkHeaderBytes = 8
-/** Of what is kept, in the order of the file. EXIF, XMP and what nobody has named go. */
+/** Chunks that are kept, in file order. EXIF, XMP and unknown chunks are dropped. */
 const kept = new Set(['VP8X', 'ICCP', 'ANIM', 'ANMF', 'ALPH', 'VP8 ', 'VP8L'])
-/** In the flags of VP8X. */
+/** Flags of VP8X. */
 const [exifFlag, xmpFlag, animationFlag] = [0x08, 0x04, 0x02]
-/** Of a frame, before the chunks that it is made of. */
+/** Header of a frame, before its chunks. */
 const frameHeaderBytes = 16
 
 type Size = { readonly width: number; readonly height: number }
@@ -51,7 +51,7 @@ export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
   }
   if (moves ? frames.count() === 0 : !image) throw broken('nothing of it is there')
   const size = canvas ?? (image as Size)
-  // Decoders take the one or the other.
+  // Decoders accept either.
   if (image && (image.width !== size.width || image.height !== size.height)) throw broken('it claims two sizes')
   const header = new Uint8Array(headerBytes)
   header.set(bytes.subarray(0, headerBytes))
@@ -59,7 +59,7 @@ export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
   return { type: 'image/webp', ...size, frames: moves ? frames.count() : 1, parts: [header, ...parts] }
 }
 
-/** `next`: behind a byte that makes its length even, which the last one may lack. */
+/** `next`: after a padding byte, which the last chunk may lack. */
 function chunkAt(reader: Reader, at: number, whole: number) {
   reader.piece()
   const from = at + chunkHeaderBytes
@@ -68,7 +68,7 @@ function chunkAt(reader: Reader, at: number, whole: number) {
   return { type: reader.text(at, 4), from, end, next: end + (end % 2) }
 }
 
-/** By the first bytes of what is decoded. */
+/** Returns the size from the first bytes of the coded data. */
 function sizeOf(reader: Reader, type: 'VP8 ' | 'VP8L', from: number): Size {
   if (type === 'VP8 ') {
     if (reader.u24le(from + 3) !== 0x2a019d) throw broken('its first frame is none')
@@ -80,8 +80,8 @@ function sizeOf(reader: Reader, type: 'VP8 ' | 'VP8L', from: number): Size {
 }
 
 /**
- * Counts a frame of one that moves.
- * @returns its chunk, without what does not show it
+ * Counts a frame of an animation.
+ * @returns its chunk without metadata
  */
 function frameOf(
   reader: Reader,

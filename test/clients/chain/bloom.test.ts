@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { topicOf } from '../../../src/clients/chain/answers.ts'
-import { doubtedBlocks } from '../../../src/clients/chain/bloom.ts'
+import { missedBlocksOf } from '../../../src/clients/chain/bloom.ts'
 import { attestedTopic, revokedTopic, schemaUids } from '../../../src/lib/eas.ts'
 
 const contract = `0x${'34'.repeat(20)}`
@@ -31,11 +31,11 @@ const log = {
 
 test('a block is doubted where its bloom has the contract, an event and a schema of what was asked for, and no log of it came', () => {
   const ours = bloomOf(contract, attestedTopic, schemaUids.B)
-  expect(doubtedBlocks([header(7, ours)], filter, [])).toEqual([7])
-  expect(doubtedBlocks([header(7, bloomOf(contract, revokedTopic, schemaUids.A))], filter, [])).toEqual([7])
-  expect(doubtedBlocks([header(7, ours)], filter, [log])).toEqual([])
+  expect(missedBlocksOf([header(7, ours)], filter, [])).toEqual([7])
+  expect(missedBlocksOf([header(7, bloomOf(contract, revokedTopic, schemaUids.A))], filter, [])).toEqual([7])
+  expect(missedBlocksOf([header(7, ours)], filter, [log])).toEqual([])
   expect(
-    doubtedBlocks([header(4, ours), header(5, ours), undefined, header(9, ours), header(9, ours), header(10, ours)], filter, [log]),
+    missedBlocksOf([header(4, ours), header(5, ours), undefined, header(9, ours), header(9, ours), header(10, ours)], filter, [log]),
   ).toEqual([5, 9])
 })
 
@@ -47,11 +47,11 @@ test('a block is not doubted where one of these is not in its bloom, or where it
     bloomOf(contract, schemaUids.A),
     bloomOf(contract, attestedTopic, schemaUids.C),
   ])
-    expect(doubtedBlocks([header(7, bloom)], filter, [])).toEqual([])
+    expect(missedBlocksOf([header(7, bloom)], filter, [])).toEqual([])
 })
 
 test('where the attesters are named, one of them is in the bloom of a block that is doubted', () => {
   const others = { ...filter, attesters: [contract, attester] }
-  expect(doubtedBlocks([header(7, bloomOf(contract, attestedTopic, schemaUids.A))], others, [])).toEqual([])
-  expect(doubtedBlocks([header(7, bloomOf(contract, attestedTopic, schemaUids.A, topicOf(attester)))], others, [])).toEqual([7])
+  expect(missedBlocksOf([header(7, bloomOf(contract, attestedTopic, schemaUids.A))], others, [])).toEqual([])
+  expect(missedBlocksOf([header(7, bloomOf(contract, attestedTopic, schemaUids.A, topicOf(attester)))], others, [])).toEqual([7])
 })

@@ -1,5 +1,5 @@
 /** Previews of refunds. The API decides the amounts. */
-import { shareOf } from '../../../lib/rounding.ts'
+import { multiplyHalfEven } from '../../../lib/rounding.ts'
 import type { Schema } from '../../lib/api/api.ts'
 import type { Money } from '../../lib/forms/amounts.ts'
 
@@ -53,7 +53,7 @@ export function lineRefundAmount(order: Order, line: Line, quantity: number): nu
     .filter(({ lineId }) => lineId === line.id)
   const units = sum(before.map((one) => one.quantity)) + quantity
   if (units > line.quantity) return Number.NaN
-  return Math.max(0, shareOf(amountPaidFor(line), units, line.quantity) - sum(before.map(({ amount }) => amount.amount)))
+  return Math.max(0, multiplyHalfEven(amountPaidFor(line), units, line.quantity) - sum(before.map(({ amount }) => amount.amount)))
 }
 
 export type RefundKind = 'lines' | 'amount' | 'all'

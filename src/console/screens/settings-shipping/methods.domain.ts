@@ -1,7 +1,7 @@
 /** Form values, bodies and offers of shipping methods. */
 import type { Money } from '../../../lib/money.ts'
 import { type Province, type Provinces, provincesOf } from '../../../lib/provinces.ts'
-import { chargeOf, type Destination, reaches } from '../../../lib/shipping-offers.ts'
+import { chargeOf, type Destination, shipsTo } from '../../../lib/shipping-offers.ts'
 import type { Schema } from '../../lib/api/api.ts'
 import { moneyText, parseMoney } from '../../lib/forms/amounts.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
@@ -152,7 +152,7 @@ export const offersFor = (methods: readonly Method[], { grams, amount, to }: Car
   const known = methods.map(toRule)
   return methods.map((method, at) => {
     const rule = known[at]
-    if (!rule || !reaches(rule, known, to, provinces)) return { method, price: undefined, because: 'NOT_REACHED' }
+    if (!rule || !shipsTo(rule, known, to, provinces)) return { method, price: undefined, because: 'NOT_REACHED' }
     const price = chargeOf(rule, { grams, amount: amount.amount })
     if (!price) return { method, price: undefined, because: 'TOO_LARGE' }
     return price.currency === amount.currency ? { method, price } : { method, price: undefined, because: 'OTHER_CURRENCY' }

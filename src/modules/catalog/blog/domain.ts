@@ -1,7 +1,7 @@
 import type { blogs } from '../../../../db/schema/catalog.ts'
-import { defined, isoTimes, type Optional } from '../../../lib/objects.ts'
-import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../../lib/search-terms.ts'
-import { bytesOf, publicRecordsBytesMax, withinBytes } from '../../../lib/shorten-texts.ts'
+import { isoTimes, type Optional, withoutUndefined } from '../../../lib/objects.ts'
+import { distinctTags, handleOf, searchTermsOf, textOfHtml } from '../../../lib/search-terms.ts'
+import { bytesOf, publicRecordsBytesMax, shortenTexts } from '../../../lib/shorten-texts.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 
 export type Blog = typeof blogs.$inferSelect
@@ -43,13 +43,13 @@ export function buildBlog(
 /** Applies a change. A PUBLISHED blog without a date gets the date of now. */
 export function applyBlogChange(before: Blog, input: BlogInput, now: number): Blog {
   const tags = input.tags ? distinctTags(input.tags) : before.tags
-  const after: Blog = { ...before, ...defined(input), tags, updatedAt: now, version: before.version + 1 }
+  const after: Blog = { ...before, ...withoutUndefined(input), tags, updatedAt: now, version: before.version + 1 }
   if (after.status === 'PUBLISHED') after.publishedAt ??= now
   return { ...after, words: wordsOfBlog(after) }
 }
 
 const wordsOfBlog = ({ title, excerpt, tags, bodyHtml }: Blog) =>
-  ` ${wordsOf([title, excerpt ?? '', ...tags, textOfHtml(bodyHtml)].join(' '), wordsMax).join(' ')} `
+  ` ${searchTermsOf([title, excerpt ?? '', ...tags, textOfHtml(bodyHtml)].join(' '), wordsMax).join(' ')} `
 
 /** Returns the audited difference. Texts and author are named without their values. */
 export const blogDifference = (before: Blog | undefined, after: Blog | undefined): Difference =>
@@ -82,7 +82,7 @@ export type ManagedBlogView = ReturnType<typeof managedBlogView>
 export function shortenBlogs<List extends { readonly data: BlogView[] }>(list: List): List {
   const texts = list.data.map((blog) => JSON.stringify(blog))
   // Reserves one byte for each comma between the texts.
-  const bounded = withinBytes(texts, publicRecordsBytesMax - texts.length, (text, most) => {
+  const bounded = shortenTexts(texts, publicRecordsBytesMax - texts.length, (text, most) => {
     const blog = { ...(JSON.parse(text) as BlogView), bodyHtml: '' }
     const short = JSON.stringify(blog)
     return bytesOf(short) <= most ? short : JSON.stringify({ ...blog, excerpt: null, tags: [] })

@@ -6,8 +6,8 @@ import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified, RecordId } from '../../../http/schema.ts'
 import { assertShopOrigin } from '../../../http/shop.ts'
-import { pageOf, type Slice, sliceOf } from '../../../lib/page.ts'
-import { wordsOf } from '../../../lib/search-terms.ts'
+import { type PageSlice, pageOf, sliceOf } from '../../../lib/page.ts'
+import { searchTermsOf } from '../../../lib/search-terms.ts'
 import { shortenBlogs } from './domain.ts'
 import { type BlogDeps, changeBlog, createBlog, listBlogs, readBlog, readPublicBlog, removeBlog, shopOfPublicBlog } from './index.ts'
 import { BlogRecord, Blogs, ChangeBlog, CreateBlog, ListBlogs } from './model.ts'
@@ -42,8 +42,8 @@ export const publicBlogRoutes = (deps: HttpDeps & BlogDeps) =>
 
 type BlogSearch = { query: { q?: string }; shop: ShopContext; principal: Principal; params?: object }
 
-async function findBlogs(deps: BlogDeps, { query: { q = '' }, shop, principal }: BlogSearch, slice: Slice) {
-  const words = wordsOf(q, queryWordsMax)
+async function findBlogs(deps: BlogDeps, { query: { q = '' }, shop, principal }: BlogSearch, slice: PageSlice) {
+  const words = searchTermsOf(q, queryWordsMax)
   // The query has only punctuation, which no blog contains.
   if (q.trim() !== '' && words.length === 0) return pageOf([], 0, slice)
   return listBlogs(deps, { shop, seesDrafts: seesDrafts(principal) }, words, slice)

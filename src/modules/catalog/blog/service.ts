@@ -1,13 +1,13 @@
 import type { Writer } from '../../../../db/engine.ts'
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
 import { sanitize } from '../../../core/html.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { assertPublicationDate } from '../../../core/publication.ts'
-import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { freeName } from '../../../lib/names.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { audited } from '../../operations/audit/index.ts'
 import {
   applyBlogChange,
@@ -37,7 +37,7 @@ function sanitizeInput<Input extends BlogInput>(input: Input): Input {
  */
 export async function createBlog(
   deps: BlogDeps,
-  by: Change,
+  by: CommandContext,
   input: BlogInput & { title: string; bodyHtml: string },
 ): Promise<ManagedBlogView> {
   const { blogStore: store, newId, clock } = deps
@@ -54,31 +54,31 @@ export async function createBlog(
  * Changes a blog. Fields that `input` leaves undefined stay.
  * @throws AppError INVALID; NOT_FOUND (also for another shop's); PRECONDITION_FAILED; CONFLICT if the slug is taken
  */
-export async function changeBlog(deps: BlogDeps, by: Change, id: string, input: BlogInput): Promise<ManagedBlogView> {
+export async function changeBlog(deps: BlogDeps, by: CommandContext, id: string, input: BlogInput): Promise<ManagedBlogView> {
   const { blogStore: store, clock } = deps
   const change = sanitizeInput(input)
   return audited(deps, by, { action: 'blog.changed', subject: id }, async (tx, tell) => {
     const before = await findToChange(tx, deps, by, id)
     const blog = applyBlogChange(before, change, clock.now())
-    unlessStale(await store.replace(tx, before, blog))
+    assertNotStale(await store.replace(tx, before, blog))
     tell(blogDifference(before, blog))
     return managedBlogView(blog)
   }).catch(refuseTaken(slugTaken))
 }
 
 /** Reads the blog for a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
-async function findToChange(tx: Writer, { blogStore }: BlogDeps, { shop, expected }: Change, id: string): Promise<Blog> {
+async function findToChange(tx: Writer, { blogStore }: BlogDeps, { shop, expected }: CommandContext, id: string): Promise<Blog> {
   const blog = await blogStore.find(shop.id, id, tx)
   if (!blog) throw noSuchBlog()
-  assertExpected(expected, blog.version)
+  assertVersion(expected, blog.version)
   return blog
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
-export const removeBlog = (deps: BlogDeps, by: Change, id: string): Promise<void> =>
+export const removeBlog = (deps: BlogDeps, by: CommandContext, id: string): Promise<void> =>
   audited(deps, by, { action: 'blog.removed', subject: id }, async (tx, tell) => {
     const before = await findToChange(tx, deps, by, id)
-    unlessStale(await deps.blogStore.remove(tx, before))
+    assertNotStale(await deps.blogStore.remove(tx, before))
     tell(blogDifference(before, undefined))
   })
 
@@ -93,7 +93,7 @@ export async function listBlogs(
   { blogStore, clock }: BlogDeps,
   { shop, seesDrafts }: Reader,
   words: readonly string[],
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<BlogView>> {
   const query = { shopId: shop.id, words, publicAt: seesDrafts ? undefined : clock.now() }
   const { rows: blogs, total } = await blogStore.list(query, slice)

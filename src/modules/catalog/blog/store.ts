@@ -4,8 +4,8 @@ import { selectSlice } from '../../../../db/page-query.ts'
 import { prepare, rowsOf } from '../../../../db/prepared.ts'
 import { blogs } from '../../../../db/schema/catalog.ts'
 import { shops } from '../../../../db/schema/shop.ts'
-import type { Slice } from '../../../lib/page.ts'
-import { inStoredForm } from '../../../lib/search-terms.ts'
+import type { PageSlice } from '../../../lib/page.ts'
+import { findByHandle } from '../../../lib/search-terms.ts'
 import type { Blog } from './domain.ts'
 
 export type BlogQuery = {
@@ -48,14 +48,14 @@ export function createBlogStore({ read }: Pick<Database, 'read'>) {
     },
     /** Finds a blog, published or not, in any shop that is not suspended. */
     async findBySlug(slug: string): Promise<Blog | undefined> {
-      return inStoredForm(slug, (form) => read.first(bySlug, { slug: form }))
+      return findByHandle(slug, (form) => read.first(bySlug, { slug: form }))
     },
     /** Returns the shop of a blog that is published at `now`. */
     async publicShopOf(slug: string, now: number): Promise<string | undefined> {
-      return (await inStoredForm(slug, (form) => read.first(shopBySlug, { slug: form, now })))?.shopId
+      return (await findByHandle(slug, (form) => read.first(shopBySlug, { slug: form, now })))?.shopId
     },
     /** Newest first: by publication date for the public, else by creation. */
-    list(query: BlogQuery, slice: Slice): Promise<{ rows: Blog[]; total: number }> {
+    list(query: BlogQuery, slice: PageSlice): Promise<{ rows: Blog[]; total: number }> {
       const newest = query.publicAt === undefined ? blogs.createdAt : blogs.publishedAt
       return selectSlice(read, blogs, { where: matching(query), order: [desc(newest), desc(blogs.id)], ...slice })
     },

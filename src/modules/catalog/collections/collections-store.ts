@@ -4,8 +4,8 @@ import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { rowsOf, updateOf } from '../../../../db/prepared.ts'
 import { collectionProducts, collections, productDocuments, products } from '../../../../db/schema/catalog.ts'
-import type { Slice } from '../../../lib/page.ts'
-import { storedForms } from '../../../lib/search-terms.ts'
+import type { PageSlice } from '../../../lib/page.ts'
+import { storedHandleForms } from '../../../lib/search-terms.ts'
 
 export type Collection = typeof collections.$inferSelect
 
@@ -21,7 +21,7 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   /** Finds a published collection by id or handle. */
   async findPublished(shopId: string, idOrHandle: string, now: number): Promise<Collection | undefined> {
-    const forms = storedForms(idOrHandle)
+    const forms = storedHandleForms(idOrHandle)
     const found = await read
       .select()
       .from(collections)
@@ -35,9 +35,9 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
       .limit(forms.length)
     return found.find(({ handle }) => handle === forms[0]) ?? found[0]
   },
-  list: (shopId: string, slice: Slice) =>
+  list: (shopId: string, slice: PageSlice) =>
     selectSlice(read, collections, { where: eq(collections.shopId, shopId), order: [desc(collections.id)], ...slice }),
-  listPublished(shopId: string, now: number, slice: Slice): Promise<{ rows: Collection[]; total: number }> {
+  listPublished(shopId: string, now: number, slice: PageSlice): Promise<{ rows: Collection[]; total: number }> {
     const where = and(eq(collections.shopId, shopId), lte(collections.publishedAt, now))
     return selectSlice(read, collections, { where, order: [desc(collections.publishedAt), desc(collections.id)], ...slice })
   },
@@ -55,7 +55,7 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
   async visibleProducts(
     ids: readonly string[],
     now: number,
-    { limit, offset }: Pick<Slice, 'limit' | 'offset'>,
+    { limit, offset }: Pick<PageSlice, 'limit' | 'offset'>,
   ): Promise<Map<string, string[]>> {
     if (ids.length === 0) return new Map()
     const pages = ids.map(

@@ -1,16 +1,16 @@
 import type { Writer } from '../../../../db/engine.ts'
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
 import { sanitize } from '../../../core/html.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { assertPublicationDate } from '../../../core/publication.ts'
-import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { freeName } from '../../../lib/names.ts'
 import { isoTimes, type Optional } from '../../../lib/objects.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { handleOf } from '../../../lib/search-terms.ts'
-import { bytesOf, publicRecordsBytesMax, withinBytes } from '../../../lib/shorten-texts.ts'
+import { bytesOf, publicRecordsBytesMax, shortenTexts } from '../../../lib/shorten-texts.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { firstProductsMax, productsPerCollectionMax } from '../products/domain.ts'
@@ -56,7 +56,7 @@ const normalizeImage = (image: CollectionInput['image']) => (image ? { url: imag
  */
 export async function createCollection(
   deps: CollectionDeps,
-  by: Change,
+  by: CommandContext,
   input: CollectionInput & { title: string },
 ): Promise<ManagedCollection> {
   assertPublicationDate(input.publishedAt)
@@ -84,7 +84,12 @@ export async function createCollection(
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT when the handle is taken */
-export async function changeCollection(deps: CollectionDeps, by: Change, id: string, input: CollectionInput): Promise<ManagedCollection> {
+export async function changeCollection(
+  deps: CollectionDeps,
+  by: CommandContext,
+  id: string,
+  input: CollectionInput,
+): Promise<ManagedCollection> {
   assertPublicationDate(input.publishedAt)
   const change: Partial<Collection> = {}
   if (input.title !== undefined) change.title = input.title
@@ -100,29 +105,34 @@ export async function changeCollection(deps: CollectionDeps, by: Change, id: str
 }
 
 /** Reads the collection for a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
-async function findToChange(tx: Writer, { collectionStore }: CollectionDeps, { shop, expected }: Change, id: string): Promise<Collection> {
+async function findToChange(
+  tx: Writer,
+  { collectionStore }: CollectionDeps,
+  { shop, expected }: CommandContext,
+  id: string,
+): Promise<Collection> {
   const collection = await collectionStore.find(shop.id, id, tx)
   if (!collection) throw noSuchCollection()
-  assertExpected(expected, collection.version)
+  assertVersion(expected, collection.version)
   return collection
 }
 
 async function update(
   tx: Writer,
   deps: CollectionDeps,
-  by: Change,
+  by: CommandContext,
   { id, change }: { id: string; change: Partial<Collection> },
 ): Promise<{ before: Collection; after: Collection }> {
   const before = await findToChange(tx, deps, by, id)
   const changes = { ...change, updatedAt: deps.clock.now(), version: before.version + 1 }
-  return { before, after: unlessStale(await deps.collectionStore.update(tx, before, changes)) }
+  return { before, after: assertNotStale(await deps.collectionStore.update(tx, before, changes)) }
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
-export const removeCollection = (deps: CollectionDeps, by: Change, id: string): Promise<void> =>
+export const removeCollection = (deps: CollectionDeps, by: CommandContext, id: string): Promise<void> =>
   audited(deps, by, { action: 'collection.removed', subject: id }, async (tx, tell) => {
     const before = await findToChange(tx, deps, by, id)
-    unlessStale(await deps.collectionStore.remove(tx, before))
+    assertNotStale(await deps.collectionStore.remove(tx, before))
     tell(collectionDifference(before, undefined))
   })
 
@@ -142,7 +152,7 @@ function refuseRow(at: number, rule: string): void {
  */
 export async function setCollectionProducts(
   deps: CollectionDeps,
-  by: Change,
+  by: CommandContext,
   id: string,
   productIds: readonly string[],
 ): Promise<CollectionWithProducts> {
@@ -163,7 +173,7 @@ export async function setCollectionProducts(
 }
 
 /** Lists the shop's collections, published or not, newest first. */
-export async function listCollections({ collectionStore }: CollectionDeps, shop: Shop, slice: Slice): Promise<Page<CollectionView>> {
+export async function listCollections({ collectionStore }: CollectionDeps, shop: Shop, slice: PageSlice): Promise<Page<CollectionView>> {
   const { rows: collections, total } = await collectionStore.list(shop.id, slice)
   return pageOf(collections.map(collectionView), total, slice)
 }
@@ -196,7 +206,12 @@ const collectionJson = (view: CollectionView & Record<string, unknown>, summarie
  * Returns a published collection as JSON, with a page of its visible products.
  * @throws AppError NOT_FOUND
  */
-export async function readPublishedCollection(deps: PublicReadDeps, shop: PublicShop, idOrHandle: string, slice: Slice): Promise<string> {
+export async function readPublishedCollection(
+  deps: PublicReadDeps,
+  shop: PublicShop,
+  idOrHandle: string,
+  slice: PageSlice,
+): Promise<string> {
   const { collectionStore: store, clock } = deps
   const view = await findPublishedCollection(deps, shop, idOrHandle)
   if (!view) throw noSuchCollection()
@@ -215,7 +230,7 @@ export async function readPublishedCollection(deps: PublicReadDeps, shop: Public
 export async function listPublishedCollections(
   deps: PublicReadDeps,
   shop: PublicShop,
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<{ collections: string[]; total: number }> {
   const { collectionStore: store, clock } = deps
   const now = clock.now()
@@ -241,7 +256,7 @@ function shortCollection({ view, summaries }: { view: CollectionView; summaries:
   if (bytesOf(long) <= most) return long
   const short = bytesOf(view.descriptionHtml) * 4 > most ? { ...view, descriptionHtml: '' } : view
   const left = most - bytesOf(collectionJson(short, [])) - summaries.length
-  const fitting = withinBytes(summaries, left, shortSummary)
+  const fitting = shortenTexts(summaries, left, shortSummary)
   while (fitting.reduce((sum, text) => sum + bytesOf(text), 0) > left) fitting.pop()
   return collectionJson(short, fitting)
 }

@@ -1,5 +1,5 @@
 /** Shared by all dialects of product files: reads rows in batches and collects the rows of each product. */
-import { type CsvRecord, type CsvSource, type Rest, readRecords } from '../../../core/csv-records.ts'
+import { type CsvRecord, type CsvSource, readRecords, type YieldThread } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
 import { type ProductRows, rowsMax } from './csv-product.ts'
 
@@ -14,7 +14,7 @@ export type CsvOptions = {
   /** Limits that are checked before any product is returned. */
   limits?: CsvLimits | undefined
   /** Runs between two slices of the file. Default: yields to the event loop. */
-  rest?: Rest | undefined
+  rest?: YieldThread | undefined
 }
 export type CsvLimits = { rows: number; products: number }
 

@@ -1,6 +1,6 @@
 /** Exports products in Shopify's CSV format, so that `souk import` and other programs can read them. */
 import type { Cell } from '../../../lib/csv-line.ts'
-import { decimalCell, type Table } from '../../../lib/csv-table.ts'
+import { type CsvTable, decimalCell } from '../../../lib/csv-table.ts'
 import type { Money } from '../../../lib/money.ts'
 
 type ExportedVariant = {
@@ -111,7 +111,7 @@ const cells = Object.values(columns)
  * as not published, because Shopify has no column for the date.
  * @param now milliseconds
  */
-export const productTable = (now: () => number): Table<ExportedProduct> => ({
+export const productTable = (now: () => number): CsvTable<ExportedProduct> => ({
   header: Object.keys(columns),
   linesOf(product) {
     const { variants, images } = product

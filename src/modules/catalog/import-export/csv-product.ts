@@ -1,6 +1,6 @@
 import { htmlLengthMax } from '../../../core/html.ts'
 import type { Currency } from '../../../lib/money.ts'
-import { defined } from '../../../lib/objects.ts'
+import { withoutUndefined } from '../../../lib/objects.ts'
 import { imagesMax, variantsMax } from '../products/domain.ts'
 import {
   amountIn,
@@ -68,8 +68,8 @@ export function rejectProduct(errors: readonly RowNote[], rows: number, handle?:
   const listed = [...errors]
     .sort((a, b) => a.row - b.row)
     .slice(0, errorsMax)
-    .map(({ row, ...note }) => ({ row, ...defined({ handle }), ...note }))
-  return { kind: 'rejected', errors: listed, rows, ...defined({ handle }) }
+    .map(({ row, ...note }) => ({ row, ...withoutUndefined({ handle }), ...note }))
+  return { kind: 'rejected', errors: listed, rows, ...withoutUndefined({ handle }) }
 }
 
 class ProductBuilder {
@@ -118,7 +118,7 @@ class ProductBuilder {
 
   /** Reads the product's fields from its first row. Later rows may repeat them or be blank, as in Shopify. */
   private details(first: Row) {
-    return defined({
+    return withoutUndefined({
       title: this.read(first, 'title', shortText),
       // Not trimmed, because white space may be part of the text between tags.
       descriptionHtml: this.read(first, 'descriptionHtml', textUpTo(htmlLengthMax)),
@@ -143,7 +143,7 @@ class ProductBuilder {
     return {
       row: row.number,
       optionValues,
-      ...defined({
+      ...withoutUndefined({
         sku: this.read(row, 'sku', comparedText),
         barcode: this.read(row, 'barcode', comparedText),
         price: this.read(row, 'price', this.amount),
@@ -231,7 +231,7 @@ class ProductBuilder {
     const alt = this.read(row, 'imageAlt', textUpTo(altMaxLength))
     const position = this.read(row, 'imagePosition', parsePosition)
     const earlier = byUrl.get(url)
-    if (!earlier) byUrl.set(url, { url, ...defined({ alt }), position: position ?? byUrl.size + 1 })
+    if (!earlier) byUrl.set(url, { url, ...withoutUndefined({ alt }), position: position ?? byUrl.size + 1 })
     else if (alt) earlier.alt ??= alt
   }
 
@@ -272,7 +272,7 @@ class ProductBuilder {
   }
 
   private columnOf(field: Field): { column?: string } {
-    return defined({ column: this.columns.labels.get(field) })
+    return withoutUndefined({ column: this.columns.labels.get(field) })
   }
 }
 

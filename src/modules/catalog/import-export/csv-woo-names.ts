@@ -1,5 +1,5 @@
 /** Names of WooCommerce's product CSV columns in the languages that use it most. */
-import { folded } from '../../../lib/search-terms.ts'
+import { foldText } from '../../../lib/search-terms.ts'
 
 /**
  * In this order: English as WooCommerce exports it, German, French, Spanish, Italian, Portuguese, Dutch, Polish,
@@ -55,7 +55,7 @@ export type WooName = keyof typeof names
 
 /** Removes diacritics, case, punctuation and spaces, which differ between versions. */
 const keyOf = (name: string): string =>
-  folded(name)
+  foldText(name)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 /** Also keeps a final question mark: Spanish has the columns "Existencias" and "¿Existencias?". */

@@ -1,6 +1,6 @@
 /** Downloads pictures from other servers and stores them like uploads. */
 import { AppError } from '../../../core/errors.ts'
-import { OutgoingError, type SafeAnswer } from '../../../core/outgoing.ts'
+import { OutgoingError, type SafeResponse } from '../../../core/outgoing.ts'
 import { digestOf } from '../../../lib/digest.ts'
 import { pathOf, uploadBytesMax } from './domain.ts'
 import type { MediaDeps } from './providers.ts'
@@ -11,7 +11,7 @@ const triesMax = 3
 const retryAfterMs = 500
 /** Errors that a retry may resolve. */
 const transientErrors = new Set(['timeout', 'connection failed'])
-const isTransient = ({ status }: SafeAnswer) => status === 429 || status >= 500
+const isTransient = ({ status }: SafeResponse) => status === 429 || status >= 500
 
 /** A download that failed, with a reason for the report. Contains nothing of the other server's response. */
 export class PictureFetchError extends Error {

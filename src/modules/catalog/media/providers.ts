@@ -1,7 +1,7 @@
 import { createPictureBench } from '../../../clients/pictures.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
-import { createTurns } from '../../../lib/fair-queue.ts'
+import { createFairQueue } from '../../../lib/fair-queue.ts'
 import { pictureBounds } from '../../../lib/pictures/picture.ts'
 import type { InstanceKeyDeps } from '../../identity/instance-key/index.ts'
 import type { LendingDocumentDeps } from '../../lending/lending-document/index.ts'
@@ -20,11 +20,11 @@ export const mediaProviders = ({ db, config, clock }: Pick<Deps, 'db' | 'config'
   /** Pictures whose missing file was logged, with the time. Every visitor of a shop requests them. */
   loggedPictures: new Map<string, number>(),
   /** Decodes one picture at a time, because it and its pixels are in memory. */
-  decodeQueue: createTurns({
+  decodeQueue: createFairQueue({
     atOnce: 1,
     waitMaxMs,
     waitingMax,
-    usualMs,
+    initialTurnMs: usualMs,
     now: clock.monotonic,
     full: (waitMs) =>
       new AppError('UNAVAILABLE', 'Too many pictures are being looked at: nothing was changed, try again later', {

@@ -1,7 +1,7 @@
 import { t } from 'elysia'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { isHeld } from '../../../http/public-cache.ts'
+import { matchesEtag } from '../../../http/public-cache.ts'
 import type { UploadRule } from '../../../http/route-table.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified, pageQuery } from '../../../http/schema.ts'
@@ -75,7 +75,7 @@ export const publicMediaRoutes = (deps: HttpDeps & MediaDeps) =>
     async ({ params, request }) => {
       const { etag, file, open } = await publicPicture(deps, params.name)
       const headers = { ...safeHeaders, etag }
-      if (isHeld(request.headers, etag)) return new Response(null, { status: 304, headers }) as never
+      if (matchesEtag(request.headers, etag)) return new Response(null, { status: 304, headers }) as never
       const document = await open()
       const body = request.method === 'HEAD' ? null : streamOf(document.chunks())
       return new Response(body, {

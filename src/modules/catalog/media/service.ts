@@ -1,12 +1,12 @@
 import { DatabaseOutcomeUnknown } from '../../../../db/engine.ts'
-import type { Change } from '../../../core/command-context.ts'
-import { documentName, type KeptDocument } from '../../../core/documents.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
+import { documentName, type StoredDocument } from '../../../core/documents.ts'
 import { AppError } from '../../../core/errors.ts'
-import { type BenchFile, type OnBench, type Rendered, RenderFailed } from '../../../core/pictures.ts'
+import { type RenderedPicture, RenderFailed, type UploadedPicture, type WorkspaceFile } from '../../../core/pictures.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { assertExpected } from '../../../core/versions.ts'
+import { assertVersion } from '../../../core/versions.ts'
 import { hourMs } from '../../../lib/day.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { beginsAsPicture, type CleanPicture, cleanPicture, headBytes, notAPicture, PictureRefused } from '../../../lib/pictures/index.ts'
 import { assertStoreIsOwn, watchPictureStore } from '../../lending/lending-document/index.ts'
 import { audited } from '../../operations/audit/index.ts'
@@ -29,7 +29,7 @@ import type { MediaDeps } from './providers.ts'
 /** Records never change. */
 const onlyVersion = 1
 
-type PictureChange = Change<Pick<ShopContext, 'id'>>
+type PictureChange = CommandContext<Pick<ShopContext, 'id'>>
 
 const mb = 1024 * 1024
 const retryAfterSeconds = 5
@@ -126,10 +126,10 @@ async function assertQuota(deps: MediaDeps, shopId: string, bytes: number): Prom
 const isDecoded = ({ type, frames }: Omit<CleanPicture, 'parts'>) => type !== 'image/avif' && !(type === 'image/webp' && frames > 1)
 
 /** Waits in the queue, parses and renders the picture, and stores it. */
-async function inspectAndStore(deps: MediaDeps, by: PictureChange, picture: OnBench): Promise<StoredPicture> {
-  const endTurn = await deps.decodeQueue.take([by.shop.id])
+async function inspectAndStore(deps: MediaDeps, by: PictureChange, picture: UploadedPicture): Promise<StoredPicture> {
+  const endTurn = await deps.decodeQueue.acquire([by.shop.id])
   let clean: Omit<CleanPicture, 'parts'>
-  let rendered: Rendered
+  let rendered: RenderedPicture
   try {
     const { parts, ...properties } = cleanPicture(await picture.bytes())
     clean = properties
@@ -148,7 +148,7 @@ async function storeFiles(
   deps: MediaDeps,
   by: PictureChange,
   clean: Omit<CleanPicture, 'parts'>,
-  { original, sizes }: Rendered,
+  { original, sizes }: RenderedPicture,
 ): Promise<StoredPicture> {
   const now = deps.clock.now()
   const { type, width, height, frames } = clean
@@ -173,7 +173,7 @@ async function storeFiles(
 
 async function putFile(
   { documentStores: { pictures: store }, randomBytes }: MediaDeps,
-  { bytes, digest, chunks }: BenchFile,
+  { bytes, digest, chunks }: WorkspaceFile,
   properties: Pick<PictureFile, 'hash' | 'width' | 'height' | 'type'>,
 ): Promise<PictureFile> {
   const storageName = documentName(randomBytes)
@@ -217,7 +217,7 @@ async function removeFiles(
 }
 
 /** Lists the shop's pictures, newest first. */
-export async function listPictures(deps: MediaDeps, shop: Pick<ShopContext, 'id'>, slice: Slice): Promise<Page<MediaView>> {
+export async function listPictures(deps: MediaDeps, shop: Pick<ShopContext, 'id'>, slice: PageSlice): Promise<Page<MediaView>> {
   const { rows, total } = await deps.mediaStore.list(shop.id, slice)
   const base = baseOf(deps)
   return pageOf(
@@ -235,7 +235,7 @@ export async function removePicture(deps: MediaDeps, by: PictureChange, id: stri
   const files = await audited(deps, by, { action: 'media.removed', subject: id }, async (tx, tell) => {
     const record = await deps.mediaStore.find(tx, by.shop.id, id)
     if (!record) throw new AppError('NOT_FOUND', 'No such picture')
-    assertExpected(by.expected, onlyVersion)
+    assertVersion(by.expected, onlyVersion)
     const product = await deps.mediaStore.shownBy(tx, id)
     if (product !== undefined) throw new AppError('CONFLICT', `A product shows this picture, ${product}: take it out of there first`)
     const removedFiles = await deps.mediaStore.remove(tx, record)
@@ -263,7 +263,7 @@ function logOnce(
 }
 
 /** A file of a picture. Nothing is read before `open`. */
-export type PictureResponse = { readonly etag: string; readonly file: PictureFile; open(): Promise<KeptDocument> }
+export type PictureResponse = { readonly etag: string; readonly file: PictureFile; open(): Promise<StoredDocument> }
 
 /**
  * Finds the file for the name of a picture, with or without a width.

@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, gt, inArray, lt, lte, sql } from 'drizzle-or
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { prepare, rowsOf } from '../../../../db/prepared.ts'
 import { media, mediaSources, mediaUsage, mediaUses, pictureFiles, pictures } from '../../../../db/schema/media.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import type { Media, Picture, PictureFile, ShopPicture } from './domain.ts'
 
 const filesOfPicture = prepare((queries) =>
@@ -42,7 +42,7 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
       .innerJoin(pictures, eq(pictures.hash, media.hash))
       .where(and(eq(media.shopId, shopId), inArray(media.hash, [...hashes])))
   },
-  async list(shopId: string, { offset, limit, after }: Slice): Promise<{ rows: ShopPicture[]; total: number }> {
+  async list(shopId: string, { offset, limit, after }: PageSlice): Promise<{ rows: ShopPicture[]; total: number }> {
     const where = and(eq(media.shopId, shopId), typeof after === 'string' ? lt(media.id, after) : undefined)
     const [totals] = after === undefined ? await read.select({ n: count() }).from(media).where(where) : []
     const rows = await read

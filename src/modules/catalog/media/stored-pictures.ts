@@ -1,5 +1,5 @@
 /** Verifies stored pictures. */
-import { isOfPictures } from '../../../core/documents.ts'
+import { isPictureStore } from '../../../core/documents.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { digestOfAll } from '../../../lib/digest.ts'
 import { isStoreUnavailable, type PictureDigest } from '../../lending/lending-document/index.ts'
@@ -40,7 +40,7 @@ export async function* findPictureFaults(
 }
 
 async function faultOf({ documentStores }: PictureFileDeps, file: PictureFile): Promise<PictureFault['fault'] | undefined> {
-  const store = isOfPictures(file.store) ? documentStores.of(file.store) : undefined
+  const store = isPictureStore(file.store) ? documentStores.of(file.store) : undefined
   try {
     const found = store && (await store.get(file.storageName))
     if (!found) return store ? 'MISSING' : 'UNREACHABLE'

@@ -1,12 +1,12 @@
 import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
-import { wordFor } from '../../../../db/admin-search.ts'
+import { exactWordOf } from '../../../../db/admin-search.ts'
 import { engine } from '../../../../db/columns.ts'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { foldBlocks, pageOfBlocks } from '../../../../db/list-pages.ts'
+import { extendBlocks, readListPage } from '../../../../db/list-pages.ts'
 import { products, variants } from '../../../../db/schema/catalog.ts'
 import { managedSearch, productIndexed } from '../../../../db/search.ts'
-import { fillsOf } from '../../../../db/search-backfill.ts'
-import type { Slice } from '../../../lib/page.ts'
+import { backfillProgressOf } from '../../../../db/search-backfill.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import type { ProductWithVariants } from './domain.ts'
 import { type AdminProductFilter, adminSearchTerms, matchesFilter } from './listing.ts'
 
@@ -26,27 +26,27 @@ type ProductPage = {
   readonly isLong?: boolean
 }
 
-const fills = fillsOf('PRODUCTS')
+const fills = backfillProgressOf('PRODUCTS')
 /** Progress of the job that renders missing summaries. */
-export const summaryFills = fillsOf('SUMMARIES')
+export const summaryFills = backfillProgressOf('SUMMARIES')
 
 /** Products as the shop's staff list and search them. */
 export const adminProductStore = {
   /** Indexes a product for the staff's search. */
   async put(tx: Writer, record: ProductWithVariants): Promise<void> {
     const { words, plain, values } = adminSearchTerms(record)
-    const ofFilters = values.map(([kind, value]) => wordFor(kind, value))
+    const ofFilters = values.map(([kind, value]) => exactWordOf(kind, value))
     await managedSearch.put(tx, record.product, { words, whole: [...plain, ...ofFilters] })
   },
 
   /** Returns a page of a shop's products, newest first. */
-  async list(read: Reader, filter: AdminProductFilter, slice: Slice): Promise<ProductPage> {
+  async list(read: Reader, filter: AdminProductFilter, slice: PageSlice): Promise<ProductPage> {
     const { shopId, words, values } = filter
     if (words?.length === 0) return { records: [], total: 0, isCapped: false }
     if (words === undefined && values.length === 0) return listUnfiltered(read, shopId, slice)
-    const exactValues = values.map(([kind, value]) => wordFor(kind, value))
+    const exactValues = values.map(([kind, value]) => exactWordOf(kind, value))
     // Reads the progress before the index: a product that the job indexes in between is then found twice, not missed.
-    const fill = await fills.fillOf(read)
+    const fill = await fills.readProgress(read)
     const indexed = await managedSearch.find(read, { shopId, words: words ?? [], whole: exactValues, limit: filteredTotalMax + 1 })
     const unindexed = fill ? await findUnindexed(read, filter, fill.below) : { ids: [], isWhole: true }
     // Removes duplicates. Ids are ASCII, so sorting them is by age.
@@ -61,15 +61,15 @@ export const adminProductStore = {
 
   /**
    * Reads the next products of an export, oldest first. Every product is examined, so no limit hides any.
-   * @returns `lookedTo`: the last id that was examined; undefined at the end
+   * @returns `scannedTo`: the last id that was examined; undefined at the end
    */
   async piece(
     read: Reader,
     filter: AdminProductFilter,
-    { limit, after }: Slice,
-  ): Promise<{ wholes: ProductWithVariants[]; lookedTo: string | undefined }> {
+    { limit, after }: PageSlice,
+  ): Promise<{ wholes: ProductWithVariants[]; scannedTo: string | undefined }> {
     const { shopId, words, values } = filter
-    if (words?.length === 0) return { wholes: [], lookedTo: undefined }
+    if (words?.length === 0) return { wholes: [], scannedTo: undefined }
     const isFiltered = words !== undefined || values.length > 0
     const rows = await read
       .select({ id: products.id })
@@ -79,18 +79,18 @@ export const adminProductStore = {
       .limit(isFiltered ? Math.min(limit, filteredChunkMax) : limit)
     const ids = rows.map(({ id }) => id)
     const wholes = (await loadProducts(read, ids)).reverse()
-    return { wholes: isFiltered ? wholes.filter((record) => matchesFilter(record, filter)) : wholes, lookedTo: ids.at(-1) }
+    return { wholes: isFiltered ? wholes.filter((record) => matchesFilter(record, filter)) : wholes, scannedTo: ids.at(-1) }
   },
 
   /** Folds the list, so that late pages cost no more than the first. @param before an id, see db/list-pages.ts */
-  shorten: (db: Database, shopId: string, before: string): Promise<number> => foldBlocks(db, { list: 'PRODUCTS', shopId }, before),
+  shorten: (db: Database, shopId: string, before: string): Promise<number> => extendBlocks(db, { list: 'PRODUCTS', shopId }, before),
 
   ...fills,
   /**
    * Returns the ids after `after` that are not indexed. Always empty on SQLite, where no older version runs beside this
    * one.
    */
-  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+  async unindexedAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
     if (engine === 'sqlite') return []
     const rows = await read.rows<{ id: string }>(
       sql`select p.id as id from products p where p.id > ${after} and not exists (${productIndexed}) order by p.id limit ${limit}`,
@@ -128,8 +128,8 @@ async function findUnindexed(
   return { ids: rows.map(({ id }) => id), isWhole: next.length === 0 }
 }
 
-async function listUnfiltered(read: Reader, shopId: string, slice: Slice): Promise<ProductPage> {
-  const { ids, total, isLong } = await pageOfBlocks(read, { list: 'PRODUCTS', shopId }, slice)
+async function listUnfiltered(read: Reader, shopId: string, slice: PageSlice): Promise<ProductPage> {
+  const { ids, total, isLong } = await readListPage(read, { list: 'PRODUCTS', shopId }, slice)
   return { records: await loadProducts(read, ids), total, isCapped: false, isLong }
 }
 

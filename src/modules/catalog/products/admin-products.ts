@@ -1,10 +1,10 @@
-import { type Filling, fillSearch, fillUnknown } from '../../../core/backfill.ts'
-import type { Piece } from '../../../core/csv-list.ts'
-import { shortenList } from '../../../core/long-lists.ts'
+import { backfillSearch, indexMissed, type SearchBackfill } from '../../../core/backfill.ts'
+import type { ListChunk } from '../../../core/csv-list.ts'
+import { extendPageIndex } from '../../../core/long-lists.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { Optional } from '../../../lib/objects.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
-import { wordsOf } from '../../../lib/search-terms.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
+import { searchTermsOf } from '../../../lib/search-terms.ts'
 import { stockStore } from '../stock/stock-store.ts'
 import { adminProductStore as store, summaryFills } from './admin-products-store.ts'
 import { searchWords } from './domain.ts'
@@ -21,7 +21,7 @@ const queryWordsMax = 10
 
 const filterOf = ({ id: shopId }: Pick<ShopContext, 'id'>, { q, ...values }: AdminProductQuery): AdminProductFilter => ({
   shopId,
-  words: q === undefined || q.trim() === '' ? undefined : wordsOf(q, queryWordsMax),
+  words: q === undefined || q.trim() === '' ? undefined : searchTermsOf(q, queryWordsMax),
   values: filterValuesOf(values),
 })
 
@@ -30,10 +30,10 @@ export async function listProducts(
   deps: CatalogDeps,
   shop: Pick<ShopContext, 'id'>,
   query: AdminProductQuery,
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<ManagementProduct> & { totalCapped?: true }> {
   const { records: wholes, total, isCapped, isLong } = await store.list(deps.db.read, filterOf(shop, query), slice)
-  if (isLong) shortenList(deps, store.shorten, shop.id, 'product')
+  if (isLong) extendPageIndex(deps, store.shorten, shop.id, 'product')
   const page = pageOf(
     wholes.map((record) => managementViewWithUrls(deps, record)),
     total,
@@ -47,15 +47,15 @@ export async function readProductChunk(
   deps: CatalogDeps,
   shop: Pick<ShopContext, 'id'>,
   query: AdminProductQuery,
-  slice: Slice,
-): Promise<Piece<ManagementProduct>> {
-  const { wholes, lookedTo } = await store.piece(deps.db.read, filterOf(shop, query), slice)
-  return { data: wholes.map((record) => managementViewWithUrls(deps, record)), lookedTo }
+  slice: PageSlice,
+): Promise<ListChunk<ManagementProduct>> {
+  const { wholes, scannedTo } = await store.piece(deps.db.read, filterOf(shop, query), slice)
+  return { data: wholes.map((record) => managementViewWithUrls(deps, record)), scannedTo }
 }
 
 type BackfillDeps = Pick<CatalogDeps, 'db' | 'clock' | 'log' | 'catalogStore'>
 
-const searchBackfill = (deps: BackfillDeps): Filling => ({
+const searchBackfill = (deps: BackfillDeps): SearchBackfill => ({
   ...store,
   subject: 'products',
   kind: 'product',
@@ -72,17 +72,17 @@ const searchBackfill = (deps: BackfillDeps): Filling => ({
  * are done
  */
 export const backfillProductSearch = (deps: BackfillDeps): Promise<{ filled: number; isDone: boolean }> =>
-  fillSearch(deps, searchBackfill(deps))
+  backfillSearch(deps, searchBackfill(deps))
 
 /** Indexes products that a process of an older version has just created. @returns the count */
-export const indexUnindexedProducts = (deps: BackfillDeps): Promise<number> => fillUnknown(deps, searchBackfill(deps))
+export const indexUnindexedProducts = (deps: BackfillDeps): Promise<number> => indexMissed(deps, searchBackfill(deps))
 
 /**
  * Renders missing summaries of products from older versions.
  * @returns the count, and whether all are done
  */
 export const backfillProductSummaries = (deps: BackfillDeps): Promise<{ filled: number; isDone: boolean }> =>
-  fillSearch(deps, {
+  backfillSearch(deps, {
     ...searchBackfill(deps),
     ...summaryFills,
     subject: 'summaries',

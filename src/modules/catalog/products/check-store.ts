@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { productIndexed } from '../../../../db/search.ts'
-import { type Checked, type Finding, findingsOf } from '../../../core/integrity-check.ts'
+import { type CheckContext, checkRules, type Finding } from '../../../core/integrity-check.ts'
 
 /** Finds list filters that differ from their products, and products that are not indexed. */
-export const findCatalogInconsistencies = (db: Checked): AsyncGenerator<Finding> =>
-  findingsOf(db, [
+export const findCatalogInconsistencies = (db: CheckContext): AsyncGenerator<Finding> =>
+  checkRules(db, [
     {
       subject: 'filters of listings',
       broken: sql`

@@ -40,11 +40,11 @@ export function createDocumentCache(deps: Pick<Deps, 'db' | 'config' | 'life'> &
     ...bounds,
     charactersMax,
     charactersOf: ({ document }) => document?.length ?? 0,
-    dropped: (cached) => {
+    onEvict: (cached) => {
       cached.document = undefined
     },
   })
-  const entries = createCache<CachedDocument>({ ...bounds, dropped: (_, id) => withText.forget(id) })
+  const entries = createCache<CachedDocument>({ ...bounds, onEvict: (_, id) => withText.delete(id) })
 
   function withCurrentUrls(found: StoredDocument): StoredDocument {
     const bounded = shortenDocument(found.document)
@@ -63,18 +63,18 @@ export function createDocumentCache(deps: Pick<Deps, 'db' | 'config' | 'life'> &
   function cacheText(id: string, cached: CachedDocument, text: string): void {
     if (!withText.hasRoom(text.length) && ++misses % admitOneIn !== 0) return
     cached.document = text
-    if (!withText.keep(id, cached)) cached.document = undefined
+    if (!withText.set(id, cached)) cached.document = undefined
   }
 
   function keptNow(id: string): CachedDocument | undefined {
     const cached = entries.get(id)
-    if (cached || !entries.isOn()) return cached
+    if (cached || !entries.isEnabled()) return cached
     const found = read(id)
     // With quantities the document changes with every order.
     if (!found || found.showQuantity) return undefined
     const { etag, visibleFrom, shopId, document } = found
     const entry: CachedDocument = { etag, visibleFrom, shopId, showQuantity: false, document: undefined }
-    entries.keep(id, entry)
+    entries.set(id, entry)
     cacheText(id, entry, document)
     return entry
   }
@@ -91,8 +91,8 @@ export function createDocumentCache(deps: Pick<Deps, 'db' | 'config' | 'life'> &
   return {
     keptNow,
     textOf,
-    invalidate: (id) => entries.forget(id),
-    invalidateShop: (shopId) => entries.forgetWhere((cached) => cached.shopId === shopId),
+    invalidate: (id) => entries.delete(id),
+    invalidateShop: (shopId) => entries.deleteWhere((cached) => cached.shopId === shopId),
     find(id) {
       const cached = keptNow(id)
       const document = cached && textOf(id, cached)

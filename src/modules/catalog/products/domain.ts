@@ -2,8 +2,8 @@ import type { productDocuments, products, variants } from '../../../../db/schema
 import { AppError } from '../../../core/errors.ts'
 import { assertPublicationDate } from '../../../core/publication.ts'
 import type { Money } from '../../../lib/money.ts'
-import { defined, type Optional, pick } from '../../../lib/objects.ts'
-import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../../lib/search-terms.ts'
+import { type Optional, pick, withoutUndefined } from '../../../lib/objects.ts'
+import { distinctTags, handleOf, searchTermsOf, textOfHtml } from '../../../lib/search-terms.ts'
 
 export type Product = typeof products.$inferSelect
 export type Variant = typeof variants.$inferSelect
@@ -114,7 +114,7 @@ export function applyProductChange(before: ProductWithVariants, input: ProductIn
   assertOptions(options)
   const product: Product = {
     ...before.product,
-    ...defined(pick(input, 'handle', 'title', 'descriptionHtml', 'vendor', 'type')),
+    ...withoutUndefined(pick(input, 'handle', 'title', 'descriptionHtml', 'vendor', 'type')),
     tags: input.tags ? distinctTags(input.tags) : before.product.tags,
     status,
     options,
@@ -239,8 +239,8 @@ function applyVariantChange(old: Variant | undefined, input: VariantInput, produ
     // A variant with a count is tracked.
     trackInventory: input.onHand !== undefined,
     ...old,
-    ...defined(pick(input, 'sku', 'barcode', 'weightGrams', 'requiresShipping', 'taxable', 'taxClass')),
-    ...defined(pick(input, 'trackInventory', 'allowBackorder', 'onHand', 'imageId', 'lowStockAt')),
+    ...withoutUndefined(pick(input, 'sku', 'barcode', 'weightGrams', 'requiresShipping', 'taxable', 'taxClass')),
+    ...withoutUndefined(pick(input, 'trackInventory', 'allowBackorder', 'onHand', 'imageId', 'lowStockAt')),
     id: old?.id ?? newId,
     productId,
     position: 0,
@@ -415,7 +415,7 @@ export type SearchableProduct = {
 /** Returns the distinct words that find a product. */
 export function searchWords({ product, variants }: SearchableProduct): string[] {
   const skus = variants.map(({ sku }) => sku ?? '')
-  return wordsOf(
+  return searchTermsOf(
     [
       product.title,
       product.vendor,

@@ -1,4 +1,4 @@
-import { holdsWords, textOfHtml, wordsOf } from '../../../lib/search-terms.ts'
+import { matchesTerms, searchTermsOf, textOfHtml } from '../../../lib/search-terms.ts'
 import type { ProductWithVariants } from './domain.ts'
 /**
  * Counted lists: anchors count the documents between keys of a sorted list, so that page 40,000 is found without
@@ -108,8 +108,8 @@ export function adminSearchTerms({ product, variants }: ProductWithVariants): { 
   const codes = [...skus, ...variants.map(({ barcode }) => barcode ?? '')]
   const texts = [title, vendor, type, ...tags, ...codes, ...options.flatMap(({ values }) => values)]
   return {
-    words: wordsOf(texts.join(' '), prefixWordsMax),
-    plain: wordsOf(textOfHtml(product.descriptionHtml), descriptionWordsMax),
+    words: searchTermsOf(texts.join(' '), prefixWordsMax),
+    plain: searchTermsOf(textOfHtml(product.descriptionHtml), descriptionWordsMax),
     values: filterValuesOf({ status, vendor, type, tag: tags, sku: skus }),
   }
 }
@@ -118,7 +118,7 @@ export function adminSearchTerms({ product, variants }: ProductWithVariants): { 
 export function matchesFilter(record: ProductWithVariants, { words = [], values }: Omit<AdminProductFilter, 'shopId'>): boolean {
   const terms = adminSearchTerms(record)
   return (
-    holdsWords(words, terms.words, terms.plain) &&
+    matchesTerms(words, terms.words, terms.plain) &&
     values.every(([kind, value]) => terms.values.some((left) => left[0] === kind && left[1] === value))
   )
 }

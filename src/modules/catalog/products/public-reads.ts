@@ -1,8 +1,8 @@
 import { createCache } from '../../../core/cache.ts'
 import type { Deps } from '../../../core/deps.ts'
-import type { Slice } from '../../../lib/page.ts'
-import { wordsOf } from '../../../lib/search-terms.ts'
-import { publicRecordsBytesMax, withinBytes } from '../../../lib/shorten-texts.ts'
+import type { PageSlice } from '../../../lib/page.ts'
+import { searchTermsOf } from '../../../lib/search-terms.ts'
+import { publicRecordsBytesMax, shortenTexts } from '../../../lib/shorten-texts.ts'
 import { type MediaDeps, withPictureUrls } from '../media/index.ts'
 import { newestKeyAt, type Sort, type SortOrder, sorts } from './domain.ts'
 import { applyChanges, type Bucket, locatePosition, pageWindow, tagBitsOf, totalOf } from './listing.ts'
@@ -31,7 +31,7 @@ const queryWordsMax = 10
 const candidatesMax = 1_000
 
 /** Returns a page of a shop's public products. */
-export async function listPublicProducts(deps: ReadDeps, query: PublicQuery, slice: Slice): Promise<PublicPage> {
+export async function listPublicProducts(deps: ReadDeps, query: PublicQuery, slice: PageSlice): Promise<PublicPage> {
   const { ids, ...page } = await pageOfIds(deps, query, slice)
   return { ...page, summaries: await summariesFor(deps, ids, query.showQuantity) }
 }
@@ -48,7 +48,7 @@ export async function summariesFor(
 ): Promise<string[]> {
   const stored = await loadSummaries(deps, ids)
   const summaries = showQuantity ? await addQuantities(deps, stored) : stored
-  return withinBytes(
+  return shortenTexts(
     summaries.map((summary) => withPictureUrls(deps, summary)),
     // Reserves one byte for each comma between the texts.
     bytes - ids.length,
@@ -70,7 +70,11 @@ async function addQuantities({ catalogStore }: Pick<ReadDeps, 'catalogStore'>, s
   return summaries.map((summary) => withQuantities(summary, stocks))
 }
 
-async function pageOfIds(deps: ReadDeps, { showQuantity: _, sort, q, ...conditionsAndShop }: PublicQuery, slice: Slice): Promise<IdsPage> {
+async function pageOfIds(
+  deps: ReadDeps,
+  { showQuantity: _, sort, q, ...conditionsAndShop }: PublicQuery,
+  slice: PageSlice,
+): Promise<IdsPage> {
   const tag = conditionsAndShop.tag?.toLowerCase()
   const filter = { ...conditionsAndShop, tag, tagBits: tag === undefined ? undefined : tagBitsOf([tag]), now: deps.clock.now() }
   if (q !== undefined && q.trim() !== '') return searchProducts(deps, filter, q, slice)
@@ -84,7 +88,7 @@ async function pageOfIds(deps: ReadDeps, { showQuantity: _, sort, q, ...conditio
 }
 
 /** Pages beyond `total` are empty, so a late page costs no more than the first. */
-function pageOfMatches({ ids, isComplete }: { ids: readonly string[]; isComplete: boolean }, { offset, limit }: Slice): IdsPage {
+function pageOfMatches({ ids, isComplete }: { ids: readonly string[]; isComplete: boolean }, { offset, limit }: PageSlice): IdsPage {
   const isCapped = ids.length > totalMax || !isComplete
   return {
     ids: ids.slice(0, totalMax).slice(offset, offset + limit),
@@ -97,7 +101,7 @@ async function listFromCounts(
   { catalogStore, clock, listings }: ReadDeps,
   shopId: string,
   { order, descending }: { order: SortOrder; descending: boolean },
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<IdsPage> {
   const now = clock.now()
   const { buckets, scheduled } = await listings.of(shopId, order, now)
@@ -108,8 +112,8 @@ async function listFromCounts(
   return { ids: descending ? ids.reverse() : ids, total }
 }
 
-async function searchProducts({ catalogStore }: ReadDeps, filter: ProductFilter, q: string, slice: Slice): Promise<IdsPage> {
-  const words = wordsOf(q, queryWordsMax)
+async function searchProducts({ catalogStore }: ReadDeps, filter: ProductFilter, q: string, slice: PageSlice): Promise<IdsPage> {
+  const words = searchTermsOf(q, queryWordsMax)
   if (words.length === 0) return { ids: [], total: 0 }
   const { shopId: _, now: __, tag: ___, tagBits: ____, ...conditions } = filter
   const isFiltered = Object.values(conditions).some((value) => value !== undefined)
@@ -132,7 +136,7 @@ export function createListingCache({ db, catalogStore }: Pick<Deps, 'db'> & { ca
       const key = `${order} ${shopId}`
       const cached = cache.get(key)
       if (cached && cached.from <= now && now < cached.until) return cached
-      return cache.renew(key, async () => {
+      return cache.reload(key, async () => {
         const { anchors, changes, hidden } = await catalogStore.listing(shopId, order, newestKeyAt(now + 1))
         const buckets = applyChanges(anchors, [...changes, ...hidden.map((one) => ({ key: one.key, documents: -1 }))])
         const until = hidden.reduce((soonest, { visibleFrom }) => Math.min(soonest, visibleFrom), Number.POSITIVE_INFINITY)

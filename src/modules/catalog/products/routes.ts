@@ -1,9 +1,9 @@
 import { type Static, t } from 'elysia'
-import type { Asked } from '../../../core/csv-list.ts'
+import type { ListRequest } from '../../../core/csv-list.ts'
 import { publicationInMs } from '../../../core/publication.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { importing, importMaxMs } from '../../../http/import-request.ts'
+import { importMaxMs, runImport } from '../../../http/import-request.ts'
 import { publicJson } from '../../../http/public-cache.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified, pageQuery, RecordId } from '../../../http/schema.ts'
@@ -147,7 +147,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
       csv: csvOf(
         'products',
         ManagedProducts,
-        ({ shop, query: { page: _, limit: __, ...query } }: Asked<Static<typeof ListManaged>>, slice) =>
+        ({ shop, query: { page: _, limit: __, ...query } }: ListRequest<Static<typeof ListManaged>>, slice) =>
           readProductChunk(deps, shop, query, slice),
         { table: productTable(() => deps.clock.now()), order: 'asc' },
       ),
@@ -179,7 +179,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
         csv: csvOf(
           'stock-history',
           StockHistory,
-          ({ shop, params: { id: productId, variantId } }: Asked<object, { id: string; variantId: string }>, slice) =>
+          ({ shop, params: { id: productId, variantId } }: ListRequest<object, { id: string; variantId: string }>, slice) =>
             listStockHistory(deps, shop, { productId, variantId }, slice),
         ),
         query: t.Object(pageQuery),
@@ -265,7 +265,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
     .post(
       '/product-v2/import',
       ({ query, shop, actor, upload, request }) =>
-        importing(deps, { slot: [shop.id], request, upload }, async ({ file, bytes, signal, rest }) => {
+        runImport(deps, { slot: [shop.id], request, upload }, async ({ file, bytes, signal, rest }) => {
           const dryRun = query.dryRun === 'true'
           const report = await runReportedImport(deps, { shopId: shop.id, kind: 'products', dryRun, bytes }, (onProgress) =>
             importProducts(deps, { shop, actor }, file, {

@@ -1,10 +1,10 @@
 import type { Writer } from '../../../../db/engine.ts'
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { sanitize } from '../../../core/html.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { etagOf } from '../../../lib/etag.ts'
 import { freeName } from '../../../lib/names.ts'
 import { audited } from '../../operations/audit/index.ts'
@@ -39,7 +39,7 @@ import { managementView, publicView, variantIdsOf, withQuantities } from './view
 export type ManagementProduct = ReturnType<typeof managementView>
 type Shop = Pick<ShopContext, 'id'>
 /** Prices are in the currency of this shop. */
-export type ProductChange = Change<Pick<ShopContext, 'id' | 'currency'>>
+export type ProductChange = CommandContext<Pick<ShopContext, 'id' | 'currency'>>
 
 /** Renders a product with current picture URLs. */
 export function managementViewWithUrls(deps: Pick<CatalogDeps, 'config' | 'life'>, record: ProductWithVariants): ManagementProduct {
@@ -162,7 +162,7 @@ export async function findToChange(
   const record = await catalogStore.findProduct(shop.id, id, tx)
   if (!record) throw noSuchProduct()
   if (variantId !== undefined) findVariant(record, variantId)
-  assertExpected(expected, record.product.version)
+  assertVersion(expected, record.product.version)
   return record
 }
 
@@ -177,7 +177,7 @@ function rewriteProduct(
     const before = await findToChange(tx, deps, by, id, variantId)
     const { record: after, shown: pictures } = await resolveProductPictures(tx, deps, change(before), before.product.images)
     const rendered = renderFittingRecord(after, before)
-    unlessStale(await deps.catalogStore.replace(tx, before, after))
+    assertNotStale(await deps.catalogStore.replace(tx, before, after))
     await recordPictureUses(tx, deps, id, pictures)
     await publishLowStock(tx, deps, variantsFallingLow(before, after))
     await stockHistoryStore.append(tx, stockChangesOf(deps, by, before, after))

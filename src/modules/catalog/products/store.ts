@@ -1,6 +1,6 @@
 import { and, asc, count, eq, getTableColumns, gt, gte, inArray, lte, ne, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Values, Writer } from '../../../../db/engine.ts'
-import { noteInBlocks } from '../../../../db/list-pages.ts'
+import { countInBlock } from '../../../../db/list-pages.ts'
 import { insertAllOf, insertOf, lockedRowsIn, prepare, rowsOf, updateOf, valuesOf } from '../../../../db/prepared.ts'
 import type { ProductFilter } from '../../../../db/product-filter.ts'
 import { fewProducts, filteredProducts, type ProductSort } from '../../../../db/product-lists.ts'
@@ -17,7 +17,7 @@ import {
 import { shops } from '../../../../db/schema/shop.ts'
 import { productSearch } from '../../../../db/search.ts'
 import type { FoundProducts, SearchQuery } from '../../../../db/search-words.ts'
-import { inStoredForm } from '../../../lib/search-terms.ts'
+import { findByHandle } from '../../../lib/search-terms.ts'
 import type { ProductDocument, ProductWithVariants, SortOrder, Stock, Variant } from './domain.ts'
 import type { Bucket } from './listing.ts'
 import type { RenderedProduct } from './summary.ts'
@@ -170,7 +170,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return product ? { product, variants: await variantsOf(from, id) } : undefined
     },
     async findByHandle(shopId: string, handle: string, from: Queries = read): Promise<ProductWithVariants | undefined> {
-      const product = await inStoredForm(handle, (form) => from.first(productQueries.byHandle, { shopId, handle: form }))
+      const product = await findByHandle(handle, (form) => from.first(productQueries.byHandle, { shopId, handle: form }))
       return product ? { product, variants: await variantsOf(from, product.id) } : undefined
     },
     /** Returns those of `handles` that products of the shop have. */
@@ -185,7 +185,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     async insert(tx: Writer, { product, variants: newVariants }: ProductWithVariants): Promise<void> {
       await insertProduct(tx, product)
       await insertVariants(tx, newVariants)
-      await noteInBlocks(tx, { list: 'PRODUCTS', shopId: product.shopId }, product.id)
+      await countInBlock(tx, { list: 'PRODUCTS', shopId: product.shopId }, product.id)
     },
     /**
      * Changes stock relatively, and keeps variants with reservations. Returns undefined if the product has another
@@ -230,7 +230,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return new Map(rows.map((row) => [row.id, row]))
     },
     async idOfHandle(shopId: string, handle: string): Promise<string | undefined> {
-      return (await inStoredForm(handle, (form) => read.first(idByHandle, { shopId, handle: form })))?.id
+      return (await findByHandle(handle, (form) => read.first(idByHandle, { shopId, handle: form })))?.id
     },
     /** Reads a product of any shop with its variants. */
     async findProductById(tx: Writer, productId: string): Promise<ProductWithVariants | undefined> {

@@ -2,7 +2,7 @@ import { desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { stockHistory } from '../../../../db/schema/catalog.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import type { LowStock } from '../products/domain.ts'
 
 /** In a shop with more products, the query starts from the instance's low-stock index instead. */
@@ -34,7 +34,11 @@ export const lowStockStore = {
     return Number(row?.n ?? 0)
   },
   /** Lowest stock first. An export goes by variant id, because stock changes while it is read. */
-  async list(read: Pick<Reader, 'rows'>, shopId: string, { limit, offset, after }: Slice): Promise<{ rows: LowStock[]; total: number }> {
+  async list(
+    read: Pick<Reader, 'rows'>,
+    shopId: string,
+    { limit, offset, after }: PageSlice,
+  ): Promise<{ rows: LowStock[]; total: number }> {
     const isWhole = after !== undefined
     const low = await lowStockClause(read, shopId)
     const [totals] = isWhole ? [] : await read.rows<{ n: number | string }>(sql`select count(*) as n ${low}`)
@@ -46,6 +50,6 @@ export const lowStockStore = {
     return { rows, total: Number(totals?.n ?? 0) }
   },
   /** Newest first. */
-  history: (from: Pick<Reader, 'select'>, variantId: string, slice: Slice) =>
+  history: (from: Pick<Reader, 'select'>, variantId: string, slice: PageSlice) =>
     selectSlice(from, stockHistory, { where: eq(stockHistory.variantId, variantId), order: [desc(stockHistory.id)], ...slice }),
 }

@@ -2,7 +2,7 @@ import type { Writer } from '../../../../db/engine.ts'
 import type { Deps } from '../../../core/deps.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { publishEvent } from '../../messaging/live-events/index.ts'
 import { enqueueMessage } from '../../messaging/webhook/index.ts'
 import { findVariant, type LowStock } from '../products/domain.ts'
@@ -34,7 +34,7 @@ export async function publishLowStock(tx: Writer, deps: Pick<Deps, 'clock' | 'ne
 }
 
 /** Lists low-stock variants of products that are not ARCHIVED, lowest stock first. */
-export async function listLowStock({ db }: Pick<Deps, 'db'>, shop: Shop, slice: Slice): Promise<Page<LowStock>> {
+export async function listLowStock({ db }: Pick<Deps, 'db'>, shop: Shop, slice: PageSlice): Promise<Page<LowStock>> {
   const { rows, total } = await store.list(db.read, shop.id, slice)
   return pageOf(rows, total, slice)
 }
@@ -50,7 +50,7 @@ export async function listStockHistory(
   { db, catalogStore }: Pick<CatalogDeps, 'db' | 'catalogStore'>,
   shop: Shop,
   { productId, variantId }: { productId: string; variantId: string },
-  slice: Slice,
+  slice: PageSlice,
 ) {
   const record = await catalogStore.findProduct(shop.id, productId)
   findVariant(record, variantId)

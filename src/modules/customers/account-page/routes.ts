@@ -4,7 +4,7 @@ import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { text } from '../../../http/schema.ts'
 import { uploads } from '../../../http/upload.ts'
-import { pageAnswer } from '../../../http/web-page.ts'
+import { pageResponse } from '../../../http/web-page.ts'
 import { pageKinds } from './domain.ts'
 import { type AccountPageDeps, openPage, sendPage } from './index.ts'
 
@@ -21,7 +21,7 @@ export const accountPageRoutes = (deps: HttpDeps & AccountPageDeps) =>
   pageKinds.reduce(
     (app, kind) =>
       app
-        .get(`/pages/${kind}/:token`, async ({ params: { token } }) => pageAnswer(await openPage(deps, kind, token)) as never, {
+        .get(`/pages/${kind}/:token`, async ({ params: { token } }) => pageResponse(await openPage(deps, kind, token)) as never, {
           access: 'public',
           anyQuery: true,
           params: PageToken,
@@ -34,7 +34,7 @@ export const accountPageRoutes = (deps: HttpDeps & AccountPageDeps) =>
             const field = (name: string) => fields.get(name) ?? ''
             if ([...fields.values()].some((value) => value.includes('\0'))) throw new AppError('INVALID', 'body: holds a NUL character')
             const sent = { token, password: field('password'), name: field('name') }
-            return pageAnswer(await sendPage(deps, kind, sent, deps.callerOf(request))) as never
+            return pageResponse(await sendPage(deps, kind, sent, deps.callerOf(request))) as never
           },
           {
             access: 'public',

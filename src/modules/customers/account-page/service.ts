@@ -1,6 +1,6 @@
 import type { Caller } from '../../../core/caller.ts'
 import { AppError } from '../../../core/errors.ts'
-import { escaped } from '../../../lib/markup.ts'
+import { escapeHtml } from '../../../lib/markup.ts'
 import { passwordLength } from '../../identity/auth/domain.ts'
 import { findReset, resetPassword } from '../../identity/password-reset/index.ts'
 import { type Look, readAppearance, type WebPage, webPage } from '../../messaging/mail/index.ts'
@@ -58,25 +58,25 @@ export async function sendPage(deps: AccountPageDeps, kind: AccountPageKind, for
 async function renderInvalidLinkPage(deps: AccountPageDeps): Promise<WebPage> {
   const { look } = await readAppearance(deps, null)
   const { say } = look.words
-  return webPage(look, { title: say.linkOver, body: `<p>${escaped(say.linkOverText)}</p>` })
+  return webPage(look, { title: say.linkOver, body: `<p>${escapeHtml(say.linkOverText)}</p>` })
 }
 
 function renderFormPage(look: Look, kind: AccountPageKind, wasRefused = false): WebPage {
   const { say } = look.words
   const field = (name: string, label: string, more: string) =>
-    `<label for="${name}">${escaped(label)}</label>\n<input id="${name}" name="${name}" ${more}>`
+    `<label for="${name}">${escapeHtml(label)}</label>\n<input id="${name}" name="${name}" ${more}>`
   const password = (label: string, required: string) =>
     `${field(
       'password',
       label,
       `type="password" minlength="10" maxlength="200" autocomplete="new-password" aria-describedby="rule" ${required}`,
-    )}\n<p class="note" id="rule">${escaped(say.passwordRule)}</p>`
+    )}\n<p class="note" id="rule">${escapeHtml(say.passwordRule)}</p>`
   const form = {
     reset: { title: say.resetHeading, fields: [password(say.newPassword, 'required autofocus')], button: say.savePassword },
     verify: {
       title: say.verifyHeading,
       fields: [
-        `<p>${escaped(say.verifyText)}</p>`,
+        `<p>${escapeHtml(say.verifyText)}</p>`,
         field('password', say.accountPassword, 'type="password" maxlength="200" autocomplete="current-password" required'),
       ],
       button: say.verifyButton,
@@ -88,10 +88,10 @@ function renderFormPage(look: Look, kind: AccountPageKind, wasRefused = false): 
     },
   }[kind]
   const errorText = wasRefused
-    ? `<p class="wrong" role="alert">${escaped({ reset: say.passwordRefused, verify: say.wrongPassword, invitation: say.joinRefused }[kind])}</p>\n`
+    ? `<p class="wrong" role="alert">${escapeHtml({ reset: say.passwordRefused, verify: say.wrongPassword, invitation: say.joinRefused }[kind])}</p>\n`
     : ''
   // Without `action` it posts to the page's own URL, so that the token is not in the HTML.
-  const body = `${errorText}<form method="post">\n${form.fields.join('\n')}\n<button>${escaped(form.button)}</button>\n</form>`
+  const body = `${errorText}<form method="post">\n${form.fields.join('\n')}\n<button>${escapeHtml(form.button)}</button>\n</form>`
   return webPage(look, { title: form.title, body, posts: true })
 }
 
@@ -102,5 +102,5 @@ function renderDonePage(look: Look, kind: AccountPageKind): WebPage {
     verify: [say.verified, say.verifiedText],
     invitation: [say.joined, say.joinedText],
   }[kind] as [string, string]
-  return webPage(look, { title, body: `<p>${escaped(text)}</p>` })
+  return webPage(look, { title, body: `<p>${escapeHtml(text)}</p>` })
 }

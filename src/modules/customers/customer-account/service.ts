@@ -2,7 +2,7 @@ import type { Writer } from '../../../../db/engine.ts'
 import { type Actor, locking } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { customerAccount, limitsByAddress, tokenByAddress } from '../../identity/auth/domain.ts'
 import { checkPassword, countAttempt, countFailure } from '../../identity/auth/index.ts'
 import type { OneTimeToken } from '../../identity/one-time-token/domain.ts'
@@ -24,7 +24,7 @@ export async function listOwnOrders(
   deps: CustomerAccountDeps,
   { id: shopId }: Pick<ShopContext, 'id'>,
   customerId: string,
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<OrderView>> {
   const { orderIds, total } = await listOrderIds(deps, { id: shopId }, customerId, slice)
   const orders = await Promise.all(orderIds.map((id) => readOrder(deps, { shopId, customerId }, id)))

@@ -1,4 +1,4 @@
-import { streamed } from '../../../http/csv-stream.ts'
+import { streamText } from '../../../http/csv-stream.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
@@ -44,7 +44,7 @@ function streamExport(
   leave: () => void,
 ): Response {
   const options = { clock, log, list: 'customer', signal, onEnd: leave, onLeave: () => pieces.return() }
-  const body = streamed(() => pieces.next(), options)
+  const body = streamText(() => pieces.next(), options)
   return new Response(body, {
     headers: {
       'content-type': 'application/json',

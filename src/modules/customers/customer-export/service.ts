@@ -1,4 +1,4 @@
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
@@ -24,7 +24,7 @@ type Cart = Awaited<ReturnType<typeof store.cartsById>>[number]
  * Data is read while it is sent, so a change meanwhile may be in one part and not in another.
  * @throws AppError NOT_FOUND, also for another shop's
  */
-export async function exportCustomer(deps: OrderDeps, by: Change<Shop>, customerId: string): Promise<AsyncGenerator<string>> {
+export async function exportCustomer(deps: OrderDeps, by: CommandContext<Shop>, customerId: string): Promise<AsyncGenerator<string>> {
   const { shop } = by
   const customer = await findCustomerById(deps, shop.id, customerId)
   if (!customer) throw new AppError('NOT_FOUND', 'No such customer')
@@ -136,7 +136,7 @@ async function* cartsOf({ db }: OrderDeps, person: ExportedPerson, draftMails: s
 
 /** Closes the reader before the rows are sent, so that a slow client does not hold one. */
 async function guestCartIds(db: OrderDeps['db'], person: ExportedPerson): Promise<string[]> {
-  const aside = db.aside()
+  const aside = db.backgroundReader()
   try {
     return await store.guestCartIds(aside, person)
   } finally {

@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, inArray, isNull, or, type SQL, sql } from 'drizzle-orm'
-import type { Aside, Reader } from '../../../../db/engine.ts'
+import type { BackgroundReader, Reader } from '../../../../db/engine.ts'
 import { discountUses } from '../../../../db/schema/discounts.ts'
 import { draftOrders } from '../../../../db/schema/drafts.ts'
 import { fulfilments } from '../../../../db/schema/fulfilments.ts'
@@ -41,7 +41,7 @@ export const exportStore = {
       .orderBy(asc(carts.id))
       .limit(limit),
   /** Scans the table: there is no index for these. */
-  async guestCartIds(aside: Pick<Aside, 'rows'>, { shopId, email }: ExportedPerson): Promise<string[]> {
+  async guestCartIds(aside: Pick<BackgroundReader, 'rows'>, { shopId, email }: ExportedPerson): Promise<string[]> {
     const rows = await aside.rows<{ id: string }>(
       sql`select id from carts where shop_id = ${shopId} and lower(email) = ${email} and customer_id is null order by id`,
     )

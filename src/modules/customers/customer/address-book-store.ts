@@ -3,7 +3,7 @@ import type { Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { lockedRowsOf } from '../../../../db/prepared.ts'
 import { addresses } from '../../../../db/schema/selling.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import type { OwnedAddress } from './domain.ts'
 
 const lockAddress = lockedRowsOf(addresses, ['id', 'customerId'])
@@ -11,7 +11,7 @@ const lockAddress = lockedRowsOf(addresses, ['id', 'customerId'])
 /** Queries of a customer's own address book. */
 export const addressBookStore = {
   /** Oldest first. */
-  list: (from: Pick<Reader, 'select'>, customerId: string, slice: Slice) =>
+  list: (from: Pick<Reader, 'select'>, customerId: string, slice: PageSlice) =>
     selectSlice(from, addresses, { where: eq(addresses.customerId, customerId), order: [asc(addresses.id)], ...slice }),
   /** Locks an address of the book. */
   async lock(tx: Writer, customerId: string, id: string): Promise<OwnedAddress | undefined> {

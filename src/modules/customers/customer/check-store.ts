@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { customerIndexed } from '../../../../db/search.ts'
-import { type Checked, type Finding, findingsOf, type Rule } from '../../../core/integrity-check.ts'
+import { type CheckContext, checkRules, type Finding, type Rule } from '../../../core/integrity-check.ts'
 
 /** Checks that the stored totals of customers equal those of their orders. */
 const rules: readonly Rule[] = [
@@ -32,4 +32,4 @@ const rules: readonly Rule[] = [
   },
 ]
 
-export const findCustomerInconsistencies = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules)
+export const findCustomerInconsistencies = (db: CheckContext): AsyncGenerator<Finding> => checkRules(db, rules)

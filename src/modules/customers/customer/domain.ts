@@ -1,7 +1,7 @@
 import type { customers } from '../../../../db/schema/people.ts'
 import type { Address, addresses, customerTotals } from '../../../../db/schema/selling.ts'
 import { isoTimes, type Optional, pick } from '../../../lib/objects.ts'
-import { wordsOf } from '../../../lib/search-terms.ts'
+import { searchTermsOf } from '../../../lib/search-terms.ts'
 import type { Limit } from '../../identity/auth/domain.ts'
 
 export type Customer = typeof customers.$inferSelect
@@ -19,7 +19,7 @@ export type CustomerQuery = { email?: string | undefined; q?: string | undefined
 const wordsMax = 60
 
 /** Returns the words that find a customer. */
-export const customerWords = ({ email, name }: Pick<Customer, 'email' | 'name'>): string[] => wordsOf(`${email} ${name}`, wordsMax)
+export const customerWords = ({ email, name }: Pick<Customer, 'email' | 'name'>): string[] => searchTermsOf(`${email} ${name}`, wordsMax)
 
 export const addressesPerCustomerMax = 500
 /** Limit of a page. */

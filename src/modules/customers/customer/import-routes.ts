@@ -1,5 +1,5 @@
 import type { HttpDeps } from '../../../http/deps.ts'
-import { importing, importMaxMs } from '../../../http/import-request.ts'
+import { importMaxMs, runImport } from '../../../http/import-request.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
 import { uploads } from '../../../http/upload.ts'
@@ -15,7 +15,7 @@ export const customerImportRoutes = (deps: HttpDeps & LiveDeps & CustomerDeps) =
     .post(
       '/customer/import',
       ({ query, shop, actor, upload, request }) =>
-        importing(deps, { slot: [shop.id], request, upload }, async ({ file, bytes, signal, rest }) => {
+        runImport(deps, { slot: [shop.id], request, upload }, async ({ file, bytes, signal, rest }) => {
           const dryRun = query.dryRun === 'true'
           const overwrite = query.overwrite === 'true'
           const { complete, ...report } = await runReportedImport(

@@ -1,8 +1,8 @@
 import { isUniqueViolation, type Writer } from '../../../../db/engine.ts'
 import { type Actor, locking } from '../../../core/command-context.ts'
-import { type CsvSource, type Rest, readRecords } from '../../../core/csv-records.ts'
+import { type CsvSource, readRecords, type YieldThread } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
-import { defined } from '../../../lib/objects.ts'
+import { withoutUndefined } from '../../../lib/objects.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audit } from '../../operations/audit/index.ts'
 import { type Columns, type ImportedCustomer, type ImportedRow, parseHeader, parseRow, type RowNote } from './csv-customers.ts'
@@ -37,14 +37,14 @@ export type CustomersOptions = {
   /** Ends the import after the current batch. */
   readonly signal?: AbortSignal
   /** Yields to other work between batches. */
-  readonly rest?: Rest
+  readonly rest?: YieldThread
 }
 
 /** Rows per write. More would delay other writers. */
 const batchSize = 32
 const notesMax = 1_000
 const triesMax = 5
-const yieldToRequests: Rest = () => new Promise((resume) => setImmediate(resume))
+const yieldToRequests: YieldThread = () => new Promise((resume) => setImmediate(resume))
 
 type ImportActor = { readonly shop: Shop; readonly actor: Actor }
 
@@ -252,7 +252,7 @@ async function changeImported(
   row: ImportedCustomer,
 ): Promise<Customer> {
   const { name, phone, acceptsMarketing } = row
-  const changes = defined({ name, phone, acceptsMarketing })
+  const changes = withoutUndefined({ name, phone, acceptsMarketing })
   const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every((field) => changes[field] === before[field])
   if (isSame) return before
   const after = (await deps.customerStore.change(tx, before.id, { ...changes, updatedAt: deps.clock.now() })) ?? before

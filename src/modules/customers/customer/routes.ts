@@ -1,4 +1,4 @@
-import type { Asked } from '../../../core/csv-list.ts'
+import type { ListRequest } from '../../../core/csv-list.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Principal } from '../../../core/principal.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
@@ -93,7 +93,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
   routes(deps, 'Customers')
     .get('/customer', ({ query: { q, email, ...page }, shop }) => listCustomers(deps, shop, { q, email }, sliceOf(page)), {
       access: 'customerRead',
-      csv: csvOf('customers', Customers, ({ shop, query: { q, email } }: Asked<{ q?: string; email?: string }>, slice) =>
+      csv: csvOf('customers', Customers, ({ shop, query: { q, email } }: ListRequest<{ q?: string; email?: string }>, slice) =>
         readCustomerChunk(deps, shop, { q, email }, slice),
       ),
       query: ListCustomers,
@@ -134,7 +134,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       ({ params, query, shop }) => listOrderIds(deps, shop, params.customerId, sliceOf(query, orderIdsMax)),
       {
         access: 'customerRead',
-        csv: csvOf('customer-order-ids', OrderIdRows, async ({ shop, params }: Asked<object, { customerId: string }>, slice) => {
+        csv: csvOf('customer-order-ids', OrderIdRows, async ({ shop, params }: ListRequest<object, { customerId: string }>, slice) => {
           const { orderIds } = await listOrderIds(deps, shop, params.customerId, slice)
           return { data: orderIds.map((id) => ({ id })) }
         }),

@@ -1,9 +1,9 @@
 import type { Writer } from '../../../../db/engine.ts'
-import { type Filling, fillSearch, fillUnknown } from '../../../core/backfill.ts'
-import type { Piece } from '../../../core/csv-list.ts'
-import { shortenList } from '../../../core/long-lists.ts'
+import { backfillSearch, indexMissed, type SearchBackfill } from '../../../core/backfill.ts'
+import type { ListChunk } from '../../../core/csv-list.ts'
+import { extendPageIndex } from '../../../core/long-lists.ts'
 import { storedMailAddress } from '../../../lib/mail-address.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { normalEmail } from '../../identity/auth/domain.ts'
 import { type Customer, type CustomerQuery, type CustomerView, customerView } from './domain.ts'
 import type { CustomerDeps } from './providers.ts'
@@ -26,18 +26,23 @@ export async function listCustomers(
   deps: CustomerDeps,
   shop: Shop,
   query: CustomerQuery,
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<CustomerView> & { totalCapped?: true }> {
   const { rows, total, isCapped, isLong } = await store.list(deps.db.read, filterOf(shop, query), slice)
-  if (isLong) shortenList(deps, store.shorten, shop.id, 'customer')
+  if (isLong) extendPageIndex(deps, store.shorten, shop.id, 'customer')
   const page = pageOf(await viewsOf(deps, shop, rows), total, slice)
   return isCapped ? { ...page, totalCapped: true } : page
 }
 
 /** Reads the next customers of an export. */
-export async function readCustomerChunk(deps: CustomerDeps, shop: Shop, query: CustomerQuery, slice: Slice): Promise<Piece<CustomerView>> {
-  const { rows, lookedTo } = await store.piece(deps.db.read, filterOf(shop, query), slice)
-  return { data: await viewsOf(deps, shop, rows), lookedTo }
+export async function readCustomerChunk(
+  deps: CustomerDeps,
+  shop: Shop,
+  query: CustomerQuery,
+  slice: PageSlice,
+): Promise<ListChunk<CustomerView>> {
+  const { rows, scannedTo } = await store.piece(deps.db.read, filterOf(shop, query), slice)
+  return { data: await viewsOf(deps, shop, rows), scannedTo }
 }
 
 /** Indexes a customer again after a change that bypassed the customer store, inside the same write. */
@@ -48,7 +53,7 @@ export async function reindexCustomer(tx: Writer, { customerStore }: Pick<Custom
 
 type BackfillDeps = Pick<CustomerDeps, 'db' | 'clock' | 'log' | 'customerStore'>
 
-const searchBackfill = (deps: BackfillDeps): Filling => ({
+const searchBackfill = (deps: BackfillDeps): SearchBackfill => ({
   ...store,
   subject: 'customers',
   kind: 'customer',
@@ -57,7 +62,7 @@ const searchBackfill = (deps: BackfillDeps): Filling => ({
 
 /** Indexes customers of versions without the search. @returns the count, and whether all are done */
 export const backfillCustomerSearch = (deps: BackfillDeps): Promise<{ filled: number; isDone: boolean }> =>
-  fillSearch(deps, searchBackfill(deps))
+  backfillSearch(deps, searchBackfill(deps))
 
 /** Indexes customers that a process of an older version has just created. @returns the count */
-export const indexUnindexedCustomers = (deps: BackfillDeps): Promise<number> => fillUnknown(deps, searchBackfill(deps))
+export const indexUnindexedCustomers = (deps: BackfillDeps): Promise<number> => indexMissed(deps, searchBackfill(deps))

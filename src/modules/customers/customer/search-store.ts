@@ -1,13 +1,13 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
-import { wordFor } from '../../../../db/admin-search.ts'
+import { exactWordOf } from '../../../../db/admin-search.ts'
 import { engine } from '../../../../db/columns.ts'
 import type { Database, Reader } from '../../../../db/engine.ts'
-import { foldBlocks, pageOfBlocks } from '../../../../db/list-pages.ts'
+import { extendBlocks, readListPage } from '../../../../db/list-pages.ts'
 import { customers } from '../../../../db/schema/people.ts'
 import { customerIndexed, customerSearch } from '../../../../db/search.ts'
-import { fillsOf } from '../../../../db/search-backfill.ts'
-import type { Slice } from '../../../lib/page.ts'
-import { holdsWords, wordsOf } from '../../../lib/search-terms.ts'
+import { backfillProgressOf } from '../../../../db/search-backfill.ts'
+import type { PageSlice } from '../../../lib/page.ts'
+import { matchesTerms, searchTermsOf } from '../../../lib/search-terms.ts'
 import { type Customer, type CustomerQuery, customerWords } from './domain.ts'
 
 /** With a filter, totals are exact up to this number, and pages end there. */
@@ -17,12 +17,12 @@ const queryWordsMax = 10
 /** `isLong`: the list should be folded, so that late pages cost no more than the first. */
 type CustomerListPage = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean; readonly isLong?: boolean }
 
-const fills = fillsOf('CUSTOMERS')
+const fills = backfillProgressOf('CUSTOMERS')
 
 /** Customers as the shop's staff list and search them. */
 export const customerListStore = {
   /** Returns a page, newest first. */
-  async list(read: Reader, { shopId, email, q }: CustomerQuery & { shopId: string }, slice: Slice): Promise<CustomerListPage> {
+  async list(read: Reader, { shopId, email, q }: CustomerQuery & { shopId: string }, slice: PageSlice): Promise<CustomerListPage> {
     if (q === undefined && email === undefined) return listUnfiltered(read, shopId, slice)
     if (q?.startsWith('cus_') || q === undefined) {
       const where = and(
@@ -33,8 +33,8 @@ export const customerListStore = {
       const rows = await read.select().from(customers).where(where).limit(1)
       return { rows: slice.offset > 0 ? [] : rows, total: rows.length, isCapped: false }
     }
-    const words = wordsOf(q, queryWordsMax)
-    const exactWords = email === undefined ? [] : [wordFor('email', email)]
+    const words = searchTermsOf(q, queryWordsMax)
+    const exactWords = email === undefined ? [] : [exactWordOf('email', email)]
     // Reads the progress before the index: a customer that the job indexes in between is then found twice, not missed.
     const isWhole = words.length === 0 || !(await hasUnindexed(read, shopId))
     const found =
@@ -46,16 +46,16 @@ export const customerListStore = {
 
   /**
    * Reads the next customers of an export, newest first. Every customer is examined, so no limit hides any.
-   * @returns `lookedTo`: the last id that was examined; undefined at the end
+   * @returns `scannedTo`: the last id that was examined; undefined at the end
    */
   async piece(
     read: Reader,
     { shopId, email, q }: CustomerQuery & { shopId: string },
-    { limit, after }: Slice,
-  ): Promise<{ rows: Customer[]; lookedTo: string | undefined }> {
+    { limit, after }: PageSlice,
+  ): Promise<{ rows: Customer[]; scannedTo: string | undefined }> {
     const id = q?.startsWith('cus_') ? q : undefined
-    const words = q === undefined || id !== undefined ? [] : wordsOf(q, queryWordsMax)
-    if (q !== undefined && id === undefined && words.length === 0) return { rows: [], lookedTo: undefined }
+    const words = q === undefined || id !== undefined ? [] : searchTermsOf(q, queryWordsMax)
+    if (q !== undefined && id === undefined && words.length === 0) return { rows: [], scannedTo: undefined }
     const rows = await read
       .select()
       .from(customers)
@@ -69,18 +69,18 @@ export const customerListStore = {
       )
       .orderBy(desc(customers.id))
       .limit(limit)
-    return { rows: rows.filter((customer) => holdsWords(words, customerWords(customer))), lookedTo: rows.at(-1)?.id }
+    return { rows: rows.filter((customer) => matchesTerms(words, customerWords(customer))), scannedTo: rows.at(-1)?.id }
   },
 
   /** Folds the list, so that late pages cost no more than the first. @param before an id, see db/list-pages.ts */
-  shorten: (db: Database, shopId: string, before: string): Promise<number> => foldBlocks(db, { list: 'CUSTOMERS', shopId }, before),
+  shorten: (db: Database, shopId: string, before: string): Promise<number> => extendBlocks(db, { list: 'CUSTOMERS', shopId }, before),
 
   ...fills,
   /**
    * Returns the ids after `after` that are not indexed. Always empty on SQLite, where no older version runs beside this
    * one.
    */
-  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+  async unindexedAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
     if (engine === 'sqlite') return []
     const rows = await read.rows<{ id: string }>(
       sql`select c.id as id from customers c where c.id > ${after} and not exists (${customerIndexed}) order by c.id limit ${limit}`,
@@ -101,14 +101,14 @@ export const customerListStore = {
 
 /** Returns whether a shop has customers that are not indexed yet. */
 async function hasUnindexed(read: Reader, shopId: string): Promise<boolean> {
-  const fill = await fills.fillOf(read)
+  const fill = await fills.readProgress(read)
   if (!fill) return false
   const where = and(eq(customers.shopId, shopId), lt(customers.id, fill.below))
   return (await read.select({ id: customers.id }).from(customers).where(where).limit(1)).length > 0
 }
 
-async function listUnfiltered(read: Reader, shopId: string, slice: Slice): Promise<CustomerListPage> {
-  const { ids, total, isLong } = await pageOfBlocks(read, { list: 'CUSTOMERS', shopId }, slice)
+async function listUnfiltered(read: Reader, shopId: string, slice: PageSlice): Promise<CustomerListPage> {
+  const { ids, total, isLong } = await readListPage(read, { list: 'CUSTOMERS', shopId }, slice)
   return { rows: await loadCustomers(read, ids), total, isCapped: false, isLong }
 }
 

@@ -1,8 +1,8 @@
 import type { Writer } from '../../../../db/engine.ts'
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
-import { defined, type Optional, pick } from '../../../lib/objects.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Optional, pick, withoutUndefined } from '../../../lib/objects.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { limitsByAddress, normalEmail, signupByAddress } from '../../identity/auth/domain.ts'
 import { checkPassword, countAttempt } from '../../identity/auth/index.ts'
 import { invalidateTokens } from '../../identity/one-time-token/index.ts'
@@ -44,7 +44,7 @@ const auditedFields = ['acceptsMarketing', 'emailProvenAt'] as const
  */
 export async function changeOwnCustomer(
   deps: CustomerDeps,
-  by: Change<Shop>,
+  by: CommandContext<Shop>,
   { email, password, ...plain }: OwnChange,
   limitKey: string,
 ): Promise<CustomerView> {
@@ -74,7 +74,7 @@ export async function changeOwnCustomer(
       await notifyAccountChange(tx, deps, { shopId: shop.id, to: before.email, what: 'email' })
     }
     const emailChange = newEmail === undefined ? {} : { email: newEmail, emailProvenAt: null }
-    const after = await store.change(tx, customer.id, { ...defined(plain), ...emailChange, updatedAt: clock.now() })
+    const after = await store.change(tx, customer.id, { ...withoutUndefined(plain), ...emailChange, updatedAt: clock.now() })
     if (!after) throw noSuchCustomer()
     return { before, after }
   }
@@ -87,7 +87,7 @@ export async function changeOwnCustomer(
 }
 
 /** Lists a customer's address book, oldest first. */
-export async function listOwnAddresses({ db }: CustomerDeps, customerId: string, slice: Slice): Promise<Page<AddressView>> {
+export async function listOwnAddresses({ db }: CustomerDeps, customerId: string, slice: PageSlice): Promise<Page<AddressView>> {
   const { rows, total } = await addressBookStore.list(db.read, customerId, slice)
   return pageOf(rows.map(addressView), total, slice)
 }
@@ -98,7 +98,7 @@ export async function listOwnAddresses({ db }: CustomerDeps, customerId: string,
  */
 export function changeOwnAddress(
   deps: CustomerDeps,
-  by: Change,
+  by: CommandContext,
   id: string,
   { isDefaultShipping, isDefaultBilling, ...fields }: Optional<AddressFields> & DefaultFlags,
 ): Promise<AddressView> {
@@ -110,7 +110,7 @@ export function changeOwnAddress(
     if (!before) throw noSuchAddress()
     const after: OwnedAddress = {
       ...before,
-      address: validateAddress({ ...before.address, ...defined(fields) }),
+      address: validateAddress({ ...before.address, ...withoutUndefined(fields) }),
       isDefaultShipping: isDefaultShipping ?? before.isDefaultShipping,
       isDefaultBilling: isDefaultBilling ?? before.isDefaultBilling,
       updatedAt: deps.clock.now(),
@@ -123,7 +123,7 @@ export function changeOwnAddress(
 }
 
 /** Removes an address from the customer's own book. Orders keep theirs. @throws AppError NOT_FOUND */
-export async function removeOwnAddress(deps: CustomerDeps, by: Change, id: string): Promise<void> {
+export async function removeOwnAddress(deps: CustomerDeps, by: CommandContext, id: string): Promise<void> {
   await audited(deps, by, { action: 'address.removed', subject: id }, async (tx, tell) => {
     const removed = await addressBookStore.remove(tx, by.actor.id, id)
     if (!removed) throw noSuchAddress()

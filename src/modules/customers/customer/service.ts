@@ -1,11 +1,11 @@
 import type { Writer } from '../../../../db/engine.ts'
 import type { Address } from '../../../../db/schema/selling.ts'
 import type { Caller } from '../../../core/caller.ts'
-import type { Actor, Change, Origin } from '../../../core/command-context.ts'
+import type { Actor, CommandContext, Origin } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import { type Account, customerAccount, limitsByAddress, normalEmail, signupByAddress } from '../../identity/auth/domain.ts'
 import { assertUncommonPassword, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../../identity/auth/index.ts'
 import { notifyAccountChange } from '../../messaging/mail/index.ts'
@@ -124,7 +124,7 @@ export async function changeCustomerPassword(
  */
 export function createCustomer(
   deps: CustomerDeps,
-  by: Change<Shop>,
+  by: CommandContext<Shop>,
   { email, name, phone, acceptsMarketing }: Pick<Customer, 'email' | 'name' | 'phone' | 'acceptsMarketing'>,
 ): Promise<CustomerView> {
   const customer = buildCustomer(deps, { shopId: by.shop.id, email, name, phone, acceptsMarketing })
@@ -190,7 +190,7 @@ export function buildAddress(
  */
 export async function enterAddress(
   deps: CustomerDeps,
-  by: Change,
+  by: CommandContext,
   enteredBy: string | undefined,
   input: AddressFields,
 ): Promise<AddressView> {
@@ -226,7 +226,7 @@ export async function readAddress(
  */
 export async function createBookAddress(
   deps: CustomerDeps,
-  by: Change,
+  by: CommandContext,
   customerId: string,
   { isDefaultShipping, isDefaultBilling, ...input }: AddressFields & DefaultFlags,
 ): Promise<AddressView> {
@@ -248,7 +248,7 @@ export async function createBookAddress(
  */
 export function addAddress(
   deps: CustomerDeps,
-  by: Change<Shop>,
+  by: CommandContext<Shop>,
   customerId: string,
   { addressId, ...flags }: { addressId: string } & DefaultFlags,
 ): Promise<CustomerView> {
@@ -288,7 +288,7 @@ export async function listOrderIds(
   { customerStore }: CustomerDeps,
   shop: Pick<Shop, 'id'>,
   customerId: string,
-  slice: Omit<Slice, 'page'>,
+  slice: Omit<PageSlice, 'page'>,
 ): Promise<{ customerId: string; orderIds: string[]; total: number }> {
   const [total, orderIds] = await Promise.all([
     customerStore.countOrders(shop.id, customerId),

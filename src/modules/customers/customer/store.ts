@@ -1,13 +1,13 @@
 import { and, asc, count, desc, eq, isNull, lt, ne, or, sql } from 'drizzle-orm'
-import { wordFor } from '../../../../db/admin-search.ts'
+import { exactWordOf } from '../../../../db/admin-search.ts'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { noteInBlocks } from '../../../../db/list-pages.ts'
+import { countInBlock } from '../../../../db/list-pages.ts'
 import { lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { customers } from '../../../../db/schema/people.ts'
 import { addresses, customerTotals, orders } from '../../../../db/schema/selling.ts'
 import { customerSearch } from '../../../../db/search.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import { type BookEntry, type Customer, type CustomerSummary, type CustomerTotals, customerWords, type OwnedAddress } from './domain.ts'
 
 const byId = rowsOf(customers, ['id', 'shopId'])
@@ -82,7 +82,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
     index,
     async insert(tx: Writer, customer: Customer): Promise<void> {
       await tx.insert(customers).values(customer)
-      await noteInBlocks(tx, { list: 'CUSTOMERS', shopId: customer.shopId }, customer.id)
+      await countInBlock(tx, { list: 'CUSTOMERS', shopId: customer.shopId }, customer.id)
       await index(tx, customer)
     },
     /** @param mode of the shop; orders of the other mode do not count */
@@ -103,7 +103,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
       return (await read.first(orderTotal, { shopId, customerId }))?.orders
     },
     /** Newest first. */
-    async orderIds(shopId: string, customerId: string, { limit, offset, after }: Omit<Slice, 'page'>): Promise<string[]> {
+    async orderIds(shopId: string, customerId: string, { limit, offset, after }: Omit<PageSlice, 'page'>): Promise<string[]> {
       const values = { shopId, customerId, limit }
       const rows = await (typeof after === 'string'
         ? read.all(orderIdsAfter, { ...values, after })
@@ -156,7 +156,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
 }
 
 async function index(tx: Writer, customer: Customer): Promise<void> {
-  await customerSearch.put(tx, customer, { words: customerWords(customer), whole: [wordFor('email', customer.email)] })
+  await customerSearch.put(tx, customer, { words: customerWords(customer), whole: [exactWordOf('email', customer.email)] })
 }
 
 type Mode = ShopContext['mode']

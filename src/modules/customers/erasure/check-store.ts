@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Checked, type Finding, findingsOf, type Rule } from '../../../core/integrity-check.ts'
+import { type CheckContext, checkRules, type Finding, type Rule } from '../../../core/integrity-check.ts'
 
 const rules: readonly Rule[] = [
   {
@@ -25,4 +25,4 @@ const rules: readonly Rule[] = [
 ]
 
 /** Finds inconsistent erasures for `souk check`. */
-export const findErasureInconsistencies = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules)
+export const findErasureInconsistencies = (db: CheckContext): AsyncGenerator<Finding> => checkRules(db, rules)

@@ -1,5 +1,5 @@
 import type { Writer } from '../../../../db/engine.ts'
-import { type Change, locking, system, withLocks } from '../../../core/command-context.ts'
+import { type CommandContext, locking, system, withLocks } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { isoTimes } from '../../../lib/objects.ts'
@@ -28,7 +28,11 @@ const viewOf = (customerId: string, at: number): ErasedView => ({ customerId, ..
  * responses are searched afterwards. Numbers, amounts, tax and country stay. Idempotent.
  * @throws AppError NOT_FOUND; CONFLICT while an order, payment, refund or dispute is open, naming it
  */
-export async function eraseCustomer(deps: ErasureDeps, by: Change<Pick<ShopContext, 'id'>>, customerId: string): Promise<ErasedView> {
+export async function eraseCustomer(
+  deps: ErasureDeps,
+  by: CommandContext<Pick<ShopContext, 'id'>>,
+  customerId: string,
+): Promise<ErasedView> {
   const { shop, actor } = by
   const customerBefore = await findCustomerById(deps, shop.id, customerId)
   if (!customerBefore) throw noSuchCustomer()
@@ -117,7 +121,7 @@ async function findRelatedRecords(
   const { read } = deps.db
   const [own, addressIds] = await Promise.all([store.cartsOf(read, customerId), store.addressesOf(read, customerId)])
   const found = new Set([...own, ...customerBefore.cartIds])
-  const aside = deps.db.aside()
+  const aside = deps.db.backgroundReader()
   try {
     for (const email of customerBefore.emails) for (const id of await store.guestCarts(aside, shopId, email)) found.add(id)
   } finally {

@@ -1,5 +1,5 @@
 import { and, asc, count, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm'
-import type { Aside, Reader, Writer } from '../../../../db/engine.ts'
+import type { BackgroundReader, Reader, Writer } from '../../../../db/engine.ts'
 import { lockedRowsIn } from '../../../../db/prepared.ts'
 import { draftOrders } from '../../../../db/schema/drafts.ts'
 import { erasures } from '../../../../db/schema/erasures.ts'
@@ -69,7 +69,7 @@ export const erasureStore = {
   },
 
   /** Finds guest carts by e-mail address (lower case). Scans the table: an index would cost every cart. */
-  async guestCarts(aside: Pick<Aside, 'rows'>, shopId: string, email: string): Promise<string[]> {
+  async guestCarts(aside: Pick<BackgroundReader, 'rows'>, shopId: string, email: string): Promise<string[]> {
     const rows = await aside.rows<{ id: string }>(
       sql`select id from carts where shop_id = ${shopId} and lower(email) = ${email} and customer_id is null`,
     )

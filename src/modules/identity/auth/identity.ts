@@ -1,4 +1,4 @@
-import type { Touch } from '../../../core/last-used.ts'
+import type { RecordUse } from '../../../core/last-used.ts'
 import type { Identity, KeyPrincipal } from '../../../core/principal.ts'
 import type { Tokens } from '../../../core/tokens.ts'
 import {
@@ -14,7 +14,7 @@ import {
 import { type Subject, subjectOf } from './domain.ts'
 import type { AuthStore } from './store.ts'
 
-type IdentityDeps = ShopDeps & { readonly tokens: Tokens; readonly authStore: AuthStore; readonly touchSession: Touch }
+type IdentityDeps = ShopDeps & { readonly tokens: Tokens; readonly authStore: AuthStore; readonly touchSession: RecordUse }
 
 /** Resolves tokens and keys to principals and shops. */
 export function createIdentity(deps: IdentityDeps): Identity {

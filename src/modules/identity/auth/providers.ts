@@ -1,5 +1,5 @@
 import { createTokens } from '../../../clients/tokens.ts'
-import { createTouch } from '../../../core/last-used.ts'
+import { createLastUsedRecorder } from '../../../core/last-used.ts'
 import type { Identity } from '../../../core/principal.ts'
 import { createWaitlist } from '../../../lib/waitlist.ts'
 import type { ShopDeps } from '../../shop/shop/index.ts'
@@ -12,7 +12,7 @@ export function authProviders(deps: ShopDeps) {
   const authStore = createAuthStore(db)
   const providers = {
     authStore,
-    touchSession: createTouch(deps, 'session', authStore.touchSession),
+    touchSession: createLastUsedRecorder(deps, 'session', authStore.touchSession),
     loginWaitlist: createWaitlist(loginsWaitingMax),
     tokens: createTokens(keyring.jwt, clock.now, config.accessTokenSeconds, () => crypto.randomUUID()),
   }

@@ -2,8 +2,8 @@ import type { Writer } from '../../../../db/engine.ts'
 import type { Caller } from '../../../core/caller.ts'
 import { type Actor, locking, type Origin } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
-import { aside } from '../../../core/request-context.ts'
-import type { Issue } from '../../../core/tokens.ts'
+import { untracked } from '../../../core/request-context.ts'
+import type { TokenOptions } from '../../../core/tokens.ts'
 import { hmac, type MasterKey, sha256 } from '../../../lib/seal.ts'
 import { audit, type FailedLogin, recordFailedLogin } from '../../operations/audit/index.ts'
 import {
@@ -51,7 +51,7 @@ export async function countAttempt(
   const now = clock.now()
   const rows = limits.map(([limit, who]) => ({ id: newId('attempt'), bucket: bucketOf(limit, who), at: now }))
   // Not in the request's own write: the attempt stays counted if the request fails.
-  const counts = await aside(() =>
+  const counts = await untracked(() =>
     db.write(async (tx) => {
       authStore.holdBuckets(
         tx,
@@ -103,7 +103,7 @@ export async function checkPassword(
       await recordFailedLogin(deps, { ...record, failures: (before[0] ?? 0) + 1 })
       throw isOwn ? wrongPassword() : invalidCredentials()
     }
-    await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
+    await untracked(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
     if (matches !== true) throw matches
   } finally {
     release()
@@ -144,7 +144,7 @@ export async function countFailure<T>(deps: AuthDeps, limits: LimitKeys, find: (
   const { ids, release } = await countOrWait(deps, limits)
   try {
     const found = await find()
-    if (found !== undefined) await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
+    if (found !== undefined) await untracked(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
     return found
   } finally {
     release()
@@ -311,7 +311,7 @@ const deriveTokenPair = (key: MasterKey, presented: string): TokenPair => ({
 
 const newRefreshToken = ({ randomBytes }: AuthDeps) => Buffer.from(randomBytes(32)).toString('base64url')
 
-function buildLogin({ tokens }: AuthDeps, subject: Subject, sessionId: string, refreshToken: string, issue?: Issue): Login {
+function buildLogin({ tokens }: AuthDeps, subject: Subject, sessionId: string, refreshToken: string, issue?: TokenOptions): Login {
   const { id: sub, role, shopId: shop } = subject
   const accessToken = tokens.sign({ sub, sid: sessionId, role, ...(shop ? { shop } : {}) }, issue)
   return { data: { accessToken, tokenType: 'Bearer', expiresIn: tokens.lifetimeSeconds, refreshToken } }

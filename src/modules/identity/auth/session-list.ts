@@ -3,7 +3,7 @@ import type { Actor } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Principal } from '../../../core/principal.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { audit } from '../../operations/audit/index.ts'
 import type { AuthDeps } from './providers.ts'
 import type { Session } from './store.ts'
@@ -31,7 +31,7 @@ const viewOf = (session: Session, { sessionId }: LoggedIn): SessionView => {
 }
 
 /** Lists the caller's active sessions, newest first. */
-export async function listOwnSessions({ authStore, clock }: AuthDeps, who: LoggedIn, slice: Slice): Promise<Page<SessionView>> {
+export async function listOwnSessions({ authStore, clock }: AuthDeps, who: LoggedIn, slice: PageSlice): Promise<Page<SessionView>> {
   const { rows, total } = await authStore.liveSessions(who.id, clock.now(), slice)
   return pageOf(
     rows.map((row) => viewOf(row, who)),

@@ -1,9 +1,9 @@
 import { and, asc, count, desc, eq, gt, inArray, isNotNull, isNull, lte, ne } from 'drizzle-orm'
 import type { Database, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { holdNames, rowsOf } from '../../../../db/prepared.ts'
+import { lockNames, rowsOf } from '../../../../db/prepared.ts'
 import { attempts, refreshTokens, sessions } from '../../../../db/schema/people.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 
 export type Session = typeof sessions.$inferSelect
 export type RefreshToken = typeof refreshTokens.$inferSelect
@@ -72,7 +72,7 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
       return rows.length
     },
     /** Lists a person's active sessions, newest first. */
-    liveSessions: (subjectId: string, now: number, slice: Slice) =>
+    liveSessions: (subjectId: string, now: number, slice: PageSlice) =>
       selectSlice(read, sessions, { where: isActiveOf(subjectId, now), order: [desc(sessions.id)], ...slice }),
     async touchSession(tx: Writer, id: string, lastUsedAt: number): Promise<void> {
       await tx.update(sessions).set({ lastUsedAt }).where(eq(sessions.id, id))
@@ -90,7 +90,7 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
       return ended.length + forgotten.length
     },
     /** Locks buckets until the end of the write, so that no other write counts or adds attempts. */
-    holdBuckets: (tx: Writer, buckets: readonly string[]): void => holdNames(tx, buckets),
+    holdBuckets: (tx: Writer, buckets: readonly string[]): void => lockNames(tx, buckets),
     /** Counts the attempts in a bucket since `since`, and returns the time of the oldest. */
     async countAttempts(tx: Writer, bucket: string, since: number): Promise<{ count: number; oldest: number | undefined }> {
       const within = and(eq(attempts.bucket, bucket), gt(attempts.at, since))

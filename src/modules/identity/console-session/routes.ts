@@ -1,9 +1,9 @@
 import { t } from 'elysia'
 import { AppError } from '../../../core/errors.ts'
-import { type CookiePlace, cookieIn, cookiesIn, possibleCookiesIn, removalsOf, setCookie } from '../../../http/cookies.ts'
+import { type CookieOptions, cookieIn, cookiesIn, possibleCookiesIn, removalsOf, setCookie } from '../../../http/cookies.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { answerTo } from '../../../http/errors.ts'
-import { ownPageOf } from '../../../http/page-origin.ts'
+import { errorResponse } from '../../../http/errors.ts'
+import { pageOriginOf } from '../../../http/page-origin.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
 import type { LiveDeps } from '../../messaging/live-events/index.ts'
@@ -14,7 +14,7 @@ import { type ConsoleSession, closeConsoleSession, openConsoleSession, resumeCon
 import { SessionAnswer, SessionBody, SetupBody } from './model.ts'
 
 type Headers = { 'set-cookie'?: string | string[] | undefined } & Record<string, string | number | string[] | undefined>
-type CookieTarget = CookiePlace & { readonly removals: readonly string[] }
+type CookieTarget = CookieOptions & { readonly removals: readonly string[] }
 
 const originRule =
   'Only for the console’s own page: `Origin` must be that of PUBLIC_URL or of the address that the request is for, else 403, also where there is none.'
@@ -27,7 +27,7 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
    * @param begins whether a session begins, so that existing cookies are replaced
    */
   const cookieTargetOf = (request: Request, begins = false): CookieTarget => {
-    const page = ownPageOf(request, deps.config.publicUrl)
+    const page = pageOriginOf(request, deps.config.publicUrl)
     const place = { name: cookieName(page), path: sessionPath, isSecure: page.isSecure }
     const hasOthers = cookiesIn(request, place.name).length > (begins ? 0 : 1)
     return { ...place, removals: hasOthers ? removalsOf(place, new URL(page.origin).hostname) : [] }
@@ -64,7 +64,7 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
           // Removes the invalid cookie.
           const removals = cookie === undefined ? place.removals : [setCookie(place, '', 0)]
           if (removals.length === 0) throw error
-          const refusal = answerTo(error)
+          const refusal = errorResponse(error)
           for (const one of removals) refusal.headers.append('set-cookie', one)
           return refusal
         }

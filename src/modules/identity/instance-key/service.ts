@@ -1,5 +1,5 @@
 import type { Deps } from '../../../core/deps.ts'
-import { aside } from '../../../core/request-context.ts'
+import { untracked } from '../../../core/request-context.ts'
 import { instanceKeySeal } from './domain.ts'
 import { type InstanceKeyRow, type Purpose, instanceKeyStore as store } from './store.ts'
 
@@ -27,7 +27,7 @@ export function createInstanceKeys({
     const key = Buffer.from(randomBytes(keyBytes)).toString('base64')
     const row = { purpose, sealedKey: keyring.seal(key, instanceKeySeal(purpose)), createdAt: clock.now() }
     // Written apart from the request's own transaction.
-    const stored = await aside(() =>
+    const stored = await untracked(() =>
       db.write(async (tx) => {
         await store.insert(tx, row)
         return store.find(tx, purpose)

@@ -3,7 +3,7 @@ import { system } from '../../../core/command-context.ts'
 import type { Clock, Deps } from '../../../core/deps.ts'
 import { OperatorError } from '../../../core/errors.ts'
 import type { Keyring } from '../../../core/keyring.ts'
-import { sealedBy } from '../../../lib/seal.ts'
+import { keyVersionOf } from '../../../lib/seal.ts'
 import { secretSeal } from '../../lending/lending-document/domain.ts'
 import { mailSeal } from '../../messaging/mail/domain.ts'
 import { webhookSecretSeal } from '../../messaging/webhook/domain.ts'
@@ -113,7 +113,7 @@ async function resealPass({ db, keyring }: ResealDeps, onSeen: (rows: number) =>
   const current = currentVersion(keyring)
   let resealed = 0
   for await (const { table, page } of sealedPages(db, onSeen)) {
-    const stale = page.filter(({ sealed }) => sealedBy(sealed) !== current)
+    const stale = page.filter(({ sealed }) => keyVersionOf(sealed) !== current)
     for (let at = 0; at < stale.length; at += writeRows)
       resealed += await resealRows({ db, keyring }, table, stale.slice(at, at + writeRows))
   }
@@ -190,7 +190,7 @@ export async function findFaultySeals(
   for await (const { table, page } of sealedPages(db, onSeen)) {
     for (const row of page) {
       if (!canOpen(keyring, row.sealed, sealContextOf[table](row))) add(closed, table)
-      else if (!inUse.has(sealedBy(row.sealed))) add(outdated, table)
+      else if (!inUse.has(keyVersionOf(row.sealed))) add(outdated, table)
     }
   }
   const faults = (found: Map<SealedTable, number>) => [...found].map(([table, rows]) => ({ table, rows }))

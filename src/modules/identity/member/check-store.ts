@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Checked, type Finding, findingsOf, type Rule } from '../../../core/integrity-check.ts'
+import { type CheckContext, checkRules, type Finding, type Rule } from '../../../core/integrity-check.ts'
 
 /** Checks that each shop has an owner, that each member has an account, and that each invitation has an address. */
 const rules: readonly Rule[] = [
@@ -20,4 +20,4 @@ const rules: readonly Rule[] = [
   },
 ]
 
-export const findStaffInconsistencies = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules)
+export const findStaffInconsistencies = (db: CheckContext): AsyncGenerator<Finding> => checkRules(db, rules)

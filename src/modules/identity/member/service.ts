@@ -1,11 +1,11 @@
 import type { Reader, Writer } from '../../../../db/engine.ts'
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { StaffRole } from '../../../core/roles.ts'
-import { assertExpected, type Expected, unlessStale } from '../../../core/versions.ts'
+import { assertNotStale, assertVersion, type ExpectedVersion } from '../../../core/versions.ts'
 import { inBatches } from '../../../lib/batches.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import {
   isOwner,
   type Member,
@@ -28,7 +28,7 @@ export const membershipOf = (
 export const shopsOfMember = ({ memberStore }: MemberDeps, userId: string) => memberStore.shopsOf(userId)
 
 /** Lists a shop's members and invitations, in the order of creation. */
-export const listMembers = ({ memberStore }: MemberDeps, shopId: string, slice: Slice) => memberStore.list(shopId, slice)
+export const listMembers = ({ memberStore }: MemberDeps, shopId: string, slice: PageSlice) => memberStore.list(shopId, slice)
 
 /** @throws AppError NOT_FOUND, also for another shop's */
 export async function readMember(
@@ -87,7 +87,7 @@ export async function assignMissingOwners({ memberStore, db, newId }: MemberDeps
 export async function assertOwner(
   tx: Writer,
   { memberStore }: MemberDeps,
-  { actor, shop }: Pick<Change, 'actor' | 'shop'>,
+  { actor, shop }: Pick<CommandContext, 'actor' | 'shop'>,
 ): Promise<{ name: string | null }> {
   const { role, name = null } = (await memberStore.memberIn(tx, actor.id, shop.id)) ?? {}
   if (role === undefined) throw new AppError('NOT_FOUND', 'No such shop')
@@ -112,7 +112,7 @@ export async function storeInvitation(
   if (existing) {
     const { address: _, ...before } = existing
     const invitation = { role, invitedAt: now, invitedByMail: byMail, acceptedBy: null, updatedAt: now }
-    return { before, member: unlessStale(await memberStore.update(tx, existing, invitation)) }
+    return { before, member: assertNotStale(await memberStore.update(tx, existing, invitation)) }
   }
   if ((await memberStore.count(tx, shopId)) >= membersPerShopMax)
     throw new AppError('CONFLICT', `A shop has at most ${membersPerShopMax} people: remove somebody first`)
@@ -139,7 +139,9 @@ export async function joinShop(
   if ((await memberStore.countShopsOf(tx, userId)) >= shopsPerPersonMax)
     throw new AppError('CONFLICT', `One account works in at most ${shopsPerPersonMax} shops`)
   const now = clock.now()
-  return unlessStale(await memberStore.update(tx, invited, { userId, name, acceptedBy: null, email: null, joinedAt: now, updatedAt: now }))
+  return assertNotStale(
+    await memberStore.update(tx, invited, { userId, name, acceptedBy: null, email: null, joinedAt: now, updatedAt: now }),
+  )
 }
 
 /**
@@ -151,7 +153,7 @@ export const storeAcceptance = async (
   { memberStore, clock }: MemberDeps,
   invited: Member,
   { acceptedBy, name }: Pick<Member, 'acceptedBy' | 'name'>,
-): Promise<Member> => unlessStale(await memberStore.update(tx, invited, { acceptedBy, name, updatedAt: clock.now() }))
+): Promise<Member> => assertNotStale(await memberStore.update(tx, invited, { acceptedBy, name, updatedAt: clock.now() }))
 
 /** Makes an account a member of the shops whose invitations it accepted, inside the write of its login. */
 export async function joinAcceptedShops(
@@ -184,14 +186,14 @@ async function assertOtherOwner(tx: Writer, { memberStore }: MemberDeps, member:
 export async function setRole(
   tx: Writer,
   deps: MemberDeps,
-  { shop, expected }: Pick<Change, 'shop'> & { expected?: Expected | undefined },
+  { shop, expected }: Pick<CommandContext, 'shop'> & { expected?: ExpectedVersion | undefined },
   id: string,
   role: StaffRole,
 ): Promise<{ before: MemberWithAddress; after: MemberWithAddress }> {
   const before = await readMember(deps, shop.id, id, tx)
-  assertExpected(expected, before.version)
+  assertVersion(expected, before.version)
   if (role !== 'OWNER') await assertOtherOwner(tx, deps, before)
-  const after = unlessStale(await deps.memberStore.update(tx, before, { role, updatedAt: deps.clock.now() }))
+  const after = assertNotStale(await deps.memberStore.update(tx, before, { role, updatedAt: deps.clock.now() }))
   return { before, after: { ...after, address: before.address } }
 }
 
@@ -202,12 +204,12 @@ export async function setRole(
 export async function removeMember(
   tx: Writer,
   deps: MemberDeps,
-  { shop, expected }: Pick<Change, 'shop'> & { expected?: Expected | undefined },
+  { shop, expected }: Pick<CommandContext, 'shop'> & { expected?: ExpectedVersion | undefined },
   id: string,
 ): Promise<MemberWithAddress> {
   const member = await readMember(deps, shop.id, id, tx)
-  assertExpected(expected, member.version)
+  assertVersion(expected, member.version)
   await assertOtherOwner(tx, deps, member)
-  if (!(await deps.memberStore.remove(tx, member))) unlessStale(undefined)
+  if (!(await deps.memberStore.remove(tx, member))) assertNotStale(undefined)
   return member
 }

@@ -7,7 +7,7 @@ import { staff } from '../../../../db/schema/staff.ts'
 import { createCache } from '../../../core/cache.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { StaffRole } from '../../../core/roles.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import { type Member, type MemberWithAddress, shopsPerPersonMax } from './domain.ts'
 
 /** A person's role in a shop. */
@@ -70,15 +70,15 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
   /** Recently read memberships. Every function below that changes a member invalidates them. */
   const memberships = createCache<Membership>({ version: foreignVersion, entriesMax: cachedMembershipsMax })
   const invalidate = (tx: Writer, userId: string | null) =>
-    userId === null ? undefined : tx.afterCommit(() => memberships.forgetWhere((place) => place.userId === userId))
+    userId === null ? undefined : tx.afterCommit(() => memberships.deleteWhere((place) => place.userId === userId))
 
   return {
     /** Finds a person's membership in this shop, or in the first that they joined. */
     async placeOf(userId: string, shopId: string | undefined): Promise<MembershipAndShop | undefined> {
       const values = { userId, ...(shopId === undefined ? {} : { shopId }) }
       const query = shopId === undefined ? firstMembership : membershipIn
-      if (memberships.isOn())
-        return memberships.recall(
+      if (memberships.isEnabled())
+        return memberships.getOrLoad(
           shopId === undefined ? userId : `${userId} ${shopId}`,
           () => read.first(query, values) as Membership | undefined,
         )
@@ -105,7 +105,7 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
       return Number(row?.n ?? 0)
     },
 
-    async list(shopId: string, { limit, offset, after }: Slice): Promise<{ rows: MemberWithAddress[]; total: number }> {
+    async list(shopId: string, { limit, offset, after }: PageSlice): Promise<{ rows: MemberWithAddress[]; total: number }> {
       const [totals] = after === undefined ? await read.select({ n: count() }).from(staff).where(eq(staff.shopId, shopId)) : []
       const beyond = typeof after === 'string' ? gt(staff.id, after) : undefined
       const rows = await selectMembers(read)

@@ -2,7 +2,7 @@ import type { Reader, Writer } from '../../../../db/engine.ts'
 import type { Caller } from '../../../core/caller.ts'
 import { type Actor, type Origin, system } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
-import type { PasswordTurn } from '../../../core/deps.ts'
+import type { PasswordCaller } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
 import { notifyAccountChange } from '../../messaging/mail/index.ts'
 import { differenceOf, passwordDifference } from '../../operations/audit/domain.ts'
@@ -30,7 +30,7 @@ export type Credentials = { email: string; password: string }
 const passwordChangedError = () => new AppError('CONFLICT', 'The password was changed meanwhile: log in again')
 
 /** For commands that run on the machine itself. */
-const localTurn: PasswordTurn = { kind: 'merchant', address: 'here' }
+const localTurn: PasswordCaller = { kind: 'merchant', address: 'here' }
 
 const accountOf = (email: string, user: User | undefined): Account => ({
   kind: 'merchant',
@@ -95,7 +95,7 @@ export async function createMerchant(
   credentials: Credentials,
   newShop: NewShop,
   by: Partial<Actor> = {},
-  turn?: PasswordTurn,
+  turn?: PasswordCaller,
 ): Promise<{ user: User; shop: Shop }> {
   assertNewShop(newShop)
   const user = await buildUser(deps, deps.newId('merchant'), 'MERCHANT', credentials, turn)
@@ -117,7 +117,7 @@ export async function createMerchant(
 }
 
 /** Builds a merchant without a shop, who joins another one. */
-export const buildMerchant = (deps: MerchantDeps, credentials: Credentials, turn: PasswordTurn): Promise<User> =>
+export const buildMerchant = (deps: MerchantDeps, credentials: Credentials, turn: PasswordCaller): Promise<User> =>
   buildUser(deps, deps.newId('merchant'), 'MERCHANT', credentials, turn)
 
 /** Inserts a merchant who joins another shop, inside the write of joining. */
@@ -227,7 +227,7 @@ export async function removeSecondFactor(deps: MerchantDeps, email: string): Pro
 export async function createSuperAdmin(
   deps: MerchantDeps,
   credentials: Credentials,
-  { from, turn, holds }: { from?: Origin; turn?: PasswordTurn; holds?: (tx: Writer) => Promise<void> } = {},
+  { from, turn, holds }: { from?: Origin; turn?: PasswordCaller; holds?: (tx: Writer) => Promise<void> } = {},
 ): Promise<User> {
   const user = await buildUser(deps, deps.newId('user'), 'SUPER_ADMIN', credentials, turn)
   const actor = from ? { ...from, id: user.id } : system

@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { holdNames } from '../../../../db/prepared.ts'
+import { lockNames } from '../../../../db/prepared.ts'
 import { secondFactors } from '../../../../db/schema/second-factor.ts'
 import type { SecondFactor } from './domain.ts'
 
@@ -8,7 +8,7 @@ export type SecondFactorStore = ReturnType<typeof createSecondFactorStore>
 
 export const createSecondFactorStore = ({ read }: Pick<Database, 'read'>) => ({
   /** Locks a person's factor until the end of the write. */
-  hold: (tx: Writer, userId: string): void => holdNames(tx, [`second-factor ${userId}`]),
+  hold: (tx: Writer, userId: string): void => lockNames(tx, [`second-factor ${userId}`]),
   async find(userId: string, from: Pick<Reader, 'select'> = read): Promise<SecondFactor | undefined> {
     const [row] = await from.select().from(secondFactors).where(eq(secondFactors.userId, userId)).limit(1)
     return row

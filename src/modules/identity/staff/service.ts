@@ -1,12 +1,12 @@
 import type { Writer } from '../../../../db/engine.ts'
 import type { Caller } from '../../../core/caller.ts'
-import type { Actor, Change, Origin } from '../../../core/command-context.ts'
+import type { Actor, CommandContext, Origin } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
 import { anonymous, type ShopContext } from '../../../core/principal.ts'
 import type { StaffRole } from '../../../core/roles.ts'
 import { limitKeyOf } from '../../../lib/networks.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import type { PageAction } from '../../customers/account-page/index.ts'
 import { mailPageUrl as mailPageOf, queueMail, sendsMail } from '../../messaging/mail/index.ts'
 import { audit, audited } from '../../operations/audit/index.ts'
@@ -32,12 +32,12 @@ import { findToken, invalidateTokens, isSentTo, issueToken, spendToken } from '.
 import type { StaffDeps } from './deps.ts'
 import { invitationsByShop } from './domain.ts'
 
-type OwnerChange = Change<ShopContext>
+type OwnerChange = CommandContext<ShopContext>
 const invalidLink = () => new AppError('UNAUTHENTICATED', 'The link is not good (any more): ask for a new one')
 const viewOf = (member: Parameters<typeof memberView>[0]): MemberView => memberView(member, tokenLifeMs.INVITATION)
 
 /** Lists a shop's staff and invitations, in the order of creation. */
-export async function listStaff(deps: StaffDeps, shop: Pick<ShopContext, 'id'>, slice: Slice): Promise<Page<MemberView>> {
+export async function listStaff(deps: StaffDeps, shop: Pick<ShopContext, 'id'>, slice: PageSlice): Promise<Page<MemberView>> {
   const { rows, total } = await listMembers(deps, shop.id, slice)
   return pageOf(rows.map(viewOf), total, slice)
 }

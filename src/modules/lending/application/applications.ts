@@ -1,9 +1,9 @@
 import type { Reader, Writer } from '../../../../db/engine.ts'
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { assertExpected } from '../../../core/versions.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { assertVersion } from '../../../core/versions.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { isMerchant } from '../../identity/merchant/index.ts'
 import { audited, type SetDifference } from '../../operations/audit/index.ts'
 import type { KybCohort } from '../../shop/kyb/domain.ts'
@@ -27,8 +27,8 @@ import { type ApplicationView, applicationView } from './view.ts'
 export const noSuchApplication = () => new AppError('NOT_FOUND', 'No such lending application')
 
 /** A merchant who changes their own application. `shop` is the shop of the session, for the audit trail. */
-export type MerchantContext = Change<Pick<ShopContext, 'id' | 'merchantId'>>
-export type OperatorContext = Pick<Change, 'actor' | 'write' | 'expected'>
+export type MerchantContext = CommandContext<Pick<ShopContext, 'id' | 'merchantId'>>
+export type OperatorContext = Pick<CommandContext, 'actor' | 'write' | 'expected'>
 
 /** What the event of a change holds besides its actor and time. */
 type EventDetails = Pick<LendingEvent, 'type'> & Partial<Pick<LendingEvent, 'subject' | 'reason' | 'partnerExternalRef'>>
@@ -141,7 +141,7 @@ export async function listApplications(
   { lendingStore }: LendingDeps,
   merchantId: string,
   requestedMerchantId: string | undefined,
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<ApplicationView>> {
   if (requestedMerchantId !== undefined && requestedMerchantId !== merchantId)
     throw new AppError('FORBIDDEN', 'merchantId (query): of another merchant')
@@ -191,7 +191,7 @@ export function changeAsMerchant(
   return audited(deps, by, { action, subject: id }, async (tx, tell) => {
     const before = await deps.lendingStore.findOf(by.shop.merchantId, id, tx)
     if (!before) throw noSuchApplication()
-    assertExpected(by.expected, before.version)
+    assertVersion(by.expected, before.version)
     const after = await work(tx, before, tell)
     if (!after) throw new AppError('CONFLICT', refusal)
     tell(applicationDifference(before, after))

@@ -1,7 +1,7 @@
 import type { Reader } from '../../../../db/engine.ts'
 import { AppError } from '../../../core/errors.ts'
-import { assertExpected } from '../../../core/versions.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { assertVersion } from '../../../core/versions.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { listBusinesses } from '../../shop/kyb/index.ts'
 import type { Assessment } from '../credit/domain.ts'
@@ -13,7 +13,11 @@ import type { QueueFilter } from './queue-store.ts'
 import { type AdminApplicationView, adminApplicationView, type QueuedView, queuedView } from './view.ts'
 
 /** Lists the review queue, earliest submission first. Drafts have no submission time and come before all others. */
-export async function listQueue(deps: LendingDeps, filter: QueueFilter, slice: Slice): Promise<Page<QueuedView> & { totalCapped?: true }> {
+export async function listQueue(
+  deps: LendingDeps,
+  filter: QueueFilter,
+  slice: PageSlice,
+): Promise<Page<QueuedView> & { totalCapped?: true }> {
   const { rows, total } = await deps.queueStore.list(filter, slice)
   const businesses = await listBusinesses(
     deps,
@@ -68,7 +72,7 @@ export function decide(deps: LendingDeps, by: OperatorContext, id: string, input
   return audited(deps, by, { action: actions[decision], subject: id }, async (tx, tell) => {
     const before = await lendingStore.find(id, tx)
     if (!before) throw noSuchApplication()
-    assertExpected(by.expected, before.version)
+    assertVersion(by.expected, before.version)
     if (assessment && assessment.cohort !== before.cohort)
       throw new AppError('INVALID', 'assessment.cohort (body): it must be that of the application')
     const fields = { ...nextVersionOf(deps, before), partnerExternalRef: partnerExternalRef ?? before.partnerExternalRef }

@@ -6,8 +6,8 @@ import type {
   lendingEvents,
 } from '../../../../db/schema/lending.ts'
 import { AppError } from '../../../core/errors.ts'
-import type { Defined } from '../../../lib/objects.ts'
-import { reachable, sourcesOf, statesOf, type Transitions } from '../../../lib/transitions.ts'
+import type { WithoutUndefined } from '../../../lib/objects.ts'
+import { assertReachable, sourcesOf, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import { centsOf } from '../../../lib/usd.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { cohortRegions, type KybCohort } from '../../shop/kyb/domain.ts'
@@ -21,7 +21,7 @@ export type LendingTier = LendingApplication['tier']
 export type { Documentation }
 
 /** Contract, section 6. */
-export const lendingTransitions = reachable('DRAFT', {
+export const lendingTransitions = assertReachable('DRAFT', {
   DRAFT: ['SUBMITTED', 'WITHDRAWN'],
   SUBMITTED: ['UNDER_REVIEW', 'APPROVED', 'REJECTED', 'WITHDRAWN'],
   UNDER_REVIEW: ['APPROVED', 'REJECTED', 'WITHDRAWN'],
@@ -98,10 +98,10 @@ export function requestedCents(dollars: number): number {
 }
 
 /** Returns only the fields whose value changes. */
-export function changesTo(before: LendingApplication, change: Partial<ApplicationChange>): Defined<ApplicationChange> {
+export function changesTo(before: LendingApplication, change: Partial<ApplicationChange>): WithoutUndefined<ApplicationChange> {
   const names = Object.keys(change) as (keyof ApplicationChange)[]
   const changed = names.filter((name) => change[name] !== undefined && JSON.stringify(change[name]) !== JSON.stringify(before[name]))
-  return Object.fromEntries(changed.map((name) => [name, change[name]])) as Defined<ApplicationChange>
+  return Object.fromEntries(changed.map((name) => [name, change[name]])) as WithoutUndefined<ApplicationChange>
 }
 
 /** Returns the difference for the audit trail. It leaves out the documentation and the operators' notes. */

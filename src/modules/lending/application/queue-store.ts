@@ -2,7 +2,7 @@ import { and, asc, count, eq, getTableColumns, type SQL, sql } from 'drizzle-orm
 import type { Database, Reader } from '../../../../db/engine.ts'
 import { prepare } from '../../../../db/prepared.ts'
 import { lendingApplications } from '../../../../db/schema/lending.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import type { KybCohort } from '../../shop/kyb/domain.ts'
 import { isTier1Partner, type LendingStatus, type LendingTier, queueTotalMax, tierOf } from './domain.ts'
 import type { QueuedApplication } from './view.ts'
@@ -72,7 +72,7 @@ export const createQueueStore = ({ read }: Pick<Database, 'read'>) => ({
   /** Lists applications in order of submission, with the total up to `queueTotalMax + 1`. */
   async list(
     { status, tier, cohort, partner }: QueueFilter,
-    { limit, offset }: Slice,
+    { limit, offset }: PageSlice,
   ): Promise<{ rows: QueuedApplication[]; total: number }> {
     // Each cohort belongs to one tier.
     if (tier && cohort && tierOf(cohort) !== tier) return { rows: [], total: 0 }

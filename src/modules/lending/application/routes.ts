@@ -1,4 +1,4 @@
-import type { Asked } from '../../../core/csv-list.ts'
+import type { ListRequest } from '../../../core/csv-list.ts'
 import { AppError } from '../../../core/errors.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
@@ -60,7 +60,7 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
       ({ query: { merchantId, ...page }, shop }) => listApplications(deps, shop.merchantId, merchantId, sliceOf(page)),
       {
         access: owner,
-        csv: csvOf('lending-applications', LendingApplications, ({ shop, query }: Asked<{ merchantId?: string }>, slice) =>
+        csv: csvOf('lending-applications', LendingApplications, ({ shop, query }: ListRequest<{ merchantId?: string }>, slice) =>
           listApplications(deps, shop.merchantId, query.merchantId, slice),
         ),
         query: ListApplications,

@@ -3,8 +3,8 @@ import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { lendingApplications, lendingDecisions, lendingDocuments, lendingEvents } from '../../../../db/schema/lending.ts'
-import { movesOf } from '../../../core/state-machine.ts'
-import type { Slice } from '../../../lib/page.ts'
+import { createStateMachine } from '../../../core/state-machine.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import { draftsMax, historyMax, type LendingApplication, type LendingDecision, type LendingEvent, lendingTransitions } from './domain.ts'
 import type { ApplicationDetails } from './view.ts'
 
@@ -44,7 +44,7 @@ type Source = Pick<Reader, 'first' | 'all'>
 
 export const createLendingStore = ({ read }: Pick<Database, 'read'>) => ({
   /** The caller raises the version in each move and change. */
-  ...movesOf(lendingApplications, lendingTransitions),
+  ...createStateMachine(lendingApplications, lendingTransitions),
   async find(id: string, from: Source = read): Promise<LendingApplication | undefined> {
     return from.first(byId, { id })
   },
@@ -53,7 +53,7 @@ export const createLendingStore = ({ read }: Pick<Database, 'read'>) => ({
     return from.first(ofMerchant, { id, merchantId })
   },
   /** Newest first. */
-  list: (merchantId: string, slice: Slice) =>
+  list: (merchantId: string, slice: PageSlice) =>
     selectSlice(read, lendingApplications, {
       where: eq(lendingApplications.merchantId, merchantId),
       order: [desc(lendingApplications.id)],

@@ -1,4 +1,4 @@
-import { givenTwice, roundedIn } from '../../../lib/exact-json.ts'
+import { findDuplicateField, findRoundedNumber } from '../../../lib/exact-json.ts'
 import { unitsOf } from '../../../lib/usd.ts'
 import { currentRules, type LendingRules, operationalRisks, rungs } from './domain.ts'
 import { factorDecimals } from './envelope.ts'
@@ -27,7 +27,7 @@ export function parseRules(text: string): { rules: LendingRules } | { problems: 
 
 /** Finds what JSON.parse hides: repeated fields and numbers with too many digits. */
 function ambiguitiesIn(json: string): string[] {
-  const [twice, rounded] = [givenTwice(json), roundedIn(json.replace(/^\ufeff/, ''))]
+  const [twice, rounded] = [findDuplicateField(json), findRoundedNumber(json.replace(/^\ufeff/, ''))]
   return [
     ...(twice ? [`${twice.join('.')}: given twice`] : []),
     ...(rounded ? [`${rounded.join('.')}: a number of so many digits cannot be kept exactly`] : []),

@@ -1,6 +1,6 @@
 import type { lenderStatusHistory, lenders } from '../../../../db/schema/lending.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { reachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
+import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { type Wallet, walletView } from '../../trust/fabric/domain.ts'
 
@@ -8,7 +8,7 @@ export type Lender = typeof lenders.$inferSelect
 export type LenderStatus = Lender['status']
 export type LenderStatusEntry = typeof lenderStatusHistory.$inferSelect
 
-export const lenderTransitions = reachable('PENDING_KYB', {
+export const lenderTransitions = assertReachable('PENDING_KYB', {
   PENDING_KYB: ['ACTIVE', 'ARCHIVED'],
   ACTIVE: ['SUSPENDED'],
   SUSPENDED: ['ACTIVE', 'ARCHIVED'],

@@ -1,8 +1,8 @@
 import type { Writer } from '../../../../db/engine.ts'
-import { type Change, withLocks } from '../../../core/command-context.ts'
+import { type CommandContext, withLocks } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
-import { assertExpected, unlessStale } from '../../../core/versions.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { assertNotStale, assertVersion } from '../../../core/versions.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { audited } from '../../operations/audit/index.ts'
 import type { Wallet } from '../../trust/fabric/domain.ts'
 import {
@@ -18,7 +18,7 @@ import { type Lender, type LenderStatus, type LenderView, lenderDifference, lend
 import type { LenderDeps } from './providers.ts'
 
 const noSuchLender = () => new AppError('NOT_FOUND', 'No such lender')
-type WriteContext = Pick<Change, 'actor' | 'expected' | 'write'>
+type WriteContext = Pick<CommandContext, 'actor' | 'expected' | 'write'>
 
 const holder = (ownerId: string) => ({ owner: 'LENDER', ownerId }) as const
 
@@ -76,13 +76,13 @@ export function changeLender(
   const work = async (tx: Writer, tell: (difference: ReturnType<typeof lenderDifference>) => void) => {
     const before = await store.locked(tx, id)
     if (!before) throw noSuchLender()
-    assertExpected(context.expected, before.version)
+    assertVersion(context.expected, before.version)
     const wallets = drafts ? await setWallets(tx, deps, { ...context, holder: holder(id), drafts }) : await currentWallets(tx, deps, id)
     const isStatusChange = status !== undefined && status !== before.status
     let lender: Lender = before
     if (isStatusChange || wallets.isChanged || (displayName !== undefined && displayName !== before.displayName)) {
       const fields = { displayName: displayName ?? before.displayName, updatedAt: clock.now(), version: before.version + 1 }
-      const changed = isStatusChange ? await store.move(tx, before, status, fields) : unlessStale(await store.change(tx, before, fields))
+      const changed = isStatusChange ? await store.move(tx, before, status, fields) : assertNotStale(await store.change(tx, before, fields))
       if (!changed) throw new AppError('CONFLICT', `status (body): a lender that is ${before.status} cannot become so`)
       lender = changed
     }
@@ -125,7 +125,7 @@ export async function readLender(deps: LenderDeps, id: string): Promise<LenderVi
 }
 
 /** Lists lenders, newest first. */
-export async function listLenders(deps: LenderDeps, status: LenderStatus | undefined, slice: Slice): Promise<Page<LenderView>> {
+export async function listLenders(deps: LenderDeps, status: LenderStatus | undefined, slice: PageSlice): Promise<Page<LenderView>> {
   const { rows, total } = await deps.lenderStore.list(status, slice)
   const ids = rows.map(({ id }) => id)
   const [histories, wallets] = await Promise.all([deps.lenderStore.historiesOf(ids), walletsOfAll(deps, 'LENDER', ids)])

@@ -3,8 +3,8 @@ import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, lockedRowsOf, rowsOf } from '../../../../db/prepared.ts'
 import { lenderStatusHistory, lenders } from '../../../../db/schema/lending.ts'
-import { movesOf } from '../../../core/state-machine.ts'
-import type { Slice } from '../../../lib/page.ts'
+import { createStateMachine } from '../../../core/state-machine.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import { type Lender, type LenderStatus, type LenderStatusEntry, lenderStatuses, lenderTransitions } from './domain.ts'
 
 const byId = rowsOf(lenders, ['id'])
@@ -12,7 +12,7 @@ const lockedById = lockedRowsOf(lenders, ['id'])
 const historyOf = rowsOf(lenderStatusHistory, ['lenderId'], asc(lenderStatusHistory.position))
 const insert = insertOf(lenders)
 const insertEntry = insertOf(lenderStatusHistory)
-const transitions = movesOf(lenders, lenderTransitions)
+const transitions = createStateMachine(lenders, lenderTransitions)
 /** One entry per target status. A transition that the table does not allow does not compile. */
 const moveTo = {
   ACTIVE: (tx: Writer, lender: Lender, fields: Partial<Lender>) =>
@@ -30,7 +30,7 @@ export const createLenderStore = ({ read }: Pick<Database, 'read'>) => ({
     return tx.first(lockedById, { id })
   },
   /** Newest first. */
-  list: (status: LenderStatus | undefined, slice: Slice) =>
+  list: (status: LenderStatus | undefined, slice: PageSlice) =>
     selectSlice(read, lenders, { where: status && eq(lenders.status, status), order: [desc(lenders.id)], ...slice }),
   async insert(tx: Writer, lender: Lender): Promise<void> {
     await insert(tx, lender)

@@ -1,6 +1,6 @@
-import type { KeptDocument } from '../../../core/documents.ts'
+import type { StoredDocument } from '../../../core/documents.ts'
 import type { Keyring } from '../../../core/keyring.ts'
-import { hashing, openStream, SealBroken, streamKeys } from '../../../lib/sealed-stream.ts'
+import { openStream, SealBroken, streamKeys, withHash } from '../../../lib/sealed-stream.ts'
 import type { LendingDocument } from '../application/domain.ts'
 import { fileSeal, secretSeal } from './domain.ts'
 
@@ -14,12 +14,12 @@ export type SealedDocument = Pick<LendingDocument, 'id' | 'applicationId' | 'key
 export async function* openContent(
   { keyring }: { readonly keyring: Pick<Keyring, 'unseal'> },
   document: SealedDocument,
-  file: KeptDocument,
+  file: StoredDocument,
 ): AsyncGenerator<Uint8Array> {
   const keys = streamKeys(Buffer.from(keyring.unseal(document.sealedKey, secretSeal(document)), 'base64'))
   let hash = ''
   const plain = openStream(keys.seal, fileSeal(document), file.chunks())
-  yield* hashing(keys.hash, plain, (computed) => {
+  yield* withHash(keys.hash, plain, (computed) => {
     hash = computed
   })
   if (hash !== document.hash) throw new SealBroken('a document is not what was handed in')

@@ -1,7 +1,7 @@
-import { type DocumentStore, isOfPictures, type KeptDocument } from '../../../core/documents.ts'
+import { type DocumentStore, isPictureStore, type StoredDocument } from '../../../core/documents.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Keyring } from '../../../core/keyring.ts'
-import { digesting, digestOfAll } from '../../../lib/digest.ts'
+import { digestOfAll, withDigest } from '../../../lib/digest.ts'
 import { SealBroken, sealedLength } from '../../../lib/sealed-stream.ts'
 import type { LendingDocument } from '../application/domain.ts'
 import { openContent, type SealedDocument } from './content.ts'
@@ -69,7 +69,7 @@ export async function copyFiles(
   const silentStores = new Set<Kind>()
   let [count, bytes] = [0, 0]
   for await (const { store, storageName: name, size } of files) {
-    const length = isOfPictures(store) ? size : sealedLength(size)
+    const length = isPictureStore(store) ? size : sealedLength(size)
     const target = to.of(store)
     const existing = ofLength(await target?.get(name), length)
     let isPresent = existing !== undefined
@@ -103,7 +103,8 @@ export async function copyFiles(
   return { files: count, bytes, missing, ...verified }
 }
 
-const ofLength = (file: KeptDocument | undefined, length: number): KeptDocument | undefined => (file?.bytes === length ? file : undefined)
+const ofLength = (file: StoredDocument | undefined, length: number): StoredDocument | undefined =>
+  file?.bytes === length ? file : undefined
 
 /** The source file cannot be read: it was removed by a running server, or its disk or store fails. */
 class UnreadableSource extends Error {}
@@ -116,7 +117,7 @@ async function readSource<T>(work: () => Promise<T> | undefined): Promise<T | un
   }
 }
 
-async function* chunksOf(file: KeptDocument): AsyncGenerator<Uint8Array> {
+async function* chunksOf(file: StoredDocument): AsyncGenerator<Uint8Array> {
   try {
     yield* file.chunks()
   } catch (cause) {
@@ -125,7 +126,7 @@ async function* chunksOf(file: KeptDocument): AsyncGenerator<Uint8Array> {
 }
 
 /** Returns false if the existing file cannot be read. */
-async function hasSameBytes(file: KeptDocument, existing: KeptDocument): Promise<boolean> {
+async function hasSameBytes(file: StoredDocument, existing: StoredDocument): Promise<boolean> {
   const digest = await digestOfAll(chunksOf(file))
   return digest === (await digestOfAll(existing.chunks()).catch(() => undefined))
 }
@@ -137,8 +138,8 @@ async function hasSameBytes(file: KeptDocument, existing: KeptDocument): Promise
 async function compareFiles(
   { documentOf, keyring, pace = (chunks) => chunks }: Verification,
   name: string,
-  file: KeptDocument | undefined,
-  existing: KeptDocument,
+  file: StoredDocument | undefined,
+  existing: StoredDocument,
 ): Promise<'differs' | 'damaged' | 'unverifiable' | undefined> {
   // Read after the file: a server removes the row first.
   const document = await documentOf(name)
@@ -146,7 +147,7 @@ async function compareFiles(
   if (!file) return 'damaged'
   let sourceDigest: string | undefined
   const chunks = () =>
-    digesting(pace(chunksOf(file)), (sha256) => {
+    withDigest(pace(chunksOf(file)), (sha256) => {
       sourceDigest = sha256
     })
   try {
@@ -167,7 +168,7 @@ async function compareFiles(
 }
 
 /** Stores the file that will be replaced, as far as it can be read. */
-async function saveReplaced(store: DocumentStore, name: string, file: KeptDocument): Promise<void> {
+async function saveReplaced(store: DocumentStore, name: string, file: StoredDocument): Promise<void> {
   if (await store.get(name)) return
   try {
     await store.put(name, chunksOf(file))

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import type { Asked } from '../../../core/csv-list.ts'
+import type { ListRequest } from '../../../core/csv-list.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import type { UploadRule } from '../../../http/route-table.ts'
@@ -54,7 +54,7 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
         csv: csvOf(
           'lending-documents',
           LendingDocuments,
-          ({ shop, params }: Asked<object, { id: string }>, slice) => listDocuments(deps, shop.merchantId, params.id, slice),
+          ({ shop, params }: ListRequest<object, { id: string }>, slice) => listDocuments(deps, shop.merchantId, params.id, slice),
           { keyOf: ({ key }) => key, order: 'asc' },
         ),
         params: RecordId,

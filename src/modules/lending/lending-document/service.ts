@@ -1,11 +1,11 @@
 import { DatabaseOutcomeUnknown, type Writer } from '../../../../db/engine.ts'
-import type { Change } from '../../../core/command-context.ts'
-import { documentName, type KeptDocument } from '../../../core/documents.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
+import { documentName, type StoredDocument } from '../../../core/documents.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { assertExpected, unlessStale } from '../../../core/versions.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
-import { hashing, SealBroken, sealedLength, sealStream, streamKeys } from '../../../lib/sealed-stream.ts'
+import { assertNotStale, assertVersion } from '../../../core/versions.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
+import { SealBroken, sealedLength, sealStream, streamKeys, withHash } from '../../../lib/sealed-stream.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { allowedIn, type LendingApplication, type LendingDocument, type LendingStatus } from '../application/domain.ts'
 import { appendEvent, checklistOf, findApplication, markRemoved, markUploaded, noSuchApplication } from '../application/index.ts'
@@ -84,7 +84,7 @@ async function assertRoom({ documentStores, config, documentUploadSlots }: Lendi
  */
 export async function putDocument(
   deps: LendingDocumentDeps,
-  by: Change<ShopContext>,
+  by: CommandContext<ShopContext>,
   ref: DocumentRef,
   file: UploadedFile,
 ): Promise<DocumentView & { version: number }> {
@@ -94,7 +94,7 @@ export async function putDocument(
   const bytesMax = item.maxSizeMb * mb
   if (!accepted.includes(file.type)) throw new AppError('UNSUPPORTED_MEDIA', `Send this document as ${accepted.join(', ')}`)
   if ((file.length ?? 0) > bytesMax) throw new AppError('TOO_LARGE', `The body is larger than ${item.maxSizeMb} MB`)
-  assertExpected(by.expected, application.version)
+  assertVersion(by.expected, application.version)
   assertAcceptsDocument(application, await deps.lendingDocumentStore.find(ref.applicationId, ref.key))
   assertStoreIsOwn(deps, deps.documentStores.current.kind)
   const release = deps.documentUploadSlots.take(by.shop.merchantId, sealedLength(file.length ?? bytesMax))
@@ -110,7 +110,7 @@ export async function putDocument(
 /** Seals and stores the file before its row exists. */
 async function sealAndStore(
   { documentStores, keyring, randomBytes, newId, clock }: LendingDocumentDeps,
-  { actor }: Pick<Change, 'actor'>,
+  { actor }: Pick<CommandContext, 'actor'>,
   ref: DocumentRef,
   plain: AsyncIterable<Uint8Array>,
   { type, fileName }: UploadedFile,
@@ -121,7 +121,7 @@ async function sealAndStore(
   const store = documentStores.current
   const storageName = documentName(randomBytes)
   let [hash, size] = ['', 0]
-  const hashed = hashing(keys.hash, plain, (...result) => {
+  const hashed = withHash(keys.hash, plain, (...result) => {
     ;[hash, size] = result
   })
   await store.put(storageName, sealStream(keys.seal, fileSeal(name), hashed))
@@ -161,7 +161,7 @@ async function removeFile({ documentStores, log }: LendingDocumentDeps, { store,
 
 async function insertDocument(
   deps: LendingDocumentDeps,
-  by: Change<ShopContext>,
+  by: CommandContext<ShopContext>,
   document: LendingDocument,
 ): Promise<DocumentView & { version: number }> {
   const { applicationId, key } = document
@@ -169,7 +169,7 @@ async function insertDocument(
   const { before, version } = await audited(deps, by, entry, async (tx, tell) => {
     const application = await requireApplication(deps, by.shop, applicationId, tx)
     requireChecklistItem(application, key)
-    assertExpected(by.expected, application.version)
+    assertVersion(by.expected, application.version)
     const before = await deps.lendingDocumentStore.find(applicationId, key, tx)
     assertAcceptsDocument(application, before)
     if (before) await deps.lendingDocumentStore.remove(tx, before)
@@ -187,12 +187,12 @@ async function insertDocument(
 async function updateDocumentation(
   tx: Writer,
   deps: LendingDocumentDeps,
-  { actor }: Pick<Change, 'actor'>,
+  { actor }: Pick<CommandContext, 'actor'>,
   before: LendingApplication,
   { type, key, said }: { type: 'DOCUMENT_UPLOADED' | 'DOCUMENT_REMOVED'; key: string; said: LendingApplication['documentationCompleted'] },
 ): Promise<number> {
   const fields = { documentationCompleted: said, updatedAt: deps.clock.now(), version: before.version + 1 }
-  unlessStale((await deps.lendingDocumentStore.setDocumentation(tx, before, fields)) || undefined)
+  assertNotStale((await deps.lendingDocumentStore.setDocumentation(tx, before, fields)) || undefined)
   await appendEvent(tx, deps, { type, subject: key, actor: actor.id, before, after: { ...before, ...fields } })
   return fields.version
 }
@@ -203,7 +203,7 @@ async function updateDocumentation(
  */
 export async function removeDocument(
   deps: LendingDocumentDeps,
-  by: Change<ShopContext>,
+  by: CommandContext<ShopContext>,
   { applicationId, key }: DocumentRef,
 ): Promise<void> {
   const entry = { action: 'lending_document.removed', subject: applicationId }
@@ -211,7 +211,7 @@ export async function removeDocument(
     const application = await requireApplication(deps, by.shop, applicationId, tx)
     const document = await deps.lendingDocumentStore.find(applicationId, key, tx)
     if (!document) throw noSuchDocument()
-    assertExpected(by.expected, application.version)
+    assertVersion(by.expected, application.version)
     assertStoreIsOwn(deps, document.store)
     if (!isIn(allowedIn.removeDocument, application))
       throw new AppError('CONFLICT', 'The application is no draft any more: a document that is there stays')
@@ -257,7 +257,7 @@ export async function readDocument(
  */
 export async function readDocumentAsOperator(
   deps: LendingDocumentDeps,
-  { actor }: Pick<Change, 'actor'>,
+  { actor }: Pick<CommandContext, 'actor'>,
   ref: DocumentRef,
 ): Promise<OpenedDocument> {
   const opened = await readDocument(deps, { operator: true }, ref)
@@ -319,7 +319,7 @@ class FileMissing extends AppError {
 export async function requireFile(
   { documentStores }: Pick<LendingDocumentDeps, 'documentStores'>,
   document: LendingDocument,
-): Promise<KeptDocument> {
+): Promise<StoredDocument> {
   const store = documentStores.of(document.store)
   if (!store) throw new AppError('UNAVAILABLE', 'The store that holds this document is not configured', { retryAfterSeconds })
   const file = await store.get(document.storageName)
@@ -336,7 +336,7 @@ export async function listDocuments(
   deps: LendingDocumentDeps,
   merchantId: string,
   applicationId: string,
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<DocumentView>> {
   await requireApplication(deps, { merchantId }, applicationId)
   const documents = (await deps.lendingDocumentStore.allOf(applicationId)).map(documentView).sort((a, b) => (a.key < b.key ? -1 : 1))

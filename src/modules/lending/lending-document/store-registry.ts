@@ -3,7 +3,7 @@
  * each other's documents.
  * Each store holds a mark, a file with a random name that the database knows.
  */
-import { type DocumentStore, documentName, isOfPictures } from '../../../core/documents.ts'
+import { type DocumentStore, documentName, isPictureStore } from '../../../core/documents.ts'
 import { AppError, OperatorError } from '../../../core/errors.ts'
 import { isStoreUnavailable } from './copy-documents.ts'
 import type { LendingDocumentDeps } from './providers.ts'
@@ -19,7 +19,7 @@ const retryAfterSeconds = 5
 
 /** Explains what to do about another store, for `souk check` and for a refused start. */
 export function otherStoreText(kind: Kind, mark: string, { dataDir }: { readonly dataDir: string }): string {
-  const [what, folder, settings] = isOfPictures(kind) ? ['pictures', 'media', 'MEDIA'] : ['documents', 'documents', 'DOCUMENTS']
+  const [what, folder, settings] = isPictureStore(kind) ? ['pictures', 'media', 'MEDIA'] : ['documents', 'documents', 'DOCUMENTS']
   return kind === 'FILES' || kind === 'MEDIA_FILES'
     ? `The ${what} of this database are not in ${dataDir}/${folder}, which has no file ${mark}: DATA_DIR is another one, or its disk is not mounted. Processes of one database need one DATA_DIR, on a disk that they share, or a bucket (${settings}_S3_…). If you moved the ${what}, move all that is in that directory; if they are there and that file alone is not, make it, empty`
     : `The ${what} of this database are not in the bucket and under the prefix of the settings (${settings}_S3_…), where there is no object ${mark}. If you moved the ${what}, move all that is under the prefix; if they are there and that object alone is not, make it, empty`
@@ -127,7 +127,7 @@ export function assertStoreIsOwn({ storeVerdicts }: Pick<LendingDocumentDeps, 's
   if (storeVerdicts.get(kind) === 'OTHER')
     throw new AppError(
       'UNAVAILABLE',
-      `The store of ${isOfPictures(kind) ? 'pictures' : 'documents'} is not at hand: nothing was changed, try again later`,
+      `The store of ${isPictureStore(kind) ? 'pictures' : 'documents'} is not at hand: nothing was changed, try again later`,
       { retryAfterSeconds },
     )
 }

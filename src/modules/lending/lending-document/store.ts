@@ -3,7 +3,7 @@ import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { insertOf, rowsOf } from '../../../../db/prepared.ts'
 import { lendingApplications, lendingDocuments, registeredStores } from '../../../../db/schema/lending.ts'
 import { pictureFiles } from '../../../../db/schema/media.ts'
-import { type DocumentStore, isOfPictures } from '../../../core/documents.ts'
+import { type DocumentStore, isPictureStore } from '../../../core/documents.ts'
 import type { LendingApplication, LendingDocument } from '../application/domain.ts'
 
 const byKey = rowsOf(lendingDocuments, ['applicationId', 'key'])
@@ -63,7 +63,7 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
   },
   /** Returns whether a document or picture is in a store of this kind. */
   async hasAny(kind: Kind): Promise<boolean> {
-    const rows = isOfPictures(kind)
+    const rows = isPictureStore(kind)
       ? await read.select({ id: pictureFiles.hash }).from(pictureFiles).where(eq(pictureFiles.store, kind)).limit(1)
       : await read.select({ id: lendingDocuments.id }).from(lendingDocuments).where(eq(lendingDocuments.store, kind)).limit(1)
     return rows.length > 0

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Checked, type Finding, findingsOf, type Rule } from '../../../core/integrity-check.ts'
+import { type CheckContext, checkRules, type Finding, type Rule } from '../../../core/integrity-check.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { daysOfBlock } from './domain.ts'
 
@@ -66,4 +66,4 @@ const rules = (): readonly Rule[] => [
 ]
 
 /** Checks that the stored totals of merchants match their repayments. */
-export const checkRepayments = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules())
+export const checkRepayments = (db: CheckContext): AsyncGenerator<Finding> => checkRules(db, rules())

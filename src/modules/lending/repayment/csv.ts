@@ -1,7 +1,7 @@
 import { proseError } from '../../../core/csv-format.ts'
 import type { CsvRecord } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
-import { isDay, startOf } from '../../../lib/day.ts'
+import { isDay, startOfDay } from '../../../lib/day.ts'
 import { instantPattern, parseInstant } from '../../../lib/instant.ts'
 import { centsOf, usdEnd } from '../../../lib/usd.ts'
 import { loanRefMax, loanRefPattern, outcomes, type RepaymentDraft, violationOf } from './domain.ts'
@@ -89,7 +89,7 @@ const instantForm = new RegExp(instantPattern)
 
 /** Reads a day as its start in UTC, or a time with a zone. */
 function instantIn(column: 'dueAt' | 'settledAt', text: string): number {
-  const ms = isDay(text) ? startOf(text) : text.length <= 40 && instantForm.test(text) ? parseInstant(text) : Number.NaN
+  const ms = isDay(text) ? startOfDay(text) : text.length <= 40 && instantForm.test(text) ? parseInstant(text) : Number.NaN
   if (Number.isNaN(ms)) throw new CellError(column, 'a day, as 2026-01-31, or a time with its zone, as 2026-01-31T12:00:00Z')
   return ms
 }

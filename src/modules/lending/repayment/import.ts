@@ -1,6 +1,6 @@
 import { isUniqueViolation } from '../../../../db/engine.ts'
 import { type Actor, locking } from '../../../core/command-context.ts'
-import { type CsvSource, type Rest, readRecords } from '../../../core/csv-records.ts'
+import { type CsvSource, readRecords, type YieldThread } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
 import { type RowError, readTapeHeader, readTapeRow, type Tape, type TapeRow } from './csv.ts'
 import type { RepaymentDraft } from './domain.ts'
@@ -26,14 +26,14 @@ export type TapeOptions = {
   readonly signal?: AbortSignal
   readonly rowsMax?: number
   /** Yields the main thread between batches. */
-  readonly rest?: Rest
+  readonly rest?: YieldThread
 }
 
 /** Rows per write. More would delay other writers. */
 const rowsAtOnce = 64
 const errorsMax = 1_000
 const triesMax = 5
-const yieldToEventLoop: Rest = () => new Promise((resume) => setImmediate(resume))
+const yieldToEventLoop: YieldThread = () => new Promise((resume) => setImmediate(resume))
 
 const messages = {
   OTHER: {

@@ -1,6 +1,6 @@
 import { AppError } from '../../../core/errors.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { importing, importMaxMs } from '../../../http/import-request.ts'
+import { importMaxMs, runImport } from '../../../http/import-request.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, RecordId } from '../../../http/schema.ts'
 import { uploads } from '../../../http/upload.ts'
@@ -62,7 +62,7 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
     .post(
       '/admin/repayments/import',
       ({ actor, upload, request }) =>
-        importing(deps, { slot: ['repayments', 'of repayments'], request, upload }, async ({ file, signal, rest }) => {
+        runImport(deps, { slot: ['repayments', 'of repayments'], request, upload }, async ({ file, signal, rest }) => {
           const report = await importTape(deps, { actor }, file, { signal, rowsMax, rest })
           if (!report.complete) throw tapeStoppedError(report)
           return report

@@ -1,8 +1,8 @@
 import type { Writer } from '../../../../db/engine.ts'
-import { type Actor, type Change, locking } from '../../../core/command-context.ts'
+import { type Actor, type CommandContext, locking } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audit, audited } from '../../operations/audit/index.ts'
 import {
@@ -23,7 +23,7 @@ import {
 import type { RepaymentDeps } from './providers.ts'
 import type { RepaymentFilter } from './store.ts'
 
-type WriteContext = Pick<Change, 'actor' | 'write'>
+type WriteContext = Pick<CommandContext, 'actor' | 'write'>
 
 /**
  * The result per instalment. `KNOWN`: an equal one is recorded. `OTHER`: a different one is recorded. `REVERSED`: an
@@ -164,7 +164,7 @@ export function recordRepayment(
 export function reverseRepayment(deps: RepaymentDeps, context: WriteContext, id: string, reason: string): Promise<RepaymentView> {
   const { repaymentStore: store, clock, newId } = deps
   const { actor } = context
-  const write: Change['write'] = (work) => (context.write ?? deps.db.write)(work, locking)
+  const write: CommandContext['write'] = (work) => (context.write ?? deps.db.write)(work, locking)
   return audited(deps, { actor, write }, { action: 'repayment.reversed', subject: id }, async (tx, tell) => {
     // Safe without a lock: only `reversedAt` ever changes, and the update itself checks it.
     const repayment = await store.find(id, tx)
@@ -191,7 +191,7 @@ export function reverseRepayment(deps: RepaymentDeps, context: WriteContext, id:
 export async function listRepayments(
   { repaymentStore: store }: RepaymentDeps,
   filter: RepaymentFilter,
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<RepaymentView>> {
   const { rows, total } = await store.list(filter, slice)
   const reversals = await store.reversalsOf(rows.filter(({ reversedAt }) => reversedAt !== null).map(({ id }) => id))

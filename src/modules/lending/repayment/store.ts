@@ -1,7 +1,7 @@
 import { and, desc, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { changeOf, insertAllOf, insertOf, lockedRowsIn, prepare, prepareTold, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { changeOf, insertAllOf, insertOf, lockedRowsIn, prepare, prepareCheckedChange, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import {
   lenders,
   merchantDefaultBlocks,
@@ -11,7 +11,7 @@ import {
   repayments,
 } from '../../../../db/schema/lending.ts'
 import { users } from '../../../../db/schema/people.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import {
   blockOf,
   keyOf,
@@ -100,7 +100,7 @@ const lockedSignals = lockedRowsIn(merchantRepaymentSignals, 'merchantId')
 const changeSignals = changeOf(merchantRepaymentSignals, eq(merchantRepaymentSignals.merchantId, sql.placeholder('which')))
 const insertAll = insertAllOf(repayments)
 const insertReversal = insertOf(repaymentReversals)
-const reverse = prepareTold((queries) =>
+const reverse = prepareCheckedChange((queries) =>
   queries
     .update(repayments)
     .set({ reversedAt: sql.placeholder('reversedAt') as never })
@@ -141,7 +141,7 @@ export const createRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
     return new Map(rows.map((row) => [row.repaymentId, row]))
   },
   /** Newest first. */
-  list(filter: RepaymentFilter, slice: Slice) {
+  list(filter: RepaymentFilter, slice: PageSlice) {
     const conditions = (Object.keys(filter) as (keyof RepaymentFilter)[]).flatMap((name): SQL[] => {
       const value = filter[name]
       return value === undefined ? [] : [eq(repayments[name], value as never)]

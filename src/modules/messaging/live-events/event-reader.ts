@@ -12,7 +12,7 @@ import {
   stockOfOrder,
   suspendedShopOf,
 } from './domain.ts'
-import type { LiveStore, TailPage } from './store.ts'
+import type { ChangePage, LiveStore } from './store.ts'
 
 /** Events of rows that were committed together, and the cursor behind them. */
 export type EventBatch = { readonly events: readonly LiveEvent[]; readonly place: string }
@@ -33,8 +33,8 @@ type StockCause = { readonly orderId?: string; readonly at: number }
  * Reads the events of rows. Orders and stock have their current values, which may be newer than the row.
  * @param page of the change feed
  */
-export async function readEvents(store: LiveStore, page: TailPage, { shopId, hears, operators }: Audience): Promise<EventPage> {
-  const idsOf = (table: string) => page.pieces.flatMap(({ rows }) => rows.flatMap((row) => (row.table === table ? [row.id] : [])))
+export async function readEvents(store: LiveStore, page: ChangePage, { shopId, hears, operators }: Audience): Promise<EventPage> {
+  const idsOf = (table: string) => page.groups.flatMap(({ rows }) => rows.flatMap((row) => (row.table === table ? [row.id] : [])))
   const [orderRows, auditRows, liveRows] = await Promise.all([
     store.orderRows(idsOf('order_events'), operators ? undefined : shopId),
     store.auditRows(idsOf('audit_log')),
@@ -74,19 +74,19 @@ export async function readEvents(store: LiveStore, page: TailPage, { shopId, hea
     else if (typeof orderId === 'string') orders.set(row.id, { orderId, at: row.at })
   }
   const stock = await stockEvents(store, page, orders, manualChanges)
-  const batches = page.pieces.flatMap(({ rows, place }) => {
+  const batches = page.groups.flatMap(({ rows, cursor }) => {
     const all = rows.flatMap(({ id }) => [...(events.get(id) ?? []), ...(stock.get(id) ?? [])])
     const heard = all.filter((event) => event.shopId === null || hears(event.shopId))
-    return heard.length > 0 ? [{ events: heard, place }] : []
+    return heard.length > 0 ? [{ events: heard, place: cursor }] : []
   })
-  const counted = operators && sales > 0 ? [{ events: [salesEventOf(sales, soldAt)], place: page.place }] : []
+  const counted = operators && sales > 0 ? [{ events: [salesEventOf(sales, soldAt)], place: page.cursor }] : []
   return { told: [...batches, ...counted], shut, moved }
 }
 
 /** Returns the stock event of each variant, attached to the last row of the page that changed it. */
 async function stockEvents(
   store: LiveStore,
-  page: TailPage,
+  page: ChangePage,
   orders: ReadonlyMap<string, StockCause & { orderId: string }>,
   manualChanges: ReadonlyMap<string, StockCause & { variantId: string }>,
 ): Promise<Map<string, LiveEvent[]>> {
@@ -97,7 +97,7 @@ async function stockEvents(
     ({ orderId }) => orderId,
   )
   const last = new Map<string, { row: string; because: StockCause }>()
-  for (const { id } of page.pieces.flatMap(({ rows }) => rows)) {
+  for (const { id } of page.groups.flatMap(({ rows }) => rows)) {
     const order = orders.get(id)
     const hand = manualChanges.get(id)
     for (const { variantId } of order ? (variantsOfOrders.get(order.orderId) ?? []) : [])

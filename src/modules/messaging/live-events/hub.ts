@@ -1,7 +1,7 @@
 import type { Database } from '../../../../db/engine.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
-import { createTurns } from '../../../lib/fair-queue.ts'
+import { createFairQueue } from '../../../lib/fair-queue.ts'
 import { createTally } from '../../../lib/prometheus.ts'
 import { type LiveEvent, resumableMs } from './domain.ts'
 import type { EventCursors } from './event-cursor.ts'
@@ -140,8 +140,8 @@ export function createHub({ db, clock, log, liveStore: store, cursors, every, sl
   }
 
   const endless = Number.POSITIVE_INFINITY
-  const turns = createTurns({
-    ...{ atOnce: 1, waitMaxMs: endless, waitingMax: endless, usualMs: 0, now: clock.monotonic },
+  const turns = createFairQueue({
+    ...{ atOnce: 1, waitMaxMs: endless, waitingMax: endless, initialTurnMs: 0, now: clock.monotonic },
     full: () => new Error('whoever waits to be told of the past is refused nothing'),
   })
   /**
@@ -149,7 +149,7 @@ export function createHub({ db, clock, log, liveStore: store, cursors, every, sl
    * long as it took, so that requests have the thread.
    */
   async function inTurn<T>({ shopId, accountId }: Viewer, ask: () => Promise<T>): Promise<T> {
-    const end = await turns.take([shopId ?? accountId, accountId])
+    const end = await turns.acquire([shopId ?? accountId, accountId])
     const startedAt = clock.monotonic()
     try {
       return await ask()
@@ -179,9 +179,9 @@ export function createHub({ db, clock, log, liveStore: store, cursors, every, sl
         const chunk = chunkOf(batches, seesCatalog, idOf)
         if (chunk) await listener.tellBefore(chunk)
         // Their role changed, so they may see other events than before.
-        if (shopId !== undefined && moved.includes(shopId)) await listener.tellBefore(resync(page.place))
-        at = page.place
-        rows += page.pieces.reduce((sum, piece) => sum + piece.rows.length, 0)
+        if (shopId !== undefined && moved.includes(shopId)) await listener.tellBefore(resync(page.cursor))
+        at = page.cursor
+        rows += page.groups.reduce((sum, piece) => sum + piece.rows.length, 0)
         if (page.isWhole) {
           await listener.tellBefore(positionMarker(at))
           return listener.release()
@@ -215,7 +215,7 @@ export function createHub({ db, clock, log, liveStore: store, cursors, every, sl
         break
       }
       const batches = await readEvents(store, page, { hears: (shopId) => byShop.has(shopId), operators: byShop.has(undefined) })
-      position = page.place
+      position = page.cursor
       isWhole = page.isWhole
       deliver(batches)
     }

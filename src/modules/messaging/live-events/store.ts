@@ -1,6 +1,6 @@
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
-import { tail } from '../../../../db/change-feed.ts'
-import type { TailAsked } from '../../../../db/change-feed-query.ts'
+import { changeFeed } from '../../../../db/change-feed.ts'
+import type { ChangeQuery } from '../../../../db/change-feed-query.ts'
 import type { Database, Writer } from '../../../../db/engine.ts'
 import { insertOf } from '../../../../db/prepared.ts'
 import { products, variants } from '../../../../db/schema/catalog.ts'
@@ -9,7 +9,7 @@ import { auditLog } from '../../../../db/schema/people.ts'
 import { orderEvents, orderLines, orders } from '../../../../db/schema/selling.ts'
 import type { LiveRow, OrderEventRow, VariantStock } from './domain.ts'
 
-export type { TailPage } from '../../../../db/change-feed-query.ts'
+export type { ChangePage } from '../../../../db/change-feed-query.ts'
 export type LiveStore = ReturnType<typeof createLiveStore>
 
 const insert = insertOf(liveEvents)
@@ -39,8 +39,8 @@ const stockColumns = {
 
 export const createLiveStore = ({ read }: Pick<Database, 'read'>) => ({
   /** Returns the cursor behind all commits. */
-  now: (): Promise<string> => tail.now(read),
-  since: (place: string, asked: TailAsked) => tail.since(read, place, asked),
+  now: (): Promise<string> => changeFeed.now(read),
+  since: (place: string, asked: ChangeQuery) => changeFeed.since(read, place, asked),
   /** @param shopId only this shop's; undefined: all */
   orderRows: (ids: readonly string[], shopId: string | undefined): Promise<OrderEventRow[]> =>
     inChunks(ids, (part) =>

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Checked, type Finding, findingsOf, type Rule } from '../../../core/integrity-check.ts'
+import { type CheckContext, checkRules, type Finding, type Rule } from '../../../core/integrity-check.ts'
 
 /** Checks that finished mails have no content, and that pending ones have it. */
 const rules: readonly Rule[] = [
@@ -12,4 +12,4 @@ const rules: readonly Rule[] = [
   },
 ]
 
-export const findMailInconsistencies = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules)
+export const findMailInconsistencies = (db: CheckContext): AsyncGenerator<Finding> => checkRules(db, rules)

@@ -1,6 +1,6 @@
 import type { Deps } from '../../../core/deps.ts'
 import type { OutgoingMail } from '../../../core/mail-server.ts'
-import { ownUrl } from '../../../core/public-url.ts'
+import { publicUrlOf } from '../../../core/public-url.ts'
 import { isMailAddress, senderOf, storedMailAddress } from '../../../lib/mail-address.ts'
 import { plainText } from '../../../lib/plain-text.ts'
 import type { OrderLinkDeps } from '../../selling/order-link/index.ts'
@@ -27,7 +27,7 @@ type ShopPages = Readonly<Pick<Shop, 'pages'>> | undefined
 
 /** Returns the URL of the shop's page with the token in its query, or of souk's page. */
 export function mailPageUrl(deps: Pick<Deps, 'config' | 'life'>, shop: ShopPages, kind: Exclude<PageKind, 'order'>, token: string): string {
-  return addToken(shop?.pages[kind], token) ?? `${ownUrl(deps)}/pages/${kind}/${token}`
+  return addToken(shop?.pages[kind], token) ?? `${publicUrlOf(deps)}/pages/${kind}/${token}`
 }
 
 function addToken(page: string | null | undefined, token: string): string | undefined {
@@ -64,7 +64,7 @@ export function appearanceOf(deps: Pick<Deps, 'config' | 'life'>, sender: Sender
 }
 
 const instanceName = (deps: Pick<Deps, 'config' | 'life'>): string =>
-  senderOf(deps.config.mailFrom ?? '')?.name ?? new URL(ownUrl(deps)).hostname
+  senderOf(deps.config.mailFrom ?? '')?.name ?? new URL(publicUrlOf(deps)).hostname
 
 /** Returns the sender name of a shop's mails. */
 export const shopSenderName = (
@@ -74,7 +74,7 @@ export const shopSenderName = (
 ): string => senderNameOf(plainText(senderName ?? title, nameMax), name, instanceNames(deps))
 
 /** Returns the names of the instance, which no shop may use. */
-export const instanceNames = (deps: Pick<Deps, 'config' | 'life'>): string[] => [instanceName(deps), new URL(ownUrl(deps)).hostname]
+export const instanceNames = (deps: Pick<Deps, 'config' | 'life'>): string[] => [instanceName(deps), new URL(publicUrlOf(deps)).hostname]
 
 /** Returns the appearance of a shop by id, or of the instance for null. */
 export async function readAppearance(

@@ -1,8 +1,8 @@
 import { locking } from '../../../core/command-context.ts'
 import { MailNotTaken } from '../../../core/mail-server.ts'
-import { failed, isToProbe, lets, probed, probing, succeeded } from '../../../lib/breaker.ts'
-import { atOnceOrAgain } from '../../../lib/coalesce.ts'
-import { chanceOf } from '../../../lib/random.ts'
+import { afterFailure, afterProbe, afterSuccess, isClosed, isProbeDue, startProbe } from '../../../lib/breaker.ts'
+import { coalesceRuns } from '../../../lib/coalesce.ts'
+import { randomFraction } from '../../../lib/random.ts'
 import { composeMail } from './compose.ts'
 import { afterAttempt, isServerFailure, type Mail, type MailContent, mailSeal, type Outcome, selectForSlots, slotsMax } from './domain.ts'
 import type { MailBaseDeps, MailHealth, Preparer } from './mail-deps.ts'
@@ -38,15 +38,15 @@ export function createMailSender(deps: MailBaseDeps): MailSender {
   let stopped = false
 
   /** Fills free slots, one run at a time; a call during a run causes another run. */
-  const fillRun = atOnceOrAgain(async () => {
+  const fillRun = coalesceRuns(async () => {
     if (!stopped) await fillOnce()
   })
-  const fill = (): Promise<void> => (stopped ? Promise.resolve() : fillRun.ask())
+  const fill = (): Promise<void> => (stopped ? Promise.resolve() : fillRun.request())
 
   /** Goes through the lanes until no slot is free or nothing is due. */
   async function fillOnce(): Promise<void> {
     let hasStarted = false
-    while (!stopped && lets(mailHealth.breaker) && inFlight.size < slotsMax) {
+    while (!stopped && isClosed(mailHealth.breaker) && inFlight.size < slotsMax) {
       const fromTheStart = lastLane === ''
       const found = await store.lanes(db.read, { now: clock.now(), after: lastLane, limit: lanesPerQuery })
       const chosen = selectForSlots(found, [...inFlight.values()])
@@ -83,14 +83,14 @@ export function createMailSender(deps: MailBaseDeps): MailSender {
   }
 
   async function idle(): Promise<void> {
-    while (fillRun.underWay() || sends.size > 0) await Promise.allSettled([fillRun.underWay(), ...sends])
+    while (fillRun.inFlight() || sends.size > 0) await Promise.allSettled([fillRun.inFlight(), ...sends])
   }
 
   return {
     async run() {
       if (stopped || mailServer === undefined) return
       const now = clock.now()
-      if (isToProbe(mailHealth.breaker, now)) await probe(deps)
+      if (isProbeDue(mailHealth.breaker, now)) await probe(deps)
       const work = await store.work(db.read, now)
       if (work.expired) await endExpiredMails(deps)
       if (work.due) await fill()
@@ -120,12 +120,12 @@ export async function endExpiredMails({ db, clock, mailCounts, config, log }: Ma
 
 /** Checks whether a failed server accepts mails again. */
 async function probe({ mailServer, mailHealth, clock, log, randomBytes }: MailBaseDeps): Promise<void> {
-  mailHealth.breaker = probing(mailHealth.breaker, clock.now())
+  mailHealth.breaker = startProbe(mailHealth.breaker, clock.now())
   const why = await mailServer?.verify(probeMs).then(
     () => undefined,
     (error: unknown) => errorText(error),
   )
-  mailHealth.breaker = probed(mailHealth.breaker, why === undefined, clock.now(), chanceOf(randomBytes))
+  mailHealth.breaker = afterProbe(mailHealth.breaker, why === undefined, clock.now(), randomFraction(randomBytes))
   if (why === undefined) log.info('mail.server_back', {})
   else log.warn('mail.server_away', { why })
 }
@@ -138,7 +138,7 @@ async function send(deps: MailBaseDeps, mail: Mail): Promise<void> {
   const outcome = await attempt(deps, mail)
   const now = clock.now()
   updateHealth(mailHealth, outcome, deps)
-  const result = afterAttempt(outcome, mail, now, chanceOf(randomBytes))
+  const result = afterAttempt(outcome, mail, now, randomFraction(randomBytes))
   // Unneeded mails do not count towards the recipient's quota, but towards that of the causing address.
   const uncounted = outcome.result === 'nobody' ? { recipient: null } : {}
   await db.write((tx) => store.settle(tx, mail, { ...result, ...uncounted, updatedAt: now }), locking)
@@ -149,9 +149,9 @@ async function send(deps: MailBaseDeps, mail: Mail): Promise<void> {
 function updateHealth(health: MailHealth, outcome: Outcome, { clock, log }: Pick<MailBaseDeps, 'clock' | 'log'>): void {
   const hasFailed = isServerFailure(outcome)
   if (hasFailed === undefined) return
-  const wasClosed = lets(health.breaker)
-  health.breaker = hasFailed ? failed(health.breaker, clock.now()) : succeeded(health.breaker)
-  if (wasClosed && !lets(health.breaker)) log.error('mail.server_away', { why: 'error' in outcome ? outcome.error : '' })
+  const wasClosed = isClosed(health.breaker)
+  health.breaker = hasFailed ? afterFailure(health.breaker, clock.now()) : afterSuccess(health.breaker)
+  if (wasClosed && !isClosed(health.breaker)) log.error('mail.server_away', { why: 'error' in outcome ? outcome.error : '' })
 }
 
 async function attempt(deps: MailBaseDeps, mail: Mail): Promise<Outcome> {

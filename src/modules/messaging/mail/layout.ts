@@ -1,4 +1,4 @@
-import { escaped, readableOn, webAddress } from '../../../lib/markup.ts'
+import { escapeHtml, readableColorOn, webAddress } from '../../../lib/markup.ts'
 import { plainText } from '../../../lib/plain-text.ts'
 import type { Phrasebook } from './texts.ts'
 
@@ -59,7 +59,7 @@ function textOf({ title, words: { say } }: Look, saying: MailText): string {
 // Mail programs support tables and inline styles, and some little else.
 const font = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 const table = 'role="presentation" cellpadding="0" cellspacing="0" border="0"'
-const bdi = (text: string) => `<bdi>${escaped(text)}</bdi>`
+const bdi = (text: string) => `<bdi>${escapeHtml(text)}</bdi>`
 
 function htmlOf({ title, logoUrl, accent, background, words: { say, language, direction } }: Look, saying: MailText): string {
   const { heading, paragraphs, lines = [], more: moreLines, totals = [], facts = [], button, notes = [] } = saying
@@ -69,39 +69,39 @@ function htmlOf({ title, logoUrl, accent, background, words: { say, language, di
     all.length === 0 ? '' : `<table ${table} width="100%" style="margin:16px 0">${all.join('')}</table>`
   const logo = webAddress(logoUrl)
   const url = button && webAddress(button.url)
-  const onBackground = readableOn(background)
+  const onBackground = readableColorOn(background)
   const body = [
-    `<h1 style="${font};font-size:22px;line-height:1.3;margin:0 0 16px">${escaped(heading)}</h1>`,
-    ...paragraphs.map((one) => `<p style="margin:0 0 16px">${escaped(one)}</p>`),
+    `<h1 style="${font};font-size:22px;line-height:1.3;margin:0 0 16px">${escapeHtml(heading)}</h1>`,
+    ...paragraphs.map((one) => `<p style="margin:0 0 16px">${escapeHtml(one)}</p>`),
     rows([
       ...lines.map(
         ({ what, count, amount }) =>
           `<tr>${cell(`${bdi(what)} ${bdi(count)}`, start)}${amount === undefined ? '' : cell(bdi(amount), `${end};white-space:nowrap`)}</tr>`,
       ),
-      ...(moreLines ? [`<tr>${cell(escaped(moreLines), start)}</tr>`] : []),
+      ...(moreLines ? [`<tr>${cell(escapeHtml(moreLines), start)}</tr>`] : []),
     ]),
     rows(
       totals.map(({ what, amount, isSum }) => {
         const weight = isSum ? ';font-weight:bold;border-top:1px solid #d4d4d8' : ''
-        return `<tr>${cell(escaped(what), `${start}${weight}`)}${cell(bdi(amount), `${end};white-space:nowrap${weight}`)}</tr>`
+        return `<tr>${cell(escapeHtml(what), `${start}${weight}`)}${cell(bdi(amount), `${end};white-space:nowrap${weight}`)}</tr>`
       }),
     ),
-    rows(facts.map(({ what, value }) => `<tr>${cell(`${escaped(what)}: ${bdi(value)}`, start)}</tr>`)),
+    rows(facts.map(({ what, value }) => `<tr>${cell(`${escapeHtml(what)}: ${bdi(value)}`, start)}</tr>`)),
     button && url
-      ? `<table ${table} style="margin:24px 0"><tr><td bgcolor="${accent}" style="border-radius:6px"><a href="${escaped(url)}" style="${font};display:inline-block;padding:12px 24px;color:${readableOn(accent)};text-decoration:none;font-weight:bold">${escaped(button.what)}</a></td></tr></table>
-<p style="margin:0 0 16px;font-size:13px;color:#52525b">${escaped(say.linkHelp)}<br><a href="${escaped(url)}" style="color:#1d4ed8;word-break:break-all">${escaped(url)}</a></p>`
+      ? `<table ${table} style="margin:24px 0"><tr><td bgcolor="${accent}" style="border-radius:6px"><a href="${escapeHtml(url)}" style="${font};display:inline-block;padding:12px 24px;color:${readableColorOn(accent)};text-decoration:none;font-weight:bold">${escapeHtml(button.what)}</a></td></tr></table>
+<p style="margin:0 0 16px;font-size:13px;color:#52525b">${escapeHtml(say.linkHelp)}<br><a href="${escapeHtml(url)}" style="color:#1d4ed8;word-break:break-all">${escapeHtml(url)}</a></p>`
       : '',
-    ...notes.map((one) => `<p style="margin:0 0 16px;font-size:13px;color:#52525b">${escaped(one)}</p>`),
+    ...notes.map((one) => `<p style="margin:0 0 16px;font-size:13px;color:#52525b">${escapeHtml(one)}</p>`),
   ]
   const head = logo
-    ? `<img src="${escaped(logo)}" alt="${escaped(title)}" height="48" style="display:block;max-height:48px;max-width:240px;border:0">`
+    ? `<img src="${escapeHtml(logo)}" alt="${escapeHtml(title)}" height="48" style="display:block;max-height:48px;max-width:240px;border:0">`
     : `<strong style="font-size:18px">${bdi(title)}</strong>`
   return `<!doctype html>
 <html lang="${language}" dir="${direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(saying.subject)}</title>
+<title>${escapeHtml(saying.subject)}</title>
 </head>
 <body style="margin:0;padding:0;background:${background}">
 <table ${table} width="100%" bgcolor="${background}"><tr><td align="center" style="padding:24px 12px">
@@ -110,7 +110,7 @@ function htmlOf({ title, logoUrl, accent, background, words: { say, language, di
 <tr><td bgcolor="#ffffff" style="background:#ffffff;border-radius:8px;padding:24px">
 ${body.filter((part) => part !== '').join('\n')}
 </td></tr>
-<tr><td style="padding:16px 0 0;font-size:13px;color:${onBackground}">${escaped(say.sentBy(title))}</td></tr>
+<tr><td style="padding:16px 0 0;font-size:13px;color:${onBackground}">${escapeHtml(say.sentBy(title))}</td></tr>
 </table>
 </td></tr></table>
 </body>

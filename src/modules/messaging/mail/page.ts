@@ -1,4 +1,4 @@
-import { escaped, readableOn, webAddress } from '../../../lib/markup.ts'
+import { escapeHtml, readableColorOn, webAddress } from '../../../lib/markup.ts'
 import { sha256 } from '../../../lib/seal.ts'
 import type { Look } from './layout.ts'
 
@@ -15,21 +15,21 @@ export function webPage(look: Look, { title, body, posts = false }: { title: str
   const style = styleOf(background, accent)
   const logo = webAddress(look.logoUrl)
   const head = logo
-    ? `<img class="logo" src="${escaped(logo)}" alt="${escaped(look.title)}">`
-    : `<p class="shop"><bdi>${escaped(look.title)}</bdi></p>`
+    ? `<img class="logo" src="${escapeHtml(logo)}" alt="${escapeHtml(look.title)}">`
+    : `<p class="shop"><bdi>${escapeHtml(look.title)}</bdi></p>`
   const html = `<!doctype html>
 <html lang="${words.language}" dir="${words.direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${style}</style>
 </head>
 <body>
 <header>${head}</header>
 <main>
-<h1>${escaped(title)}</h1>
+<h1>${escapeHtml(title)}</h1>
 ${body}
 </main>
 </body>
@@ -51,7 +51,7 @@ ${body}
 const styleOf = (background: string, accent: string) => `*{box-sizing:border-box}
 body{margin:0;padding:1.5rem 1rem;background:${background};color:#18181b;font:400 1rem/1.5 system-ui,sans-serif}
 header,main{max-width:44rem;margin:0 auto 1rem}
-header{color:${readableOn(background)}}
+header{color:${readableColorOn(background)}}
 .logo{max-height:3rem;max-width:15rem}
 .shop{font-size:1.2rem;font-weight:700;margin:0}
 main{background:#fff;border-radius:.5rem;padding:1.5rem}
@@ -69,8 +69,8 @@ tfoot th{font-weight:400;border-bottom:0}
 a{color:#1d4ed8}
 label{display:block;margin:1rem 0 .25rem}
 input,select{font:inherit;width:100%;padding:.6rem;border:1px solid #71717a;border-radius:.375rem}
-button{font:inherit;font-weight:700;margin-top:1rem;padding:.7rem 1.4rem;border:0;border-radius:.375rem;background:${accent};color:${readableOn(accent)}}
+button{font:inherit;font-weight:700;margin-top:1rem;padding:.7rem 1.4rem;border:0;border-radius:.375rem;background:${accent};color:${readableColorOn(accent)}}
 form{margin:0 0 1rem}
 summary{cursor:pointer;color:#1d4ed8}
-.go{display:inline-block;font-weight:700;padding:.7rem 1.4rem;border-radius:.375rem;background:${accent};color:${readableOn(accent)}}
+.go{display:inline-block;font-weight:700;padding:.7rem 1.4rem;border-radius:.375rem;background:${accent};color:${readableColorOn(accent)}}
 @media print{body{background:#fff;padding:0}main{padding:0}header{color:#000}.noprint{display:none}}`

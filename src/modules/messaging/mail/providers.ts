@@ -1,7 +1,7 @@
 import { openMailServer } from '../../../clients/smtp.ts'
-import { closed } from '../../../lib/breaker.ts'
+import { closedBreaker } from '../../../lib/breaker.ts'
 import { createTally } from '../../../lib/prometheus.ts'
-import { createKept } from '../../../lib/stale-while-revalidate.ts'
+import { createStaleWhileRevalidate } from '../../../lib/stale-while-revalidate.ts'
 import type { OrderLinkDeps } from '../../selling/order-link/index.ts'
 import type { ShopDeps } from '../../shop/shop/index.ts'
 import { createMailSender } from './delivery.ts'
@@ -12,7 +12,7 @@ export function mailProviders(deps: ShopDeps & OrderLinkDeps) {
   const { smtpUrl } = deps.config
   const base: MailBase = {
     mailServer: smtpUrl === undefined ? undefined : openMailServer(smtpUrl),
-    mailHealth: { breaker: closed },
+    mailHealth: { breaker: closedBreaker },
     mailCounts: createTally(),
     mailPreparers: new Map(),
     mailLimits: { attemptMs: 60_000 },
@@ -21,7 +21,7 @@ export function mailProviders(deps: ShopDeps & OrderLinkDeps) {
     ...base,
     mails: createMailSender({ ...deps, ...base }),
     /** Cached figures of the queue for metrics. */
-    mailFigures: createKept<QueueFigures>(deps.clock.monotonic),
+    mailFigures: createStaleWhileRevalidate<QueueFigures>(deps.clock.monotonic),
   }
 }
 export type MailDeps = ShopDeps & OrderLinkDeps & ReturnType<typeof mailProviders>

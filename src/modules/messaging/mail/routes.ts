@@ -1,4 +1,4 @@
-import { wanted } from '../../../http/csv.ts'
+import { qualityOf } from '../../../http/csv.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
@@ -47,7 +47,7 @@ export const mailRoutes = (deps: HttpDeps & MailDeps) =>
       async ({ shop, params: { template }, query: { language }, request }) => {
         const preview = await previewMail(deps, shop.id, template, language)
         const accept = request.headers.get('accept') ?? '*/*'
-        const [json, html, text] = ['application/json', 'text/html', 'text/plain'].map((type) => wanted(accept, type)) as [
+        const [json, html, text] = ['application/json', 'text/html', 'text/plain'].map((type) => qualityOf(accept, type)) as [
           number,
           number,
           number,

@@ -1,6 +1,6 @@
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
-import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { senderOf, storedMailAddress } from '../../../lib/mail-address.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
@@ -66,7 +66,7 @@ export async function readMailSettings(deps: MailBaseDeps, shopId: string): Prom
  * @throws AppError INVALID for a sender name that could pass for a processor's or the instance's; NOT_FOUND,
  * PRECONDITION_FAILED
  */
-export async function setMailSettings(deps: MailBaseDeps, by: Change, settings: MailSettings): Promise<MailSettingsView> {
+export async function setMailSettings(deps: MailBaseDeps, by: CommandContext, settings: MailSettings): Promise<MailSettingsView> {
   const shopId = by.shop.id
   if (settings.senderName !== null && isReservedName(settings.senderName, instanceNames(deps)))
     throw new AppError('INVALID', 'senderName (body): must not look like the name of a payment processor, a card network or this instance')
@@ -74,10 +74,10 @@ export async function setMailSettings(deps: MailBaseDeps, by: Change, settings: 
   const row = await audited(deps, by, { action: 'shop.mail_set', subject: shopId }, async (tx, tell) => {
     const found = await store.settings(tx, shopId)
     const before = found ?? defaultSettings(shopId)
-    assertExpected(by.expected, before.version)
+    assertVersion(by.expected, before.version)
     const replyTo = settings.replyTo && storedMailAddress(settings.replyTo)
     const after: ShopMail = { ...settings, replyTo, shopId, version: before.version + 1, updatedAt: deps.clock.now() }
-    const stored = unlessStale(await (found ? store.updateSettings(tx, after, before.version) : store.insertSettings(tx, after)))
+    const stored = assertNotStale(await (found ? store.updateSettings(tx, after, before.version) : store.insertSettings(tx, after)))
     tell(differenceOf(before, after, ['accentColour', 'backgroundColour', 'language']))
     return stored
   })

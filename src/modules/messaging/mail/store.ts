@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, inArray, isNull, lte, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
-import { holdNames, insertOf, lockedRowsIn, rowsOf } from '../../../../db/prepared.ts'
+import { insertOf, lockedRowsIn, lockNames, rowsOf } from '../../../../db/prepared.ts'
 import { mails, shopMail } from '../../../../db/schema/mail.ts'
 import { normalMailAddress } from '../../../lib/mail-address.ts'
 import type { Mail, ShopMail } from './domain.ts'
@@ -61,7 +61,7 @@ export const mailStore = {
     return found.filter(({ status, nextAt, expiresAt }) => status === 'PENDING' && nextAt <= now && expiresAt > now)
   },
   /** Locks quota counters until the end of the write. */
-  hold: (tx: Writer, names: readonly string[]): void => holdNames(tx, names),
+  hold: (tx: Writer, names: readonly string[]): void => lockNames(tx, names),
   /** Counts a mail towards its quotas. */
   async count(tx: Writer, id: string, now: number): Promise<void> {
     await tx.update(mails).set({ countedAt: now }).where(eq(mails.id, id))

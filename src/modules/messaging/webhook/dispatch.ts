@@ -1,9 +1,9 @@
 import { locking } from '../../../core/command-context.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { OutgoingError } from '../../../core/outgoing.ts'
-import { atOnceOrAgain } from '../../../lib/coalesce.ts'
+import { coalesceRuns } from '../../../lib/coalesce.ts'
 import type { Tally } from '../../../lib/prometheus.ts'
-import { chanceOf } from '../../../lib/random.ts'
+import { randomFraction } from '../../../lib/random.ts'
 import { signedHeaders } from '../../../lib/standard-webhooks.ts'
 import {
   type Attempt,
@@ -61,10 +61,10 @@ export function createWebhookSender(deps: DispatchDeps): WebhookSender {
   let stopped = false
 
   /** Fills free slots, one run at a time; a call during a run causes another run. */
-  const fillRun = atOnceOrAgain(async () => {
+  const fillRun = coalesceRuns(async () => {
     if (!stopped) await fillOnce()
   })
-  const fill = (): Promise<void> => (stopped ? Promise.resolve() : fillRun.ask())
+  const fill = (): Promise<void> => (stopped ? Promise.resolve() : fillRun.request())
 
   /** Goes through the endpoints until no slot is free or nothing is due. */
   async function fillOnce(): Promise<void> {
@@ -127,7 +127,7 @@ export function createWebhookSender(deps: DispatchDeps): WebhookSender {
   }
 
   async function idle(): Promise<void> {
-    while (fillRun.underWay() || sends.size > 0) await Promise.allSettled([fillRun.underWay(), ...sends])
+    while (fillRun.inFlight() || sends.size > 0) await Promise.allSettled([fillRun.inFlight(), ...sends])
   }
 
   return {
@@ -240,7 +240,7 @@ async function send(deps: DispatchDeps, delivery: ClaimedDelivery, giveWay: Abor
   const { shopId, endpointId } = delivery
   const outcome = await attempt(deps, delivery, giveWay)
   const now = clock.now()
-  const chance = chanceOf(randomBytes)
+  const chance = randomFraction(randomBytes)
   const result = afterAttempt(outcome, delivery.attempts, now, chance)
   const isDisabled = await db.write(async (tx) => {
     const endpoint = await store.findEndpoint(tx, shopId, endpointId)

@@ -1,6 +1,6 @@
 import type { Deps } from '../../../core/deps.ts'
 import { createTally } from '../../../lib/prometheus.ts'
-import { createKept } from '../../../lib/stale-while-revalidate.ts'
+import { createStaleWhileRevalidate } from '../../../lib/stale-while-revalidate.ts'
 import { createWebhookSender } from './dispatch.ts'
 import type { QueueFigures } from './store.ts'
 
@@ -10,7 +10,7 @@ export function webhookProviders(deps: Deps) {
     webhooks: createWebhookSender({ ...deps, webhookCounts }),
     webhookCounts,
     /** Cached figures of the queue for metrics. */
-    webhookFigures: createKept<QueueFigures>(deps.clock.monotonic),
+    webhookFigures: createStaleWhileRevalidate<QueueFigures>(deps.clock.monotonic),
   }
 }
 export type WebhookDeps = Deps & ReturnType<typeof webhookProviders>

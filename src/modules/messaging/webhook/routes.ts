@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import type { Asked } from '../../../core/csv-list.ts'
+import type { ListRequest } from '../../../core/csv-list.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
@@ -82,7 +82,7 @@ export const webhookRoutes = (deps: HttpDeps & WebhookDeps) =>
       access: 'ownerManagement',
       params: RecordId,
       query: t.Object(pageQuery),
-      csv: csvOf('webhook-deliveries', Deliveries, ({ shop, params }: Asked<object, { id: string }>, slice) =>
+      csv: csvOf('webhook-deliveries', Deliveries, ({ shop, params }: ListRequest<object, { id: string }>, slice) =>
         listDeliveries(deps, shop, params.id, slice),
       ),
       response: { 200: Deliveries, ...errorResponses(401, 403, 404) },

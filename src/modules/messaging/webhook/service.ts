@@ -1,13 +1,13 @@
 import type { Writer } from '../../../../db/engine.ts'
-import { type Change, withLocks } from '../../../core/command-context.ts'
+import { type CommandContext, withLocks } from '../../../core/command-context.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { assertExpected } from '../../../core/versions.ts'
+import { assertVersion } from '../../../core/versions.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { idBoundary } from '../../../lib/ids.ts'
 import { createAddressGuard, literalAddressOf } from '../../../lib/networks.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { isServicePort } from '../../../lib/service-ports.ts'
 import { webhookSecret, webhookSecretBytes } from '../../../lib/standard-webhooks.ts'
 import { audited } from '../../operations/audit/index.ts'
@@ -85,7 +85,7 @@ function assertPublicUrl({ outgoingAllowedNetworks }: Deps['config'], address: s
  */
 export async function createEndpoint(
   deps: Deps,
-  by: Change,
+  by: CommandContext,
   { url, events }: { url: string; events: readonly WebhookEvent[] },
 ): Promise<EndpointView & { secret: string }> {
   const { config, clock, newId, randomBytes, keyring } = deps
@@ -115,7 +115,7 @@ export async function createEndpoint(
   })
 }
 
-export async function listEndpoints({ db }: Pick<Deps, 'db'>, shop: Shop, slice: Slice): Promise<Page<EndpointView>> {
+export async function listEndpoints({ db }: Pick<Deps, 'db'>, shop: Shop, slice: PageSlice): Promise<Page<EndpointView>> {
   const { rows, total } = await store.listEndpoints(db.read, shop.id, slice)
   return pageOf(rows.map(endpointView), total, slice)
 }
@@ -131,11 +131,11 @@ export async function findEndpoint({ db }: Pick<Deps, 'db'>, shop: Shop, id: str
  * Removes an endpoint: nothing more is sent to it. @throws AppError NOT_FOUND, also for another shop's;
  * PRECONDITION_FAILED
  */
-export async function removeEndpoint(deps: Deps, by: Change, id: string): Promise<void> {
+export async function removeEndpoint(deps: Deps, by: CommandContext, id: string): Promise<void> {
   await audited(deps, by, { action: 'webhook_endpoint.removed', subject: id }, async (tx, tell) => {
     const endpoint = await store.findEndpoint(tx, by.shop.id, id)
     if (!endpoint) throw noSuchEndpoint()
-    assertExpected(by.expected, endpointVersion)
+    assertVersion(by.expected, endpointVersion)
     if (!(await store.removeEndpoint(tx, by.shop.id, id, deps.clock.now()))) throw noSuchEndpoint()
     tell({ before: auditedFields(endpoint) })
   })
@@ -146,7 +146,7 @@ export async function listDeliveries(
   { db }: Pick<Deps, 'db'>,
   shop: Shop,
   endpointId: string,
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<ReturnType<typeof deliveryView>>> {
   if (!(await store.findEndpoint(db.read, shop.id, endpointId))) throw noSuchEndpoint()
   const { rows, total } = await store.listDeliveries(db.read, endpointId, slice)
@@ -162,7 +162,7 @@ const noSuchDelivery = () => new AppError('NOT_FOUND', 'No such delivery')
  */
 export async function resendDelivery(
   deps: WebhookDeps,
-  by: Change,
+  by: CommandContext,
   endpointId: string,
   deliveryId: string,
 ): Promise<ReturnType<typeof deliveryView>> {

@@ -3,7 +3,7 @@ import type { Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, lockedRowsOf } from '../../../../db/prepared.ts'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../../db/schema/outbox.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import type { Backlog, Health, WebhookDelivery, WebhookEndpoint } from './domain.ts'
 
 /**
@@ -71,7 +71,7 @@ export const webhookStore = {
   lockEndpoint: async (tx: Writer, shopId: string, id: string): Promise<WebhookEndpoint | undefined> =>
     tx.first(lockedEndpoint, { shopId, id }),
   /** Newest first. */
-  async listEndpoints(from: SelectReader, shopId: string, slice: Slice): Promise<{ rows: WebhookEndpoint[]; total: number }> {
+  async listEndpoints(from: SelectReader, shopId: string, slice: PageSlice): Promise<{ rows: WebhookEndpoint[]; total: number }> {
     return selectSlice(from, webhookEndpoints, { where: isActive(shopId), order: [desc(webhookEndpoints.id)], ...slice })
   },
   /** Returns false if there is none. */
@@ -84,7 +84,7 @@ export const webhookStore = {
     return rows.length > 0
   },
   /** Newest first. */
-  listDeliveries(from: SelectReader, endpointId: string, slice: Slice): Promise<{ rows: WebhookDelivery[]; total: number }> {
+  listDeliveries(from: SelectReader, endpointId: string, slice: PageSlice): Promise<{ rows: WebhookDelivery[]; total: number }> {
     const ofEndpoint = eq(webhookDeliveries.endpointId, endpointId)
     return selectSlice(from, webhookDeliveries, { where: ofEndpoint, order: [desc(webhookDeliveries.id)], ...slice })
   },

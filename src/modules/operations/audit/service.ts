@@ -1,14 +1,14 @@
 import type { Writer } from '../../../../db/engine.ts'
-import type { Trail } from '../../../core/audit-fields.ts'
-import { type Actor, type Change, type Origin, system } from '../../../core/command-context.ts'
-import { type Days, windowOf } from '../../../core/date-range.ts'
+import type { RefusalAudit } from '../../../core/audit-fields.ts'
+import { type Actor, type CommandContext, type Origin, system } from '../../../core/command-context.ts'
+import { type DateRange, timeRangeOf } from '../../../core/date-range.ts'
 import type { Deps } from '../../../core/deps.ts'
-import { aside } from '../../../core/request-context.ts'
+import { untracked } from '../../../core/request-context.ts'
 import { inBatches } from '../../../lib/batches.ts'
-import { addDays, dayOf, startOf } from '../../../lib/day.ts'
+import { addDays, dayOf, startOfDay } from '../../../lib/day.ts'
 import { limitKeyOf } from '../../../lib/networks.ts'
 import { pick } from '../../../lib/objects.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { normalEmail } from '../../identity/auth/domain.ts'
 import {
   type AuditEntry,
@@ -59,7 +59,7 @@ export type SetDifference = (difference: Partial<Difference>) => void
  */
 export function audited<T>(
   deps: Pick<Deps, 'db' | 'clock' | 'newId'>,
-  { actor, shop, write = deps.db.write }: Pick<Change, 'actor' | 'write'> & Partial<Pick<Change, 'shop'>>,
+  { actor, shop, write = deps.db.write }: Pick<CommandContext, 'actor' | 'write'> & Partial<Pick<CommandContext, 'shop'>>,
   entry: AuditEntry,
   work: (tx: Writer, tell: SetDifference) => Promise<T>,
 ): Promise<T> {
@@ -120,7 +120,7 @@ async function recordRefusal(deps: RefusalDeps, entry: Entry, onceAnHour: boolea
     // Reads the last commit first, so that a flood of refusals writes nothing.
     let pending = await rowToInsert(deps.db.read)
     if (typeof pending === 'object')
-      await aside(() =>
+      await untracked(() =>
         deps.db.write(async (tx) => {
           pending = await rowToInsert(tx)
           if (typeof pending === 'object') await store.insert(tx, pending)
@@ -164,7 +164,7 @@ const recheckMs = 60_000
  * Creates the recorder of refusals at the HTTP boundary. A repeated limit within an hour is one row, and each is looked
  * up once a minute.
  */
-export function createAuditTrail(deps: RefusalDeps): Trail {
+export function createAuditTrail(deps: RefusalDeps): RefusalAudit {
   /** Times of checks by actor and limit, oldest first. */
   const recentChecks = new Map<string, number>()
 
@@ -197,11 +197,11 @@ export function createAuditTrail(deps: RefusalDeps): Trail {
 export const accountsOf = ({ db }: Pick<Deps, 'db'>, ids: readonly string[]) => store.accounts(db.read, ids)
 
 /** The filters of a list. Days are inclusive, UTC; `q` is a search text. */
-export type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'shopId'> & Days & { readonly q?: string | undefined }
+export type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'shopId'> & DateRange & { readonly q?: string | undefined }
 
 /** @returns undefined if no account has the e-mail address that `q` contains */
 async function filterOf({ db }: Pick<Deps, 'db'>, { from, to, q, ...named }: AuditQuery): Promise<AuditFilter | undefined> {
-  const filter = { ...named, ...windowOf({ from, to }) }
+  const filter = { ...named, ...timeRangeOf({ from, to }) }
   const text = q?.trim() ?? ''
   if (text === '') return filter
   const term = text.includes('@') ? await store.accountOf(db.read, normalEmail(text)) : text
@@ -216,7 +216,7 @@ async function filterOf({ db }: Pick<Deps, 'db'>, { from, to, q, ...named }: Aud
 export async function listAudit(
   deps: Pick<Deps, 'db'>,
   query: AuditQuery,
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<AuditView> & { totalCapped?: true }> {
   const filter = await filterOf(deps, query)
   if (!filter) return pageOf([], 0, slice)
@@ -237,10 +237,10 @@ export async function* searchAudit(deps: Pick<Deps, 'db'>, query: AuditQuery): A
 }
 
 /** Exports the trail between two days (inclusive, UTC), oldest first. */
-export async function* exportAudit({ db }: Pick<Deps, 'db'>, { from, to }: Days): AsyncGenerator<AuditView[]> {
+export async function* exportAudit({ db }: Pick<Deps, 'db'>, { from, to }: DateRange): AsyncGenerator<AuditView[]> {
   const days = {
-    since: from === undefined ? undefined : startOf(from),
-    until: to === undefined ? undefined : startOf(addDays(to, 1)),
+    since: from === undefined ? undefined : startOfDay(from),
+    until: to === undefined ? undefined : startOfDay(addDays(to, 1)),
   }
   let last: AuditRow | undefined
   do {
@@ -266,7 +266,7 @@ export async function removeOldAudit({
 
 async function removeOldRows(deps: AuditDeps & Pick<Deps, 'db'>, which: WhichRows, days: number): Promise<void> {
   const oldest = addDays(dayOf(deps.clock.now()), -days)
-  const until = startOf(oldest)
+  const until = startOfDay(oldest)
   if (!(await store.anyBefore(deps.db.read, until, which))) return
   await inBatches(removalBatch, () =>
     deps.db.write(async (tx) => {

@@ -3,7 +3,7 @@ import type { Reader, Writer } from '../../../../db/engine.ts'
 import { insertOf } from '../../../../db/prepared.ts'
 import { auditLog, auditRetention, users } from '../../../../db/schema/people.ts'
 import { idPrefixes } from '../../../lib/ids.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import { type AuditEntry, type AuditRow, anonymousActionNames, listedMax, type SearchTerm, scannedMax, sessionActions } from './domain.ts'
 
 /** The filters of a list. `since` and `until` are milliseconds; `until` is excluded. */
@@ -100,7 +100,11 @@ export const auditStore = {
     return rows.length > 0
   },
   /** Reads a page, newest first, with the total up to `listedMax`. `isCapped`: there are, or may be, more. */
-  async list(read: Reader, filter: AuditFilter, { limit, offset }: Slice): Promise<{ rows: AuditRow[]; total: number; isCapped: boolean }> {
+  async list(
+    read: Reader,
+    filter: AuditFilter,
+    { limit, offset }: PageSlice,
+  ): Promise<{ rows: AuditRow[]; total: number; isCapped: boolean }> {
     const plan = await planQuery(read, filter)
     const total = await countRows(read, plan)
     const rows = offset >= Math.min(total, listedMax) ? [] : await readRows(read, plan, { limit, offset })

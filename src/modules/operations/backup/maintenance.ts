@@ -1,7 +1,7 @@
 /** Background work for backups: nightly backups, the alarm for late ones, the quick check, and metrics. */
 import { engineErrorCode } from '../../../../db/engine.ts'
 import { OperatorError } from '../../../core/errors.ts'
-import { known } from '../../../lib/prometheus.ts'
+import { optionalMetric } from '../../../lib/prometheus.ts'
 import { findPictureOfFile } from '../../catalog/media/index.ts'
 import { instanceIdentity } from '../../identity/master-key/index.ts'
 import { findDocumentByFile } from '../../lending/lending-document/index.ts'
@@ -179,22 +179,30 @@ export function backupMetrics(deps: LateDeps): string[] {
   const damaged = state.problems === undefined ? undefined : Math.min(1, state.problems)
   return [
     // On a database server, the environment metrics report the size.
-    ...(sizes ? known('souk_database_bytes', "Length of the database's file.", sizes.bytes) : []),
-    ...known('souk_database_log_bytes', 'Length of the write-ahead log beside it.', sizes?.logBytes),
-    ...known('souk_database_damaged', 'Whether the last quick check found damage.', damaged),
-    ...known(
+    ...(sizes ? optionalMetric('souk_database_bytes', "Length of the database's file.", sizes.bytes) : []),
+    ...optionalMetric('souk_database_log_bytes', 'Length of the write-ahead log beside it.', sizes?.logBytes),
+    ...optionalMetric('souk_database_damaged', 'Whether the last quick check found damage.', damaged),
+    ...optionalMetric(
       'souk_backup_late',
       'Whether the last backup of a place is older than BACKUP_LATE_HOURS.',
       isOn ? Number(isBackupLate(deps)) : undefined,
     ),
-    ...known('souk_backup_failures_total', 'Backups that failed.', isOn ? state.failures : undefined, 'counter'),
-    ...known(
+    ...optionalMetric('souk_backup_failures_total', 'Backups that failed.', isOn ? state.failures : undefined, 'counter'),
+    ...optionalMetric(
       'souk_backup_last_success_timestamp_seconds',
       'When the last backup was begun, in seconds since 1970.',
       ofLast((last?.at ?? 0) / 1000),
     ),
-    ...known('souk_backup_age_seconds', 'How old the last backup is.', ofLast(Math.max(0, (clock.now() - (last?.at ?? 0)) / 1000))),
-    ...known('souk_backup_bytes', 'Bytes of the database in the last backup.', ofLast(last?.bytes)),
-    ...known('souk_backup_duration_seconds', 'How long the last backup took, where this process has made it.', ofLast(durationSeconds)),
+    ...optionalMetric(
+      'souk_backup_age_seconds',
+      'How old the last backup is.',
+      ofLast(Math.max(0, (clock.now() - (last?.at ?? 0)) / 1000)),
+    ),
+    ...optionalMetric('souk_backup_bytes', 'Bytes of the database in the last backup.', ofLast(last?.bytes)),
+    ...optionalMetric(
+      'souk_backup_duration_seconds',
+      'How long the last backup took, where this process has made it.',
+      ofLast(durationSeconds),
+    ),
   ]
 }

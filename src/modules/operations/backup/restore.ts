@@ -1,7 +1,7 @@
 /** Finds and reads backups. */
 import type { BackupStore } from '../../../core/backup-store.ts'
 import { OperatorError } from '../../../core/errors.ts'
-import { digesting } from '../../../lib/digest.ts'
+import { withDigest } from '../../../lib/digest.ts'
 import { SealBroken } from '../../../lib/sealed-stream.ts'
 import { databaseOf, keysFolder, keysOf, type Manifest } from './domain.ts'
 import { listBackups, readManifest } from './service.ts'
@@ -65,7 +65,7 @@ export async function findBackup(target: BackupTarget, name: string, now: number
 export async function* fetchDatabase({ store, manifest: { name, database } }: FoundBackup): AsyncGenerator<Uint8Array> {
   const file = await store.get(databaseOf(name))
   if (!file) throw new OperatorError(`The database of backup ${name} is gone from ${store.place}`)
-  yield* digesting(file.chunks(), (sha256, bytes) => {
+  yield* withDigest(file.chunks(), (sha256, bytes) => {
     if (bytes === database.bytes && sha256 === database.sha256) return
     throw new OperatorError(
       `The database of backup ${name} in ${store.place} is not what was put there: it was changed, or its disk has damaged it`,

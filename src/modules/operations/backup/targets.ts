@@ -2,7 +2,7 @@
 import type { BackupStore } from '../../../core/backup-store.ts'
 import { OperatorError } from '../../../core/errors.ts'
 import { type BackupKey, type BackupKeys, createSealedStore, sealedMagic } from '../../../core/sealed-store.ts'
-import { openWithPassphrase, sealUnderPassphrase } from '../../../lib/passphrase.ts'
+import { openUnderPassphrase, sealUnderPassphrase } from '../../../lib/passphrase.ts'
 import { backupNamePrefix, keyId, keysFolder, manifestOf } from './domain.ts'
 
 /** A configured place. Nothing is opened, created or called. */
@@ -66,7 +66,7 @@ export async function openTarget(
   for await (const { name } of store.list(keysFolder)) names.push(name)
   for (const name of names) {
     const text = (await readText(store, name)) ?? ''
-    const result = await openWithPassphrase(text, passphrase)
+    const result = await openUnderPassphrase(text, passphrase)
     if (result.kind !== 'opened') continue
     const secret = Buffer.from(result.plain, 'base64')
     openedKeys.push({ key: { id: keyId(secret), secret }, file: { name, text } })

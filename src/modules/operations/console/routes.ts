@@ -4,7 +4,7 @@ import { urlLengthMax } from '../../../http/request-url.ts'
 import { noSuchPath } from '../../../http/route-table.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified, text } from '../../../http/schema.ts'
-import { staticAnswer } from '../../../http/static.ts'
+import { staticResponse } from '../../../http/static.ts'
 import { type ConsoleDeps, consoleAsset, consolePage } from './index.ts'
 import { assetsPath, consoleHeaders } from './view.ts'
 
@@ -18,7 +18,7 @@ const notPage = /^\/console\/assets(\/|$)/
 /** Serves the console: one page at every path, and the files that it loads. */
 export const consoleRoutes = (deps: HttpDeps & ConsoleDeps) => {
   const access = { by: 'page', while: () => deps.config.consoleEnabled } as const
-  const page = async (request: Request) => staticAnswer(request, await consolePage(deps), pageHeaders)
+  const page = async (request: Request) => staticResponse(request, await consolePage(deps), pageHeaders)
   return routes(deps, 'Console')
     .get('/console', ({ request }) => page(request) as never, {
       access,
@@ -39,7 +39,7 @@ export const consoleRoutes = (deps: HttpDeps & ConsoleDeps) => {
       async ({ request, params: { name } }) => {
         const file = await consoleAsset(deps, name)
         if (!file) throw noSuchPath()
-        return staticAnswer(request, file, assetHeaders) as never
+        return staticResponse(request, file, assetHeaders) as never
       },
       { access, anyQuery: true, params: t.Object({ name: text(urlLengthMax) }), detail: { hide: true } },
     )

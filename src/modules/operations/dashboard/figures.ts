@@ -1,9 +1,9 @@
 /** Prometheus metrics of the database, the process and its environment. */
-import type { DatabaseStats, Spread } from '../../../../db/engine.ts'
+import type { DatabaseStats, Histogram } from '../../../../db/engine.ts'
 import type { Deps } from '../../../core/deps.ts'
-import { counter, gauge, histogram, known, labelled } from '../../../lib/prometheus.ts'
+import { counter, gauge, histogram, labelledMetric, optionalMetric } from '../../../lib/prometheus.ts'
 
-const histogramOf = (name: string, help: string, { bounds, buckets, sum }: Spread): string[] =>
+const histogramOf = (name: string, help: string, { bounds, buckets, sum }: Histogram): string[] =>
   histogram(name, help, bounds, [{ labels: {}, buckets, sum }])
 
 export function databaseLines({ writes, commits, retries, queued, commitSeconds, commitWorks, pools }: DatabaseStats): string[] {
@@ -15,7 +15,7 @@ export function databaseLines({ writes, commits, retries, queued, commitSeconds,
     ...gauge('souk_database_writes_queued', 'Writes waiting for a commit.', queued),
     ...histogramOf('souk_database_commit_duration_seconds', 'From asking for a commit until it is on disk.', commitSeconds),
     ...histogramOf('souk_database_commit_writes', 'Writes that shared a commit.', commitWorks),
-    ...labelled(
+    ...labelledMetric(
       'souk_database_connections',
       'Open connections to the database server, by what they are for and whether they are in use.',
       poolStats.flatMap(({ pool, open, idle }) => [
@@ -23,12 +23,12 @@ export function databaseLines({ writes, commits, retries, queued, commitSeconds,
         { labels: { pool, state: 'idle' }, value: idle },
       ]),
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_database_connections_max',
       'How many of them there may be.',
       poolStats.map(({ pool, max }) => ({ labels: { pool }, value: max })),
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_database_connection_waiters',
       'Writes and reads that wait for one.',
       poolStats.map(({ pool, waiting }) => ({ labels: { pool }, value: waiting })),
@@ -44,8 +44,8 @@ export function processLines({ openFiles }: Pick<Deps, 'openFiles'>): string[] {
     ...counter('process_cpu_seconds_total', 'Processor time that was used, by all threads.', (user + system) / 1_000_000),
     ...gauge('process_resident_memory_bytes', 'Resident memory.', rss),
     ...gauge('souk_heap_used_bytes', 'Memory of JavaScript objects.', heapUsed),
-    ...known('process_open_fds', 'Files, sockets and the like that are open.', files?.open),
-    ...known('process_max_fds', 'How many of them may be.', files?.max),
+    ...optionalMetric('process_open_fds', 'Files, sockets and the like that are open.', files?.open),
+    ...optionalMetric('process_max_fds', 'How many of them may be.', files?.max),
   ]
 }
 
@@ -58,36 +58,36 @@ export function environmentLines(
 ): string[] {
   const free = diskFree()
   return [
-    ...known('souk_disk_free_bytes', 'Space left for the data directory.', free),
-    ...known(
+    ...optionalMetric('souk_disk_free_bytes', 'Space left for the data directory.', free),
+    ...optionalMetric(
       'souk_disk_free_min_bytes',
       'DISK_FREE_MIN_MB: with less the instance is not ready.',
       free === undefined ? undefined : config.diskFreeMinBytes,
     ),
     // For an embedded database, the backup metrics report the size.
-    ...(db.file ? [] : known('souk_database_bytes', 'What the database takes up on its server.', databaseBytes)),
+    ...(db.file ? [] : optionalMetric('souk_database_bytes', 'What the database takes up on its server.', databaseBytes)),
     ...gauge(
       'souk_clock_steady',
       'Whether the clock can be trusted: 0 for a quarter of an hour after it jumped.',
       Number(clockWatch.isSteady()),
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_errors_total',
       'Lines of the log at level error, by event.',
       errorNotes.counts().map(([event, value]) => ({ labels: { event }, value })),
       'counter',
     ),
-    ...known(
+    ...optionalMetric(
       'souk_redis_up',
       'Whether limits and breakers are shared with other processes just now.',
       shared.state() === 'off' ? undefined : Number(shared.state() === 'here'),
     ),
-    ...known(
+    ...optionalMetric(
       'souk_redis_failures_total',
       'Commands that Redis did not answer in time.',
       shared.state() === 'off' ? undefined : shared.failures(),
       'counter',
     ),
-    ...labelled('souk_build_info', 'What runs here.', [{ labels: { version: build.version }, value: 1 }]),
+    ...labelledMetric('souk_build_info', 'What runs here.', [{ labels: { version: build.version }, value: 1 }]),
   ]
 }

@@ -1,8 +1,8 @@
 import type { Deps } from '../../../core/deps.ts'
-import { createKept } from '../../../lib/stale-while-revalidate.ts'
+import { createStaleWhileRevalidate } from '../../../lib/stale-while-revalidate.ts'
 
 export const operationsProviders = ({ clock }: Deps) => ({
   /** The cached size of the database on its server, for the metrics. */
-  serverBytes: createKept<number | undefined>(clock.monotonic),
+  serverBytes: createStaleWhileRevalidate<number | undefined>(clock.monotonic),
 })
 export type OperationsDeps = ReturnType<typeof operationsProviders>

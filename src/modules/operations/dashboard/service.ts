@@ -1,7 +1,7 @@
 import type { Deps } from '../../../core/deps.ts'
-import { isOfPictures } from '../../../core/documents.ts'
-import { lets } from '../../../lib/breaker.ts'
-import { labelled } from '../../../lib/prometheus.ts'
+import { isPictureStore } from '../../../core/documents.ts'
+import { isClosed } from '../../../lib/breaker.ts'
+import { labelledMetric } from '../../../lib/prometheus.ts'
 import type { LendingDocumentDeps } from '../../lending/lending-document/index.ts'
 import { type LiveDeps, liveMetrics } from '../../messaging/live-events/index.ts'
 import { type MailDeps, mailMetrics, readMailFigures } from '../../messaging/mail/index.ts'
@@ -28,19 +28,19 @@ export async function readiness(
 ): Promise<Check[]> {
   const { db, diskFree, config, keyring, clockWatch, shared, storeVerdicts, mailServer, mailHealth } = deps
   const isForeignStore = (ofPictures: boolean) =>
-    [...storeVerdicts].some(([kind, verdict]) => isOfPictures(kind) === ofPictures && verdict === 'OTHER')
+    [...storeVerdicts].some(([kind, verdict]) => isPictureStore(kind) === ofPictures && verdict === 'OTHER')
   const checks = {
     databaseReadable: () => store.answers(db.read),
     databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),
     migrationsCurrent: () => store.isMigrated(db.read),
     diskSpace: async () => (diskFree() ?? Number.POSITIVE_INFINITY) >= config.diskFreeMinBytes,
     databaseInPlace: async () => db.isInPlace(),
-    keysAtHand: async () => keyring.atHand(),
+    keysAtHand: async () => keyring.isKeyFileReadable(),
     clockSteady: async () => clockWatch.isSteady(),
     ...(config.lendingPlatformEnabled ? { documentsAtHand: async () => !isForeignStore(false) } : {}),
-    ...([...storeVerdicts.keys()].some(isOfPictures) ? { picturesAtHand: async () => !isForeignStore(true) } : {}),
+    ...([...storeVerdicts.keys()].some(isPictureStore) ? { picturesAtHand: async () => !isForeignStore(true) } : {}),
     ...(db.file && config.backupEnabled ? { backupRecent: async () => !isBackupLate(deps) } : {}),
-    ...(mailServer === undefined ? {} : { mailServerAnswers: async () => lets(mailHealth.breaker) }),
+    ...(mailServer === undefined ? {} : { mailServerAnswers: async () => isClosed(mailHealth.breaker) }),
     ...(shared.state() === 'off' ? {} : { redisReachable: async () => shared.state() === 'here' }),
   }
   return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.holds(check) })))
@@ -69,7 +69,7 @@ async function readDatabaseFigures(deps: MetricsDeps) {
     unfinished: unfinishedOrders,
     webhooks: readWebhookFigures,
     mails: readMailFigures,
-    bytes: (of: MetricsDeps) => of.serverBytes.fresh(() => store.bytesOnServer(of.db.read)),
+    bytes: (of: MetricsDeps) => of.serverBytes.get(() => store.bytesOnServer(of.db.read)),
   }
   const results: { -readonly [Name in keyof typeof questions]?: Awaited<ReturnType<(typeof questions)[Name]>> } = {}
   const ask = async (name: keyof typeof questions) => {
@@ -98,16 +98,16 @@ export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): 
     ...orderMetrics(deps, { byStatus, unfinished }),
     ...webhookMetrics(deps, webhooks),
     ...mailMetrics(deps, mails),
-    ...labelled('souk_processor_breaker_open', 'Payment processors to which no calls pass, by host; 0: failures are counted.', [
-      ...breakers.all().map(({ processor, host, breaker }) => ({ labels: { processor, host }, value: lets(breaker) ? 0 : 1 })),
+    ...labelledMetric('souk_processor_breaker_open', 'Payment processors to which no calls pass, by host; 0: failures are counted.', [
+      ...breakers.all().map(({ processor, host, breaker }) => ({ labels: { processor, host }, value: isClosed(breaker) ? 0 : 1 })),
     ]),
-    ...labelled(
+    ...labelledMetric(
       'souk_processor_breaker_opened_total',
       'How often a breaker of a payment processor opened.',
       deps.breakersOpened.all().map(([processor, value]) => ({ labels: { processor }, value })),
       'counter',
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_processor_probes_total',
       'Probes of payment processors that did not answer.',
       deps.probeCounts.all().map(([label, value]) => {
@@ -116,7 +116,7 @@ export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): 
       }),
       'counter',
     ),
-    ...labelled('souk_processor_isolated', 'Payment processors that an operator has taken out.', [
+    ...labelledMetric('souk_processor_isolated', 'Payment processors that an operator has taken out.', [
       ...isolated.map((processor) => ({ labels: { processor }, value: 1 })),
     ]),
     ...backupMetrics(deps),
@@ -125,7 +125,7 @@ export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): 
     ...jobLines(deps),
     ...liveMetrics(deps),
     ...environmentLines(deps, bytes),
-    ...labelled('souk_ready', 'Each check of /health/ready: 1 where it holds, 0 where it does not.', [
+    ...labelledMetric('souk_ready', 'Each check of /health/ready: 1 where it holds, 0 where it does not.', [
       ...checks.map(({ name, ok }) => ({ labels: { check: name }, value: ok ? 1 : 0 })),
     ]),
   ]

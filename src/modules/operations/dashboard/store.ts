@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
-import { holdsWithin } from '../../../../db/deadline.ts'
+import { checkWithin } from '../../../../db/deadline.ts'
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import { postgresMigrations, sqliteMigrations } from '../../../../db/migrations/index.ts'
 
@@ -11,7 +11,7 @@ const checkMaxMs = 2_000
 
 export const operationsStore = {
   /** Returns whether a check passes in time and without an error. */
-  holds: (check: () => Promise<boolean>): Promise<boolean> => holdsWithin(checkMaxMs, check),
+  holds: (check: () => Promise<boolean>): Promise<boolean> => checkWithin(checkMaxMs, check),
   /** Returns whether every migration of this program is applied. Newer ones are allowed. */
   async isMigrated(read: Reader): Promise<boolean> {
     const applied = new Set((await read.rows<{ tag: string }>(sql`select tag from souk_migrations`)).map(({ tag }) => tag))

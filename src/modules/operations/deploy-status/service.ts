@@ -54,7 +54,7 @@ async function writeErrors({ db, clock, errorNotes }: Pick<Deps, 'db' | 'clock' 
   try {
     await db.write((tx) => store.addErrors(tx, notes, forgetBefore), { isolation: 'locking' })
   } catch (error) {
-    errorNotes.giveBack(notes)
+    errorNotes.restore(notes)
     throw error
   }
 }

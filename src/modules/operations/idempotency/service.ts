@@ -1,9 +1,9 @@
 import { DatabaseOutcomeUnknown, DatabaseUnavailable, type Writer } from '../../../../db/engine.ts'
-import { inLine, locking } from '../../../core/command-context.ts'
+import { groupedLocking, locking } from '../../../core/command-context.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Claim, Idempotency } from '../../../core/idempotency.ts'
-import { isOver, leaseMs } from '../../../core/leases.ts'
+import { isLeaseOver, leaseMs } from '../../../core/leases.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { answerSeal, decodeAnswer, encodeAnswer } from './domain.ts'
@@ -44,7 +44,7 @@ export function createIdempotency({
     async claim({ scope, key, fingerprint }) {
       const now = clock.now()
       const hasEnded = ({ leaseUntil, attempt }: IdempotencyRow) =>
-        isOver(leaseUntil, now) || ended.has(attempt) || (isAlone && !atWork.has(attempt))
+        isLeaseOver(leaseUntil, now) || ended.has(attempt) || (isAlone && !atWork.has(attempt))
       const attempt = newId('attempt')
       const row = { scope, key, fingerprint, attempt, leaseUntil: now + leaseMs, expiresAt: now + keyLifetimeMs, sealedAnswer: null }
       const owned = { scope, key, attempt }
@@ -74,7 +74,7 @@ export function createIdempotency({
       // Added before other requests can find the row.
       atWork.add(attempt)
       // The common case: an unused key.
-      const claim = await db.write((tx) => store.insertAlone(tx, row), inLine('claim', scope)).catch(handleLostClaim)
+      const claim = await db.write((tx) => store.insertAlone(tx, row), groupedLocking('claim', scope)).catch(handleLostClaim)
       if (await claim.known) return createClaim(owned, false)
       const existing = await db.write(takeKey, locking).catch(handleLostClaim)
       if (!existing) return createClaim(owned, resumed)
@@ -83,7 +83,7 @@ export function createIdempotency({
       if (existing.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: inFlightRetrySeconds }
       return { kind: 'replay', ...decodeAnswer(keyring.unseal(existing.sealedAnswer, answerSeal(scope, key))) }
     },
-    async tellEnded() {
+    async flushEnded() {
       for (const [attempt, how] of ended) {
         await db.write(how, locking)
         ended.delete(attempt)

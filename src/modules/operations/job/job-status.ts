@@ -1,7 +1,7 @@
 import type { Deps } from '../../../core/deps.ts'
-import { aside } from '../../../core/request-context.ts'
+import { untracked } from '../../../core/request-context.ts'
 import { openSchedule, type Schedule } from '../../../core/schedule.ts'
-import { idleBecause, isOfEach, type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../../../lib/job-table.ts'
+import { idleReason, type JobEntry, type JobName, jobNames, jobTable, patternOf, runsInEachProcess } from '../../../lib/job-table.ts'
 import { pick } from '../../../lib/objects.ts'
 import { createTally } from '../../../lib/prometheus.ts'
 import type { LiveDeps } from '../../messaging/live-events/index.ts'
@@ -70,7 +70,7 @@ export function createJobRunner({ db, config, clock, log, processName, liveNotes
 
   /** Returns whether this process runs the job. */
   const isOurs = ({ name, entry }: ScheduledJob): boolean =>
-    isAlone || isOfEach(entry) || (heldJobs.has(name) && clock.monotonic() < heldUntil)
+    isAlone || runsInEachProcess(entry) || (heldJobs.has(name) && clock.monotonic() < heldUntil)
   const isBusy = ({ runs, entry }: ScheduledJob): boolean => runs.size > 0 && !entry.overlaps
 
   async function perform(job: ScheduledJob): Promise<void> {
@@ -98,7 +98,7 @@ export function createJobRunner({ db, config, clock, log, processName, liveNotes
 
   /** Records the start of a reported run, so that the next holder can report it as lost after a crash. */
   async function recordStart(job: ScheduledJob, run: ActiveRun): Promise<void> {
-    if (!isOurs(job) || isOfEach(job.entry) || isStopping) return
+    if (!isOurs(job) || runsInEachProcess(job.entry) || isStopping) return
     job.progress = { ...job.progress, runningSince: run.at }
     job.isNew = true
     await writeProgress([job])
@@ -147,7 +147,7 @@ export function createJobRunner({ db, config, clock, log, processName, liveNotes
     if (job.isRequested) return
     try {
       // Removes the request and stores the start in one write, so that a crash leaves a trace.
-      if (!(await aside(() => db.write((tx) => store.takeRequest(tx, name, clock.now()))))) return
+      if (!(await untracked(() => db.write((tx) => store.takeRequest(tx, name, clock.now()))))) return
       job.wasRequested = true
       await start(job)
     } catch (error) {
@@ -167,13 +167,13 @@ export function createJobRunner({ db, config, clock, log, processName, liveNotes
     if (changedJobs.length === 0) return
     for (const job of changedJobs) job.isNew = false
     try {
-      await aside(() =>
+      await untracked(() =>
         db.write(
           async (tx) => {
             for (const { name, entry, progress } of changedJobs) {
-              const row = isOfEach(entry) ? await store.find(tx, name) : undefined
+              const row = runsInEachProcess(entry) ? await store.find(tx, name) : undefined
               const merged = row ? { ...progress, lastRuns: mergedRuns(runsOf(progress), runsOf(row)) } : progress
-              await store.saveProgress(tx, name, merged, isAlone || isOfEach(entry) ? undefined : processName)
+              await store.saveProgress(tx, name, merged, isAlone || runsInEachProcess(entry) ? undefined : processName)
             }
           },
           { isolation: 'locking' },
@@ -249,7 +249,7 @@ export function createJobRunner({ db, config, clock, log, processName, liveNotes
     const free = [...jobs.values()].flatMap((job) => {
       const row = rows.get(job.name)
       const isWanted = job.pattern !== undefined || row?.requestedAt != null
-      return row && !isOfEach(job.entry) && !heldJobs.has(job.name) && job.runs.size === 0 && isWanted && isFree(row) ? [row] : []
+      return row && !runsInEachProcess(job.entry) && !heldJobs.has(job.name) && job.runs.size === 0 && isWanted && isFree(row) ? [row] : []
     })
     if (free.length === 0) return
     for (const name of await write((tx) => store.claim(tx, processName, free))) {
@@ -261,7 +261,7 @@ export function createJobRunner({ db, config, clock, log, processName, liveNotes
     }
   }
 
-  const write = (work: Parameters<typeof db.write<string[]>>[0]) => aside(() => db.write(work, { isolation: 'locking' }))
+  const write = (work: Parameters<typeof db.write<string[]>>[0]) => untracked(() => db.write(work, { isolation: 'locking' }))
 
   /** Returns whether a row has no holder, or its holder was silent for a lease. */
   function isFree({ name, holder, beat }: JobRow): boolean {
@@ -277,7 +277,7 @@ export function createJobRunner({ db, config, clock, log, processName, liveNotes
     rows = new Map((await store.all()).map((row) => [row.name, row]))
     const missing = [...jobs.keys()].filter((name) => !rows.has(name))
     if (missing.length === 0) return
-    await aside(() => db.write((tx) => store.add(tx, missing)))
+    await untracked(() => db.write((tx) => store.add(tx, missing)))
     rows = new Map((await store.all()).map((row) => [row.name, row]))
   }
 
@@ -289,7 +289,7 @@ export function createJobRunner({ db, config, clock, log, processName, liveNotes
       if (isFirst)
         for (const job of jobs.values()) {
           const row = rows.get(job.name)
-          if (!row || !(isAlone || isOfEach(job.entry))) continue
+          if (!row || !(isAlone || runsInEachProcess(job.entry))) continue
           if (isAlone) adoptRow(job, row)
           else job.progress = progressOf({ ...row, runningSince: null })
         }
@@ -380,7 +380,7 @@ export function createJobRunner({ db, config, clock, log, processName, liveNotes
         const storedProgress = row ? progressOf(row) : noProgress
         const progress = !(job && isOurs(job) && hasStarted)
           ? storedProgress
-          : isOfEach(entry)
+          : runsInEachProcess(entry)
             ? mergeProgress(job.progress, storedProgress)
             : job.progress
         const [oldest] = job?.runs ?? []
@@ -390,16 +390,16 @@ export function createJobRunner({ db, config, clock, log, processName, liveNotes
           ? [...(job?.runs ?? [])].some((run) => run.isStuck)
           : runningSince !== null && now - runningSince >= stuckAfterMs
         const state = isStuck ? 'stuck' : runningSince !== null ? 'running' : pattern === undefined ? 'off' : 'idle'
-        const holder = isOfEach(entry) ? null : isAlone ? (jobs.size > 0 ? processName : null) : (row?.holder ?? null)
+        const holder = runsInEachProcess(entry) ? null : isAlone ? (jobs.size > 0 ? processName : null) : (row?.holder ?? null)
         const nextRun = schedule?.next(now) ?? null
         return {
           name,
           pattern,
-          everyProcess: isOfEach(entry),
+          everyProcess: runsInEachProcess(entry),
           holder,
           ...progress,
           state,
-          idleBecause: idleBecause(name, config) ?? null,
+          idleBecause: idleReason(name, config) ?? null,
           runningSince,
           requestedAt: row?.requestedAt ?? null,
           nextRun,

@@ -1,9 +1,9 @@
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
-import { idleBecause, isJobName, type JobName } from '../../../lib/job-table.ts'
+import { idleReason, isJobName, type JobName } from '../../../lib/job-table.ts'
 import { isoTimes } from '../../../lib/objects.ts'
-import { labelled } from '../../../lib/prometheus.ts'
+import { labelledMetric } from '../../../lib/prometheus.ts'
 import { audited } from '../audit/index.ts'
 import { type JobView, jobView } from './domain.ts'
 import { createJobRunner } from './job-status.ts'
@@ -31,12 +31,12 @@ export function assertJob(name: string): JobName {
  */
 export async function requestRun(
   deps: Pick<Deps, 'db' | 'clock' | 'newId' | 'config'> & JobDeps,
-  change: Pick<Change, 'actor' | 'write'>,
+  change: Pick<CommandContext, 'actor' | 'write'>,
   named: string,
 ): Promise<{ name: JobName; requestedAt: string }> {
   const name = assertJob(named)
   const { jobRunner: runner, jobStore: store, clock, config } = deps
-  const why = idleBecause(name, config)
+  const why = idleReason(name, config)
   if (why !== undefined) throw new AppError('CONFLICT', `The job has nothing to do: ${why}`)
   const requested = await audited(deps, change, { action: 'job.requested', subject: name }, async (tx, tell) => {
     const row = await store.find(tx, name)
@@ -64,22 +64,22 @@ export function jobLines({ jobRunner }: Pick<JobDeps, 'jobRunner'>): string[] {
       return figure === null ? [] : [{ labels: { job_name: job.name }, value: figure }]
     })
   return [
-    ...labelled(
+    ...labelledMetric(
       'souk_job_last_success_timestamp_seconds',
       'When a run of the job last ended well, in seconds since 1970.',
       of(({ succeededAt }) => (succeededAt === null ? null : succeededAt / 1000)),
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_job_interval_seconds',
       'What lies between two runs of the job by its schedule.',
       of(({ intervalMs }) => (intervalMs === null ? null : intervalMs / 1000)),
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_job_last_duration_seconds',
       'How long the last run of the job took.',
       of(({ durationMs }) => (durationMs === null ? null : durationMs / 1000)),
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_job_runs_total',
       'Runs of jobs that ended in this process, by result.',
       jobs.flatMap(({ name }) =>
@@ -90,12 +90,12 @@ export function jobLines({ jobRunner }: Pick<JobDeps, 'jobRunner'>): string[] {
       ),
       'counter',
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_job_running',
       'Runs of the job under way in this process.',
       of(({ running }) => running),
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_job_stuck',
       'Of those, runs that take longer than they may.',
       of(({ stuck }) => stuck),

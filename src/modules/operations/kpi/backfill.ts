@@ -1,4 +1,4 @@
-import type { Aside, Database } from '../../../../db/engine.ts'
+import type { BackgroundReader, Database } from '../../../../db/engine.ts'
 import { dayNumberOf, dayText, type KpiPart, kpiParts } from './domain.ts'
 import { dayBefore, findDifferences } from './facts-store.ts'
 import { type RepairDeps, repairDay } from './repair.ts'
@@ -36,7 +36,7 @@ export async function backfillKpis(deps: RepairDeps): Promise<void> {
  */
 async function backfillPart(deps: RepairDeps, part: KpiPart): Promise<boolean> {
   const { db, log, clock, life } = deps
-  const reader = db.aside()
+  const reader = db.backgroundReader()
   try {
     let [count, loggedAt] = [0, clock.now()]
     let day = await dayBefore(reader, (await store.countedFrom(db.read, part)) ?? endOfDays)
@@ -61,7 +61,7 @@ async function backfillPart(deps: RepairDeps, part: KpiPart): Promise<boolean> {
 }
 
 /** @returns how many figures were written */
-async function countDay(deps: RepairDeps, reader: Pick<Aside, 'rows'>, day: number, part: KpiPart): Promise<number> {
+async function countDay(deps: RepairDeps, reader: Pick<BackgroundReader, 'rows'>, day: number, part: KpiPart): Promise<number> {
   let repaired = 0
   for (let triesLeft = dayTries; triesLeft > 0; triesLeft--) {
     const differences = await findDifferences(reader, day, [part])
@@ -93,7 +93,7 @@ export async function recountShops(deps: RepairDeps): Promise<number> {
   const filledAt = await store.filledAt(db.read, 'SHOPS')
   if (filledAt === undefined || (last !== undefined && now > filledAt + recountForMs)) return 0
   lastRecounts.set(db, now)
-  const [reader, today] = [db.aside(), dayNumberOf(now)]
+  const [reader, today] = [db.backgroundReader(), dayNumberOf(now)]
   try {
     let repaired = 0
     for (const day of [today - 1, today]) repaired += await countDay(deps, reader, day, 'SHOPS')

@@ -2,7 +2,7 @@ import type { kpiDays, kpiDeltas } from '../../../../db/schema/kpi.ts'
 import type { unifiedTransactions } from '../../../../db/schema/ledger.ts'
 import type { orderLines, orders } from '../../../../db/schema/selling.ts'
 import { AppError } from '../../../core/errors.ts'
-import { dayMs, dayOf, isDay, startOf } from '../../../lib/day.ts'
+import { dayMs, dayOf, isDay, startOfDay } from '../../../lib/day.ts'
 import { usdOf } from '../../../lib/usd.ts'
 import { usdCentsOf } from '../../payments/fx/domain.ts'
 
@@ -192,7 +192,7 @@ export type WindowQuery = { readonly startDate?: string | undefined; readonly en
 
 const dayNumber = (name: string, text: string): number => {
   if (!isDay(text)) throw new AppError('INVALID', `${name} (query): not a day of the calendar, YYYY-MM-DD`)
-  return dayNumberOf(startOf(text))
+  return dayNumberOf(startOfDay(text))
 }
 
 /**

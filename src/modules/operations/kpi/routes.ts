@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Deps } from '../../../core/deps.ts'
-import { csvAnswer, wantsCsv } from '../../../http/csv.ts'
+import { csvResponse, wantsCsv } from '../../../http/csv.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
@@ -27,7 +27,7 @@ const jsonOrCsv =
     const answer = await read(query)
     Object.assign(set.headers, { vary: 'accept' })
     if (!wantsCsv(request.headers)) return answer
-    return csvAnswer(`${name}-${answer.startDate}-${answer.endDate}`, rowsOf(answer), columns) as never
+    return csvResponse(`${name}-${answer.startDate}-${answer.endDate}`, rowsOf(answer), columns) as never
   }
 
 const ofDays = ['date', 'value'] as const

@@ -1,11 +1,11 @@
-import { type Aside, isDatabaseAway } from '../../../../db/engine.ts'
+import { type BackgroundReader, isDatabaseAway } from '../../../../db/engine.ts'
 import { backfillKpis } from './backfill.ts'
 import { type Difference, dayText, type KpiPart, kpiParts } from './domain.ts'
 import { findDifferences, nextDay, type SpanDifference, spanDifferences } from './facts-store.ts'
 import { loggableSum, problemsMax, type RepairDeps, repairBlock, repairDay } from './repair.ts'
 import { kpiStore as store } from './store.ts'
 
-type Read = Pick<Aside, 'rows'>
+type Read = Pick<BackgroundReader, 'rows'>
 
 /** Sums of several days are compared per block of this many days. */
 const blockDays = 64
@@ -61,7 +61,7 @@ export async function rebuildKpis(deps: RepairDeps): Promise<RebuildResult> {
   await backfillKpis(deps)
   let [count, differences] = [0, 0]
   const failed: string[] = []
-  const reader = deps.db.aside()
+  const reader = deps.db.backgroundReader()
   try {
     for await (const unit of withBlocks(reader)) {
       if (deps.life.stopping) break

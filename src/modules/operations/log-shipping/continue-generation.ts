@@ -1,5 +1,5 @@
 /** Continues an earlier generation after a start. */
-import type { LogKept } from '../../../../db/engine.ts'
+import type { ShippedLog } from '../../../../db/engine.ts'
 import type { BackupStore } from '../../../core/backup-store.ts'
 import { SealBroken } from '../../../lib/sealed-stream.ts'
 import { readText, textChunks } from '../backup/index.ts'
@@ -20,7 +20,7 @@ export type LastShipped = {
   readonly upTo: number | undefined
   readonly snapshotAt: number | undefined
   /** The end of the log, if the generation can be continued. */
-  readonly kept: LogKept | undefined
+  readonly kept: ShippedLog | undefined
   readonly continued: ResumePoint | undefined
 }
 
@@ -30,7 +30,7 @@ type ResumePoint = Readonly<
 >
 
 /** Identifies a life of the log. */
-export const saltsOf = ({ salt1, salt2 }: Pick<LogKept['header'], 'salt1' | 'salt2'>): string => `${salt1} ${salt2}`
+export const saltsOf = ({ salt1, salt2 }: Pick<ShippedLog['header'], 'salt1' | 'salt2'>): string => `${salt1} ${salt2}`
 
 /**
  * Reads what a store holds of an instance.
@@ -66,7 +66,7 @@ export async function lastShipped(
 async function readSegmentEnd(
   store: BackupStore,
   segment: Parameters<typeof segmentHeadOf>[1] & { name: string },
-): Promise<LogKept | undefined> {
+): Promise<ShippedLog | undefined> {
   const file = await store.get(segment.name)
   const content = file && (await ignoreBrokenSeal(() => headAndRest(file.chunks())))
   // Starts the generator, since one that has not started would not close its source.

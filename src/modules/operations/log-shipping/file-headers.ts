@@ -1,5 +1,5 @@
 /** The header line of segments and snapshots. */
-import type { LogHeader, LogKept, LogRange, LogSum } from '../../../../db/engine.ts'
+import type { LogHeader, LogRange, LogSum, ShippedLog } from '../../../../db/engine.ts'
 import type { Segment } from './domain.ts'
 
 /** The header of a segment. Older ones have no `end`. */
@@ -77,7 +77,8 @@ export function segmentHeadOf(head: unknown, { generation, index, at }: Omit<Seg
 }
 
 /** Returns where the log ended; undefined if the header does not say. */
-export const endOf = ({ header, to, end }: SegmentHead): LogKept | undefined => (isSum(end) ? { header, frame: to, sum: end } : undefined)
+export const endOf = ({ header, to, end }: SegmentHead): ShippedLog | undefined =>
+  isSum(end) ? { header, frame: to, sum: end } : undefined
 
 /** Returns whether a segment continues the previous one, in the same or in the next life of the log. */
 export function continuesSegment(next: SegmentHead, before: { header: LogHeader; frame: number; sum: LogSum } | undefined): boolean {

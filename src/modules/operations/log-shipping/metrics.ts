@@ -1,5 +1,5 @@
 import type { Deps } from '../../../core/deps.ts'
-import { known } from '../../../lib/prometheus.ts'
+import { optionalMetric } from '../../../lib/prometheus.ts'
 import type { LogShippingDeps } from './providers.ts'
 
 /** Builds Prometheus metrics; without values if shipping is off. */
@@ -10,23 +10,23 @@ export function logShippingMetrics({
   const of = (value: number) => (isOn ? value : undefined)
   const seconds = (ms: number | undefined) => of((ms ?? 0) / 1_000)
   return [
-    ...known(
+    ...optionalMetric(
       'souk_log_shipped_timestamp_seconds',
       'Everything that was committed by then is where the log is shipped to, of this process or one before; 0: nothing there can be gone back to, or it has not answered yet.',
       seconds(shippedAt),
     ),
-    ...known(
+    ...optionalMetric(
       'souk_log_snapshot_timestamp_seconds',
       'When the last snapshot was begun that shipped commits go on from.',
       seconds(snapshotAt),
     ),
-    ...known(
+    ...optionalMetric(
       'souk_log_generations_total',
       'How often shipping began anew, with a snapshot: at a start that could not go on with what was there, and where the log was lost.',
       of(generations),
       'counter',
     ),
-    ...known('souk_log_shipping_interval_seconds', 'SHIP_LOG_SECONDS: how often it is shipped.', of(shipLogSeconds)),
-    ...known('souk_log_shipping_failures_total', 'Attempts to ship that failed.', of(failures), 'counter'),
+    ...optionalMetric('souk_log_shipping_interval_seconds', 'SHIP_LOG_SECONDS: how often it is shipped.', of(shipLogSeconds)),
+    ...optionalMetric('souk_log_shipping_failures_total', 'Attempts to ship that failed.', of(failures), 'counter'),
   ]
 }

@@ -1,8 +1,8 @@
-import { type CommitLog, LogBroken, type LogKept, type LogLengths, type LogRange } from '../../../../db/engine.ts'
+import { type CommitLog, LogBroken, type LogLengths, type LogRange, type ShippedLog } from '../../../../db/engine.ts'
 import type { BackupStore } from '../../../core/backup-store.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { dayMs } from '../../../lib/day.ts'
-import { digesting } from '../../../lib/digest.ts'
+import { withDigest } from '../../../lib/digest.ts'
 import { textChunks } from '../backup/index.ts'
 import { createShipperClaim, OtherShipperActive, TargetChanged } from './claim.ts'
 import { lastShipped, saltsOf, writeEndRecord } from './continue-generation.ts'
@@ -73,7 +73,7 @@ class LogReleased extends Error {}
 export type ShippingOptions = {
   /** Retried until it responds. */
   readonly openStore: () => Promise<BackupStore>
-  readonly followLog: (kept?: LogKept) => Promise<CommitLog>
+  readonly followLog: (kept?: ShippedLog) => Promise<CommitLog>
   /** Releases a log that was held since the start to be continued. */
   readonly letLogGo: () => void
   /** Of the database file and its log. */
@@ -133,7 +133,7 @@ export function startShipping(
       ...{ copying: undefined, copyAfter: 0, broken: undefined, letGo: undefined, removal: undefined },
     }
     keysShipped = undefined
-    if (commits.goesOn && last.continued) {
+    if (commits.continues && last.continued) {
       isFirst = false
       log.info('log_shipping.goes_on', { generation: last.continued.generation, to: store.place })
       return { ...fresh, ...last.continued }
@@ -217,7 +217,7 @@ export function startShipping(
     const salts = saltsOf(header)
     if (salts !== session.salts) Object.assign(session, { salts, lifeBegan: index })
     Object.assign(session, { pending: undefined, next: index + 1, lastAt: at })
-    await withLog(session, () => session.log.kept())
+    await withLog(session, () => session.log.markShipped())
   }
 
   /** Checks the log and the disk until stopped, independent of the store. */
@@ -229,7 +229,7 @@ export function startShipping(
       if (!current && sizes().logBytes > heldMax()) letLogGo()
       if (!current || current.broken || current.letGo) continue
       try {
-        const lengths = await withLog(current, () => current.log.tend())
+        const lengths = await withLog(current, () => current.log.checkpointLong())
         const bytes = heldBytesOf(lengths)
         if (bytes > heldMax()) current.letGo = new LogReleased(`${bytes} bytes of the log are not shipped`)
         if (lengths.waitingBytes > waitingMaxBytes && failed === 0) woken.resolve()
@@ -261,7 +261,7 @@ export function startShipping(
     current.copying = copying
     current.bytesSince = 0
     let sha256 = ''
-    const pages = digesting(current.log.file(), (digest) => {
+    const pages = withDigest(current.log.file(), (digest) => {
       sha256 = digest
     })
     current.store.put(pagesName({ generation: current.generation, begunAt: at }), pages, sizes().bytes).then(
@@ -351,7 +351,7 @@ export function startShipping(
     if (current && (current.broken || current.letGo)) {
       session = undefined
       // The next generation starts with a snapshot, so the unshipped log is useless, and the disk may be full.
-      await current.log.letGo().catch((reason: unknown) => log.warn('log_shipping.log_stays', { error: reason }))
+      await current.log.discard().catch((reason: unknown) => log.warn('log_shipping.log_stays', { error: reason }))
       const advice =
         'what is committed from now on is shipped once there is a new snapshot: see that the target answers, is fast enough and has room'
       const isBroken = current.broken instanceof LogBroken

@@ -12,7 +12,7 @@ export async function shipLog(
   const place = backupPlaces.find(({ isNamed }) => isNamed)
   const { file } = db
   if (config.shipLogSeconds === undefined || !place || !file) {
-    file?.letLogGo()
+    file?.releaseLog()
     file?.dropUnshipped()
     return undefined
   }
@@ -25,7 +25,7 @@ export async function shipLog(
     },
     keysText: () => (isSealed ? deps.keyring.secretsText() : undefined),
     followLog: (kept) => file.followLog(kept),
-    letLogGo: () => file.letLogGo(),
+    letLogGo: () => file.releaseLog(),
     sizes: () => file.sizes(),
     everyMs: config.shipLogSeconds * 1_000,
     // The same id as in backups.

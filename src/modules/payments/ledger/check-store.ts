@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { heldIn } from '../../../../db/columns.ts'
+import { columnValue } from '../../../../db/columns.ts'
 import { paymentMessages } from '../../../../db/schema/payments.ts'
-import { type Checked, type Finding, findingsOf, problemsMax, type Rule } from '../../../core/integrity-check.ts'
+import { type CheckContext, checkRules, type Finding, problemsMax, type Rule } from '../../../core/integrity-check.ts'
 
 // Built on demand: only `souk check` needs it, and this file may be bundled before its library.
 /** The sums that must agree. */
@@ -221,14 +221,14 @@ const work = (): readonly Rule[] => [
 ]
 
 /** Checks money, stock and counts. Yields differences by subject, and open manual work. */
-export async function* bookFindings(db: Checked): AsyncGenerator<Finding> {
-  yield* findingsOf(db, books())
-  for await (const finding of findingsOf(db, work())) yield { ...finding, isWork: true }
+export async function* bookFindings(db: CheckContext): AsyncGenerator<Finding> {
+  yield* checkRules(db, books())
+  for await (const finding of checkRules(db, work())) yield { ...finding, isWork: true }
   yield { subject: 'disputes of payments that are not here', problems: await strayDisputes(db.read), isWork: true }
 }
 
 /** Disputes of unknown payments, for as long as messages are kept. References are matched as JSON text. */
-async function strayDisputes(read: Checked['read']): Promise<string[]> {
+async function strayDisputes(read: CheckContext['read']): Promise<string[]> {
   const found = await read.rows<{ processor: string; dispute: string; shopId: string | null }>(sql`
     select m.processor, m.dispute, m.shop_id as "shopId"
     from payment_messages m
@@ -238,7 +238,7 @@ async function strayDisputes(read: Checked['read']): Promise<string[]> {
         and replace(m.dispute, '"reference":"' || replace(replace(d.reference, '\\', '\\\\'), '"', '\\"') || '"', '') <> m.dispute)
     order by m.received_at, m.id limit ${problemsMax}`)
   return found.map(({ processor, dispute, shopId }) => {
-    const { reference, state, amount, currency } = heldIn(paymentMessages.dispute, dispute)
+    const { reference, state, amount, currency } = columnValue(paymentMessages.dispute, dispute)
     const whose = shopId === null ? '' : `, of the account of ${shopId}`
     return `Dispute ${reference} at ${processor}${whose}: ${state}, ${amount} ${currency} (minor units). Look there whose it is`
   })

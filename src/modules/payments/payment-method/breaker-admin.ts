@@ -1,7 +1,7 @@
 /** Breakers as operators see and isolate them. */
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
-import { type Breaker, closed } from '../../../lib/breaker.ts'
+import { type Breaker, closedBreaker } from '../../../lib/breaker.ts'
 import { isoTimes } from '../../../lib/objects.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
@@ -27,7 +27,7 @@ export type BreakerView = {
 /** The hosts of a processor: the instance's, and those with a state in this process. */
 function viewOf({ breakers, instanceHosts }: PaymentMethodDeps, processor: ProcessorName, isolatedAt: number | null): BreakerView {
   const own = instanceHosts[processor]
-  const hosts = new Map<string, Breaker>(own === undefined ? [] : [[own, closed]])
+  const hosts = new Map<string, Breaker>(own === undefined ? [] : [[own, closedBreaker]])
   for (const one of breakers.all()) if (one.processor === processor) hosts.set(one.host, one.breaker)
   return { processor, ...isoTimes({ isolatedAt }), hosts: [...hosts].map(([host, breaker]) => hostView(host, breaker)) }
 }
@@ -48,7 +48,7 @@ export const isolatedProcessors = async ({ paymentMethodStore }: Pick<PaymentMet
  */
 export function changeIsolation(
   deps: PaymentMethodDeps,
-  { actor }: Pick<Change, 'actor'>,
+  { actor }: Pick<CommandContext, 'actor'>,
   name: string,
   action: BreakerAction,
 ): Promise<BreakerView> {

@@ -2,7 +2,16 @@
  * The circuit breakers of this process, one for each processor and host: a merchant's dead server must not stop
  * others.
  */
-import { type Breaker, closed, failed, isToProbe, lets, probed, probing, succeeded } from '../../../lib/breaker.ts'
+import {
+  afterFailure,
+  afterProbe,
+  afterSuccess,
+  type Breaker,
+  closedBreaker,
+  isClosed,
+  isProbeDue,
+  startProbe,
+} from '../../../lib/breaker.ts'
 import type { ProcessorName } from './domain.ts'
 
 /** Hosts of one processor to remember. */
@@ -24,15 +33,15 @@ export function createBreakers(now: () => number, { random = () => 0, changed = 
   const kept = new Map<ProcessorName, Map<string, Breaker>>()
   let version = 0
 
-  const of = ({ processor, host }: BreakerOf): Breaker => kept.get(processor)?.get(host) ?? closed
+  const of = ({ processor, host }: BreakerOf): Breaker => kept.get(processor)?.get(host) ?? closedBreaker
 
   function set(at: BreakerOf, before: Breaker, after: Breaker): void {
     if (after === before) return
-    if (lets(after) !== lets(before)) version++
+    if (isClosed(after) !== isClosed(before)) version++
     const hosts = kept.getOrInsertComputed(at.processor, () => new Map<string, Breaker>())
     // The last changed one comes last.
     hosts.delete(at.host)
-    if (after !== closed) hosts.set(at.host, after)
+    if (after !== closedBreaker) hosts.set(at.host, after)
     if (hosts.size > hostsMax) forgetOne(hosts)
     changed(at, before, after)
   }
@@ -40,9 +49,9 @@ export function createBreakers(now: () => number, { random = () => 0, changed = 
   /** Drops the breaker that changed longest ago, closed ones first, and never the newest. */
   function forgetOne(hosts: Map<string, Breaker>): void {
     const all = [...hosts].slice(0, -1)
-    const [oldest] = all.find(([, breaker]) => lets(breaker)) ?? all[0] ?? []
+    const [oldest] = all.find(([, breaker]) => isClosed(breaker)) ?? all[0] ?? []
     if (oldest === undefined) return
-    if (!lets(hosts.get(oldest) ?? closed)) version++
+    if (!isClosed(hosts.get(oldest) ?? closedBreaker)) version++
     hosts.delete(oldest)
   }
 
@@ -51,24 +60,24 @@ export function createBreakers(now: () => number, { random = () => 0, changed = 
     /** Incremented when a breaker opens or closes. */
     version: () => version,
     /** Whether calls pass. */
-    passes: (at: BreakerOf): boolean => lets(of(at)),
+    passes: (at: BreakerOf): boolean => isClosed(of(at)),
     /** Records an answer of any kind: a decline, a refusal, a wrong key. */
-    answered: (at: BreakerOf): void => set(at, of(at), succeeded(of(at))),
+    answered: (at: BreakerOf): void => set(at, of(at), afterSuccess(of(at))),
     /** Records a failure: a timeout, a network error or 5xx. */
-    failed: (at: BreakerOf): void => set(at, of(at), failed(of(at), now())),
+    failed: (at: BreakerOf): void => set(at, of(at), afterFailure(of(at), now())),
     /** Takes the probe that is due; false if none is, or another run has it. */
     beginProbe(at: BreakerOf): boolean {
       const before = of(at)
-      const after = probing(before, now())
+      const after = startProbe(before, now())
       set(at, before, after)
       return after !== before
     },
     /** Records the result of a probe. */
-    probed: (at: BreakerOf, wasAnswered: boolean): void => set(at, of(at), probed(of(at), wasAnswered, now(), random())),
+    probed: (at: BreakerOf, wasAnswered: boolean): void => set(at, of(at), afterProbe(of(at), wasAnswered, now(), random())),
     /** Stores a breaker of another process. */
     take: (at: BreakerOf, breaker: Breaker): void => set(at, of(at), breaker),
     /** Lists the breakers that are due for a probe. */
-    due: (): BreakerOf[] => all().filter(({ breaker }) => isToProbe(breaker, now())),
+    due: (): BreakerOf[] => all().filter(({ breaker }) => isProbeDue(breaker, now())),
     all,
   }
 

@@ -38,7 +38,7 @@ export const cohortDefaults: ReadonlyMap<string, CardProcessor> = new Map(
   } as const),
 )
 
-export { looksSecret, modeOfKey } from '../../../lib/processor-keys.ts'
+export { looksLikeSecret, modeOfKey } from '../../../lib/processor-keys.ts'
 
 /** A shop belongs to at most one. */
 export type Partnership = { readonly name: string; readonly defaultCardProcessor: CardProcessor; readonly shopIds: string[] }

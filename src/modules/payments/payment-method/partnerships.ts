@@ -1,6 +1,6 @@
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
-import { assertExpected } from '../../../core/versions.ts'
+import { assertVersion } from '../../../core/versions.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { type Partnership, partnershipShopsMax } from './domain.ts'
@@ -17,13 +17,13 @@ export const listPartnerships = ({ paymentMethodStore }: Pick<PaymentMethodDeps,
  */
 export async function setPartnerships(
   deps: PaymentMethodDeps,
-  { actor, expected }: Pick<Change, 'actor' | 'expected'>,
+  { actor, expected }: Pick<CommandContext, 'actor' | 'expected'>,
   data: Partnership[],
 ): Promise<Partnerships> {
   assertOnce(data)
   return audited(deps, { actor }, { action: 'partnerships.set', subject: 'partnerships' }, async (tx, tell) => {
     const before = await deps.paymentMethodStore.partnerships(tx)
-    assertExpected(expected, before.version)
+    assertVersion(expected, before.version)
     const known = await deps.paymentMethodStore.knownShops(
       tx,
       data.flatMap(({ shopIds }) => shopIds),

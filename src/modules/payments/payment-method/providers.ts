@@ -1,7 +1,7 @@
 import { saysCurrency } from '../../../clients/processors/currencies.ts'
 import { assertReachable } from '../../../clients/processors/reachability.ts'
 import type { Deps } from '../../../core/deps.ts'
-import { lets } from '../../../lib/breaker.ts'
+import { isClosed } from '../../../lib/breaker.ts'
 import { createTally } from '../../../lib/prometheus.ts'
 import type { LiveDeps } from '../../messaging/live-events/index.ts'
 import type { KybDeps } from '../../shop/kyb/index.ts'
@@ -22,13 +22,13 @@ export function paymentMethodProviders({ db, clock, config, shared, log, randomB
   const sharing = createBreakerSharing(shared, () => breakers)
   const changed: BreakerChanged = (at, before, after) => {
     sharing.changed(at)
-    if (lets(before) === lets(after)) return
+    if (isClosed(before) === isClosed(after)) return
     liveNotes.note({
-      name: lets(after) ? 'breaker.closed' : 'breaker.opened',
+      name: isClosed(after) ? 'breaker.closed' : 'breaker.opened',
       shopId: null,
       data: { processor: at.processor, host: at.host },
     })
-    if (lets(after)) log.info('breaker.closed', at)
+    if (isClosed(after)) log.info('breaker.closed', at)
     else {
       breakersOpened.add(at.processor)
       log.warn('breaker.opened', { ...at, advice: 'the resolver passes the processor over until a probe is answered' })

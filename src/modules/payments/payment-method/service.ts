@@ -1,16 +1,16 @@
 import type { Writer } from '../../../../db/engine.ts'
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { assertExpected, unlessStale } from '../../../core/versions.ts'
-import { lets } from '../../../lib/breaker.ts'
+import { assertNotStale, assertVersion } from '../../../core/versions.ts'
+import { isClosed } from '../../../lib/breaker.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { approvedCohortOf } from '../../shop/kyb/index.ts'
 import { findPublicShop } from '../../shop/shop/index.ts'
 import { accountsOfShop } from '../processor-account/index.ts'
 import { accountsFor, type KnownAccounts, payableFor, withShopAccounts } from './accounts.ts'
-import { looksSecret, type Method, type ProcessorName, processorNames, type ShopMethods } from './domain.ts'
+import { looksLikeSecret, type Method, type ProcessorName, processorNames, type ShopMethods } from './domain.ts'
 import type { PaymentMethodDeps } from './providers.ts'
 import { type Resolved, type ResolverInput, resolve, viableFor } from './resolver.ts'
 import { type MethodWarning, warningsOf } from './warnings.ts'
@@ -36,7 +36,7 @@ async function situationOf(
   { methods: given, tx }: { methods?: ShopMethods; tx?: Writer } = {},
 ): Promise<Situation> {
   const store = deps.paymentMethodStore
-  const asked = deps.db.read.together(
+  const asked = deps.db.read.inSnapshot(
     () =>
       [
         given ? undefined : store.methodsOf(id, tx),
@@ -69,7 +69,7 @@ function openOf(
   return new Set(
     processorNames.filter((processor) => {
       const host = known[processor]?.host ?? instanceHosts[processor]
-      return isolated.has(processor) || (host !== undefined && !lets(breakers.of({ processor, host })))
+      return isolated.has(processor) || (host !== undefined && !isClosed(breakers.of({ processor, host })))
     }),
   )
 }
@@ -109,15 +109,19 @@ export async function paymentMethodsOf(deps: PaymentMethodDeps, shop: AboutShop)
  * Replaces a shop's configuration.
  * @throws AppError INVALID for a key that looks secret, or has no processor; PRECONDITION_FAILED
  */
-export async function setPaymentMethods(deps: PaymentMethodDeps, by: Change<ShopContext>, methods: ShopMethods): Promise<PaymentMethods> {
+export async function setPaymentMethods(
+  deps: PaymentMethodDeps,
+  by: CommandContext<ShopContext>,
+  methods: ShopMethods,
+): Promise<PaymentMethods> {
   assertPublic(methods)
   const { shop } = by
   return audited(deps, by, { action: 'shop.payment_methods_set', subject: shop.id }, async (tx, tell) => {
     const before = await deps.paymentMethodStore.methodsOf(shop.id, tx)
     const version = before?.version ?? 1
-    assertExpected(by.expected, version)
+    assertVersion(by.expected, version)
     const row = { shopId: shop.id, methods, updatedAt: deps.clock.now(), version: version + 1 }
-    unlessStale((await deps.paymentMethodStore.putMethods(tx, row)) || undefined)
+    assertNotStale((await deps.paymentMethodStore.putMethods(tx, row)) || undefined)
     tell(differenceOf<ShopMethods>(before?.methods ?? {}, methods, ['card', 'paypal', 'crypto', 'wallet']))
     return { ...methods, warnings: warningsFor(await situationOf(deps, shop, { methods, tx })), version: row.version }
   })
@@ -131,7 +135,7 @@ function assertPublic({ card, paypal, wallet }: ShopMethods): void {
     'wallet.merchantIdentifier': wallet?.merchantIdentifier,
   }
   for (const [field, value] of Object.entries(shown))
-    if (value !== undefined && looksSecret(value))
+    if (value !== undefined && looksLikeSecret(value))
       throw new AppError('INVALID', `${field} (body): begins like a secret key, and every payment page would show it`)
   if (card?.publishableKey !== undefined && card.processor === undefined)
     throw new AppError('INVALID', 'card.processor (body): must stand beside card.publishableKey')

@@ -1,6 +1,6 @@
 /** Shares breakers among processes through Redis, within about a second. */
-import type { Shared } from '../../../core/shared-state.ts'
-import { type Breaker, closed } from '../../../lib/breaker.ts'
+import type { SharedState } from '../../../core/shared-state.ts'
+import { type Breaker, closedBreaker } from '../../../lib/breaker.ts'
 import type { BreakerOf, Breakers } from './breakers.ts'
 import { processorNames } from './domain.ts'
 
@@ -21,7 +21,7 @@ const removeScript = "return redis.call('HDEL', KEYS[1], unpack(ARGV))"
 
 const states: ReadonlySet<string> = new Set(['CLOSED', 'OPEN', 'HALF_OPEN'])
 
-export function createBreakerSharing(shared: Shared, breakers: () => Pick<Breakers, 'of' | 'take'>) {
+export function createBreakerSharing(shared: SharedState, breakers: () => Pick<Breakers, 'of' | 'take'>) {
   /** The last known version of each breaker. */
   const versions = new Map<string, number>()
   /** Changes here that are not shared yet. */
@@ -58,7 +58,7 @@ export function createBreakerSharing(shared: Shared, breakers: () => Pick<Breake
         taking = false
       }
       if (all.length > keptMax) {
-        const ended = all.filter(([, text]) => read(text)[1] === closed).map(([field]) => field)
+        const ended = all.filter(([, text]) => read(text)[1] === closedBreaker).map(([field]) => field)
         if (ended.length > 0) await shared.run(removeScript, keys, ended.slice(0, keptMax / 2))
         for (const field of ended) versions.delete(field)
       }
@@ -82,5 +82,5 @@ function read(text: string): [version: number, breaker: Breaker | undefined] {
   const space = text.indexOf(' ')
   const breaker = JSON.parse(text.slice(space + 1)) as Breaker
   const isClosed = breaker.state === 'CLOSED' && breaker.failures === 0
-  return [Number(text.slice(0, space)), isClosed ? closed : states.has(breaker.state) ? breaker : undefined]
+  return [Number(text.slice(0, space)), isClosed ? closedBreaker : states.has(breaker.state) ? breaker : undefined]
 }

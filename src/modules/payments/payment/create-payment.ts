@@ -1,6 +1,6 @@
 import type { Address } from '../../../../db/schema/selling.ts'
 import type { NewPayment } from '../../../clients/processors/processor.ts'
-import { defined } from '../../../lib/objects.ts'
+import { withoutUndefined } from '../../../lib/objects.ts'
 
 /** Details that only the start of a payment needs. They are sealed on its row until its processor has answered. */
 export type SealedDetails = { readonly token?: string; readonly shopper?: NewPayment['shopper'] }
@@ -11,7 +11,7 @@ export type Payer = { readonly email: string; readonly billingAddress: Address |
 /** Returns the shopper's details for a processor. */
 export function shopperOf({ email, billingAddress, shippingAddress }: Payer): NonNullable<NewPayment['shopper']> {
   const address = billingAddress ?? shippingAddress
-  return { email, ...defined({ name: address?.name, country: address?.countryCode }) }
+  return { email, ...withoutUndefined({ name: address?.name, country: address?.countryCode }) }
 }
 
 export const sealedDetailsText = (beginning: SealedDetails): string => JSON.stringify(beginning)

@@ -1,7 +1,7 @@
 import type { payments } from '../../../../db/schema/payments.ts'
 import { moneyOf } from '../../../lib/money.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { reachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
+import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 
 export type Payment = typeof payments.$inferSelect
 export type PaymentStatus = Payment['status']
@@ -11,7 +11,7 @@ export type PaymentStatus = Payment['status']
  * processor captures or authorizes the money. If its order no longer waits, the capture is recorded and refunded, and
  * the payment stays ended. PROCESSING is undecided: an asynchronous capture, or unconfirmed coins.
  */
-export const paymentTransitions = reachable('PENDING', {
+export const paymentTransitions = assertReachable('PENDING', {
   PENDING: ['REQUIRES_ACTION', 'AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED'],
   REQUIRES_ACTION: ['AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED'],
   AUTHORIZED: ['PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED'],

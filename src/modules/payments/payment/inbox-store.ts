@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../../db/engine.ts'
 import { insertOf, rowsOf, updateOf } from '../../../../db/prepared.ts'
 import { paymentMessages } from '../../../../db/schema/payments.ts'
-import { type Due, dueOf } from '../../../core/partitioned-queue.ts'
+import { type DueItem, selectDue } from '../../../core/partitioned-queue.ts'
 
 export type InboxMessage = typeof paymentMessages.$inferSelect
 
@@ -24,8 +24,8 @@ export const createInboxStore = ({ read }: Pick<Database, 'read'>) => ({
     return read.first(byId, { id })
   },
   /** Messages due by `now`, longest waiting first for each processor. */
-  async due(now: number, limit: number): Promise<Due[]> {
-    return dueOf(read, sql`payment_messages where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit)
+  async due(now: number, limit: number): Promise<DueItem[]> {
+    return selectDue(read, sql`payment_messages where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit)
   },
   /**
    * Sets a message's next attempt, unless another run changed it since it was read.

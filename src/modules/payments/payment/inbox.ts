@@ -1,6 +1,6 @@
 import { BadSignature, type ProcessorMessage, ProcessorUnavailable, type References } from '../../../clients/processors/processor.ts'
 import { AppError } from '../../../core/errors.ts'
-import type { Due } from '../../../core/partitioned-queue.ts'
+import type { DueItem } from '../../../core/partitioned-queue.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { networkOf } from '../../../lib/networks.ts'
@@ -95,7 +95,7 @@ async function waitForVerification(
   breaker: BoundProcessor['breaker'],
 ): Promise<() => void> {
   if (breaker && !deps.breakers.passes(breaker)) throw unchecked()
-  const end = await deps.messageTurns.take([networkOf(sender), sender])
+  const end = await deps.messageTurns.acquire([networkOf(sender), sender])
   const wait = bad.wait()
   if (wait === undefined) return end
   end()
@@ -175,7 +175,7 @@ export async function receiveMessage(deps: PaymentDeps, sent: IncomingWebhook): 
 }
 
 /** Messages due by `now`, up to a limit for each processor. */
-export const dueMessages = ({ inboxStore }: PaymentDeps, now: number, limit: number): Promise<Due[]> => inboxStore.due(now, limit)
+export const dueMessages = ({ inboxStore }: PaymentDeps, now: number, limit: number): Promise<DueItem[]> => inboxStore.due(now, limit)
 
 /** How long a run holds a message. After a crash another run takes it then. */
 const takenMs = 2 * 60_000

@@ -1,5 +1,5 @@
 /** Metrics of payments, in Prometheus' text format. */
-import { labelled } from '../../../lib/prometheus.ts'
+import { labelledMetric } from '../../../lib/prometheus.ts'
 import type { PaymentStatus } from './domain.ts'
 import type { PaymentDeps } from './providers.ts'
 
@@ -28,7 +28,7 @@ export function paymentMetrics({ paymentCounts, processors }: Pick<PaymentDeps, 
     const result = status === 'FAILED' && silent !== '' ? 'unanswered' : resultOf[status as PaymentStatus]
     if (result) counted.set(result, (counted.get(result) ?? 0) + value)
   }
-  return labelled(
+  return labelledMetric(
     'souk_payments_total',
     'Payments, by processor, method and mode: begun, and what they came to, each time that they came to it.',
     [...counts].flatMap(([names, counted]) => {

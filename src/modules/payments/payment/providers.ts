@@ -2,7 +2,7 @@ import type { Writer } from '../../../../db/engine.ts'
 import type { Processor } from '../../../clients/processors/processor.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
-import { createTurns } from '../../../lib/fair-queue.ts'
+import { createFairQueue } from '../../../lib/fair-queue.ts'
 import { createTally } from '../../../lib/prometheus.ts'
 import type { InstanceKeyDeps } from '../../identity/instance-key/index.ts'
 import type { PaymentMethodDeps } from '../payment-method/index.ts'
@@ -43,11 +43,11 @@ export function paymentProviders({ db, clock, orderChanged, sandboxProcessor }: 
      */
     paymentCounts,
     /** Turns for messages that need a call to be verified, by the sender's network and address. */
-    messageTurns: createTurns({
+    messageTurns: createFairQueue({
       atOnce: verifiedAtOnce,
       waitMaxMs: turnWaitMaxMs,
       waitingMax: turnsWaitingMax,
-      usualMs: usualVerificationMs,
+      initialTurnMs: usualVerificationMs,
       now: clock.monotonic,
       full: tooManyMessages,
     }),

@@ -1,5 +1,5 @@
 import type { Writer } from '../../../../db/engine.ts'
-import { isFree, leaseOf, noLease } from '../../../core/leases.ts'
+import { isLeaseFree, leaseOf, noLease } from '../../../core/leases.ts'
 import { canMoveTo, openPaymentStatuses, type Payment, sweepAt } from './domain.ts'
 import type { PaymentDeps } from './providers.ts'
 import type { PaymentAnswer } from './service.ts'
@@ -21,7 +21,7 @@ const answerFields = ({ payment, answer: { reference, references }, holder }: Re
   processorReference: payment.processorReference ?? reference ?? null,
   references: { ...payment.references, ...references },
   sealedToken: null,
-  ...(isFree(payment, holder, now) ? noLease : {}),
+  ...(isLeaseFree(payment, holder, now) ? noLease : {}),
   updatedAt: now,
 })
 
@@ -61,7 +61,7 @@ export async function recordPaymentProgress(
     case 'REQUIRES_ACTION':
       return (await store.move(tx, rowKeyOf(noted), ['PENDING'], state, shown)) ?? payment
     case 'AUTHORIZED': {
-      const lease = isFree(payment, holder, now) ? leaseOf(holder, now) : {}
+      const lease = isLeaseFree(payment, holder, now) ? leaseOf(holder, now) : {}
       const held = { ...seen, ...lease, ...reopenedFields, authorized: answer.authorized, failureCode: null }
       return (await store.move(tx, rowKeyOf(noted), ['PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED'], state, held)) ?? payment
     }

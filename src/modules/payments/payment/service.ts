@@ -11,7 +11,7 @@ import {
 } from '../../../clients/processors/processor.ts'
 import { locking } from '../../../core/command-context.ts'
 import { leaseMs, leaseOf } from '../../../core/leases.ts'
-import { defined } from '../../../lib/objects.ts'
+import { withoutUndefined } from '../../../lib/objects.ts'
 import { messagesUrlOf } from './callbacks.ts'
 import { type Payer, parseSealedDetails, sealedDetailsText, shopperOf } from './create-payment.ts'
 import { hasNoReferences, type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
@@ -24,7 +24,7 @@ type Payable = Payer & { id: string; shopId: string; amountDue: number; currency
 /** Only processors with accounts are given the shopper's details; the sandbox is not. */
 function sealedFor({ keyring }: PaymentDeps, paymentId: string, order: Payer, { token, accountId }: PaymentChoice): string | null {
   if (token === undefined && accountId === '') return null
-  const beginning = { ...defined({ token }), ...(accountId === '' ? {} : { shopper: shopperOf(order) }) }
+  const beginning = { ...withoutUndefined({ token }), ...(accountId === '' ? {} : { shopper: shopperOf(order) }) }
   return keyring.seal(sealedDetailsText(beginning), paymentTokenSeal(paymentId))
 }
 
@@ -275,7 +275,7 @@ async function newPaymentOf(deps: PaymentDeps, payment: Payment): Promise<NewPay
     method,
     token,
     returnUrl: returnUrl ?? undefined,
-    ...defined({ messagesUrl, shopper }),
+    ...withoutUndefined({ messagesUrl, shopper }),
   }
 }
 

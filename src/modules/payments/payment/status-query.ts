@@ -3,7 +3,7 @@ import { isUniqueViolation, type Writer } from '../../../../db/engine.ts'
 import type { ProcessorPayment } from '../../../clients/processors/processor.ts'
 import { locking } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
-import type { Due } from '../../../core/partitioned-queue.ts'
+import type { DueItem } from '../../../core/partitioned-queue.ts'
 import { paymentIdOfCallback } from './callbacks.ts'
 import { canBeQueried, hasNoReferences, type Payment, silentMs, sweepAgainAt, sweepAt } from './domain.ts'
 import type { PaymentDeps } from './providers.ts'
@@ -59,7 +59,7 @@ export async function storeReferences(
 }
 
 /** Ended payments to query by `now`, up to a limit for each processor. */
-export const paymentsDueForQuery = ({ paymentStore }: PaymentDeps, now: number, limit: number): Promise<Due[]> =>
+export const paymentsDueForQuery = ({ paymentStore }: PaymentDeps, now: number, limit: number): Promise<DueItem[]> =>
   paymentStore.toAsk(now, limit)
 
 /**

@@ -2,9 +2,9 @@ import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../../db/engine.ts'
 import { insertOf, lockAsKnownOf, lockedRowsOf, rowsOf, updateOf, valuesOf } from '../../../../db/prepared.ts'
 import { payments } from '../../../../db/schema/payments.ts'
-import { leaseIsFree, leaseMs, leaseOf } from '../../../core/leases.ts'
-import { type Due, dueOf } from '../../../core/partitioned-queue.ts'
-import { movesOf } from '../../../core/state-machine.ts'
+import { leaseIsFreeCondition, leaseMs, leaseOf } from '../../../core/leases.ts'
+import { type DueItem, selectDue } from '../../../core/partitioned-queue.ts'
+import { createStateMachine } from '../../../core/state-machine.ts'
 import { openPaymentStatuses, type Payment, type PaymentStatus, paymentTransitions, queryPauseMs } from './domain.ts'
 
 export type PaymentStore = ReturnType<typeof createPaymentStore>
@@ -36,7 +36,7 @@ const askSooner = updateOf(
 const askClaimed = updateOf(payments, and(eq(payments.id, which), eq(payments.askAt, sql.placeholder('wasToAskAt'))), ['id'])
 const named = updateOf(payments, and(eq(payments.id, which), isNull(payments.processorReference)))
 const leaseWithin = (states: readonly PaymentStatus[]) =>
-  updateOf(payments, and(eq(payments.id, which), inArray(payments.status, [...states]), leaseIsFree(payments)))
+  updateOf(payments, and(eq(payments.id, which), inArray(payments.status, [...states]), leaseIsFreeCondition(payments)))
 const leases = { underWay: leaseWithin(openPaymentStatuses), notCaptured: leaseWithin([...openPaymentStatuses, 'FAILED', 'VOIDED']) }
 
 /**
@@ -49,7 +49,7 @@ export function createPaymentStore(
   moved: (tx: Writer, payment: Payment) => void,
 ) {
   return {
-    ...movesOf(payments, paymentTransitions, { changed: (tx, { orderId }) => orderChanged(tx, orderId), moved, known }),
+    ...createStateMachine(payments, paymentTransitions, { onChange: (tx, { orderId }) => orderChanged(tx, orderId), onMove: moved, known }),
 
     async insert(tx: Writer, payment: Payment): Promise<void> {
       await insert(tx, payment)
@@ -102,8 +102,8 @@ export function createPaymentStore(
       return (await asked(tx, { askedAt: now }, { which: id, now, latest: now - queryPauseMs })).length > 0
     },
     /** Ended payments to query by `now`, longest waiting first for each processor. */
-    async toAsk(now: number, limit: number): Promise<Due[]> {
-      return dueOf(read, sql`payments where ask_at is not null and ask_at <= ${now}`, 'ask_at', limit)
+    async toAsk(now: number, limit: number): Promise<DueItem[]> {
+      return selectDue(read, sql`payments where ask_at is not null and ask_at <= ${now}`, 'ask_at', limit)
     },
     /** Moves an ended payment's next query to `askAt`, if it is later or not set. */
     async askSooner(tx: Writer, id: string, askAt: number): Promise<void> {

@@ -2,8 +2,8 @@
 import type { Config } from '../../../config.ts'
 import { AppError } from '../../../core/errors.ts'
 import { createAddressGuard, literalAddressOf } from '../../../lib/networks.ts'
-import { defined } from '../../../lib/objects.ts'
-import { isThisMachine, looksSecret } from '../../../lib/processor-keys.ts'
+import { withoutUndefined } from '../../../lib/objects.ts'
+import { isThisMachine, looksLikeSecret } from '../../../lib/processor-keys.ts'
 import { isServicePort } from '../../../lib/service-ports.ts'
 import { type AccountSettings, accountFields, areMixed, type Mode, modeIn, type ProcessorName, takesUrl } from './domain.ts'
 import { apiUrlFor } from './instance.ts'
@@ -35,7 +35,7 @@ export function givenOf(
   shopMode: Mode,
   { mode: asked, apiUrl: url, ...rest }: AccountBody,
 ): AccountInput {
-  const settings = defined(rest) as AccountSettings
+  const settings = withoutUndefined(rest) as AccountSettings
   const { publishable, sealed, required } = accountFields[processor]
   const names = [...Object.keys(settings), ...(url === undefined ? [] : ['apiUrl'])]
   const known = [...publishable, ...sealed, ...(takesUrl(processor) ? ['apiUrl'] : [])]
@@ -54,7 +54,8 @@ export function givenOf(
 /** Checks that secrets are in sealed fields, and public keys are not. */
 function assertInPlace(settings: AccountSettings, publishable: readonly string[]): void {
   for (const name of publishable)
-    if (looksSecret(settings[name] ?? '')) throw invalid(`${name} (body): begins like a secret key, and every payment page would show it`)
+    if (looksLikeSecret(settings[name] ?? ''))
+      throw invalid(`${name} (body): begins like a secret key, and every payment page would show it`)
   if (/^pk_/i.test(settings['secretKey'] ?? '')) throw invalid('secretKey (body): begins like a publishable key')
   if (areMixed(settings)) throw invalid('secretKey (body): must be of the same mode, test or live, as publishableKey')
 }

@@ -1,6 +1,6 @@
 /** The instance's own accounts and the URLs of APIs, from the settings. */
 import type { Config } from '../../../config.ts'
-import { defined } from '../../../lib/objects.ts'
+import { withoutUndefined } from '../../../lib/objects.ts'
 import { modeOfHost, modeOfKey } from '../../../lib/processor-keys.ts'
 import { type ProcessorName, processorNames } from '../payment-method/domain.ts'
 import { type AccountSettings, accountFields, apiHost, instanceId, type Mode, modeIn, type ProcessorAccount } from './domain.ts'
@@ -22,7 +22,7 @@ export function settingsIn(
   processor: ProcessorName,
 ): { readonly settings: AccountSettings; readonly apiUrl: string } | undefined {
   const { settings, apiUrl } = all[processor](config)
-  const given: AccountSettings = defined(settings) as AccountSettings
+  const given: AccountSettings = withoutUndefined(settings) as AccountSettings
   return Object.keys(given).length === 0 || apiUrl === undefined ? undefined : { settings: given, apiUrl }
 }
 

@@ -1,9 +1,9 @@
 import { ProcessorRefused, ProcessorUnavailable } from '../../../clients/processors/processor.ts'
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import { OutgoingError } from '../../../core/outgoing.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { assertExpected } from '../../../core/versions.ts'
+import { assertVersion } from '../../../core/versions.ts'
 import { countAttempt } from '../../identity/auth/index.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { processorNames } from '../payment-method/domain.ts'
@@ -77,21 +77,21 @@ export async function listAccounts({ processorAccountStore: store, config }: Pro
  */
 export async function putAccount(
   deps: ProcessorAccountDeps,
-  by: Change<ShopContext>,
+  by: CommandContext<ShopContext>,
   name: string,
   input: AccountBody,
 ): Promise<AccountView> {
   const { shop } = by
   const given = givenOf(deps.config, whichOf(shop, name).processor, shop.mode, input)
   const which = { shopId: shop.id, processor: given.processor, mode: given.mode }
-  assertExpected(by.expected, (await deps.processorAccountStore.live(which))?.version ?? 0)
+  assertVersion(by.expected, (await deps.processorAccountStore.live(which))?.version ?? 0)
   await countAttempt(deps, [[putsByShop, shop.id]])
   await prove(deps, given)
   const entry = { action: 'shop.processor_account_set', subject: shop.id }
   return audited(deps, by, entry, async (tx, tell) => {
     const { processorAccountStore: store, clock } = deps
     const before = await store.live(which, tx)
-    assertExpected(by.expected, before?.version ?? 0)
+    assertVersion(by.expected, before?.version ?? 0)
     const identity = identityOf(given.processor, { ...given.settings, ...(given.ownUrl === undefined ? {} : { apiUrl: given.ownUrl }) })
     const known = identity === null ? undefined : await store.known(tx, which, identity)
     const version = await store.lastVersion(tx, which)
@@ -108,12 +108,12 @@ export async function putAccount(
  * @param mode default: the shop's
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED
  */
-export async function removeAccount(deps: ProcessorAccountDeps, by: Change<ShopContext>, name: string, mode?: Mode): Promise<void> {
+export async function removeAccount(deps: ProcessorAccountDeps, by: CommandContext<ShopContext>, name: string, mode?: Mode): Promise<void> {
   const which = whichOf(by.shop, name, mode)
   await audited(deps, by, { action: 'shop.processor_account_removed', subject: by.shop.id }, async (tx, tell) => {
     const before = await deps.processorAccountStore.live(which, tx)
     if (!before) throw noSuchAccount()
-    assertExpected(by.expected, before.version)
+    assertVersion(by.expected, before.version)
     await deps.processorAccountStore.retire(tx, before.id, deps.clock.now())
     tell({ before: onRecord(before), after: null })
   })

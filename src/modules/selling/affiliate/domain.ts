@@ -2,7 +2,7 @@ import type { affiliates, commissions } from '../../../../db/schema/ledger.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { moneyOf } from '../../../lib/money.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { shareOf } from '../../../lib/rounding.ts'
+import { multiplyHalfEven } from '../../../lib/rounding.ts'
 
 export type Affiliate = typeof affiliates.$inferSelect
 export type Commission = typeof commissions.$inferSelect
@@ -25,7 +25,7 @@ export const isRecentClick = (clickedAt: number, orderedAt: number): boolean => 
 export const commissionOf = (
   { subtotal, discountTotal, taxIncluded }: { subtotal: number; discountTotal: number; taxIncluded: number },
   rateBps: number,
-): number => shareOf(Math.max(0, subtotal - discountTotal - taxIncluded), rateBps, rateMaxBps)
+): number => multiplyHalfEven(Math.max(0, subtotal - discountTotal - taxIncluded), rateBps, rateMaxBps)
 
 /** All refunds of an order so far, in minor units. */
 export type RefundedSoFar = {
@@ -47,8 +47,8 @@ export function afterRefund<Before extends Pick<Commission, 'amount' | 'reversed
 ): Pick<Commission, 'reversed' | 'status'> {
   const { amount, status } = before
   if (refunded >= of || (goods.of > 0 && goods.back >= goods.of)) return { reversed: amount, status: 'REVERSED' }
-  const byGoods = goods.of > 0 ? shareOf(amount, goods.back, goods.of) : 0
-  const byAmounts = shareOf(amount, Math.max(0, refunded - goods.refunded), of)
+  const byGoods = goods.of > 0 ? multiplyHalfEven(amount, goods.back, goods.of) : 0
+  const byAmounts = multiplyHalfEven(amount, Math.max(0, refunded - goods.refunded), of)
   return { reversed: Math.max(before.reversed, Math.min(amount, byGoods + byAmounts)), status }
 }
 

@@ -1,12 +1,12 @@
 import type { Writer } from '../../../../db/engine.ts'
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { inBatches } from '../../../lib/batches.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { type CartCaller, type CartDeps, referCart } from '../cart/index.ts'
@@ -52,7 +52,7 @@ const inputOf = ({ code, ...rest }: AffiliateInput): AffiliateInput => (code ===
 /** @throws AppError CONFLICT when the code is taken */
 export function createAffiliate(
   deps: AffiliateDeps,
-  by: Change,
+  by: CommandContext,
   { name, code, rateBps }: Pick<Affiliate, 'name' | 'code' | 'rateBps'>,
 ): Promise<AffiliateView> {
   const now = deps.clock.now()
@@ -79,15 +79,15 @@ export function createAffiliate(
  * Changes an affiliate; undefined keeps a field. Existing commissions stay.
  * @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT when the code is taken
  */
-export async function changeAffiliate(deps: AffiliateDeps, by: Change, id: string, input: AffiliateInput): Promise<AffiliateView> {
+export async function changeAffiliate(deps: AffiliateDeps, by: CommandContext, id: string, input: AffiliateInput): Promise<AffiliateView> {
   // Read before the write: within it, every click would conflict on PostgreSQL.
   const figures = await figuresOf(deps, [id])
   return audited(deps, by, { action: 'affiliate.changed', subject: id }, async (tx, tell) => {
     const before = await deps.affiliateStore.find(by.shop.id, id, tx)
     if (!before) throw noSuchAffiliate()
-    assertExpected(by.expected, before.version)
+    assertVersion(by.expected, before.version)
     const changes = { ...inputOf(input), updatedAt: deps.clock.now(), version: before.version + 1 }
-    const affiliate = unlessStale(await deps.affiliateStore.change(tx, before, changes))
+    const affiliate = assertNotStale(await deps.affiliateStore.change(tx, before, changes))
     tell(affiliateDifference(before, affiliate))
     return affiliateView(affiliate, figures(id))
   }).catch(refuseTaken(codeTaken))
@@ -101,7 +101,7 @@ export async function affiliateOf(deps: AffiliateDeps, shop: Pick<ShopContext, '
 }
 
 /** Lists the shop's affiliates, newest first. */
-export async function listAffiliates(deps: AffiliateDeps, shop: Pick<ShopContext, 'id'>, slice: Slice): Promise<Page<AffiliateView>> {
+export async function listAffiliates(deps: AffiliateDeps, shop: Pick<ShopContext, 'id'>, slice: PageSlice): Promise<Page<AffiliateView>> {
   const { rows: affiliates, total } = await deps.affiliateStore.list(shop.id, slice)
   const ids = affiliates.map(({ id }) => id)
   const figures = await figuresOf(deps, ids)

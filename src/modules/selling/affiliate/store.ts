@@ -3,7 +3,7 @@ import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { affiliateClicks, affiliates, commissions } from '../../../../db/schema/ledger.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import type { Affiliate, AffiliateInput, Commission, Earnings } from './domain.ts'
 
 export type Click = typeof affiliateClicks.$inferSelect
@@ -26,7 +26,7 @@ export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
     return from.first(activeByCode, { shopId, code })
   },
   /** Newest first. */
-  list: (shopId: string, slice: Slice) =>
+  list: (shopId: string, slice: PageSlice) =>
     selectSlice(read, affiliates, { where: eq(affiliates.shopId, shopId), order: [desc(affiliates.id)], ...slice }),
   /** Counts the clicks of each affiliate since a moment. */
   async clicksSince(ids: readonly string[], since: number): Promise<Map<string, number>> {

@@ -1,5 +1,5 @@
 import { NothingChanged, type Writer } from '../../../../db/engine.ts'
-import { inLine, type Write } from '../../../core/command-context.ts'
+import { groupedLocking, type Write } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import { newCartId } from '../../../lib/ids.ts'
 import { storedMailAddress } from '../../../lib/mail-address.ts'
@@ -51,7 +51,7 @@ export async function createCart(deps: CartDeps, { shop: met, principal }: CartC
   const empty = { shop, items: [], giftCards: [], provinces: await provincesFor(shop), offers: noOffers }
   const cart = { ...blank, ...(await contactOf(deps, shop.id, principal)), ...fieldsOf({ ...empty, cart: blank }, input, now) }
   const view = cartView({ ...empty, cart }, now)
-  await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }), inLine('begin', shop.id))
+  await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }), groupedLocking('begin', shop.id))
   return view
 }
 
@@ -182,7 +182,7 @@ export async function changing(
           await store?.(tx)
           return view
         },
-        inLine('change', before.shopId),
+        groupedLocking('change', before.shopId),
       )
     } catch (error) {
       // Another change came first: this one is decided again.

@@ -3,10 +3,10 @@ import type { ShippingMethod, TaxRate } from '../../../../db/schema/shop.ts'
 import { AppError } from '../../../core/errors.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { amountMax } from '../../../lib/money.ts'
-import { shareOf } from '../../../lib/rounding.ts'
-import { reachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
+import { multiplyHalfEven } from '../../../lib/rounding.ts'
+import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import { isSameProvince, isUnknownProvince, noProvinces, type Provinces } from '../../shop/countries/domain.ts'
-import { type Parcel, reaches } from '../../shop/shipping/domain.ts'
+import { type ParcelContents, shipsTo } from '../../shop/shipping/domain.ts'
 
 export type Cart = typeof carts.$inferSelect
 export type CartLine = typeof cartLines.$inferSelect
@@ -21,7 +21,7 @@ export const cartLifeMs = 30 * dayMs
 /** A draft's, counted from its shop's last change. Changes by shoppers do not extend it. */
 export const draftLifeMs = 90 * dayMs
 
-export const cartTransitions = reachable('OPEN', {
+export const cartTransitions = assertReachable('OPEN', {
   OPEN: ['CONVERTED', 'EXPIRED'],
   // A cancelled checkout.
   CONVERTED: ['OPEN'],
@@ -105,7 +105,7 @@ export const noticeCodes = ['NO_TAX_RATE', 'NO_SHIPPING_METHOD', 'UNKNOWN_PROVIN
 export type NoticeFacts = {
   /** Of the taxed lines; the standard class for a cart without any. */
   taxClasses: readonly (string | null)[]
-  parcel: Parcel
+  parcel: ParcelContents
   /** Whether any method is offered for the cart. */
   isSent: boolean
 }
@@ -125,7 +125,7 @@ export function noticesOf(
   if (taxedAt && taxRates.length > 0 && taxClasses.some((taxClass) => !taxRateAt(taxRates, taxedAt, provinces, taxClass)))
     notices.push({ code: 'NO_TAX_RATE', message: 'No tax rate of the shop covers the address: no tax is counted' })
   if (shippingAddress && parcel.isNeeded && !isSent && shippingMethods.length > 0) {
-    const isReached = shippingMethods.some((method) => reaches(method, shippingMethods, shippingAddress, provinces))
+    const isReached = shippingMethods.some((method) => shipsTo(method, shippingMethods, shippingAddress, provinces))
     const message = isReached
       ? 'No shipping method of the shop takes what is in the cart to the shipping address: it is too heavy or too dear for them'
       : 'No shipping method of the shop goes to the shipping address'
@@ -214,7 +214,7 @@ export const lineTotalOf = ({ unitPrice, quantity }: Pick<PurchaseLine, 'unitPri
 
 /** The tax on an amount, or the tax included in it, rounded half-even. */
 export const taxOf = (amount: number, { rateBps, inclusive }: Pick<TaxRate, 'rateBps' | 'inclusive'>): number =>
-  shareOf(amount, rateBps, inclusive ? bpsOfWhole + rateBps : bpsOfWhole)
+  multiplyHalfEven(amount, rateBps, inclusive ? bpsOfWhole + rateBps : bpsOfWhole)
 
 /** @throws AppError CONFLICT for more than can be stored */
 export const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => stored(sum + amount), 0)

@@ -1,7 +1,7 @@
 /** Prices carts. Pure functions of the cart, its shop and the time. */
 import { availableCount, isSellable, labelOf, type Sellable, shortageMessage } from '../../catalog/products/domain.ts'
 import type { Provinces } from '../../shop/countries/domain.ts'
-import { offerOf, offersOf, parcelOf, type Sending, type Offer as ShippingOffer } from '../../shop/shipping/domain.ts'
+import { offerOf, offersOf, parcelOf, type ShippingOffer, type ShippingQuery } from '../../shop/shipping/domain.ts'
 import type { Shop } from '../../shop/shop/domain.ts'
 import {
   bestReduction,
@@ -146,7 +146,7 @@ function parcelIn(items: readonly CartItem[]) {
 export const isSentAtAll = ({ items }: Pick<CartSnapshot, 'items'>): boolean => parcelIn(items).isNeeded
 
 /** @param amount the subtotal after discounts */
-const sendingOf = ({ cart: { currency, shippingAddress }, items }: CartSnapshot, amount: number): Sending => ({
+const sendingOf = ({ cart: { currency, shippingAddress }, items }: CartSnapshot, amount: number): ShippingQuery => ({
   ...parcelIn(items),
   currency,
   amount,

@@ -67,7 +67,7 @@ function assertAccess({ clock }: CartDeps, { shop, principal, hasLink }: CartCal
 export async function snapshotOf(deps: CartDeps, cart: Cart): Promise<CartSnapshot> {
   const { id, shopId } = cart
   const { cartStore, db } = deps
-  const parts = db.read.together(
+  const parts = db.read.inSnapshot(
     () =>
       [readShop(deps, shopId), cartStore.contentsOf(id), findSellablesInCart(deps, id, shopId), offersOfCart(deps, shopId, id)] as const,
   )
@@ -99,7 +99,7 @@ export async function loadCart(
 ): Promise<LoadedCart> {
   const { cartStore, db } = deps
   const { id: shopId } = caller.shop
-  const parts = db.read.together(
+  const parts = db.read.inSnapshot(
     () =>
       [
         cartStore.find(cartId),

@@ -1,10 +1,10 @@
-import { type NoOfferReason, type Offer, reaches } from '../../shop/shipping/domain.ts'
+import { type NoOfferReason, type ShippingOffer, shipsTo } from '../../shop/shipping/domain.ts'
 import { type CartSnapshot, isSentAtAll, offersFor } from './pricing.ts'
 import type { CartDeps } from './providers.ts'
 import { type CartCaller, openCart, withOffers } from './service.ts'
 
 /** The ways that a cart may go; `reason`: why there is none. */
-export type ShippingOptions = { data: { code: string; title: string; amount: Offer['price'] }[]; reason?: NoOfferReason }
+export type ShippingOptions = { data: { code: string; title: string; amount: ShippingOffer['price'] }[]; reason?: NoOfferReason }
 
 /**
  * The methods that are offered for a cart's address and content, in the shop's order, at their prices for it.
@@ -27,5 +27,5 @@ function reasonOf(snapshot: CartSnapshot): NoOfferReason {
   if (!isSentAtAll(snapshot)) return 'NOTHING_TO_SHIP'
   if (methods.length === 0) return 'NO_METHODS'
   if (!to) return 'NO_ADDRESS'
-  return methods.some((method) => reaches(method, methods, to, provinces)) ? 'TOO_LARGE' : 'NOT_REACHED'
+  return methods.some((method) => shipsTo(method, methods, to, provinces)) ? 'TOO_LARGE' : 'NOT_REACHED'
 }

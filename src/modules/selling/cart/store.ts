@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 
 import type { Database, Writer } from '../../../../db/engine.ts'
 import { changeOf, insertOf, lockedRowsOf, prepare, rowsOf, sureChangeOf } from '../../../../db/prepared.ts'
 import { cartGiftCards, cartLines, carts, orderGiftCards, orderLines, orders } from '../../../../db/schema/selling.ts'
-import { moveOf } from '../../../lib/transitions.ts'
+import { transitionOf } from '../../../lib/transitions.ts'
 import { type Cart, type CartAccess, type CartLine, cartTransitions, type SoldCart } from './domain.ts'
 
 const cartById = rowsOf(carts, ['id'])
@@ -39,9 +39,9 @@ function changeOfCart({ id, shopId, currency, status, createdAt, ...fields }: Ca
 /** Personal data, removed when a cart is over. */
 const personal = { email: null, shippingAddress: null, billingAddress: null }
 
-const expiry = moveOf(cartTransitions, 'OPEN', 'EXPIRED')
-const reopening = moveOf(cartTransitions, 'CONVERTED', 'OPEN')
-const conversion = moveOf(cartTransitions, 'OPEN', 'CONVERTED')
+const expiry = transitionOf(cartTransitions, 'OPEN', 'EXPIRED')
+const reopening = transitionOf(cartTransitions, 'CONVERTED', 'OPEN')
+const conversion = transitionOf(cartTransitions, 'OPEN', 'CONVERTED')
 /** Matches unexpired carts that are unchanged since they were read. */
 const convertible = and(seenCart, eq(carts.status, conversion.from), gt(carts.expiresAt, sql.placeholder('now')))
 const convertCart = changeOf(carts, convertible)

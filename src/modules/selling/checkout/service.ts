@@ -77,7 +77,7 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   // JSON is an encrypted wallet token.
   if (paymentToken !== undefined && !paymentToken.startsWith('{') && holdsCardNumber(paymentToken))
     throw new AppError('INVALID', 'paymentToken (body): looks like the number of a card: send what the library of the processor made of it')
-  const [cartRead, offering] = deps.db.read.together(
+  const [cartRead, offering] = deps.db.read.inSnapshot(
     () => [loadCart(deps, caller, cartId), readOfferedProcessors(deps, caller.shop)] as const,
   )
   // A retry never needs the offers.
@@ -86,7 +86,7 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   const { cart } = loadedCart
   const isConverted = cart.status === 'CONVERTED'
   // An order belongs to the request that made it, even if the cart was reopened or bought again since.
-  const orderOfRequest = isConverted || attempt.resumed ? await orderOfAttempt(deps, cart.id, attempt.key) : undefined
+  const orderOfRequest = isConverted || attempt.isResumed ? await orderOfAttempt(deps, cart.id, attempt.key) : undefined
   const existingOrder = orderOfRequest ?? (isConverted ? await orderOfCart(deps, cart.id) : undefined)
   const isSameRequest = existingOrder === orderOfRequest
   let storedAnswer: CheckoutAnswer | undefined
@@ -95,7 +95,7 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   const showsPersonalData = isSameRequest || cart.customerId !== null
   const context = requestSagaContext(deps, attempt.key, async (tx, order, isSure) => {
     const answer = answerOf(withoutReasons(orderView(order, urlOf(order.order.id))), order.payments, showsPersonalData)
-    await attempt.keep(tx, answer, isSure)
+    await attempt.storeAnswer(tx, answer, isSure)
     tx.afterCommit(() => {
       storedAnswer = answer
     })
@@ -137,7 +137,7 @@ async function buyOrContinue(deps: OrderDeps, loadedCart: LoadedCart, step: Chec
   } catch (error) {
     const isRefused = error instanceof AppError && error.code === 'CONFLICT'
     const orderOfRequest =
-      isRefused && request.attempt.resumed ? await orderOfAttempt(deps, request.cartId, request.attempt.key) : undefined
+      isRefused && request.attempt.isResumed ? await orderOfAttempt(deps, request.cartId, request.attempt.key) : undefined
     if (!orderOfRequest) throw error
     return continueOrder(deps, orderOfRequest, { isSameRequest: true, request, context })
   }
@@ -165,7 +165,7 @@ async function placeNewOrder(deps: OrderDeps, { cart, snapshot }: LoadedCart, st
   if (changes.length > 0) {
     // Stores the current prices, so that the shopper sees them and the next request can buy.
     const conflict = new AppError('CONFLICT', `The cart has changed. ${changes.join('. ')}. Look at the cart again`)
-    await refreshPrices(deps, cart.id, (tx) => attempt.refuse(tx, conflict))
+    await refreshPrices(deps, cart.id, (tx) => attempt.storeRefusal(tx, conflict))
     throw conflict
   }
   // All shoppers of a shop's own server share one address.
@@ -175,7 +175,7 @@ async function placeNewOrder(deps: OrderDeps, { cart, snapshot }: LoadedCart, st
   return placeOrder(deps, purchase, choice, context).catch(async (error: unknown) => {
     // Refreshes the cart, so that the next read shows the exhausted discount.
     if (price.discounts.length > 0 && error instanceof AppError && error.code === 'CONFLICT')
-      await refreshPrices(deps, cart.id, (tx) => attempt.refuse(tx, error))
+      await refreshPrices(deps, cart.id, (tx) => attempt.storeRefusal(tx, error))
     throw error
   })
 }

@@ -3,7 +3,7 @@ import type { discounts, discountUses } from '../../../../db/schema/discounts.ts
 import type { OrderDiscount } from '../../../../db/schema/selling.ts'
 import { decimalOf, decimalsOf, moneyOf } from '../../../lib/money.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { shareOf } from '../../../lib/rounding.ts'
+import { multiplyHalfEven } from '../../../lib/rounding.ts'
 import { codeLimits } from '../../identity/auth/domain.ts'
 
 export type Discount = typeof discounts.$inferSelect
@@ -168,7 +168,7 @@ function isOf({ collections }: Offers, { of }: Offer, productId: string | undefi
 
 /** The reduction of lines with this subtotal: a half-even share or an amount, at most the subtotal. */
 export const reductionOf = ({ kind, valueBps, amount }: Pick<Discount, 'kind' | 'valueBps' | 'amount'>, subtotal: number): number => {
-  if (kind === 'PERCENT') return shareOf(subtotal, valueBps ?? 0, bpsOfWhole)
+  if (kind === 'PERCENT') return multiplyHalfEven(subtotal, valueBps ?? 0, bpsOfWhole)
   return kind === 'FIXED' ? Math.min(amount ?? 0, subtotal) : 0
 }
 

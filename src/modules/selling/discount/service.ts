@@ -1,12 +1,12 @@
 import type { Writer } from '../../../../db/engine.ts'
-import { type Change, withLocks } from '../../../core/command-context.ts'
+import { type CommandContext, withLocks } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { dayMs } from '../../../lib/day.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { findUnknownReference } from '../../catalog/products/index.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
@@ -14,7 +14,7 @@ import { changedDiscount, type DiscountInput } from './discount-input.ts'
 import { automaticPerShopMax, type Discount, type DiscountView, discountsPerShopMax, discountView, isEnded } from './domain.ts'
 import type { DiscountDeps } from './providers.ts'
 
-type By = Change<Pick<ShopContext, 'id' | 'currency' | 'mode'>>
+type By = CommandContext<Pick<ShopContext, 'id' | 'currency' | 'mode'>>
 export type NewDiscount = DiscountInput & Pick<Discount, 'title' | 'kind'>
 
 const codeTaken = 'code (body): another discount of the shop has it'
@@ -96,7 +96,7 @@ export const changeDiscount = (deps: DiscountDeps, by: By, id: string, input: Di
     await assertOfShop(tx, deps, by.shop.id, input)
     await assertRoom(tx, deps, before, changed)
     const after = { ...changed, used: await usedFrom(tx, deps, by, before, changed), version: before.version + 1 }
-    unlessStale((await deps.discountStore.save(tx, after, before)) || undefined)
+    assertNotStale((await deps.discountStore.save(tx, after, before)) || undefined)
     tell(discountDifference(before, after))
     return discountView(after, now)
   }).catch(refuseTaken(codeTaken))
@@ -117,7 +117,7 @@ export const removeDiscount = (deps: DiscountDeps, by: By, id: string): Promise<
     const now = deps.clock.now()
     const before = await findToChange(tx, deps, by, id)
     const after = { ...before, codeKey: null, removedAt: now, updatedAt: now, version: before.version + 1 }
-    unlessStale((await deps.discountStore.save(tx, after, before)) || undefined)
+    assertNotStale((await deps.discountStore.save(tx, after, before)) || undefined)
     tell(discountDifference(before, undefined))
   })
 
@@ -126,7 +126,7 @@ async function findToChange(tx: Writer, { discountStore }: DiscountDeps, { shop,
   await discountStore.lock(tx, id)
   const discount = await discountStore.find(shop.id, id, tx)
   if (!discount) throw noSuchDiscount()
-  assertExpected(expected, discount.version)
+  assertVersion(expected, discount.version)
   return discount
 }
 
@@ -170,7 +170,7 @@ export async function readDiscount({ discountStore, clock }: DiscountDeps, shopI
 }
 
 /** Lists the shop's discounts, newest first. */
-export async function listDiscounts({ discountStore, clock }: DiscountDeps, shopId: string, slice: Slice): Promise<Page<DiscountView>> {
+export async function listDiscounts({ discountStore, clock }: DiscountDeps, shopId: string, slice: PageSlice): Promise<Page<DiscountView>> {
   const { rows, total } = await discountStore.list(shopId, slice)
   const now = clock.now()
   return pageOf(

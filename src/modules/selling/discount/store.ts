@@ -2,12 +2,12 @@ import { and, asc, count, desc, eq, gt, isNull, or, type SQL, sql } from 'drizzl
 import { engine } from '../../../../db/columns.ts'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { changeOf, holdNames, insertOf, prepare, prepareTold, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { changeOf, insertOf, lockNames, prepare, prepareCheckedChange, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { collectionProducts } from '../../../../db/schema/catalog.ts'
 import { discounts, discountUses } from '../../../../db/schema/discounts.ts'
 import { carts } from '../../../../db/schema/selling.ts'
 import { createCache } from '../../../core/cache.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import { automaticPerShopMax, type Discount, type DiscountUse, endedKnownMs, type Offer, offerOf } from './domain.ts'
 
 export type DiscountStore = ReturnType<typeof createDiscountStore>
@@ -65,7 +65,7 @@ const usesOf = prepare((queries) =>
     .from(discountUses)
     .where(valuesOf(discountUses, ['discountId', 'mode', 'customer'])),
 )
-const use = prepareTold(
+const use = prepareCheckedChange(
   (queries) =>
     queries
       .update(discounts)
@@ -132,7 +132,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
         offerCharacters,
       ),
   })
-  const changed = (tx: Writer, shopId: string): void => tx.afterCommit(() => known.forget(shopId))
+  const changed = (tx: Writer, shopId: string): void => tx.afterCommit(() => known.delete(shopId))
 
   function readOffers(shopId: string, now: number): ShopOffers | Promise<ShopOffers> {
     const [automatic, coded] = [read.all(automaticOf, { shopId, since: now - endedKnownMs }), read.first(anyCode, { shopId })]
@@ -144,8 +144,8 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
   return {
     /** Reads a shop's automatic discounts and the one of a cart's code, in one query. */
     async ofCart(shopId: string, cartId: string, now: number): Promise<readonly Offer[]> {
-      if (!known.isOn()) return (await read.all(ofCart, { shopId, cartId, since: now - endedKnownMs })).map(offerOf)
-      const found = known.recall(shopId, () => readOffers(shopId, now))
+      if (!known.isEnabled()) return (await read.all(ofCart, { shopId, cartId, since: now - endedKnownMs })).map(offerOf)
+      const found = known.getOrLoad(shopId, () => readOffers(shopId, now))
       const { automatic, hasCodes } = (found instanceof Promise ? await found : found) as ShopOffers
       if (!hasCodes) return automatic
       const coded = await read.first(ofCartsCode, { shopId, cartId })
@@ -184,11 +184,11 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
       return found?.removedAt === null ? found : undefined
     },
     /** Newest first. */
-    list: (shopId: string, slice: Slice) =>
+    list: (shopId: string, slice: PageSlice) =>
       selectSlice(read, discounts, { where: and(eq(discounts.shopId, shopId), there), order: [desc(discounts.id)], ...slice }),
     /** Locks the discounts of a shop to count them: a new one has no row to lock. */
     holdAll(tx: Writer, shopId: string): void {
-      holdNames(tx, [`discounts ${shopId}`])
+      lockNames(tx, [`discounts ${shopId}`])
     },
     /** Counts a shop's discounts, and its automatic ones that have not ended. */
     async counts(tx: Writer, shopId: string, now: number): Promise<{ all: number; automatic: number }> {
@@ -251,7 +251,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
     },
     /** Locks a customer's uses of a discount for the rest of the write. */
     holdUses(tx: Writer, uses: readonly Pick<DiscountUse, 'discountId' | 'customer'>[]): void {
-      holdNames(
+      lockNames(
         tx,
         uses.map(({ discountId, customer }) => `discount ${discountId} ${customer}`),
       )

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
-import { type Checked, type Finding, findingsOf, type Rule } from '../../../core/integrity-check.ts'
+import { type CheckContext, checkRules, type Finding, type Rule } from '../../../core/integrity-check.ts'
 
 const draftOfCart = sql.raw(engine === 'sqlite' ? `c.draft ->> 'id'` : `c.draft::json ->> 'id'`)
 
@@ -20,4 +20,4 @@ const rules = (): readonly Rule[] => [
 ]
 
 /** Finds drafts that differ from their carts. */
-export const draftFindings = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules())
+export const draftFindings = (db: CheckContext): AsyncGenerator<Finding> => checkRules(db, rules())

@@ -4,7 +4,7 @@ import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { text } from '../../../http/schema.ts'
 import { uploads } from '../../../http/upload.ts'
-import { pageAnswer } from '../../../http/web-page.ts'
+import { pageResponse } from '../../../http/web-page.ts'
 import { type DraftDeps, fieldsIn, openPayPage, sendPayPage } from './index.ts'
 
 const PageToken = t.Object({ token: text(200) })
@@ -21,7 +21,7 @@ const seeOther = (token: string) =>
 export const payPageRoutes = (deps: HttpDeps & DraftDeps) =>
   routes(deps, 'Orders')
     .use(uploads(deps))
-    .get('/pages/pay/:token', async ({ params: { token } }) => pageAnswer(await openPayPage(deps, token)) as never, {
+    .get('/pages/pay/:token', async ({ params: { token } }) => pageResponse(await openPayPage(deps, token)) as never, {
       access: 'public',
       anyQuery: true,
       params: PageToken,
@@ -36,7 +36,7 @@ export const payPageRoutes = (deps: HttpDeps & DraftDeps) =>
           address: deps.limitKey(request),
           once: (key, work) => once(200, (_, attempt) => work(attempt), { key, anew: async () => null }),
         })
-        return (answer === 'look' ? seeOther(token) : pageAnswer(answer)) as never
+        return (answer === 'look' ? seeOther(token) : pageResponse(answer)) as never
       },
       {
         access: 'public',

@@ -1,5 +1,5 @@
 /** The HTML of a pay page, without scripts. */
-import { escaped } from '../../../lib/markup.ts'
+import { escapeHtml } from '../../../lib/markup.ts'
 import type { Money } from '../../../lib/money.ts'
 import { plainText } from '../../../lib/plain-text.ts'
 import { visibleVariantTitle } from '../../catalog/products/domain.ts'
@@ -36,28 +36,28 @@ export type ToPay = {
 }
 
 const textMax = 300
-const bdi = (text: string): string => `<bdi>${escaped(plainText(text, textMax))}</bdi>`
-const hidden = (name: string, value: string): string => `<input type="hidden" name="${name}" value="${escaped(value)}">`
+const bdi = (text: string): string => `<bdi>${escapeHtml(plainText(text, textMax))}</bdi>`
+const hidden = (name: string, value: string): string => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`
 const told = (notice: Notice | undefined, { say }: Phrasebook): string =>
-  notice === undefined ? '' : `<p class="wrong" role="alert">${escaped(say.pay[notice])}</p>`
+  notice === undefined ? '' : `<p class="wrong" role="alert">${escapeHtml(say.pay[notice])}</p>`
 
 function linesTable({ lines, status }: CartView, { say, money, count }: Phrasebook): string {
   const rows = lines.map(({ title, variantTitle, quantity, unitPrice, total, available }) => {
     const named = visibleVariantTitle(variantTitle ?? '')
     const variant = named === '' ? '' : ` <span class="note">${bdi(named)}</span>`
     // Stock that the order holds is available to it.
-    const gone = available || status !== 'OPEN' ? '' : ` <span class="wrong">${escaped(say.pay.gone)}</span>`
-    return `<tr><td>${bdi(title ?? '—')}${variant}${gone}</td><td class="n">${count(quantity)}</td><td class="n">${escaped(money(unitPrice))}</td><td class="n">${escaped(money(total))}</td></tr>`
+    const gone = available || status !== 'OPEN' ? '' : ` <span class="wrong">${escapeHtml(say.pay.gone)}</span>`
+    return `<tr><td>${bdi(title ?? '—')}${variant}${gone}</td><td class="n">${count(quantity)}</td><td class="n">${escapeHtml(money(unitPrice))}</td><td class="n">${escapeHtml(money(total))}</td></tr>`
   })
   return `<table>
-<thead><tr><th scope="col">${escaped(say.item)}</th><th scope="col" class="n">${escaped(say.count)}</th><th scope="col" class="n">${escaped(say.price)}</th><th scope="col" class="n">${escaped(say.sum)}</th></tr></thead>
+<thead><tr><th scope="col">${escapeHtml(say.item)}</th><th scope="col" class="n">${escapeHtml(say.count)}</th><th scope="col" class="n">${escapeHtml(say.price)}</th><th scope="col" class="n">${escapeHtml(say.sum)}</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody>
 </table>`
 }
 
 function totalsTable({ totals, currency }: CartView, { say, money }: Phrasebook): string {
   const row = (what: string, amount: Money, style = '') =>
-    `<tr${style}><th scope="row">${escaped(what)}</th><td class="n">${escaped(money(amount))}</td></tr>`
+    `<tr${style}><th scope="row">${escapeHtml(what)}</th><td class="n">${escapeHtml(money(amount))}</td></tr>`
   const some = (what: string, { amount }: Money, sign = 1) => (amount === 0 ? [] : [row(what, { amount: sign * amount, currency })])
   return `<table><tbody>${[
     row(say.subtotal, totals.subtotal),
@@ -74,7 +74,7 @@ function totalsTable({ totals, currency }: CartView, { say, money }: Phrasebook)
 function placeOf({ shippingAddress }: CartView, { say }: Phrasebook): string {
   if (!shippingAddress) return ''
   const parts = [shippingAddress.name, shippingAddress.city, shippingAddress.province, shippingAddress.countryCode]
-  return `<h2>${escaped(say.shipsTo)}</h2><p>${parts
+  return `<h2>${escapeHtml(say.shipsTo)}</h2><p>${parts
     .filter((part) => part !== null && part !== '')
     .map((part) => bdi(part as string))
     .join('<br>')}</p>`
@@ -92,14 +92,14 @@ const autocomplete: Readonly<Record<string, string>> = {
 }
 
 function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, language }: Phrasebook): string {
-  const label = (name: string, text: string) => `<label for="${name}">${escaped(text)}</label>`
-  const sentAs = (name: string) => escaped(sent?.get(name) ?? '')
+  const label = (name: string, text: string) => `<label for="${name}">${escapeHtml(text)}</label>`
+  const sentAs = (name: string) => escapeHtml(sent?.get(name) ?? '')
   const input = (name: string, text: string, most: number, more: string) =>
     `${label(name, text)}\n<input id="${name}" name="${name}" maxlength="${most}" value="${sentAs(name)}" ${more}>`
   const names = new Intl.DisplayNames([language], { type: 'region', fallback: 'code' })
   const options = (of: readonly { value: string; text: string }[], chosen: string | null | undefined) =>
     of
-      .map(({ value, text }) => `<option value="${escaped(value)}"${value === chosen ? ' selected' : ''}>${escaped(text)}</option>`)
+      .map(({ value, text }) => `<option value="${escapeHtml(value)}"${value === chosen ? ' selected' : ''}>${escapeHtml(text)}</option>`)
       .join('')
   const country = () => {
     const all = asked.countries.map((code) => ({ value: code, text: names.of(code) ?? code }))
@@ -140,26 +140,26 @@ function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, languag
       : []),
   ]
   if (parts.length === 0) return ''
-  const form = `<form method="post">\n${hidden('step', 'details')}\n${parts.join('\n')}\n<button>${escaped(say.pay.save)}</button>\n</form>`
+  const form = `<form method="post">\n${hidden('step', 'details')}\n${parts.join('\n')}\n<button>${escapeHtml(say.pay.save)}</button>\n</form>`
   const isOpen = notice === 'refused' || asked.isNeeded
   return isOpen
-    ? `<h2>${escaped(say.pay.details)}</h2>\n${asked.isNeeded ? `<p>${escaped(say.pay.missing)}</p>\n` : ''}${form}`
-    : `<details><summary>${escaped(say.pay.change)}</summary>\n${form}</details>`
+    ? `<h2>${escapeHtml(say.pay.details)}</h2>\n${asked.isNeeded ? `<p>${escapeHtml(say.pay.missing)}</p>\n` : ''}${form}`
+    : `<details><summary>${escapeHtml(say.pay.change)}</summary>\n${form}</details>`
 }
 
 function payForms({ view, ways, canBePaid, key, seen }: ToPay, { say, money }: Phrasebook): string {
   if (!canBePaid) return ''
   const due = view.totals.amountDue
   const common = [hidden('step', 'pay'), hidden('key', key), hidden('seen', String(seen)), hidden('due', String(due.amount))].join('')
-  if (due.amount === 0) return `<form method="post">\n${common}\n<button>${escaped(say.pay.place)}</button>\n</form>`
-  if (ways.length === 0) return `<p>${escaped(say.pay.nowhere)}</p>`
+  if (due.amount === 0) return `<form method="post">\n${common}\n<button>${escapeHtml(say.pay.place)}</button>\n</form>`
+  if (ways.length === 0) return `<p>${escapeHtml(say.pay.nowhere)}</p>`
   return ways
     .map(({ method, processor, isTrial }, at) => {
       const what = ways.length === 1 ? say.payButton(money(due)) : say.payButtonBy(money(due), say.pay[method])
       const outcome = isTrial
-        ? `\n<label for="outcome${at}">${escaped(say.pay.outcome)}</label>\n<select id="outcome${at}" name="outcome"><option value="tok_success">${escaped(say.pay.succeeds)}</option><option value="tok_decline">${escaped(say.pay.declines)}</option></select>`
+        ? `\n<label for="outcome${at}">${escapeHtml(say.pay.outcome)}</label>\n<select id="outcome${at}" name="outcome"><option value="tok_success">${escapeHtml(say.pay.succeeds)}</option><option value="tok_decline">${escapeHtml(say.pay.declines)}</option></select>`
         : ''
-      return `<form method="post">\n${common}${hidden('method', method)}${hidden('processor', processor)}${outcome}\n<button>${escaped(what)}</button>\n</form>`
+      return `<form method="post">\n${common}${hidden('method', method)}${hidden('processor', processor)}${outcome}\n<button>${escapeHtml(what)}</button>\n</form>`
     })
     .join('\n')
 }
@@ -174,7 +174,7 @@ export function toPayPage(look: Look, shown: ToPay): WebPage {
   const { view, isTrial, asked, notice } = shown
   return page(look, [
     told(notice, words),
-    isTrial ? `<p class="note">${escaped(say.pay.trial)}</p>` : '',
+    isTrial ? `<p class="note">${escapeHtml(say.pay.trial)}</p>` : '',
     linesTable(view, words),
     totalsTable(view, words),
     placeOf(view, words),
@@ -194,12 +194,12 @@ export function waitingPage(
 ): WebPage {
   const { words } = look
   const { say } = words
-  const again = `<form method="post">${hidden('step', 'look')}<button>${escaped(say.pay.look)}</button></form>`
-  const otherwise = `<form method="post">${hidden('step', 'back')}<button>${escaped(say.pay.otherwise)}</button></form>`
+  const again = `<form method="post">${hidden('step', 'look')}<button>${escapeHtml(say.pay.look)}</button></form>`
+  const otherwise = `<form method="post">${hidden('step', 'back')}<button>${escapeHtml(say.pay.otherwise)}</button></form>`
   return page(look, [
     told(notice, words),
-    `<p>${escaped(say.pay.waiting)}</p>`,
-    link === undefined ? '' : `<p><a class="go" rel="noreferrer" href="${escaped(link)}">${escaped(say.pay.goOn)}</a></p>`,
+    `<p>${escapeHtml(say.pay.waiting)}</p>`,
+    link === undefined ? '' : `<p><a class="go" rel="noreferrer" href="${escapeHtml(link)}">${escapeHtml(say.pay.goOn)}</a></p>`,
     again,
     otherwise,
     linesTable(view, words),
@@ -214,7 +214,7 @@ export function waitingPage(
 export function overPage(look: Look, what: 'paid' | 'cancelled', orderUrl: string | undefined): WebPage {
   const { say } = look.words
   return page(look, [
-    `<p><span class="status">${escaped(say.pay[what])}</span></p>`,
-    orderUrl === undefined ? '' : `<p><a href="${escaped(orderUrl)}">${escaped(say.viewOrder)}</a></p>`,
+    `<p><span class="status">${escapeHtml(say.pay[what])}</span></p>`,
+    orderUrl === undefined ? '' : `<p><a href="${escapeHtml(orderUrl)}">${escapeHtml(say.viewOrder)}</a></p>`,
   ])
 }

@@ -2,7 +2,7 @@
 import { AppError } from '../../../core/errors.ts'
 import type { Attempt } from '../../../core/idempotency.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { escaped } from '../../../lib/markup.ts'
+import { escapeHtml } from '../../../lib/markup.ts'
 import { pick } from '../../../lib/objects.ts'
 import { createLinks, type Look, readAppearance, type WebPage, webPage } from '../../messaging/mail/index.ts'
 import { hostedPageOptions, hostedPageUrl } from '../../payments/payment/index.ts'
@@ -54,7 +54,7 @@ async function found(deps: DraftDeps, token: string): Promise<Found | undefined>
 async function gonePage(deps: DraftDeps): Promise<WebPage> {
   const { look } = await readAppearance(deps, null)
   const { say } = look.words
-  return webPage(look, { title: say.linkOver, body: `<p>${escaped(say.linkOverText)}</p>` })
+  return webPage(look, { title: say.linkOver, body: `<p>${escapeHtml(say.linkOverText)}</p>` })
 }
 
 /** Opens the page of a link: to pay, being paid, or over. An open payment is queried, as when a shopper returns. */

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import type { Asked } from '../../../core/csv-list.ts'
+import type { ListRequest } from '../../../core/csv-list.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
@@ -16,7 +16,7 @@ export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
       ({ query: { page, limit, status }, shop }) => listDrafts(deps, { shopId: shop.id, status }, sliceOf({ page, limit })),
       {
         access: 'orderRead',
-        csv: csvOf('drafts', DraftOrders, ({ shop, query: { status } }: Asked<{ status?: DraftStatus }>, slice) =>
+        csv: csvOf('drafts', DraftOrders, ({ shop, query: { status } }: ListRequest<{ status?: DraftStatus }>, slice) =>
           pieceOfDrafts(deps, { shopId: shop.id, status }, slice),
         ),
         query: ListDraftOrders,

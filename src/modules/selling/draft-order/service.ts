@@ -1,10 +1,10 @@
 import { NothingChanged } from '../../../../db/engine.ts'
-import { type Change, withLocks } from '../../../core/command-context.ts'
-import type { Piece } from '../../../core/csv-list.ts'
+import { type CommandContext, withLocks } from '../../../core/command-context.ts'
+import type { ListChunk } from '../../../core/csv-list.ts'
 import { AppError } from '../../../core/errors.ts'
 import { anonymous } from '../../../core/principal.ts'
-import { assertExpected, type Expected, unlessStale } from '../../../core/versions.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { assertNotStale, assertVersion, type ExpectedVersion } from '../../../core/versions.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { visibleVariantTitle } from '../../catalog/products/domain.ts'
 import { queueMail, sendsMail } from '../../messaging/mail/index.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
@@ -81,7 +81,7 @@ function nothingIfGone(error: unknown): undefined {
 }
 
 /** Lists the shop's drafts, newest first. */
-export async function listDrafts(deps: DraftDeps, filter: DraftFilter, slice: Slice): Promise<Page<DraftView>> {
+export async function listDrafts(deps: DraftDeps, filter: DraftFilter, slice: PageSlice): Promise<Page<DraftView>> {
   const { rows, total } = await deps.draftStore.list(filter, deps.clock.now(), slice)
   return pageOf(await viewsOf(deps, rows), total, slice)
 }
@@ -94,9 +94,9 @@ export const countOpenDrafts = (
 ): Promise<number> => draftStore.countIn(shopId, 'OPEN', clock.now(), most)
 
 /** Reads a piece of a complete export. */
-export async function pieceOfDrafts(deps: DraftDeps, filter: DraftFilter, slice: Slice): Promise<Piece<DraftView>> {
+export async function pieceOfDrafts(deps: DraftDeps, filter: DraftFilter, slice: PageSlice): Promise<ListChunk<DraftView>> {
   const { rows } = await deps.draftStore.list(filter, deps.clock.now(), slice)
-  return { data: await viewsOf(deps, rows), lookedTo: rows.at(-1)?.id }
+  return { data: await viewsOf(deps, rows), scannedTo: rows.at(-1)?.id }
 }
 
 /** The audited fields. Of personal data only that it changed. A cart's id is a secret. */
@@ -133,7 +133,7 @@ const totalOf = ({ totals }: CartView): number => totals.total.amount
  * @throws AppError INVALID, naming the field; NOT_FOUND for an unknown customer; CONFLICT for more than any order can
  *   hold, or one draft too many
  */
-export async function createDraft(deps: DraftDeps, by: Change, { note = null, ...input }: DraftOrderInput): Promise<DraftView> {
+export async function createDraft(deps: DraftDeps, by: CommandContext, { note = null, ...input }: DraftOrderInput): Promise<DraftView> {
   const { shop } = by
   const id = deps.newId('draft')
   const { snapshot, view } = await updatedDraftCart(deps, id, await emptyDraftCart(deps, shop.id), input)
@@ -157,7 +157,12 @@ export async function createDraft(deps: DraftDeps, by: Change, { note = null, ..
  * @returns the draft with its version
  * @throws AppError as `createDraft`; PRECONDITION_FAILED; CONFLICT for a draft that is being paid or is over
  */
-export async function changeDraft(deps: DraftDeps, by: Change, id: string, { note, ...input }: DraftOrderInput): Promise<DraftView> {
+export async function changeDraft(
+  deps: DraftDeps,
+  by: CommandContext,
+  id: string,
+  { note, ...input }: DraftOrderInput,
+): Promise<DraftView> {
   const { shop, expected } = by
   const { payUrlOf } = await deps.orderLinks.ready()
   for (let tries = 0; tries < triesMax; tries++) {
@@ -168,9 +173,9 @@ export async function changeDraft(deps: DraftDeps, by: Change, id: string, { not
         await saveDraftCart(tx, deps, snapshot, found.snapshot)
         const before = await deps.draftStore.find(id, tx)
         if (!before) throw noSuchDraft()
-        assertExpected(expected, before.version)
+        assertVersion(expected, before.version)
         const fields = { note: note === undefined ? before.note : note, updatedAt: deps.clock.now() }
-        const draft = unlessStale(await deps.draftStore.change(tx, before, fields))
+        const draft = assertNotStale(await deps.draftStore.change(tx, before, fields))
         const was = { snapshot: found.snapshot, total: totalOf(found.view), note: before.note }
         tell(draftDifference(was, { snapshot, total: totalOf(view), note: draft.note }))
         return draftView({ draft, cart: snapshot.cart, view, order: undefined, status: 'OPEN' }, payUrlOf(id))
@@ -192,10 +197,10 @@ export async function openDraft(
   deps: DraftDeps,
   shopId: string,
   id: string,
-  { actor, expected }: { actor: string; expected?: Expected | undefined },
+  { actor, expected }: { actor: string; expected?: ExpectedVersion | undefined },
 ): Promise<LoadedDraft & { readonly snapshot: CartSnapshot }> {
   const draft = await ownDraft(deps, shopId, id)
-  assertExpected(expected, draft.version)
+  assertVersion(expected, draft.version)
   const found = await wholeDraft(deps, draft)
   if (found.status !== 'OPEN') throw notOpen(found.status)
   if (found.cart.status !== 'CONVERTED' || !found.order) return found
@@ -218,7 +223,7 @@ const notOpen = (status: DraftStatus) => new AppError('CONFLICT', whyNot[status]
  * Deletes a draft and its link. An order that ended without a sale stays.
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for a draft that is being paid or was paid
  */
-export async function removeDraft(deps: DraftDeps, by: Change, id: string): Promise<void> {
+export async function removeDraft(deps: DraftDeps, by: CommandContext, id: string): Promise<void> {
   const { shop, expected } = by
   const { cartId } = await ownDraft(deps, shop.id, id)
   await audited(deps, withLocks(deps, by), { action: 'draft_order.removed', subject: id }, async (tx, tell) => {
@@ -226,7 +231,7 @@ export async function removeDraft(deps: DraftDeps, by: Change, id: string): Prom
     await lockCart(tx, deps, cartId)
     const draft = await deps.draftStore.find(id, tx)
     if (!draft) throw noSuchDraft()
-    assertExpected(expected, draft.version)
+    assertVersion(expected, draft.version)
     const order = await orderOfCart(deps, cartId, tx)
     const standing = order && standingOf(order)
     if (standing === 'PENDING_PAYMENT' || standing === 'COMPLETED') throw notOpen(standing)
@@ -244,7 +249,7 @@ const linesShownMax = 50
  * @throws AppError NOT_FOUND; CONFLICT for a draft without an address, that is being paid or is over, was sent too
  *   often or changes now, and without a mail server
  */
-export async function sendDraft(deps: DraftDeps, by: Change, id: string): Promise<DraftView> {
+export async function sendDraft(deps: DraftDeps, by: CommandContext, id: string): Promise<DraftView> {
   const { shop, actor } = by
   const { payUrlOf } = await deps.orderLinks.ready()
   if (!sendsMail(deps)) throw new AppError('CONFLICT', 'No mail server is set (SMTP_URL): pass on the payUrl yourself')

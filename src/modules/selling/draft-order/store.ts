@@ -4,7 +4,7 @@ import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, rowsOf } from '../../../../db/prepared.ts'
 import { draftOrders } from '../../../../db/schema/drafts.ts'
 import { carts, orders } from '../../../../db/schema/selling.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import type { Draft, DraftStatus } from './domain.ts'
 
 const byId = rowsOf(draftOrders, ['id'])
@@ -30,7 +30,7 @@ export const createDraftStore = ({ read }: Pick<Database, 'read'>) => ({
     return from.first(byId, { id })
   },
   /** Newest first. */
-  list: (filter: { shopId: string; status?: DraftStatus | undefined }, now: number, slice: Slice) =>
+  list: (filter: { shopId: string; status?: DraftStatus | undefined }, now: number, slice: PageSlice) =>
     selectSlice(read, draftOrders, {
       where: and(eq(draftOrders.shopId, filter.shopId), filter.status && statusIs(filter.status, now)),
       order: [desc(draftOrders.id)],

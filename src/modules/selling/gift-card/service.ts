@@ -1,11 +1,11 @@
 import type { Reader, Writer } from '../../../../db/engine.ts'
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import type { Money } from '../../../lib/money.ts'
 import { isoTimes, type Optional, pick } from '../../../lib/objects.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { type CustomerDeps, readCustomer } from '../../customers/customer/index.ts'
 import { type AuthDeps, type CodeCaller, findByCode as tryingCode } from '../../identity/auth/index.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
@@ -45,7 +45,7 @@ const hashOf = async ({ instanceKeys }: GiftCardDeps, shopId: string, code: stri
  */
 export async function issueGiftCard(
   deps: CardIssuingDeps,
-  by: Change<Pick<ShopContext, 'id' | 'currency' | 'mode'>>,
+  by: CommandContext<Pick<ShopContext, 'id' | 'currency' | 'mode'>>,
   input: NewGiftCard,
 ): Promise<IssuedGiftCard> {
   const { shop } = by
@@ -95,15 +95,15 @@ function assertFuture(expiresAt: number | null | undefined, now: number): void {
  * Changes a card, but not its balance; undefined keeps a field.
  * @throws AppError INVALID; NOT_FOUND, also for another shop's; PRECONDITION_FAILED
  */
-export async function changeGiftCard(deps: GiftCardDeps, by: Change, id: string, change: GiftCardChange): Promise<GiftCardView> {
+export async function changeGiftCard(deps: GiftCardDeps, by: CommandContext, id: string, change: GiftCardChange): Promise<GiftCardView> {
   const now = deps.clock.now()
   assertFuture(change.expiresAt, now)
   return audited(deps, by, { action: 'gift_card.changed', subject: id }, async (tx, tell) => {
     const before = await deps.giftCardStore.find(tx, by.shop.id, id)
     if (!before) throw noSuchCard()
-    assertExpected(by.expected, before.version)
+    assertVersion(by.expected, before.version)
     const changes = { ...change, updatedAt: now, version: before.version + 1 }
-    const card = unlessStale(await deps.giftCardStore.change(tx, before, changes))
+    const card = assertNotStale(await deps.giftCardStore.change(tx, before, changes))
     tell(cardDifference(before, card))
     return giftCardView(card, now)
   })
@@ -142,7 +142,7 @@ export async function readGiftCardWhole(deps: GiftCardDeps, shopId: string, id: 
 export async function listGiftCards(
   { giftCardStore, clock }: GiftCardDeps,
   asked: { readonly shopId: string; readonly customerId?: string | undefined },
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<GiftCardView>> {
   const { rows: cards, total } = await giftCardStore.list(asked, slice)
   const now = clock.now()

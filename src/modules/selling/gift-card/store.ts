@@ -3,7 +3,7 @@ import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { rowsOf } from '../../../../db/prepared.ts'
 import { giftCards, giftCardTransactions } from '../../../../db/schema/selling.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import type { GiftCard } from './domain.ts'
 
 export type GiftCardTransaction = typeof giftCardTransactions.$inferSelect
@@ -29,7 +29,7 @@ export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
       .orderBy(giftCards.id)
   },
   /** Newest first. */
-  list: ({ shopId, customerId }: { shopId: string; customerId?: string | undefined }, slice: Slice) =>
+  list: ({ shopId, customerId }: { shopId: string; customerId?: string | undefined }, slice: PageSlice) =>
     selectSlice(read, giftCards, {
       where: and(eq(giftCards.shopId, shopId), customerId === undefined ? undefined : eq(giftCards.customerId, customerId)),
       order: [desc(giftCards.id)],

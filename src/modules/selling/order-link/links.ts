@@ -1,4 +1,4 @@
-import { ownUrl } from '../../../core/public-url.ts'
+import { publicUrlOf } from '../../../core/public-url.ts'
 import { draftIdIn, draftTokenOf, orderIdIn, orderTokenOf } from '../../../lib/order-token.ts'
 import type { InstanceKeyDeps } from '../../identity/instance-key/index.ts'
 
@@ -25,10 +25,10 @@ export function createOrderLinks(deps: Pick<InstanceKeyDeps, 'instanceKeys' | 'c
   async function ready(): Promise<OrderLinks> {
     const key = await deps.instanceKeys.of('ORDER_LINKS')
     links ??= {
-      urlOf: (orderId) => `${ownUrl(deps)}${orderPagePath}${orderTokenOf(key, orderId)}`,
+      urlOf: (orderId) => `${publicUrlOf(deps)}${orderPagePath}${orderTokenOf(key, orderId)}`,
       tokenOf: (orderId) => orderTokenOf(key, orderId),
       orderIdOf: (token) => orderIdIn(key, token),
-      payUrlOf: (draftId) => `${ownUrl(deps)}${payPagePath}${draftTokenOf(key, draftId)}`,
+      payUrlOf: (draftId) => `${publicUrlOf(deps)}${payPagePath}${draftTokenOf(key, draftId)}`,
       draftIdOf: (token) => draftIdIn(key, token),
     }
     return links

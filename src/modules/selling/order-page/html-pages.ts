@@ -1,4 +1,4 @@
-import { escaped } from '../../../lib/markup.ts'
+import { escapeHtml } from '../../../lib/markup.ts'
 import type { Money } from '../../../lib/money.ts'
 import { plainText } from '../../../lib/plain-text.ts'
 import { visibleVariantTitle } from '../../catalog/products/domain.ts'
@@ -10,7 +10,7 @@ import type { PublicOrder } from './public-order.ts'
 export type Seller = Pick<Shop, 'title' | 'address' | 'contact' | 'timeZone'>
 
 const textMax = 300
-const bdi = (text: string): string => `<bdi>${escaped(plainText(text, textMax))}</bdi>`
+const bdi = (text: string): string => `<bdi>${escapeHtml(plainText(text, textMax))}</bdi>`
 const shownBy = (parts: readonly (string | null | undefined)[]): string =>
   parts
     .filter((part) => part !== null && part !== undefined && part !== '')
@@ -22,10 +22,10 @@ function linesTable({ lines }: PublicOrder, { say, money, count }: Phrasebook, w
   const price = (text: string) => (withPrices ? text : '')
   const rows = lines.map(
     ({ title, variantTitle, quantity, unitPrice, total }) =>
-      `<tr><td>${bdi(title)}${visibleVariantTitle(variantTitle) === '' ? '' : ` <span class="note">${bdi(variantTitle)}</span>`}</td><td class="n">${count(quantity)}</td>${price(`<td class="n">${escaped(money(unitPrice))}</td>`)}<td class="n">${escaped(money(total))}</td></tr>`,
+      `<tr><td>${bdi(title)}${visibleVariantTitle(variantTitle) === '' ? '' : ` <span class="note">${bdi(variantTitle)}</span>`}</td><td class="n">${count(quantity)}</td>${price(`<td class="n">${escapeHtml(money(unitPrice))}</td>`)}<td class="n">${escapeHtml(money(total))}</td></tr>`,
   )
   return `<table>
-<thead><tr><th scope="col">${escaped(say.item)}</th><th scope="col" class="n">${escaped(say.count)}</th>${price(`<th scope="col" class="n">${escaped(say.price)}</th>`)}<th scope="col" class="n">${escaped(say.sum)}</th></tr></thead>
+<thead><tr><th scope="col">${escapeHtml(say.item)}</th><th scope="col" class="n">${escapeHtml(say.count)}</th>${price(`<th scope="col" class="n">${escapeHtml(say.price)}</th>`)}<th scope="col" class="n">${escapeHtml(say.sum)}</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody>
 </table>`
 }
@@ -35,7 +35,7 @@ function totalsTable(order: PublicOrder, { say, money }: Phrasebook): string {
     order
   const { currency } = order
   const row = (what: string, amount: Money, style = '') =>
-    `<tr${style}><th scope="row">${escaped(what)}</th><td class="n">${escaped(money(amount))}</td></tr>`
+    `<tr${style}><th scope="row">${escapeHtml(what)}</th><td class="n">${escapeHtml(money(amount))}</td></tr>`
   const some = (what: string, amount: Money, sign = 1) =>
     amount.amount === 0 ? [] : [row(what, { amount: sign * amount.amount, currency })]
   const back = { amount: refundedTotal.amount + giftCardRefundedTotal.amount, currency }
@@ -54,7 +54,7 @@ function totalsTable(order: PublicOrder, { say, money }: Phrasebook): string {
 function placeOf({ shippingAddress }: PublicOrder, { say }: Phrasebook): string {
   if (!shippingAddress) return ''
   const { name, city, province, countryCode } = shippingAddress
-  return `<h2>${escaped(say.shipsTo)}</h2><p>${shownBy([name, city, province, countryCode])}</p>`
+  return `<h2>${escapeHtml(say.shipsTo)}</h2><p>${shownBy([name, city, province, countryCode])}</p>`
 }
 
 /** The fulfilments: their tracking, and their lines if partial. */
@@ -65,12 +65,12 @@ function parcelsOf({ fulfilments, lines }: PublicOrder, { say, count }: Phrasebo
     .map((parcel) => {
       const contents = parcel.lines.flatMap(({ lineId, quantity }) => {
         const line = lines.find(({ id }) => id === lineId)
-        return line ? [`${bdi(line.title)} ${escaped(say.quantity(count(quantity)))}`] : []
+        return line ? [`${bdi(line.title)} ${escapeHtml(say.quantity(count(quantity)))}`] : []
       })
       return [
         ...(isWhole(parcel) ? [] : contents),
-        ...(parcel.carrier ? [`${escaped(say.carrier)}: ${bdi(parcel.carrier)}`] : []),
-        ...(parcel.trackingNumber ? [`${escaped(say.trackingNumber)}: ${bdi(parcel.trackingNumber)}`] : []),
+        ...(parcel.carrier ? [`${escapeHtml(say.carrier)}: ${bdi(parcel.carrier)}`] : []),
+        ...(parcel.trackingNumber ? [`${escapeHtml(say.trackingNumber)}: ${bdi(parcel.trackingNumber)}`] : []),
       ]
     })
     .filter((facts) => facts.length > 0)
@@ -87,13 +87,13 @@ export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Phras
   const { say } = words
   const { receiptUrl } = order
   return [
-    `<p><span class="status">${escaped(statusOf(order, words))}</span></p>`,
-    `<p class="note">${escaped(say.placedOn(words.day(Date.parse(order.createdAt), timeZone)))}</p>`,
+    `<p><span class="status">${escapeHtml(statusOf(order, words))}</span></p>`,
+    `<p class="note">${escapeHtml(say.placedOn(words.day(Date.parse(order.createdAt), timeZone)))}</p>`,
     parcelsOf(order, words),
     linesTable(order, words, false),
     totalsTable(order, words),
     placeOf(order, words),
-    ...(receiptUrl === null ? [] : [`<p class="noprint"><a href="${escaped(receiptUrl)}">${escaped(say.receipt)}</a></p>`]),
+    ...(receiptUrl === null ? [] : [`<p class="noprint"><a href="${escapeHtml(receiptUrl)}">${escapeHtml(say.receipt)}</a></p>`]),
   ]
     .filter((part) => part !== '')
     .join('\n')
@@ -106,11 +106,11 @@ export function receiptHtml(order: PublicOrder, { title, address, contact, timeZ
   const place = [postalCode, city].filter(Boolean).join(' ')
   return [
     `<p>${shownBy([title, line1, line2, place, province, countryCode, contact.email, contact.phone])}</p>`,
-    `<p class="note">${escaped(say.placedOn(words.day(Date.parse(order.createdAt), timeZone)))} · ${escaped(statusOf(order, words))}</p>`,
+    `<p class="note">${escapeHtml(say.placedOn(words.day(Date.parse(order.createdAt), timeZone)))} · ${escapeHtml(statusOf(order, words))}</p>`,
     linesTable(order, words, true),
     totalsTable(order, words),
     placeOf(order, words),
-    `<p class="note noprint">${escaped(say.printHint)}</p>`,
+    `<p class="note noprint">${escapeHtml(say.printHint)}</p>`,
   ]
     .filter((part) => part !== '')
     .join('\n')

@@ -1,9 +1,9 @@
 import { t } from 'elysia'
-import { wanted } from '../../../http/csv.ts'
+import { qualityOf } from '../../../http/csv.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
-import { pageAnswer } from '../../../http/web-page.ts'
+import { pageResponse } from '../../../http/web-page.ts'
 import type { MailDeps } from '../../messaging/mail/index.ts'
 import type { OrderDeps } from '../order/index.ts'
 import { orderByLink, orderPage, receiptPage } from './index.ts'
@@ -12,7 +12,7 @@ import { OrderToken, PublicOrderRecord } from './model.ts'
 /** Browsers ask for HTML, programs accept anything. */
 function wantsPage({ headers }: Request): boolean {
   const accept = headers.get('accept') ?? '*/*'
-  return wanted(accept, 'text/html') > wanted(accept, 'application/json')
+  return qualityOf(accept, 'text/html') > qualityOf(accept, 'application/json')
 }
 const linkHeaders = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow', vary: 'accept' }
 
@@ -22,7 +22,7 @@ export const orderPageRoutes = (deps: HttpDeps & OrderDeps & MailDeps) =>
     .get(
       '/v2/orders/public/:token',
       async ({ params: { token }, request, set }) => {
-        if (wantsPage(request)) return pageAnswer(await orderPage(deps, token)) as never
+        if (wantsPage(request)) return pageResponse(await orderPage(deps, token)) as never
         Object.assign(set.headers, linkHeaders)
         return orderByLink(deps, token)
       },
@@ -37,7 +37,7 @@ export const orderPageRoutes = (deps: HttpDeps & OrderDeps & MailDeps) =>
         },
       },
     )
-    .get('/v2/orders/public/:token/receipt', async ({ params: { token } }) => pageAnswer(await receiptPage(deps, token)) as never, {
+    .get('/v2/orders/public/:token/receipt', async ({ params: { token } }) => pageResponse(await receiptPage(deps, token)) as never, {
       access: 'public',
       anyQuery: true,
       params: OrderToken,

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { orderIndexed } from '../../../../db/search.ts'
 import { hasUnits, linesIn } from '../../../../db/units-to-send.ts'
-import { type Checked, type Finding, findingsOf, type Rule } from '../../../core/integrity-check.ts'
+import { type CheckContext, checkRules, type Finding, type Rule } from '../../../core/integrity-check.ts'
 
 // Built on demand: only `souk check` needs it.
 const rules = (): readonly Rule[] => [
@@ -51,4 +51,4 @@ const rules = (): readonly Rule[] => [
 ]
 
 /** Finds orders whose derived columns differ from their source rows. */
-export const orderFindings = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules())
+export const orderFindings = (db: CheckContext): AsyncGenerator<Finding> => checkRules(db, rules())

@@ -35,8 +35,8 @@ export function createOrderDocuments(
   return {
     textNow(shopId, id) {
       const links = orderLinks.now()
-      if (!cache.isOn() || !links) return undefined
-      const found = cache.recall(id, () => read(id, links.urlOf))
+      if (!cache.isEnabled() || !links) return undefined
+      const found = cache.getOrLoad(id, () => read(id, links.urlOf))
       return found instanceof Promise || found?.shopId !== shopId ? undefined : found.text
     },
   }

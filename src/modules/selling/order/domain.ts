@@ -1,12 +1,12 @@
 import type { fulfilments, orderNotes } from '../../../../db/schema/fulfilments.ts'
 import type { disputes, refunds } from '../../../../db/schema/payments.ts'
 import type { orderEvents, orderGiftCards, orderLines, orders } from '../../../../db/schema/selling.ts'
-import { windowOf } from '../../../core/date-range.ts'
+import { timeRangeOf } from '../../../core/date-range.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { storedMailAddress } from '../../../lib/mail-address.ts'
 import type { Optional } from '../../../lib/objects.ts'
-import { wordsOf } from '../../../lib/search-terms.ts'
-import { reachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
+import { searchTermsOf } from '../../../lib/search-terms.ts'
+import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import {
   hasFailed,
   hasNoReferences,
@@ -28,7 +28,7 @@ export type OrderNote = typeof orderNotes.$inferSelect
 export type OrderStatus = Order['status']
 
 /** The transitions of an order. Refunds show in its `paymentStatus`, never in its status. */
-export const orderTransitions = reachable('PENDING_PAYMENT', {
+export const orderTransitions = assertReachable('PENDING_PAYMENT', {
   PENDING_PAYMENT: ['PAID', 'EXPIRED', 'CANCELLED'],
   PAID: ['CONFIRMED', 'COMPENSATING'],
   CONFIRMED: ['FULFILLED', 'CANCELLED'],
@@ -40,7 +40,7 @@ export const orderTransitions = reachable('PENDING_PAYMENT', {
 } as const satisfies Transitions<OrderStatus>)
 
 /** The transitions of a refund. */
-export const refundTransitions = reachable('PENDING', {
+export const refundTransitions = assertReachable('PENDING', {
   PENDING: ['SUCCEEDED', 'FAILED', 'CLAIMABLE', 'MANUAL'],
   // An expired claim, and money that the shopper's bank returned, must still be paid.
   CLAIMABLE: ['SUCCEEDED', 'MANUAL'],
@@ -50,7 +50,7 @@ export const refundTransitions = reachable('PENDING', {
 } as const satisfies Transitions<Refund['status']>)
 
 /** The transitions of a dispute. A bank may reclaim money that it had returned; LOST is final. */
-export const disputeTransitions = reachable('OPEN', {
+export const disputeTransitions = assertReachable('OPEN', {
   OPEN: ['WON', 'LOST'],
   WON: ['LOST'],
   LOST: [],
@@ -93,7 +93,7 @@ export type OrderFilter = { readonly shopId: string } & Optional<
  * @throws AppError INVALID, naming the parameter, for an invalid day, or a window that is reversed or over 365 days
  */
 export function filterOf({ from, to, q, number, toFulfil, ...rest }: OrderQuery & { shopId: string }): OrderFilter {
-  const { since, until } = windowOf({ from, to })
+  const { since, until } = timeRangeOf({ from, to })
   return {
     ...rest,
     ...(number === undefined ? {} : { number: Number(number) }),
@@ -141,7 +141,7 @@ function searchFilterOf(q: string, number: string | undefined): Partial<OrderFil
   const [, digits] = /^#0*([1-9]\d{0,8})$/.exec(q) ?? []
   if (digits !== undefined) return number === undefined || number === digits ? { number: Number(digits) } : { number: 0 }
   if (q.startsWith('order_')) return { id: q }
-  return q === '' ? {} : { words: wordsOf(storedMailAddress(q), queryWordsMax) }
+  return q === '' ? {} : { words: searchTermsOf(storedMailAddress(q), queryWordsMax) }
 }
 
 /** Words stored for an order. Titles come last, so that only they are cut. */
@@ -163,7 +163,7 @@ export function searchWordsOf(
     ...lines.map(({ sku }) => sku),
     ...lines.flatMap(({ title, variantTitle }) => [title, variantTitle]),
   ]
-  return wordsOf(texts.filter((text) => text !== null).join(' '), wordsMax)
+  return searchTermsOf(texts.filter((text) => text !== null).join(' '), wordsMax)
 }
 
 /** Whether an order with this number and these words matches a query's words. */

@@ -1,6 +1,6 @@
 /** Metrics of orders and refunds, in Prometheus' text format. */
 import type { Deps } from '../../../core/deps.ts'
-import { known, labelled, type Sample } from '../../../lib/prometheus.ts'
+import { labelledMetric, optionalMetric, type Sample } from '../../../lib/prometheus.ts'
 import { orderStatuses, refundStatuses } from './domain.ts'
 import type { OrderDeps } from './providers.ts'
 import { ordersByStatus as countOrders, type UnfinishedCount, type UnfinishedFigures, unfinishedOf } from './saga/backlog-store.ts'
@@ -10,28 +10,28 @@ type Figures = { readonly byStatus: ReadonlyMap<string, number> | undefined; rea
 
 /** Counts orders by status. The more there are, the less often they are counted. */
 export const ordersByStatus = ({ db, orderFigures }: FiguresDeps): Promise<ReadonlyMap<string, number>> =>
-  orderFigures.byStatus.fresh(() => countOrders(db.read))
+  orderFigures.byStatus.get(() => countOrders(db.read))
 
 /** Counts unfinished orders and refunds; the counts are some seconds old at most. */
 export const unfinishedOrders = ({ db, orderFigures }: FiguresDeps): Promise<UnfinishedFigures> =>
-  orderFigures.unfinished.fresh(() => unfinishedOf(db.read))
+  orderFigures.unfinished.get(() => unfinishedOf(db.read))
 
 const byStatus = (status: string, value: number): Sample => ({ labels: { status }, value })
 const secondsSince = (now: number, at: number): number => Math.max(0, now - at) / 1_000
 
 /** The metrics of unfinished rows, with this prefix. */
 const unfinishedLines = (name: string, what: string, all: readonly UnfinishedCount[] | undefined, now: number): string[] => [
-  ...labelled(
+  ...labelledMetric(
     `souk_${name}s_unfinished`,
     `${what} that are to be gone on with, of the 10000 that are due first.`,
     (all ?? []).map(({ status, count }) => byStatus(status, count)),
   ),
-  ...labelled(
+  ...labelledMetric(
     `souk_${name}_oldest_age_seconds`,
     'How old the oldest of them is.',
     (all ?? []).map(({ status, oldestAt }) => byStatus(status, secondsSince(now, oldestAt))),
   ),
-  ...known(
+  ...optionalMetric(
     `souk_${name}_overdue_seconds`,
     'For how long the first of them has waited to be gone on with; 0: its time has not come.',
     all && Math.max(0, ...all.map(({ dueAt }) => secondsSince(now, dueAt))),
@@ -49,13 +49,13 @@ export function orderMetrics(
   // Every processor that can refund is listed from the start, so that its first refund shows as an increase.
   const refunded = new Set(['gift_card', ...processors.keys(), ...[...refunds.keys()].map((words) => words.split(' ')[0] ?? '')])
   return [
-    ...labelled(
+    ...labelledMetric(
       'souk_order_moves_total',
       'Orders that this process has placed (PENDING_PAYMENT), or moved on to the status.',
       orderStatuses.filter((status) => status !== 'PAID').map((status) => byStatus(status, moves.get(status) ?? 0)),
       'counter',
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_refunds_total',
       'Refunds that this process has begun, by processor and what they came to.',
       [...refunded].flatMap((processor) =>
@@ -66,13 +66,13 @@ export function orderMetrics(
       ),
       'counter',
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_orders',
       'Orders of all shops, by status.',
       all ? orderStatuses.map((status) => byStatus(status, all.get(status) ?? 0)) : [],
     ),
     ...unfinishedLines('saga', 'Orders', unfinished?.sagas, now),
     ...unfinishedLines('refund', 'Refunds', unfinished?.refunds, now),
-    ...known('souk_payment_messages_waiting', 'Messages of processors that are still to be worked.', unfinished?.messages),
+    ...optionalMetric('souk_payment_messages_waiting', 'Messages of processors that are still to be worked.', unfinished?.messages),
   ]
 }

@@ -1,9 +1,9 @@
 import type { Writer } from '../../../../db/engine.ts'
-import { createErrands } from '../../../core/background-tasks.ts'
+import { createBackgroundTasks } from '../../../core/background-tasks.ts'
 import type { Deps } from '../../../core/deps.ts'
-import type { LanesAtWork } from '../../../core/partitioned-queue.ts'
+import type { BusyLanes } from '../../../core/partitioned-queue.ts'
 import { createTally } from '../../../lib/prometheus.ts'
-import { createKept } from '../../../lib/stale-while-revalidate.ts'
+import { createStaleWhileRevalidate } from '../../../lib/stale-while-revalidate.ts'
 import type { CustomerDeps } from '../../customers/customer/index.ts'
 import type { MailDeps } from '../../messaging/mail/index.ts'
 import type { PaymentDeps } from '../../payments/payment/index.ts'
@@ -22,7 +22,7 @@ export function orderCacheProviders({ db }: Deps) {
   return {
     orderCache,
     /** Called inside every write that changes what an order shows. */
-    orderChanged: (tx: Writer, orderId: string) => tx.afterCommit(() => orderCache.forget(orderId)),
+    orderChanged: (tx: Writer, orderId: string) => tx.afterCommit(() => orderCache.delete(orderId)),
   }
 }
 
@@ -43,17 +43,17 @@ export function orderProviders(deps: MailDeps & CustomerDeps & ReturnType<typeof
     refundCounts,
     /** The last counts of all orders and of unfinished ones, for the metrics. */
     orderFigures: {
-      byStatus: createKept<ReadonlyMap<string, number>>(clock.monotonic),
-      unfinished: createKept<UnfinishedFigures>(clock.monotonic),
+      byStatus: createStaleWhileRevalidate<ReadonlyMap<string, number>>(clock.monotonic),
+      unfinished: createStaleWhileRevalidate<UnfinishedFigures>(clock.monotonic),
     },
     orderStore,
     fulfilmentStore: createFulfilmentStore(orderChanged),
     orderDocuments: createOrderDocuments(orderCache, orderStore, orderLinks),
-    lanesAtWork: new Set() as LanesAtWork,
+    lanesAtWork: new Set() as BusyLanes,
     /** With another processor to try, a request waits this long for the first one. */
     failOver: { patienceMs: 10_000 },
     /** Runs webhooks' work in the background. */
-    errands: createErrands({ log }),
+    errands: createBackgroundTasks({ log }),
   }
 }
 export type OrderDeps = AffiliateDeps & CartDeps & PaymentDeps & MailDeps & ReturnType<typeof orderProviders>

@@ -1,4 +1,4 @@
-import type { Asked } from '../../../core/csv-list.ts'
+import type { ListRequest } from '../../../core/csv-list.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
@@ -56,7 +56,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         csv: csvOf(
           'orders',
           Orders,
-          ({ shop, query: { page: _, limit: __, ...filter } }: Asked<OrderQuery & PageQuery>, slice) =>
+          ({ shop, query: { page: _, limit: __, ...filter } }: ListRequest<OrderQuery & PageQuery>, slice) =>
             orderRows(deps, { ...filter, shopId: shop.id }, slice),
           { table: orderTable, keyOf: ({ order }) => order.number },
         ),
@@ -129,7 +129,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       ({ query: { page, limit, status }, shop }) => listRefunds(deps, { shopId: shop.id, status }, sliceOf({ page, limit })),
       {
         access: 'orderRead',
-        csv: csvOf('refunds', Refunds, ({ shop, query: { status } }: Asked<{ status?: Refund['status'] }>, slice) =>
+        csv: csvOf('refunds', Refunds, ({ shop, query: { status } }: ListRequest<{ status?: Refund['status'] }>, slice) =>
           listRefunds(deps, { shopId: shop.id, status }, slice),
         ),
         query: ListRefunds,

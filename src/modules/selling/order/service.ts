@@ -4,7 +4,7 @@ import { AppError } from '../../../core/errors.ts'
 import type { Attempt } from '../../../core/idempotency.ts'
 import type { Money } from '../../../lib/money.ts'
 import type { Optional } from '../../../lib/objects.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { enqueueMessage } from '../../messaging/webhook/index.ts'
 import { audit } from '../../operations/audit/index.ts'
 import { isOpenPayment } from '../../payments/payment/domain.ts'
@@ -55,7 +55,7 @@ export async function readOrder(
 export async function listOrders(
   { db, orderStore, orderLinks }: OrderDeps,
   query: OrderQuery & { shopId: string },
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<OrderView> & { totalCapped?: true }> {
   const { ids, total, isCapped } = await findingStore.list(db.read, filterOf(query), slice)
   const { urlOf } = await orderLinks.ready()
@@ -83,7 +83,7 @@ export async function readRefund(
 }
 
 /** Lists a shop's refunds, newest first. */
-export async function listRefunds({ orderStore }: OrderDeps, filter: RefundFilter, slice: Slice): Promise<Page<RefundView>> {
+export async function listRefunds({ orderStore }: OrderDeps, filter: RefundFilter, slice: PageSlice): Promise<Page<RefundView>> {
   const { rows, total } = await orderStore.listRefunds(filter, slice)
   return pageOf(rows.map(refundView), total, slice)
 }
@@ -140,7 +140,7 @@ export async function cancelOrder(deps: OrderDeps, request: CancelRequest): Prom
   const order = await ownOrder(deps, request)
   const isDone = order.status === 'CANCELLED' || order.status === 'COMPENSATING'
   const context = requestSagaContext(deps, request.attempt.key)
-  if (!(request.attempt.resumed && isDone)) await beginCancel(deps, order, request, context)
+  if (!(request.attempt.isResumed && isDone)) await beginCancel(deps, order, request, context)
   await runSaga(deps, order.id, context)
   return readOrder(deps, request, order.id)
 }
@@ -229,7 +229,7 @@ export type Parcel = {
 export async function fulfilOrder(deps: OrderDeps, request: OrderRequest, parcel: Omit<Parcel, 'lines'>): Promise<OrderView> {
   const { shopId, orderId, attempt } = request
   const { status } = await ownOrder(deps, request)
-  if (!(attempt.resumed && status === 'FULFILLED')) await sendParcel(deps, request, parcel)
+  if (!(attempt.isResumed && status === 'FULFILLED')) await sendParcel(deps, request, parcel)
   return readOrder(deps, { shopId }, orderId)
 }
 
@@ -256,7 +256,7 @@ async function sendParcel(
     const before = await store.lock(tx, orderId)
     if (!before) throw noSuchOrder()
     const parcels = await store.parcelsOf(tx, orderId)
-    const known = attempt.resumed && parcels.find(({ attemptKey }) => attemptKey === attempt.key)
+    const known = attempt.isResumed && parcels.find(({ attemptKey }) => attemptKey === attempt.key)
     if (known) return known
     const refunds = await store.refundsOf(tx, orderId)
     if (refunds.some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')

@@ -5,11 +5,11 @@ import { insertAllOf, lockAsKnownOf, lockedRowsOf, prepare, rowsOf, updateOf, va
 import { fulfilments, orderNotes } from '../../../../db/schema/fulfilments.ts'
 import { disputes, payments, refunds } from '../../../../db/schema/payments.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders } from '../../../../db/schema/selling.ts'
-import { leaseIsFree, leaseMs, leaseOf } from '../../../core/leases.ts'
-import { type Due, dueOf } from '../../../core/partitioned-queue.ts'
-import { movesOf } from '../../../core/state-machine.ts'
+import { leaseIsFreeCondition, leaseMs, leaseOf } from '../../../core/leases.ts'
+import { type DueItem, selectDue } from '../../../core/partitioned-queue.ts'
+import { createStateMachine } from '../../../core/state-machine.ts'
 import type { Optional } from '../../../lib/objects.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import type { Payment } from '../../payments/payment/domain.ts'
 import {
   type Dispute,
@@ -170,7 +170,7 @@ const refundLease = updateOf(
     isNotNull(refunds.resumeAt),
     // Only the run that saw it unsent may send it.
     sql`${refunds.sentAt} is not distinct from ${sql.placeholder('wasSentAt')}`,
-    leaseIsFree(refunds),
+    leaseIsFreeCondition(refunds),
   ),
 )
 
@@ -179,9 +179,16 @@ const refundLease = updateOf(
  * @param counts called inside the write for every order and refund that is new or changed its status
  */
 export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx: Writer, orderId: string) => void, counts: Counts) {
-  const orderMoves = movesOf(orders, orderTransitions, { changed: (tx, order) => changed(tx, order.id), moved: counts.order, known })
-  const disputeMoves = movesOf(disputes, disputeTransitions, { changed: (tx, { orderId }) => changed(tx, orderId) })
-  const refundMoves = movesOf(refunds, refundTransitions, { changed: (tx, { orderId }) => changed(tx, orderId), moved: counts.refund })
+  const orderMoves = createStateMachine(orders, orderTransitions, {
+    onChange: (tx, order) => changed(tx, order.id),
+    onMove: counts.order,
+    known,
+  })
+  const disputeMoves = createStateMachine(disputes, disputeTransitions, { onChange: (tx, { orderId }) => changed(tx, orderId) })
+  const refundMoves = createStateMachine(refunds, refundTransitions, {
+    onChange: (tx, { orderId }) => changed(tx, orderId),
+    onMove: counts.refund,
+  })
 
   async function find(id: string): Promise<Order | undefined> {
     return read.first(prepared.order, { id })
@@ -208,7 +215,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     /** Reads an order with all that it shows. SQLite answers synchronously, and so from one moment. */
     whole(id: string): FullOrder | undefined | Promise<FullOrder | undefined> {
       const { order, lines, giftCards, events, payments: paid, refunds: back, disputes: disputed } = prepared
-      const parts = read.together(() => {
+      const parts = read.inSnapshot(() => {
         const found = read.first(order, { id })
         if (!found) return undefined
         const allOf = <Row>(query: Prepared<Row, 'read'>) => read.all(query, { orderId: id })
@@ -227,7 +234,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       return from.all(prepared.events, { orderId })
     },
     async saga(id: string): Promise<Saga | undefined> {
-      const parts = read.together(() => [read.first(prepared.order, { id }), read.all(prepared.payments, { orderId: id })] as const)
+      const parts = read.inSnapshot(() => [read.first(prepared.order, { id }), read.all(prepared.payments, { orderId: id })] as const)
       const [order, paid] = await Promise.all(parts)
       return order && { order, payments: paid }
     },
@@ -330,7 +337,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     moveRefund: refundMoves.move,
     changeRefund: refundMoves.change,
     /** Lists a shop's refunds, newest first. */
-    listRefunds: ({ shopId, status }: RefundFilter, slice: Slice) =>
+    listRefunds: ({ shopId, status }: RefundFilter, slice: PageSlice) =>
       selectSlice(read, refunds, {
         where: and(eq(refunds.shopId, shopId), status === undefined ? undefined : eq(refunds.status, status)),
         order: [desc(refunds.id)],
@@ -353,13 +360,13 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     },
 
     /** Unfinished orders due by `now`, longest waiting first for each processor. */
-    toResume: (now: number, limit: number): Promise<Due[]> =>
-      dueOf(read, sql`orders where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit),
-    refundsToResume: (now: number, limit: number): Promise<Due[]> =>
-      dueOf(read, sql`refunds where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit),
+    toResume: (now: number, limit: number): Promise<DueItem[]> =>
+      selectDue(read, sql`orders where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit),
+    refundsToResume: (now: number, limit: number): Promise<DueItem[]> =>
+      selectDue(read, sql`refunds where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit),
     /** Unpaid orders whose time is over, longest first for each processor. */
-    toExpire: (now: number, limit: number): Promise<Due[]> =>
-      dueOf(read, sql`orders where status = 'PENDING_PAYMENT' and expires_at <= ${now}`, 'expires_at', limit),
+    toExpire: (now: number, limit: number): Promise<DueItem[]> =>
+      selectDue(read, sql`orders where status = 'PENDING_PAYMENT' and expires_at <= ${now}`, 'expires_at', limit),
     async toComplete(sentBefore: number, limit: number): Promise<string[]> {
       const due = and(sql`status = 'FULFILLED'`, lte(orders.fulfilledAt, sentBefore))
       const rows = await read.select({ id: orders.id }).from(orders).where(due).orderBy(asc(orders.fulfilledAt)).limit(limit)

@@ -1,4 +1,4 @@
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { audited } from '../../operations/audit/index.ts'
@@ -20,7 +20,7 @@ export type GoLiveDeps = KybDeps & GiftCardDeps & DiscountDeps & OrderDeps
  */
 export const goLive = <Answer>(
   deps: GoLiveDeps,
-  by: Change<ShopContext>,
+  by: CommandContext<ShopContext>,
   answerOf: (live: { shop: Shop; publishableKey: string }) => Answer,
 ): Promise<Answer> =>
   audited(deps, by, { action: 'shop.went_live', subject: by.shop.id }, async (tx, tell) => {

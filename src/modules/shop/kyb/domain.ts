@@ -1,7 +1,7 @@
 import type { kybEvents, kybRecords, Owner } from '../../../../db/schema/kyb.ts'
 import { AppError } from '../../../core/errors.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { reachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
+import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 
 export type KybRecord = typeof kybRecords.$inferSelect
@@ -14,7 +14,7 @@ export type KybCohort = KybRecord['cohort']
 export type KybRegion = 'GULF' | 'MONGOLIA' | 'US'
 
 /** A rejected record stays so: the merchant files another. */
-export const kybTransitions = reachable('PENDING', {
+export const kybTransitions = assertReachable('PENDING', {
   PENDING: ['APPROVED', 'REJECTED'],
   APPROVED: [],
   REJECTED: [],

@@ -1,10 +1,10 @@
 import type { Reader, Writer } from '../../../../db/engine.ts'
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
-import { assertExpected } from '../../../core/versions.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { assertVersion } from '../../../core/versions.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { assertCountry } from '../countries/domain.ts'
 import { verifyShops } from '../shop/index.ts'
@@ -33,7 +33,7 @@ const noSuchRecord = () => new AppError('NOT_FOUND', 'No such KYB record')
  * @throws AppError INVALID for an unknown country or wrong shares; CONFLICT while another record of the merchant is
  * pending or approved
  */
-export async function fileKyb(deps: KybDeps, by: Change<ShopContext>, input: KybInput): Promise<KybView> {
+export async function fileKyb(deps: KybDeps, by: CommandContext<ShopContext>, input: KybInput): Promise<KybView> {
   assertCountry(input.country, 'country')
   const now = deps.clock.now()
   const id = deps.newId('kyb')
@@ -88,7 +88,7 @@ export const listBusinesses = (
 export async function listKyb(
   { kybStore }: KybDeps,
   { status, sort = 'newest' }: { status?: KybStatus | undefined; sort?: KybOrder | undefined },
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<AdminKybView>> {
   const { rows, total } = await kybStore.list(status, sort, slice)
   const events = await kybStore.eventsOf(rows.map(({ id }) => id))
@@ -112,7 +112,7 @@ export async function readKyb({ kybStore }: KybDeps, id: string): Promise<AdminK
  */
 export function decideKyb(
   deps: KybDeps,
-  { actor, expected }: Pick<Change, 'actor' | 'expected'>,
+  { actor, expected }: Pick<CommandContext, 'actor' | 'expected'>,
   id: string,
   { decision, reason }: { decision: KybDecision; reason: string | null },
 ): Promise<AdminKybView> {
@@ -120,7 +120,7 @@ export function decideKyb(
   return audited(deps, { actor }, { action, subject: id }, async (tx, tell) => {
     const before = await deps.kybStore.find(id, tx)
     if (!before) throw noSuchRecord()
-    assertExpected(expected, before.version)
+    assertVersion(expected, before.version)
     const now = deps.clock.now()
     const after = await deps.kybStore.decide(tx, id, decision, { reason, decidedAt: now, updatedAt: now, version: before.version + 1 })
     if (!after) throw new AppError('CONFLICT', 'The record is decided already')

@@ -3,8 +3,8 @@ import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { kybEvents, kybRecords } from '../../../../db/schema/kyb.ts'
-import { movesOf } from '../../../core/state-machine.ts'
-import type { Slice } from '../../../lib/page.ts'
+import { createStateMachine } from '../../../core/state-machine.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import {
   type Business,
   type KybCohort,
@@ -34,7 +34,7 @@ const approvedCohort = prepare((queries) =>
 )
 const insert = insertOf(kybRecords)
 const insertEvent = insertOf(kybEvents)
-const transitions = movesOf(kybRecords, kybTransitions)
+const transitions = createStateMachine(kybRecords, kybTransitions)
 
 export const createKybStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(id: string, from: Pick<Reader, 'first'> = read): Promise<KybRecord | undefined> {
@@ -58,7 +58,7 @@ export const createKybStore = ({ read }: Pick<Database, 'read'>) => ({
     return new Map(rows.map((row) => [row.merchantId, { id: row.id, legalName: row.legalName }]))
   },
   /** By filing date, which the ids contain. */
-  list: (status: KybStatus | undefined, order: KybOrder, slice: Slice) =>
+  list: (status: KybStatus | undefined, order: KybOrder, slice: PageSlice) =>
     selectSlice(read, kybRecords, {
       where: status && eq(kybRecords.status, status),
       order: [order === 'oldest' ? asc(kybRecords.id) : desc(kybRecords.id)],

@@ -2,19 +2,19 @@
 import type { FlatMethod, ShippingMethod, ShippingRate, ShippingZone, ZonedMethod } from '../../../../db/schema/shop.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Money } from '../../../lib/money.ts'
-import { defined, type Optional } from '../../../lib/objects.ts'
-import { isFlat, isRest, names, type Parcel, reachOf } from '../../../lib/shipping-offers.ts'
+import { type Optional, withoutUndefined } from '../../../lib/objects.ts'
+import { isFlat, isRestOfWorld, namesCountry, type ParcelContents, zonesOf } from '../../../lib/shipping-offers.ts'
 import { assertCountry, type Provinces, provinceCodes } from '../countries/domain.ts'
 
 export {
   chargeOf,
   type Destination,
-  type Offer,
   offerOf,
   offersOf,
-  type Parcel,
-  reaches,
-  type Sending,
+  type ParcelContents,
+  type ShippingOffer,
+  type ShippingQuery,
+  shipsTo,
 } from '../../../lib/shipping-offers.ts'
 
 export const methodsMax = 100
@@ -28,7 +28,7 @@ export const gramsMax = 1_000_000_000_000
 export type PackedLine = { quantity: number; weightGrams: number; requiresShipping: boolean }
 
 /** Returns what must be shipped and its weight in grams. */
-export function parcelOf(lines: readonly PackedLine[]): Parcel {
+export function parcelOf(lines: readonly PackedLine[]): ParcelContents {
   const sent = lines.filter(({ requiresShipping }) => requiresShipping)
   return {
     isNeeded: lines.length === 0 || sent.length > 0,
@@ -52,10 +52,12 @@ export function coverageOf(methods: readonly ShippingMethod[], country: string):
   if (methods.length === 0) return { whole: true, provinces: [] }
   const provinces: string[] = []
   for (const method of methods) {
-    const reach = reachOf(method)
+    const reach = zonesOf(method)
     if (reach.everywhere) return { whole: true, provinces: [] }
     for (const zone of reach.zones) {
-      const isOf = isRest(zone) ? !methods.some((other) => other !== method && names(other, country)) : zone.countries?.includes(country)
+      const isOf = isRestOfWorld(zone)
+        ? !methods.some((other) => other !== method && namesCountry(other, country))
+        : zone.countries?.includes(country)
       if (!isOf) continue
       if (zone.provinces === undefined) return { whole: true, provinces: [] }
       provinces.push(...zone.provinces)
@@ -108,7 +110,13 @@ function parseZonedMethod(
   if (!zones) throw invalidRow(at, 'zones', 'needed beside rates: at least one')
   if (!rates) throw invalidRow(at, 'rates', 'needed beside zones: at least one')
   assertZones(zones, at, table)
-  return { code, title, zones: zones.map((zone) => defined(zone)), rates: parseRates(rates, at), ...(freeOver ? { freeOver } : {}) }
+  return {
+    code,
+    title,
+    zones: zones.map((zone) => withoutUndefined(zone)),
+    rates: parseRates(rates, at),
+    ...(freeOver ? { freeOver } : {}),
+  }
 }
 
 function assertZones(zones: readonly Optional<ShippingZone>[], at: number, table: Provinces): void {
@@ -174,7 +182,7 @@ function parseRates(rates: NonNullable<MethodInput['rates']>, at: number): Shipp
       )
     before = bound
   }
-  return rates.map(({ upToGrams, upToAmount, amount }) => ({ ...defined({ upToGrams, upToAmount }), amount }))
+  return rates.map(({ upToGrams, upToAmount, amount }) => ({ ...withoutUndefined({ upToGrams, upToAmount }), amount }))
 }
 
 /** @throws AppError INVALID, naming the field, for an amount in another currency than the shop's */

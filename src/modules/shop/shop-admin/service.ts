@@ -1,4 +1,4 @@
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import { type CatalogDeps, invalidateShopDocuments } from '../../catalog/products/index.ts'
 import { audited } from '../../operations/audit/index.ts'
 import type { Shop, ShopStatus } from '../shop/domain.ts'
@@ -12,7 +12,7 @@ export type ShopAdminDeps = ShopDeps & Pick<CatalogDeps, 'documents'>
  */
 export const setShopStatus = (
   deps: ShopAdminDeps,
-  { actor, expected }: Pick<Change, 'actor' | 'expected'>,
+  { actor, expected }: Pick<CommandContext, 'actor' | 'expected'>,
   id: string,
   status: ShopStatus,
 ): Promise<Shop> =>

@@ -2,7 +2,7 @@ import type { apiKeys, ShopPages, shopHosts, shops, wallets } from '../../../../
 import { AppError } from '../../../core/errors.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { literalAddressOf } from '../../../lib/networks.ts'
-import { reachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
+import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 
 export type Shop = typeof shops.$inferSelect
@@ -20,7 +20,7 @@ export type ShopFilter = {
 }
 
 /** KYB_VERIFIED: the merchant's business is approved. */
-export const shopTransitions = reachable('ACTIVE', {
+export const shopTransitions = assertReachable('ACTIVE', {
   ACTIVE: ['KYB_VERIFIED', 'SUSPENDED'],
   KYB_VERIFIED: ['SUSPENDED'],
   SUSPENDED: ['ACTIVE', 'KYB_VERIFIED'],

@@ -3,7 +3,7 @@ import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { shopHosts, shops } from '../../../../db/schema/shop.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import type { Shop, ShopHost } from './domain.ts'
 
 const byShopAndHost = rowsOf(shopHosts, ['shopId', 'host'])
@@ -33,7 +33,7 @@ export const createHostStore = ({ read }: Pick<Database, 'read'>) => ({
     return from.first(byShopAndHost, { shopId, host })
   },
   /** Oldest first. */
-  list: (shopId: string, slice: Slice) =>
+  list: (shopId: string, slice: PageSlice) =>
     selectSlice(read, shopHosts, {
       where: eq(shopHosts.shopId, shopId),
       order: [asc(shopHosts.createdAt), asc(shopHosts.host)],

@@ -1,13 +1,13 @@
 /** Host names of storefronts, proven by DNS records. */
 import type { Writer } from '../../../../db/engine.ts'
-import { type Actor, type Change, system } from '../../../core/command-context.ts'
+import { type Actor, type CommandContext, system } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { TxtAnswer } from '../../../core/outgoing.ts'
-import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { dayMs } from '../../../lib/day.ts'
-import { isReservedHost, normalHost, storefrontHostOf } from '../../../lib/host-names.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { isReservedHost, normalizeHost, storefrontHostOf } from '../../../lib/host-names.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { inParallel } from '../../../lib/parallel.ts'
 import { audit, audited } from '../../operations/audit/index.ts'
 import { hostMissingMaxMs, hostsPerShopMax, isOpen, matchesProof, proofName, proofPrefix, type Shop, type ShopHost } from './domain.ts'
@@ -25,7 +25,7 @@ const recheckAfterFailureMs = 60 * 60 * 1000
 const noSuchHost = () => new AppError('NOT_FOUND', 'The shop has no such host name')
 
 /** Lists the host names of a shop, oldest first. */
-export async function listHosts({ hostStore }: HostDeps, shop: Pick<Shop, 'id'>, slice: Slice): Promise<Page<ShopHost>> {
+export async function listHosts({ hostStore }: HostDeps, shop: Pick<Shop, 'id'>, slice: PageSlice): Promise<Page<ShopHost>> {
   const { rows, total } = await hostStore.list(shop.id, slice)
   return pageOf(rows, total, slice)
 }
@@ -34,7 +34,7 @@ export async function listHosts({ hostStore }: HostDeps, shop: Pick<Shop, 'id'>,
  * Adds a host name to a shop, with the DNS record to create.
  * @throws AppError INVALID for an unusable name; CONFLICT if the shop has it, or at the limit
  */
-export function addHost(deps: ShopDeps, by: Change, text: string): Promise<ShopHost> {
+export function addHost(deps: ShopDeps, by: CommandContext, text: string): Promise<ShopHost> {
   const host = parseStorefrontHost(deps, text)
   const shopId = by.shop.id
   const proof = `${proofPrefix}${Buffer.from(deps.randomBytes(proofBytes)).toString('base64url')}`
@@ -52,11 +52,11 @@ export function addHost(deps: ShopDeps, by: Change, text: string): Promise<ShopH
 
 /** @throws AppError INVALID */
 function parseStorefrontHost({ config }: Pick<ShopDeps, 'config'>, text: string): string {
-  const host = normalHost(text)
+  const host = normalizeHost(text)
   if (host === undefined)
     throw new AppError('INVALID', 'host (body): must be a name with a dot, as shop.example.com, without port, path and trailing dot')
   if (isReservedHost(host)) throw new AppError('INVALID', 'host (body): a name that nobody can have in the public DNS')
-  if (config.publicUrl !== undefined && host === normalHost(new URL(config.publicUrl).hostname))
+  if (config.publicUrl !== undefined && host === normalizeHost(new URL(config.publicUrl).hostname))
     throw new AppError('INVALID', 'host (body): the name of this service itself')
   return host
 }
@@ -70,12 +70,12 @@ async function findHost({ hostStore }: HostDeps, shopId: string, text: string, t
 }
 
 /** @throws AppError NOT_FOUND, PRECONDITION_FAILED */
-export function removeHost(deps: ShopDeps, by: Change, text: string): Promise<void> {
+export function removeHost(deps: ShopDeps, by: CommandContext, text: string): Promise<void> {
   const shopId = by.shop.id
   return audited(deps, by, { action: 'shop.host_removed', subject: shopId }, async (tx, tell) => {
     const row = await findHost(deps, shopId, text, tx)
-    assertExpected(by.expected, row.version)
-    unlessStale((await deps.hostStore.remove(tx, row)) || undefined)
+    assertVersion(by.expected, row.version)
+    assertNotStale((await deps.hostStore.remove(tx, row)) || undefined)
     tell({ before: { host: row.host, verified: row.verifiedAt !== null } })
   })
 }
@@ -92,7 +92,7 @@ const dnsFailureTexts: Readonly<Record<Extract<TxtAnswer, { failure: string }>['
  * its proof is there too.
  * @throws AppError NOT_FOUND; CONFLICT with what the DNS answered
  */
-export async function verifyHost(deps: ShopDeps, by: Change, text: string): Promise<ShopHost> {
+export async function verifyHost(deps: ShopDeps, by: CommandContext, text: string): Promise<ShopHost> {
   const shopId = by.shop.id
   const { host, proof } = await findHost(deps, shopId, text)
   const answer = await deps.lookUpTxt(proofName(host))
@@ -108,12 +108,12 @@ export async function verifyHost(deps: ShopDeps, by: Change, text: string): Prom
     if (holder && holder.shopId !== shopId) {
       if (matchesProof(strings, holder.proof))
         throw new AppError('CONFLICT', 'Another shop has this host name, and its proof is in the DNS as well: take that record away first')
-      unlessStale(await endVerification(tx, deps, holder, by.actor))
+      assertNotStale(await endVerification(tx, deps, holder, by.actor))
     }
     const now = deps.clock.now()
     const isNew = before.verifiedAt === null
     const change = { verifiedAt: before.verifiedAt ?? now, checkedAt: now, missingSince: null, version: before.version + Number(isNew) }
-    const row = unlessStale(await deps.hostStore.update(tx, before, change))
+    const row = assertNotStale(await deps.hostStore.update(tx, before, change))
     tell({ before: { host, verified: !isNew }, after: { host, verified: true } })
     return row
   })

@@ -1,15 +1,15 @@
 import type { Writer } from '../../../../db/engine.ts'
 import type { TaxRate } from '../../../../db/schema/shop.ts'
-import type { Change } from '../../../core/command-context.ts'
+import type { CommandContext } from '../../../core/command-context.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { StaffRole } from '../../../core/roles.ts'
-import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { isApiKey, newApiKey, prefixOf } from '../../../lib/api-keys.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { isCurrency } from '../../../lib/money.ts'
-import { defined, type Optional, pick } from '../../../lib/objects.ts'
+import { type Optional, pick, withoutUndefined } from '../../../lib/objects.ts'
 import { sha256 } from '../../../lib/seal.ts'
 import { addFirstOwner, membershipOf } from '../../identity/member/index.ts'
 import { audit, audited, nthLastActionAt } from '../../operations/audit/index.ts'
@@ -243,7 +243,7 @@ export type ShopChange = Optional<
   }
 >
 /** `also` runs inside the write. */
-type ShopWrite = Change & { readonly also?: (tx: Writer) => void }
+type ShopWrite = CommandContext & { readonly also?: (tx: Writer) => void }
 
 /** @throws AppError INVALID, NOT_FOUND, PRECONDITION_FAILED; CONFLICT for another currency once there are prices */
 export async function changeShop(deps: ShopDeps, by: ShopWrite, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
@@ -265,7 +265,7 @@ export async function changeShop(deps: ShopDeps, by: ShopWrite, { storefrontOrig
         'currency (body): the shop has prices, of products, shipping, gift cards or discounts, in the one that it has',
       )
     return {
-      ...defined(rest),
+      ...withoutUndefined(rest),
       ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
       // Nested fields that are left out stay, too.
       contact: { ...before.contact, ...contact },
@@ -279,7 +279,7 @@ export async function changeShop(deps: ShopDeps, by: ShopWrite, { storefrontOrig
  * Replaces all tax rates.
  * @throws AppError INVALID for an unknown country or region, or a repeated one; NOT_FOUND; PRECONDITION_FAILED
  */
-export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[]): Promise<Shop> {
+export async function setTaxRates(deps: ShopDeps, by: CommandContext, taxRates: TaxRate[]): Promise<Shop> {
   for (const [at, { country }] of taxRates.entries()) assertCountry(country, `data.${at}.country`)
   const table = taxRates.some(({ region }) => region) ? await loadProvinceTable() : noProvinces
   const places = new Set<string>()
@@ -300,7 +300,7 @@ export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[
  * Replaces all shipping methods.
  * @throws AppError INVALID as `parseMethods`, and for another currency than the shop's; NOT_FOUND; PRECONDITION_FAILED
  */
-export async function setShippingMethods(deps: ShopDeps, by: Change, input: readonly MethodInput[]): Promise<Shop> {
+export async function setShippingMethods(deps: ShopDeps, by: CommandContext, input: readonly MethodInput[]): Promise<Shop> {
   const namesProvinces = input.some(({ zones = [] }) => zones.some((zone) => zone.provinces))
   const shippingMethods = parseMethods(input, namesProvinces ? await loadProvinceTable() : noProvinces)
   return update(deps, by, { action: 'shop.shipping_methods_set', version: 'shippingMethodsVersion' }, ({ currency }) => {
@@ -314,14 +314,14 @@ type ShopChanges = (before: Shop, tx: Writer) => Partial<Shop> | Promise<Partial
 type ShopSection = { action: string; version: 'version' | 'taxRatesVersion' | 'shippingMethodsVersion' }
 
 /** @throws AppError NOT_FOUND, PRECONDITION_FAILED */
-function update(deps: ShopDeps, by: Change, { action, version }: ShopSection, change: ShopChanges): Promise<Shop> {
+function update(deps: ShopDeps, by: CommandContext, { action, version }: ShopSection, change: ShopChanges): Promise<Shop> {
   const { id } = by.shop
   return audited(deps, by, { action, subject: id }, async (tx, tell) => {
     const before = await deps.shopStore.find(id, tx)
     if (!before) throw noSuchShop()
-    assertExpected(by.expected, before[version])
+    assertVersion(by.expected, before[version])
     const changes = { ...(await change(before, tx)), updatedAt: deps.clock.now(), [version]: before[version] + 1 }
-    const shop = unlessStale(await deps.shopStore.update(tx, id, changes, { [version]: before[version] }))
+    const shop = assertNotStale(await deps.shopStore.update(tx, id, changes, { [version]: before[version] }))
     tell(shopDifference(before, shop))
     return shop
   })
@@ -347,7 +347,7 @@ async function assertHourlyLimit(tx: Writer, { clock }: ShopDeps, { action, subj
 }
 
 /** Audits a reading of the secret key, and reads it in the same write, before it is returned. */
-function auditKeyReading<T>(deps: ShopDeps, by: Change<ShopContext>, read: (tx: Writer) => Promise<T>): Promise<T> {
+function auditKeyReading<T>(deps: ShopDeps, by: CommandContext<ShopContext>, read: (tx: Writer) => Promise<T>): Promise<T> {
   const entry = { action: keyRead, subject: by.shop.id }
   return audited(deps, by, entry, async (tx) => {
     await assertHourlyLimit(tx, deps, { ...entry, most: privateKeyReadsPerHour, what: 'asked for' })
@@ -359,7 +359,7 @@ function auditKeyReading<T>(deps: ShopDeps, by: Change<ShopContext>, read: (tx: 
  * Returns the shop's secret key, after the audit row is stored.
  * @throws AppError RATE_LIMITED after ten readings within an hour
  */
-export async function readPrivateKey(deps: ShopDeps, by: Change<ShopContext>): Promise<string> {
+export async function readPrivateKey(deps: ShopDeps, by: CommandContext<ShopContext>): Promise<string> {
   const { shop } = by
   const key = await auditKeyReading(deps, by, (tx) => deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx))
   if (!key?.sealed) throw new AppError('NOT_FOUND', 'The shop has no private key')
@@ -370,7 +370,7 @@ export async function readPrivateKey(deps: ShopDeps, by: Change<ShopContext>): P
  * Audits a repeated rotation response, which shows the key again, as a reading.
  * @throws AppError RATE_LIMITED as `readPrivateKey`
  */
-export const auditRepeatedKeyReading = (deps: ShopDeps, by: Change<ShopContext>): Promise<void> =>
+export const auditRepeatedKeyReading = (deps: ShopDeps, by: CommandContext<ShopContext>): Promise<void> =>
   auditKeyReading(deps, by, async () => undefined)
 
 /**
@@ -379,7 +379,7 @@ export const auditRepeatedKeyReading = (deps: ShopDeps, by: Change<ShopContext>)
  */
 export function rotatePrivateKey(
   deps: ShopDeps,
-  by: Change<ShopContext>,
+  by: CommandContext<ShopContext>,
   graceSeconds: number,
 ): Promise<{ privateKey: string; previousKeyExpiresAt: string }> {
   const { shopStore: store, clock } = deps
@@ -406,7 +406,7 @@ export async function deleteExpiredKeys({ db, clock, shopStore }: ShopDeps): Pro
 }
 
 /** Returns the shop's custodial wallet, created at the first call. Its key is sealed and never returned. */
-export async function ensureCustodyWallet(deps: ShopDeps, { shop, actor }: Change): Promise<Wallet> {
+export async function ensureCustodyWallet(deps: ShopDeps, { shop, actor }: CommandContext): Promise<Wallet> {
   const existing = await deps.shopStore.findWallet(shop.id)
   if (existing) return existing
   // Loaded at the first use, so that the start stays fast.

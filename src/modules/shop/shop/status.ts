@@ -1,7 +1,7 @@
 import type { Writer } from '../../../../db/engine.ts'
 import type { Actor } from '../../../core/command-context.ts'
-import { assertExpected, type Expected, unlessStale } from '../../../core/versions.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { assertNotStale, assertVersion, type ExpectedVersion } from '../../../core/versions.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import type { Difference } from '../../operations/audit/domain.ts'
 import { audit } from '../../operations/audit/index.ts'
 import { recordVerifiedShops } from '../../operations/kpi/index.ts'
@@ -13,7 +13,7 @@ import { noSuchShop } from './service.ts'
  * Lists all shops of the instance, newest first.
  * @param filter `q` is part of a handle or title, or the id of a shop or merchant
  */
-export async function listShops({ shopStore }: Pick<ShopDeps, 'shopStore'>, filter: ShopFilter, slice: Slice): Promise<Page<Shop>> {
+export async function listShops({ shopStore }: Pick<ShopDeps, 'shopStore'>, filter: ShopFilter, slice: PageSlice): Promise<Page<Shop>> {
   const { rows, total } = await shopStore.list(filter, slice)
   return pageOf(rows, total, slice)
 }
@@ -40,11 +40,11 @@ export async function verifyShops(tx: Writer, deps: ShopDeps, { merchantId, acto
 export async function changeShopStatus(
   tx: Writer,
   { shopStore: store, clock }: ShopDeps,
-  { id, asked: filter, expected }: { id: string; asked: ShopStatus; expected: Expected | undefined },
+  { id, asked: filter, expected }: { id: string; asked: ShopStatus; expected: ExpectedVersion | undefined },
 ): Promise<{ shop: Shop; difference: Difference }> {
   const before = await store.find(id, tx)
   if (!before) throw noSuchShop()
-  assertExpected(expected, before.version)
+  assertVersion(expected, before.version)
   const to = resolveStatus(before, filter, { isApproved: await store.isApproved(tx, before.merchantId) })
   if (to === before.status) return { shop: before, difference: shopDifference(before, before) }
   const now = clock.now()
@@ -53,7 +53,7 @@ export async function changeShopStatus(
     to === 'SUSPENDED'
       ? store.move(tx, before, ['ACTIVE', 'KYB_VERIFIED'], to, fields)
       : store.move(tx, before, ['SUSPENDED'], to, { ...fields, ...(to === 'KYB_VERIFIED' && { verifiedAt: before.verifiedAt ?? now }) })
-  const shop = unlessStale(await moved)
+  const shop = assertNotStale(await moved)
   if (before.verifiedAt === null && shop.verifiedAt !== null)
     await recordVerifiedShops(tx, { merchantId: shop.merchantId, shopIds: [id], at: shop.verifiedAt })
   return { shop, difference: shopDifference(before, shop) }

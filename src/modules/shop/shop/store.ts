@@ -9,11 +9,11 @@ import { shopMail } from '../../../../db/schema/mail.ts'
 import { giftCards } from '../../../../db/schema/selling.ts'
 import { apiKeys, shops, wallets } from '../../../../db/schema/shop.ts'
 import { createCache } from '../../../core/cache.ts'
-import { movesOf } from '../../../core/state-machine.ts'
+import { createStateMachine } from '../../../core/state-machine.ts'
 import { bytesOfId } from '../../../lib/ids.ts'
 import { pick } from '../../../lib/objects.ts'
-import type { Slice } from '../../../lib/page.ts'
-import { moveOf, type SourceOf } from '../../../lib/transitions.ts'
+import type { PageSlice } from '../../../lib/page.ts'
+import { type SourceOf, transitionOf } from '../../../lib/transitions.ts'
 import { type ApiKey, type KeyAndShop, type Shop, type ShopFilter, type ShopStatus, shopTransitions, type Wallet } from './domain.ts'
 
 export type ShopStore = ReturnType<typeof createShopStore>
@@ -65,12 +65,12 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
   /** Recently used keys and shops, by hash and id. Every function below that changes one invalidates it. */
   const keyCache = createCache<KeyAndShop>({ version: foreignVersion, entriesMax: cachedMax })
   const shopCache = createCache<Shop>({ version: foreignVersion, entriesMax: cachedMax })
-  const invalidateKeys = (tx: Writer, isStale: (key: KeyAndShop) => boolean) => tx.afterCommit(() => keyCache.forgetWhere(isStale))
+  const invalidateKeys = (tx: Writer, isStale: (key: KeyAndShop) => boolean) => tx.afterCommit(() => keyCache.deleteWhere(isStale))
   function invalidateShop(tx: Writer, { id }: Pick<Shop, 'id'>): void {
     invalidateKeys(tx, (key) => key.shop.id === id)
-    tx.afterCommit(() => shopCache.forget(id))
+    tx.afterCommit(() => shopCache.delete(id))
   }
-  const transitions = movesOf(shops, shopTransitions, { changed: invalidateShop, guard: isExpectedVersion })
+  const transitions = createStateMachine(shops, shopTransitions, { onChange: invalidateShop, guard: isExpectedVersion })
 
   function readShop(id: string): Shop | undefined | Promise<Shop | undefined> {
     const matchesQuery = read.first(byId, { id })
@@ -87,7 +87,7 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
   return {
     /** Outside a write, the object is shared and must not be changed. */
     async find(id: string, tx?: Writer): Promise<Readonly<Shop> | undefined> {
-      if (!tx) return shopCache.recall(id, () => readShop(id))
+      if (!tx) return shopCache.getOrLoad(id, () => readShop(id))
       return tx.first(byId, { id })
     },
     async findByName(name: string): Promise<Shop | undefined> {
@@ -109,7 +109,7 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     },
 
     /** Newest first. */
-    list: ({ q, status, mode }: ShopFilter, slice: Slice) =>
+    list: ({ q, status, mode }: ShopFilter, slice: PageSlice) =>
       selectSlice(read, shops, {
         where: and(status && eq(shops.status, status), mode && eq(shops.mode, mode), q === undefined ? undefined : matchesQuery(q)),
         order: [desc(shops.id)],
@@ -129,7 +129,7 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     ): Promise<Shop | undefined> => transitions.move(tx, id, from, to, fields, { wasVersion: version }),
     /** Makes all active shops of a merchant KYB_VERIFIED, and returns them. */
     async verifyAll(tx: Writer, merchantId: string, now: number): Promise<Shop[]> {
-      const { from, to } = moveOf(shopTransitions, 'ACTIVE', 'KYB_VERIFIED')
+      const { from, to } = transitionOf(shopTransitions, 'ACTIVE', 'KYB_VERIFIED')
       const verified = await tx
         .update(shops)
         .set({ status: to, verifiedAt: now, updatedAt: now, version: sql`${shops.version} + 1` })
@@ -140,9 +140,9 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     },
 
     /** Finds a key by hash, valid or not. Synchronous on SQLite. */
-    findKey: (hash: string): KeyAndShop | undefined | Promise<KeyAndShop | undefined> => keyCache.recall(hash, () => readKey(hash)),
+    findKey: (hash: string): KeyAndShop | undefined | Promise<KeyAndShop | undefined> => keyCache.getOrLoad(hash, () => readKey(hash)),
     /** Returns whether `findKey` is synchronous. */
-    findsKeysAtOnce: (): boolean => keyCache.isOn(),
+    findsKeysAtOnce: (): boolean => keyCache.isEnabled(),
     /** Returns the newest key of a kind without an expiry. */
     async currentKey(
       shopId: string,

@@ -16,16 +16,16 @@ export async function hasAllLogs(
   reading: ChainReading,
   node: NodeState,
   filter: LogFilter,
-  { doubted, headers }: NodeAnswer,
+  { missedBlocks, headers }: NodeAnswer,
 ): Promise<boolean> {
-  if (doubted.length === 0) return true
+  if (missedBlocks.length === 0) return true
   const hashes = new Map(headers.map((header) => [header?.number, header?.hash]))
-  const logs = { ...filter, from: Math.min(...doubted), to: Math.max(...doubted) }
+  const logs = { ...filter, from: Math.min(...missedBlocks), to: Math.max(...missedBlocks) }
   const otherNodes = reading.nodes.others(node).filter(({ notBefore }) => notBefore <= deps.clock.now())
   for (const witness of [...otherNodes, node]) {
-    const second = await ask(deps, reading, witness, { blocks: doubted, logs })
-    if (!second || doubted.some((number, nth) => second.headers[nth]?.hash !== hashes.get(number))) continue
-    const omittedLog = second.logs.find(({ blockNumber }) => doubted.includes(blockNumber))
+    const second = await ask(deps, reading, witness, { blocks: missedBlocks, logs })
+    if (!second || missedBlocks.some((number, nth) => second.headers[nth]?.hash !== hashes.get(number))) continue
+    const omittedLog = second.logs.find(({ blockNumber }) => missedBlocks.includes(blockNumber))
     if (!omittedLog) return true
     await recordRefusal(
       deps,

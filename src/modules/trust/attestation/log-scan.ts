@@ -1,6 +1,6 @@
 /** Reads new blocks of a chain: each step reads one range in one write. */
 import { isUniqueViolation } from '../../../../db/engine.ts'
-import type { Block } from '../../../core/chain.ts'
+import type { BlockTag } from '../../../core/chain.ts'
 import { storeLogs, writeAtPosition } from './chain-write.ts'
 import { hasAllLogs } from './consensus-check.ts'
 import { Contradiction } from './domain.ts'
@@ -49,11 +49,11 @@ async function checkHead(deps: SyncDeps, reading: ChainReading, node: NodeState)
   const { nodes, sync } = reading
   const tag = nodes.tag()
   const cursor = sync.countedToHash === null ? [] : [sync.countedTo]
-  const blocks: Block[] = [...new Set<Block>(['latest', tag])]
+  const blocks: BlockTag[] = [...new Set<BlockTag>(['latest', tag])]
   const answer = await ask(deps, reading, node, { blocks: [...blocks, ...cursor] })
   if (!answer) return retryStep
   const [head, tagged, counted] = [answer.headers[0], answer.headers[blocks.indexOf(tag)], answer.headers[blocks.length]]
-  if (answer.knowsNoFinality) return markWithoutFinality(deps, reading, node)
+  if (answer.lacksFinality) return markWithoutFinality(deps, reading, node)
   if (!head) return retryAfterBehind(deps, reading, node, 'it has no newest block')
   const tip = nodes.tipOf(node, tagged, head.number)
   if (sync.countedToHash !== null) {
@@ -84,7 +84,7 @@ async function writeProgress(
 }
 
 async function markWithoutFinality(deps: SyncDeps, { chain, nodes }: ChainReading, node: NodeState): Promise<Step> {
-  node.knowsNoFinality = true
+  node.lacksFinality = true
   if (nodes.isByDepth()) {
     const { chainId } = chain
     deps.log.warn('chain.no_finality', {
@@ -114,7 +114,7 @@ async function readRange(deps: SyncDeps, reading: ChainReading, node: NodeState,
   const [tagged, end] = answer.headers
   const counted = answer.headers[2 + before.length]
   const rangeHeaders = answer.headers.slice(1, 2 + before.length).filter((header) => header !== undefined)
-  if (answer.knowsNoFinality) return markWithoutFinality(deps, reading, node)
+  if (answer.lacksFinality) return markWithoutFinality(deps, reading, node)
   if (sync.countedToHash !== null && counted && counted.hash !== sync.countedToHash) return handleFork(deps, reading, node)
   if (!tagged || !end || rangeHeaders.length <= before.length || (sync.countedToHash !== null && !counted))
     return retryAfterBehind(deps, reading, node, `it does not have blocks that it had before, up to ${to}`)

@@ -2,8 +2,17 @@
  * The nodes of a chain as this process knows them: which one is asked next, how long each rests, and how many blocks
  * are requested.
  */
-import type { Block, ChainNode, Header, NodeError } from '../../../core/chain.ts'
-import { type Breaker, closed, failed, isToProbe, lets, probed, probing, succeeded } from '../../../lib/breaker.ts'
+import type { BlockHeader, BlockTag, ChainNode, NodeError } from '../../../core/chain.ts'
+import {
+  afterFailure,
+  afterProbe,
+  afterSuccess,
+  type Breaker,
+  closedBreaker,
+  isClosed,
+  isProbeDue,
+  startProbe,
+} from '../../../lib/breaker.ts'
 import type { ChainSetting } from '../../../lib/chain-settings.ts'
 import {
   confirmationsOf,
@@ -31,7 +40,7 @@ export type NodeState = ChainNode & {
   notBefore: number
   /** Failures in a row. The pauses grow with them. */
   failures: number
-  knowsNoFinality: boolean
+  lacksFinality: boolean
   /** How far the node said that blocks may be counted. */
   tip: Tip | undefined
   /** The last contradiction with stored rows, and how often it occurred. */
@@ -45,10 +54,10 @@ export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[
   const nodes = chainNodes.map(
     (node): NodeState => ({
       ...node,
-      breaker: closed,
+      breaker: closedBreaker,
       notBefore: 0,
       failures: 0,
-      knowsNoFinality: false,
+      lacksFinality: false,
       tip: undefined,
       contradicted: { by: '', times: 0 },
     }),
@@ -59,9 +68,9 @@ export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[
   let failedRanges = 0
 
   const mayAsk = (node: NodeState) =>
-    node.notBefore <= now() && (lets(node.breaker) || isToProbe(node.breaker, now())) && (isByDepth() || !node.knowsNoFinality)
+    node.notBefore <= now() && (isClosed(node.breaker) || isProbeDue(node.breaker, now())) && (isByDepth() || !node.lacksFinality)
   /** Whether blocks are counted by their depth instead of by finality. */
-  const isByDepth = () => chain.confirmations !== undefined || nodes.every(({ knowsNoFinality }) => knowsNoFinality)
+  const isByDepth = () => chain.confirmations !== undefined || nodes.every(({ lacksFinality }) => lacksFinality)
   const inTurn = () => nodes.map((_, nth) => nodes[(current + nth) % nodes.length] as NodeState)
 
   function pause(node: NodeState, ms: number): void {
@@ -78,28 +87,28 @@ export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[
     /** How deep a block must be before it is counted. */
     confirmations: () => chain.confirmations ?? confirmationsOf(chain.chainId),
     /** The block tag that tells how far blocks may be counted. */
-    tag: (): Block => (isByDepth() ? 'latest' : 'finalized'),
+    tag: (): BlockTag => (isByDepth() ? 'latest' : 'finalized'),
     /** Returns the node to ask: the current one unless it rests. A node with an open breaker is asked as its probe. */
     next(): NodeState | undefined {
       const node = inTurn().find(mayAsk)
       if (!node) return undefined
       current = nodes.indexOf(node)
-      node.breaker = probing(node.breaker, now())
+      node.breaker = startProbe(node.breaker, now())
       return node
     },
     /** Returns a node other than the current one, or than `excluded`, and not on `host`. Undefined if there is none. */
     nextOther(excluded?: NodeState, host?: string): NodeState | undefined {
       const skipped = excluded ?? nodes[current]
       const node = inTurn().find((candidate) => candidate !== skipped && candidate.host !== host && mayAsk(candidate))
-      if (node) node.breaker = probing(node.breaker, now())
+      if (node) node.breaker = startProbe(node.breaker, now())
       return node
     },
     /** When the next node may be asked. */
     nextAt: () => Math.min(...nodes.map(({ notBefore, breaker }) => Math.max(notBefore, breaker.state === 'OPEN' ? breaker.probeAt : 0))),
     /** Returns the other nodes whose breaker is closed. */
-    others: (node: NodeState): readonly NodeState[] => nodes.filter((candidate) => candidate !== node && lets(candidate.breaker)),
+    others: (node: NodeState): readonly NodeState[] => nodes.filter((candidate) => candidate !== node && isClosed(candidate.breaker)),
     answered(node: NodeState): void {
-      node.breaker = node.breaker.state === 'HALF_OPEN' ? probed(node.breaker, true, now()) : succeeded(node.breaker)
+      node.breaker = node.breaker.state === 'HALF_OPEN' ? afterProbe(node.breaker, true, now()) : afterSuccess(node.breaker)
       node.failures = 0
     },
     /**
@@ -113,7 +122,8 @@ export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[
         return
       }
       if (kind === 'FAULT') {
-        node.breaker = node.breaker.state === 'HALF_OPEN' ? probed(node.breaker, false, now(), random()) : failed(node.breaker, now())
+        node.breaker =
+          node.breaker.state === 'HALF_OPEN' ? afterProbe(node.breaker, false, now(), random()) : afterFailure(node.breaker, now())
         // A timeout may mean that the range is too large.
         if (blocksRequested !== undefined && blocksRequested > 1 && /timeout/.test(message))
           rangeSize = rangeSizeAfterRefusal(blocksRequested, undefined)
@@ -133,7 +143,7 @@ export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[
     contradicted(node: NodeState, contradiction: string): boolean {
       const timesOf = (candidate: NodeState) => (candidate.contradicted.by === contradiction ? candidate.contradicted.times : 0)
       node.contradicted = { by: contradiction, times: timesOf(node) + 1 }
-      const answering = nodes.filter((candidate) => candidate === node || lets(candidate.breaker))
+      const answering = nodes.filter((candidate) => candidate === node || isClosed(candidate.breaker))
       return answering.every((candidate) => timesOf(candidate) > 0) && answering.reduce((sum, candidate) => sum + timesOf(candidate), 0) > 1
     },
     /** Rests a node that is on another fork than the others. */
@@ -152,7 +162,7 @@ export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[
     /** How long the main thread is left to requests after a range, in milliseconds. */
     restMs: 0,
     /** Returns how far blocks may be counted, from the header of the tag and the number of the newest block. */
-    tipOf(node: NodeState, tagged: Header | undefined, head: number | undefined): Tip | undefined {
+    tipOf(node: NodeState, tagged: BlockHeader | undefined, head: number | undefined): Tip | undefined {
       if (!tagged) return undefined
       const target = isByDepth() ? tagged.number - this.confirmations() : tagged.number
       node.tip = { target, head: Math.max(head ?? node.tip?.head ?? tagged.number, tagged.number) }

@@ -1,7 +1,7 @@
 /** The state of the sync of every chain. */
-import { lets } from '../../../lib/breaker.ts'
+import { isClosed } from '../../../lib/breaker.ts'
 import { isoTimes } from '../../../lib/objects.ts'
-import { labelled } from '../../../lib/prometheus.ts'
+import { labelledMetric } from '../../../lib/prometheus.ts'
 import { type ChainStatus, statusOf } from './domain.ts'
 import type { NodeState } from './nodes.ts'
 import type { AttestationDeps } from './providers.ts'
@@ -48,7 +48,7 @@ function nodesOf(
   { chainId, provider }: Pick<ChainStatus, 'chainId' | 'provider'>,
 ) {
   const now = clock.now()
-  const stateOf = ({ breaker, notBefore }: NodeState) => (!lets(breaker) ? 'failing' : notBefore > now ? 'resting' : 'ready')
+  const stateOf = ({ breaker, notBefore }: NodeState) => (!isClosed(breaker) ? 'failing' : notBefore > now ? 'resting' : 'ready')
   return (chainNodes.get(chainId)?.all ?? []).map((node) => ({
     host: node.host,
     inUse: node.host === provider,
@@ -75,39 +75,39 @@ export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: Chain
     }),
   )
   return [
-    ...labelled(
+    ...labelledMetric(
       'souk_chain_counted_to',
       'The last block whose attestations are counted.',
       each(({ countedTo }) => countedTo),
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_chain_head',
       'The newest block that a node told of.',
       each(({ head }) => head),
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_chain_lag_blocks',
       'Blocks between the two.',
       each(({ lag }) => lag),
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_chain_halted',
       'Whether nothing is read until an operator says so.',
       each(({ haltedAt }) => Number(haltedAt !== null)),
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_chain_backfills',
       'Addresses of which older blocks are still to be read.',
       each(({ backfills }) => backfills),
     ),
-    ...labelled('souk_chain_rescan_differences', 'What the last rescan found otherwise than it is here.', differences),
-    ...labelled(
+    ...labelledMetric('souk_chain_rescan_differences', 'What the last rescan found otherwise than it is here.', differences),
+    ...labelledMetric(
       'souk_chain_logs_total',
       'Logs by registered addresses that this process has read.',
       [...chainLogs].map(([chain, value]) => ({ labels: { chain: String(chain) }, value })),
       'counter',
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_chain_repayments_total',
       'What became of repayments that lenders attest.',
       attestedCounts.all().map(([label, value]) => {
@@ -116,7 +116,7 @@ export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: Chain
       }),
       'counter',
     ),
-    ...labelled(
+    ...labelledMetric(
       'souk_chain_errors_total',
       'What nodes did not give as they should.',
       chainFailures.all().map(([label, value]) => {

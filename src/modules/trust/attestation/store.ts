@@ -12,7 +12,7 @@ import {
   revocations,
   trustRegistry,
 } from '../../../../db/schema/trust.ts'
-import { leaseIsFree, leaseMs, leaseOf, noLease } from '../../../core/leases.ts'
+import { leaseIsFreeCondition, leaseMs, leaseOf, noLease } from '../../../core/leases.ts'
 import { type SchemaName, schemaNames } from '../../../lib/eas.ts'
 import type { Backfill, ChainSync, Checkpoint, Deltas, Registry } from './domain.ts'
 
@@ -21,7 +21,7 @@ const byChain = rowsOf(chainSyncs, ['chainId'])
 const lockedByChain = lockedRowsOf(chainSyncs, ['chainId'])
 const insertSync = insertOf(chainSyncs, 'leave')
 const changeSync = changeOf(chainSyncs, eq(chainSyncs.chainId, which))
-const acquireSyncLease = changeOf(chainSyncs, and(eq(chainSyncs.chainId, which), leaseIsFree(chainSyncs)))
+const acquireSyncLease = changeOf(chainSyncs, and(eq(chainSyncs.chainId, which), leaseIsFreeCondition(chainSyncs)))
 const releaseSyncLease = changeOf(chainSyncs, and(eq(chainSyncs.chainId, which), eq(chainSyncs.leaseHolder, sql.placeholder('holder'))))
 const insertCheckpoint = insertOf(chainCheckpoints, 'leave')
 const backfillsOf = rowsOf(chainBackfills, ['chainId'], asc(chainBackfills.id))
@@ -78,7 +78,7 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   /** Reads one snapshot. */
   async registry(): Promise<Registry> {
-    const [found, registered, granted] = await read.together(() =>
+    const [found, registered, granted] = await read.inSnapshot(() =>
       Promise.all([read.first(generation), read.all(addresses), read.all(allGrants)]),
     )
     return {

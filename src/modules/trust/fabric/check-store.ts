@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Checked, type Finding, findingsOf, problemsMax, type Rule } from '../../../core/integrity-check.ts'
+import { type CheckContext, checkRules, type Finding, problemsMax, type Rule } from '../../../core/integrity-check.ts'
 import { activeTimesOf, alwaysActive, type Grant, grantLine, grantsOf, type Owner } from './domain.ts'
 
 const addressesBatch = 200
@@ -80,8 +80,8 @@ const rules = (): readonly Rule[] => [
 ]
 
 /** Checks that the stored counts and grants match the registries and attestations. */
-export async function* checkTrustFabric(db: Checked): AsyncGenerator<Finding> {
-  yield* findingsOf(db, rules())
+export async function* checkTrustFabric(db: CheckContext): AsyncGenerator<Finding> {
+  yield* checkRules(db, rules())
   yield { subject: 'grants', problems: await grantProblems(db.read) }
 }
 
@@ -97,7 +97,7 @@ type GrantCheckRow = {
 }
 
 /** Compares grants with wallets and the histories of their owners, a page of addresses per statement. */
-async function grantProblems(read: Checked['read']): Promise<string[]> {
+async function grantProblems(read: CheckContext['read']): Promise<string[]> {
   const problems: string[] = []
   for (let last = ''; problems.length < problemsMax; ) {
     const addresses = sql`select address from (select address from attester_wallets union select address from grants) a

@@ -1,10 +1,10 @@
 /** The wallets of the platform's verifiers. */
 import type { Writer } from '../../../../db/engine.ts'
-import { type Change, withLocks } from '../../../core/command-context.ts'
+import { type CommandContext, withLocks } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
-import { assertExpected } from '../../../core/versions.ts'
+import { assertVersion } from '../../../core/versions.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { platform, type Wallet, walletView } from './domain.ts'
@@ -12,7 +12,7 @@ import type { TrustDeps } from './providers.ts'
 import { changeWallets } from './registry.ts'
 import { assertForward, parseMoment, parseWallet, parseWalletAddress, type WalletBody } from './wallets.ts'
 
-type WriteContext = Pick<Change, 'actor' | 'expected' | 'write'>
+type WriteContext = Pick<CommandContext, 'actor' | 'expected' | 'write'>
 
 const noSuchWallet = () => new AppError('NOT_FOUND', 'No such platform wallet')
 const differenceIn = (before: Wallet | undefined, after: Wallet) =>
@@ -57,7 +57,7 @@ export function changePlatformWallet(
     await store.raise(tx)
     const before = await store.findWallet(id, tx)
     if (before?.owner !== 'PLATFORM') throw noSuchWallet()
-    assertExpected(context.expected, before.version)
+    assertVersion(context.expected, before.version)
     const after = { ...before, ...fields }
     assertForward(after, 'to')
     if (after.address === before.address && after.fromAt === before.fromAt && after.toAt === before.toAt) return view(before)
@@ -83,7 +83,10 @@ export async function readPlatformWallet({ trustStore }: Pick<TrustDeps, 'trustS
 }
 
 /** Lists platform wallets, newest first. */
-export async function listPlatformWallets({ trustStore }: Pick<TrustDeps, 'trustStore'>, slice: Slice): Promise<Page<PlatformWalletView>> {
+export async function listPlatformWallets(
+  { trustStore }: Pick<TrustDeps, 'trustStore'>,
+  slice: PageSlice,
+): Promise<Page<PlatformWalletView>> {
   const { rows, total } = await trustStore.listPlatformWallets(slice)
   return pageOf(rows.map(view), total, slice)
 }

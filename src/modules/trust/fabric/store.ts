@@ -14,7 +14,7 @@ import {
   trustCounts,
   trustRegistry,
 } from '../../../../db/schema/trust.ts'
-import type { Slice } from '../../../lib/page.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import type { Attestation, CountName, Grant, Holder, Wallet } from './domain.ts'
 
 export type Backfill = typeof chainBackfills.$inferSelect
@@ -84,7 +84,7 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
     return Map.groupBy(rows, ({ ownerId }) => ownerId)
   },
   /** Newest first. */
-  listPlatformWallets: (slice: Slice) =>
+  listPlatformWallets: (slice: PageSlice) =>
     selectSlice(read, attesterWallets, { where: eq(attesterWallets.owner, 'PLATFORM'), order: [desc(attesterWallets.id)], ...slice }),
   /** Reads all wallets of these addresses, of any owner. */
   async walletsAt(tx: Writer, addresses: readonly string[]): Promise<Wallet[]> {
@@ -204,12 +204,14 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
   },
   /** Reads how far each chain is read, with the generation of the registry in the same snapshot. */
   async progress(): Promise<{ generation: number; chains: ChainSync[] }> {
-    const [found, chains] = await read.together(() => Promise.all([read.first(generation), read.all(allChains)]))
+    const [found, chains] = await read.inSnapshot(() => Promise.all([read.first(generation), read.all(allChains)]))
     return { generation: found?.generation ?? 0, chains }
   },
   /** Reads all grants in the order of `registryHash`, with chains and generation of the same snapshot. */
   async registry(): Promise<{ generation: number; grants: Grant[]; chains: ChainSync[] }> {
-    const [found, rows, chains] = await read.together(() => Promise.all([read.first(generation), read.all(allGrants), read.all(allChains)]))
+    const [found, rows, chains] = await read.inSnapshot(() =>
+      Promise.all([read.first(generation), read.all(allGrants), read.all(allChains)]),
+    )
     return { generation: found?.generation ?? 0, grants: rows, chains }
   },
 })

@@ -1,12 +1,12 @@
 import type { methodologies } from '../../../../db/schema/trust.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { reachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
+import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 
 export type Methodology = typeof methodologies.$inferSelect
 export type MethodologyStatus = Methodology['status']
 
-export const methodologyTransitions = reachable('ACTIVE', {
+export const methodologyTransitions = assertReachable('ACTIVE', {
   ACTIVE: ['SUPERSEDED', 'REVOKED'],
   SUPERSEDED: ['REVOKED'],
   REVOKED: [],

@@ -1,10 +1,10 @@
 import type { Writer } from '../../../../db/engine.ts'
-import { type Change, withLocks } from '../../../core/command-context.ts'
+import { type CommandContext, withLocks } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
-import { assertExpected } from '../../../core/versions.ts'
+import { assertVersion } from '../../../core/versions.ts'
 import { pick } from '../../../lib/objects.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { findLender, lockLender } from '../../lending/lender/index.ts'
 import { audit, audited } from '../../operations/audit/index.ts'
 import { addCounts } from '../fabric/index.ts'
@@ -21,7 +21,7 @@ import {
 import type { MethodologyDeps } from './providers.ts'
 import type { MethodologyFilter } from './store.ts'
 
-type WriteContext = Pick<Change, 'actor' | 'expected' | 'write'>
+type WriteContext = Pick<CommandContext, 'actor' | 'expected' | 'write'>
 export type MethodologyDraft = { lenderId: string; version: string; contentHash: string; documentUrl: string }
 
 const noSuchMethodology = () => new AppError('NOT_FOUND', 'No such methodology')
@@ -106,7 +106,7 @@ export function changeMethodology(
     await lockLender(tx, deps, methodology.lenderId)
     const before = await store.locked(tx, id)
     if (!before) throw noSuchMethodology()
-    assertExpected(context.expected, before.version)
+    assertVersion(context.expected, before.version)
     const isStatusChange = status !== undefined && status !== before.status
     const after = isStatusChange ? await transitionTo(deps, tx, before, status) : before
     if (!after) throw new AppError('CONFLICT', `status (body): a methodology that is ${before.status} cannot become so`)
@@ -130,7 +130,7 @@ export async function readMethodology(
 export async function listMethodologies(
   { methodologyStore }: Pick<MethodologyDeps, 'methodologyStore'>,
   filter: MethodologyFilter,
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<MethodologyView>> {
   const { rows, total } = await methodologyStore.list(filter, slice)
   return pageOf(rows.map(methodologyView), total, slice)

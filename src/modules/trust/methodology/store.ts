@@ -3,8 +3,8 @@ import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { methodologies } from '../../../../db/schema/trust.ts'
-import { movesOf } from '../../../core/state-machine.ts'
-import type { Slice } from '../../../lib/page.ts'
+import { createStateMachine } from '../../../core/state-machine.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import { type Methodology, type MethodologyStatus, methodologyTransitions } from './domain.ts'
 
 const byId = rowsOf(methodologies, ['id'])
@@ -19,7 +19,7 @@ const anyOfLender = prepare((queries) =>
     .limit(1),
 )
 const insert = insertOf(methodologies)
-const transitions = movesOf(methodologies, methodologyTransitions)
+const transitions = createStateMachine(methodologies, methodologyTransitions)
 
 export type MethodologyFilter = { lenderId?: string | undefined; status?: MethodologyStatus | undefined }
 
@@ -42,7 +42,7 @@ export const createMethodologyStore = ({ read }: Pick<Database, 'read'>) => ({
     return (await tx.first(anyOfLender, { lenderId })) !== undefined
   },
   /** Newest first. */
-  list({ lenderId, status }: MethodologyFilter, slice: Slice) {
+  list({ lenderId, status }: MethodologyFilter, slice: PageSlice) {
     const conditions: (SQL | undefined)[] = [
       lenderId ? eq(methodologies.lenderId, lenderId) : undefined,
       status ? eq(methodologies.status, status) : undefined,

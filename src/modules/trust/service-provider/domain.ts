@@ -1,6 +1,6 @@
 import type { serviceProviderStatusHistory, serviceProviders } from '../../../../db/schema/trust.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
-import { reachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
+import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import { type Difference, differenceOf, redacted } from '../../operations/audit/domain.ts'
 import { type Wallet, walletView } from '../fabric/domain.ts'
 
@@ -9,7 +9,7 @@ export type ProviderStatus = ServiceProvider['status']
 export type Archetype = ServiceProvider['archetype']
 export type ProviderStatusEntry = typeof serviceProviderStatusHistory.$inferSelect
 
-export const providerTransitions = reachable('PENDING_REVIEW', {
+export const providerTransitions = assertReachable('PENDING_REVIEW', {
   PENDING_REVIEW: ['ACTIVE'],
   ACTIVE: ['SUSPENDED'],
   SUSPENDED: ['ACTIVE', 'ARCHIVED'],

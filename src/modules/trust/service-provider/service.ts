@@ -1,9 +1,9 @@
 import type { Writer } from '../../../../db/engine.ts'
-import { type Change, withLocks } from '../../../core/command-context.ts'
+import { type CommandContext, withLocks } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
-import { assertExpected, unlessStale } from '../../../core/versions.ts'
+import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { isoTimes } from '../../../lib/objects.ts'
-import { type Page, pageOf, type Slice } from '../../../lib/page.ts'
+import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { webhookSecret, webhookSecretBytes } from '../../../lib/standard-webhooks.ts'
 import { audited } from '../../operations/audit/index.ts'
 import type { Wallet } from '../fabric/domain.ts'
@@ -25,7 +25,7 @@ import {
 import type { ServiceProviderDeps } from './providers.ts'
 
 const noSuchProvider = () => new AppError('NOT_FOUND', 'No such service provider')
-type WriteContext = Pick<Change, 'actor' | 'expected' | 'write'>
+type WriteContext = Pick<CommandContext, 'actor' | 'expected' | 'write'>
 const holder = (ownerId: string) => ({ owner: 'PROVIDER', ownerId }) as const
 
 /**
@@ -107,7 +107,7 @@ export function changeProvider(
   const work = async (tx: Writer, tell: (difference: ReturnType<typeof providerDifference>) => void) => {
     const before = await store.locked(tx, id)
     if (!before) throw noSuchProvider()
-    assertExpected(context.expected, before.version)
+    assertVersion(context.expected, before.version)
     const wallets = drafts
       ? await setWallets(tx, deps, { ...context, holder: holder(id), drafts })
       : await unchangedWallets(walletsOf(deps, holder(id), tx))
@@ -116,7 +116,7 @@ export function changeProvider(
     let provider = before
     if (isStatusChange || wallets.isChanged || displayName !== before.displayName || archetype !== before.archetype) {
       const fields = { displayName, archetype, updatedAt: clock.now(), version: before.version + 1 }
-      const changed = isStatusChange ? await store.move(tx, before, status, fields) : unlessStale(await store.change(tx, before, fields))
+      const changed = isStatusChange ? await store.move(tx, before, status, fields) : assertNotStale(await store.change(tx, before, fields))
       if (!changed) throw new AppError('CONFLICT', `status (body): a service provider that is ${before.status} cannot become so`)
       provider = changed
     }
@@ -152,13 +152,13 @@ export function rotateSecret(
   return audited(deps, withLocks(deps, context), { action: 'service_provider.secret_rotated', subject: id }, async (tx, tell) => {
     const before = await store.locked(tx, id)
     if (!before) throw noSuchProvider()
-    assertExpected(context.expected, before.version)
+    assertVersion(context.expected, before.version)
     const now = clock.now()
     const [previous] = validSecrets(keyring.unseal(before.sealedSecret, providerSecretSeal(id)), before.previousSecretUntil, now)
     const previousSecretUntil = now + previousSecretMs
     const sealedSecret = keyring.seal(joinSecrets(secret, previous), providerSecretSeal(id))
     const fields = { sealedSecret, previousSecretUntil, updatedAt: now, version: before.version + 1 }
-    unlessStale(await store.change(tx, before, fields))
+    assertNotStale(await store.change(tx, before, fields))
     tell(secretDifference)
     return { webhookSecret: secret, ...isoTimes({ previousUntil: previousSecretUntil }), version: fields.version }
   })
@@ -175,7 +175,7 @@ export async function readProvider(deps: ServiceProviderDeps, id: string): Promi
 export async function listProviders(
   deps: ServiceProviderDeps,
   status: ProviderStatus | undefined,
-  slice: Slice,
+  slice: PageSlice,
 ): Promise<Page<ProviderView>> {
   const { rows, total } = await deps.serviceProviderStore.list(status, slice)
   const ids = rows.map(({ id }) => id)

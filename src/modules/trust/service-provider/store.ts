@@ -3,8 +3,8 @@ import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, lockedRowsOf, prepare, rowsOf } from '../../../../db/prepared.ts'
 import { ingestions, serviceProviderStatusHistory, serviceProviders } from '../../../../db/schema/trust.ts'
-import { movesOf } from '../../../core/state-machine.ts'
-import type { Slice } from '../../../lib/page.ts'
+import { createStateMachine } from '../../../core/state-machine.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import {
   type Archetype,
   type ProviderStatus,
@@ -32,7 +32,7 @@ const incrementCount = prepare((queries) =>
     })
     .where(eq(serviceProviders.id, sql.placeholder('which'))),
 )
-const transitions = movesOf(serviceProviders, providerTransitions)
+const transitions = createStateMachine(serviceProviders, providerTransitions)
 /** One entry per target status. A transition that the table does not allow does not compile. */
 const moveTo = {
   ACTIVE: (tx: Writer, provider: ServiceProvider, fields: Partial<ServiceProvider>) =>
@@ -66,7 +66,7 @@ export const createServiceProviderStore = ({ read }: Pick<Database, 'read'>) => 
     return tx.first(lockedById, { id: which })
   },
   /** Newest first. */
-  list: (status: ProviderStatus | undefined, slice: Slice) =>
+  list: (status: ProviderStatus | undefined, slice: PageSlice) =>
     selectSlice(read, serviceProviders, { where: status && eq(serviceProviders.status, status), order: [desc(id)], ...slice }),
   /** Lists active providers in the order of recommendation. */
   async ranked(of: Archetype | 'all', limit: number): Promise<RankedProvider[]> {

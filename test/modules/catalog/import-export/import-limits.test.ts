@@ -106,20 +106,20 @@ test('uploads that stall shut nobody else out, however many, and hold a bounded 
   expect((await send(app, honest.secretKey, lines('Title', 'Tea'))).body).toMatchObject({ created: 1 })
   const { room } = app.deps.uploading
   for (const connection of stalled) {
-    const { bytes } = room.held()
+    const { bytes } = room.usage()
     for (let sent = 0; sent < 15; sent++) connection.send(chunk)
     // All of it is there before the next one sends.
-    await until(async () => room.held().bodies < 20 || room.held().bytes >= bytes + 15 * mb)
-    if (room.held().bodies < 20) break
+    await until(async () => room.usage().bodies < 20 || room.usage().bytes >= bytes + 15 * mb)
+    if (room.usage().bodies < 20) break
   }
-  expect(room.held().bodies).toBeLessThan(20)
-  expect(room.held().bytes).toBeLessThanOrEqual(64 * mb)
+  expect(room.usage().bodies).toBeLessThan(20)
+  expect(room.usage().bytes).toBeLessThanOrEqual(64 * mb)
   stalled[0]?.send('x')
   expect((await stalled[0]?.answer())?.status).toBe(408)
   expect((await send(app, honest.secretKey, lines('Title', 'Mug'))).body).toMatchObject({ created: 1 })
   for (const connection of stalled) connection.close()
   await until(async () => app.deps.requestCounts.inFlight() === 0)
-  expect(room.held()).toEqual({ bodies: 0, bytes: 0 })
+  expect(room.usage()).toEqual({ bodies: 0, bytes: 0 })
 })
 
 test('sixteen imports are at work at once: the next one is 429, also when its file was on the way already', () => {
@@ -153,7 +153,7 @@ test('a client that leaves while it still sends, and a file that is none, free t
   await using app = await testApp()
   await using served = serveTestApp(app)
   const { secretKey, shop } = await shopIn(app)
-  using pause = spyOn(app.deps.importPauses, 'begin')
+  using pause = spyOn(app.deps.importPauses, 'start')
   const connection = await rawConnection(served.port)
   connection.send(`${head(secretKey, 1_000)}Title\nTea`)
   await until(async () => imports(app, shop.id))

@@ -237,7 +237,7 @@ test('a shop that sends more than eight at once is asked to wait', async () => {
   await using app = await testApp(settings)
   const { secretKey } = await shopIn(app)
   // None is done before the last has come.
-  const endTurn = await app.deps.decodeQueue.take(['somebody'])
+  const endTurn = await app.deps.decodeQueue.acquire(['somebody'])
   let refusals = 0
   const handed = Array.from({ length: 12 }, async (_, nth) => {
     const answer = await handIn(app, secretKey, make.drawn(20 + nth, 20))

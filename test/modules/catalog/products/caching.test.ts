@@ -129,7 +129,7 @@ test('keeps a response of up to 1 MB in bytes, and no longer one', async () => {
   const answers = createAnswerCache({ version: () => 1, now: () => 0 })
   const isKept = async (path: string, text: string) => {
     await answers.respond(new Request(`http://localhost${path}`), async () => text)
-    return answers.kept(path) !== undefined
+    return answers.get(path) !== undefined
   }
   const kilobyte = 1024
   expect(await isKept('/ascii', 'a'.repeat(1024 * kilobyte))).toBe(true)

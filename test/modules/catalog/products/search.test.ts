@@ -5,7 +5,7 @@ import { productDocuments, products } from '../../../../db/schema/catalog.ts'
 import { searchFills } from '../../../../db/schema/search-index.ts'
 import { productSearch } from '../../../../db/search.ts'
 import { system } from '../../../../src/core/command-context.ts'
-import { wordsOf } from '../../../../src/lib/search-terms.ts'
+import { searchTermsOf } from '../../../../src/lib/search-terms.ts'
 import { backfillProductSearch } from '../../../../src/modules/catalog/products/index.ts'
 import { archiveProduct, changeProduct } from '../../../../src/modules/catalog/products/service.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
@@ -296,7 +296,7 @@ async function asOlder(app: TestApp, shopId: string): Promise<void> {
     await tx.rows(sql`delete from product_words`)
     const rows = await tx.select().from(products)
     for (const { id, title } of rows) {
-      const words = wordsOf(title, 10).map((word) => shopId.slice(shopId.indexOf('_') + 1) + word)
+      const words = searchTermsOf(title, 10).map((word) => shopId.slice(shopId.indexOf('_') + 1) + word)
       await tx.rows(
         sql`insert into product_words (rowid, words) select rank, ${words.join(' ')} from product_ranks where product_id = ${id}`,
       )

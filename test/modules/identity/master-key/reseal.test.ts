@@ -6,7 +6,7 @@ import * as schema from '../../../../db/schema/index.ts'
 import { apiKeys, auditLog, encryptionKeys, idempotencyKeys, processorAccounts } from '../../../../db/schema/index.ts'
 import { parseConfig } from '../../../../src/config.ts'
 import { createKeyring } from '../../../../src/keys.ts'
-import { sealedBy } from '../../../../src/lib/seal.ts'
+import { keyVersionOf } from '../../../../src/lib/seal.ts'
 import { countSealed, findFaultySeals, resealSecrets } from '../../../../src/modules/identity/master-key/service.ts'
 import { sealedColumns } from '../../../../src/modules/identity/master-key/store.ts'
 import { answerSeal } from '../../../../src/modules/operations/idempotency/domain.ts'
@@ -191,7 +191,7 @@ test('a secret under a retired key is told, and the next rotation seals it anew'
   })
   expect((await resealSecrets(deps)).resealed).toBe(1)
   const rows = await app.deps.db.read.select({ sealed: apiKeys.sealed }).from(apiKeys)
-  expect(new Set(rows.flatMap(({ sealed }) => (sealed ? [sealedBy(sealed)] : [])))).toEqual(
+  expect(new Set(rows.flatMap(({ sealed }) => (sealed ? [keyVersionOf(sealed)] : [])))).toEqual(
     new Set([deps.keyring.encryption()[0]?.version ?? '']),
   )
 })

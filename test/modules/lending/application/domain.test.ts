@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { AppError } from '../../../../src/core/errors.ts'
-import { reachable } from '../../../../src/lib/transitions.ts'
+import { assertReachable } from '../../../../src/lib/transitions.ts'
 import {
   type ApplicationChange,
   allowedIn,
@@ -35,7 +35,7 @@ test('an application changes only by the transitions of the contract, and final 
 })
 
 test('an unreachable state prevents the start', () => {
-  expect(() => reachable('DRAFT', { ...lendingTransitions, SUBMITTED: ['WITHDRAWN'] })).toThrow(
+  expect(() => assertReachable('DRAFT', { ...lendingTransitions, SUBMITTED: ['WITHDRAWN'] })).toThrow(
     'unreachable states: UNDER_REVIEW, APPROVED, REJECTED',
   )
 })

@@ -184,7 +184,7 @@ describe('a stream goes on where it was', () => {
     await app.deps.liveNotes.idle()
     await deleteOldEvents(app.deps)
     const left = await app.deps.liveStore.since(await app.deps.liveStore.now(), { limit: 10, notBefore: 0 })
-    expect(left?.pieces).toEqual([])
+    expect(left?.groups).toEqual([])
   })
 
   test.skipIf(engine !== 'postgres')('at another process, which tells of what any of them has done', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { isMailAddress, senderOf } from '../../../../src/lib/mail-address.ts'
-import { readableOn } from '../../../../src/lib/markup.ts'
+import { readableColorOn } from '../../../../src/lib/markup.ts'
 import { currencies, decimalsOf } from '../../../../src/lib/money.ts'
 import { plainText } from '../../../../src/lib/plain-text.ts'
 import { mailPageUrl } from '../../../../src/modules/messaging/mail/compose.ts'
@@ -200,7 +200,7 @@ test('text on a colour can be read, whatever the colour', () => {
     fc.property(fc.nat(255), fc.nat(255), fc.nat(255), (r, g, b) => {
       const colour = `#${[r, g, b].map((one) => one.toString(16).padStart(2, '0')).join('')}`
       const light = 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b)
-      const [high, low] = readableOn(colour) === '#ffffff' ? [1, light] : [light, 0]
+      const [high, low] = readableColorOn(colour) === '#ffffff' ? [1, light] : [light, 0]
       expect((high + 0.05) / (low + 0.05)).toBeGreaterThanOrEqual(4.5)
     }),
   )

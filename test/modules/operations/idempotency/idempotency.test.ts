@@ -9,7 +9,7 @@ import { attempts, idempotencyKeys } from '../../../../db/schema/people.ts'
 import { removeExpired } from '../../../../jobs/remove-expired.ts'
 import { AppError, type ErrorCode } from '../../../../src/core/errors.ts'
 import type { Claim } from '../../../../src/core/idempotency.ts'
-import { inRequest } from '../../../../src/core/request-context.ts'
+import { runInRequest } from '../../../../src/core/request-context.ts'
 import { errors } from '../../../../src/http/errors.ts'
 import { idempotency } from '../../../../src/http/idempotency.ts'
 import { answerSeal } from '../../../../src/modules/operations/idempotency/domain.ts'
@@ -169,7 +169,7 @@ describe('over HTTP', () => {
         ({ body, once }) =>
           once(201, async (write, attempt) => {
             runs++
-            resumed.push(attempt.resumed)
+            resumed.push(attempt.isResumed)
             if (body.begins) await app.deps.db.write(async () => undefined)
             if (body.fail !== undefined) throw failureOf(body.fail)
             const answer = { nth: runs, name: body.name ?? null }
@@ -197,7 +197,7 @@ describe('over HTTP', () => {
           body: JSON.stringify(body),
           headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }), ...headers },
         })
-        const response = await inRequest('test', () => http.handle(sent))
+        const response = await runInRequest('test', () => http.handle(sent))
         return { status: response.status, text: await response.text(), headers: response.headers }
       },
     }
@@ -319,7 +319,7 @@ describe('over HTTP', () => {
     db.write = () => Promise.reject(new DatabaseUnavailable('away'))
     await expect(first.handOver()).rejects.toThrow('away')
     db.write = write
-    await claims.tellEnded()
+    await claims.flushEnded()
     const [row] = await db.read.select().from(idempotencyKeys)
     expect(row?.leaseUntil).toBe(0)
     expect(claimed(await claim(app)).resumed).toBe(true)
@@ -351,13 +351,13 @@ describe('over HTTP', () => {
       expect((await route.post({}, 'a')).status).toBe(201)
       // Another process does not know of it, but once the database was told.
       await begin('b')
-      await app.deps.idempotency.tellEnded()
+      await app.deps.idempotency.flushEnded()
       expect(await db.read.select().from(idempotencyKeys)).toHaveLength(1)
       // What an attempt before it had begun is resumed all the same.
       const body = { begins: true, fail: 'BUSY' }
       expect((await route.post(body, 'c')).status).toBe(503)
       await begin('c', body)
-      await app.deps.idempotency.tellEnded()
+      await app.deps.idempotency.flushEnded()
       expect((await route.post(body, 'c')).status).toBe(503)
       expect(route.resumed.at(-1)).toBe(true)
     }

@@ -480,7 +480,7 @@ describe('dashboards', () => {
       await tx.delete(kpiDays)
       await tx.delete(kpiDeltas)
     })
-    using reading = spyOn(app.deps.db, 'aside').mockImplementationOnce(() => {
+    using reading = spyOn(app.deps.db, 'backgroundReader').mockImplementationOnce(() => {
       throw new DatabaseUnavailable('away')
     })
     await expect(backfillKpis(app.deps)).rejects.toThrow('away')
@@ -531,9 +531,9 @@ describe('dashboards', () => {
       ),
     )
     const { db } = app.deps
-    const aside = db.aside()
+    const aside = db.backgroundReader()
     let asked = 0
-    using reading = spyOn(db, 'aside').mockReturnValue({
+    using reading = spyOn(db, 'backgroundReader').mockReturnValue({
       // The second day that is counted takes too long.
       rows: <T>(query: SQL) =>
         JSON.stringify(query).includes('facts as') && ++asked === 2

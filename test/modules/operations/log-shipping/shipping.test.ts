@@ -4,7 +4,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CommitLog, LogBroken, type LogKept } from '../../../../db/engine.ts'
+import { type CommitLog, LogBroken, type ShippedLog } from '../../../../db/engine.ts'
 import { problemsOf } from '../../../../db/sqlite/copy.ts'
 import { configure } from '../../../../db/sqlite/engine.ts'
 import { databaseFileAt } from '../../../../db/sqlite/file.ts'
@@ -22,7 +22,7 @@ setDefaultTimeout(longTestMs)
 type Options = {
   /** Stands before the store. */
   before?: (store: BackupStore) => BackupStore
-  followLog?: (open: () => Promise<CommitLog>) => (kept?: LogKept) => Promise<CommitLog>
+  followLog?: (open: () => Promise<CommitLog>) => (kept?: ShippedLog) => Promise<CommitLog>
   diskFree?: () => number
   /** By how many milliseconds the clock is ahead. */
   ahead?: () => number
@@ -231,7 +231,7 @@ test('a spool that cannot be written is removed at once, also while the target i
     before: (store) => ({ ...store, put: (name, chunks) => (isGone ? Promise.reject(new Error('gone')) : store.put(name, chunks)) }),
     followLog: (open) => async () => {
       const log = await open()
-      return { ...log, tend: () => (isFull ? full() : log.tend()) }
+      return { ...log, checkpointLong: () => (isFull ? full() : log.checkpointLong()) }
     },
   })
   writer.run('CREATE TABLE blobs (x BLOB)')

@@ -357,10 +357,10 @@ describe('a message of a processor', () => {
     })
     ok(await shop.buy())
     const before = asks
-    const { placeIn } = app.deps.errands
-    app.deps.errands.placeIn = () => undefined
+    const { reserveSlot: placeIn } = app.deps.errands
+    app.deps.errands.reserveSlot = () => undefined
     ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
-    app.deps.errands.placeIn = placeIn
+    app.deps.errands.reserveSlot = placeIn
     expect(asks).toBe(before)
     await Promise.all([app.jobs.messages(), app.jobs.messages(), app.jobs.messages()])
     expect(await inbox(app)).toMatchObject([{ attempts: 1, resumeAt: null }])
@@ -475,13 +475,13 @@ describe('a message that PayPal has to be asked about', () => {
       resume = go
     })
     const { messageTurns } = world.app.deps
-    const { take } = messageTurns
+    const { acquire } = messageTurns
     let came = 0
     const senders: (string | undefined)[] = []
-    messageTurns.take = async (path) => {
+    messageTurns.acquire = async (path) => {
       // All stand in line before the first of them ends, however late they come.
       if (++came === 21) resume()
-      const end = await take(path)
+      const end = await acquire(path)
       senders.push(path[1])
       most = Math.max(most, ++open)
       await held
@@ -663,7 +663,7 @@ describe('a call of QPay', () => {
       await app.deps.orderStore.move(tx, orderId, ['PENDING_PAYMENT'], 'EXPIRED', { resumeAt: null, holds: 'RELEASED' })
       await app.deps.paymentStore.move(tx, world.paymentId, ['REQUIRES_ACTION'], 'FAILED', { endedAt: app.clock.now(), askAt: null })
     })
-    app.deps.errands.placeIn = () => undefined
+    app.deps.errands.reserveSlot = () => undefined
     expect((await app.call('GET', world.path)).text).toBe('SUCCESS')
     await app.jobs.sweep()
     expect(await shop.order(orderId)).toMatchObject({

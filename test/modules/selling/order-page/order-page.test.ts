@@ -150,7 +150,7 @@ describe('the link of an order', () => {
     await app.deps.db.write(async (tx) => {
       await tx.update(orders).set({ email: 'erased', shippingAddress: null, billingAddress: null }).where(eq(orders.id, sold.id))
     })
-    app.deps.orderCache.forget(sold.id)
+    app.deps.orderCache.delete(sold.id)
     expect((await app.call('GET', pathOf(sold.publicUrl))).body.shippingAddress).toBeNull()
   })
 

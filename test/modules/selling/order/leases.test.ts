@@ -4,7 +4,7 @@ import { engine } from '../../../../db/columns.ts'
 import { jobs } from '../../../../jobs/index.ts'
 import { type ProcessorPayment, ProcessorUnavailable, type RefundAnswer } from '../../../../src/clients/processors/processor.ts'
 import { system } from '../../../../src/core/command-context.ts'
-import { isFree, leaseMs } from '../../../../src/core/leases.ts'
+import { isLeaseFree, leaseMs } from '../../../../src/core/leases.ts'
 import { requestRefund } from '../../../../src/modules/selling/order/refunds/refund-requests.ts'
 import { settleRefund } from '../../../../src/modules/selling/order/refunds/refunds.ts'
 import { resumeOrders } from '../../../../src/modules/selling/order/saga/resume-orders.ts'
@@ -21,12 +21,12 @@ const now = Number.MAX_SAFE_INTEGER
 
 test('a lease keeps others away until it runs out, and never because a clock stepped back', () => {
   const lease = { leaseHolder: 'a', leaseUntil: 1_000_000 + leaseMs }
-  expect(isFree(lease, 'a', 1_000_000)).toBe(true)
-  expect(isFree(lease, 'b', 1_000_000)).toBe(false)
-  expect(isFree(lease, 'b', 1_000_000 + leaseMs - 1)).toBe(false)
-  expect(isFree(lease, 'b', 1_000_000 + leaseMs)).toBe(true)
-  expect(isFree(lease, 'b', 999_999)).toBe(true)
-  expect(isFree({ leaseHolder: null, leaseUntil: null }, 'b', 0)).toBe(true)
+  expect(isLeaseFree(lease, 'a', 1_000_000)).toBe(true)
+  expect(isLeaseFree(lease, 'b', 1_000_000)).toBe(false)
+  expect(isLeaseFree(lease, 'b', 1_000_000 + leaseMs - 1)).toBe(false)
+  expect(isLeaseFree(lease, 'b', 1_000_000 + leaseMs)).toBe(true)
+  expect(isLeaseFree(lease, 'b', 999_999)).toBe(true)
+  expect(isLeaseFree({ leaseHolder: null, leaseUntil: null }, 'b', 0)).toBe(true)
 })
 
 test('a refund that a request is asking for is not asked for by the job beside it, and five are five calls', async () => {

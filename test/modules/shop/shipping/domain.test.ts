@@ -11,7 +11,7 @@ import {
   offersOf,
   parcelOf,
   parseMethods,
-  reaches,
+  shipsTo,
 } from '../../../../src/modules/shop/shipping/domain.ts'
 
 const usd = (amount: number) => ({ amount, currency: 'USD' })
@@ -135,7 +135,7 @@ describe('zones', () => {
       table,
     )
     const to = (countryCode: string, province: string | null = null) =>
-      methods.filter((method) => reaches(method, methods, { countryCode, province }, table)).map(({ code }) => code)
+      methods.filter((method) => shipsTo(method, methods, { countryCode, province }, table)).map(({ code }) => code)
     expect(to('US', 'California')).toEqual(['home'])
     expect(to('US', 'ny')).toEqual(['home'])
     // Named by a method, though for other provinces.

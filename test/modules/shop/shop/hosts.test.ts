@@ -5,7 +5,7 @@ import { auditLog } from '../../../../db/schema/people.ts'
 import { shopHosts } from '../../../../db/schema/shop.ts'
 import { recheckHosts } from '../../../../jobs/recheck-hosts.ts'
 import { createTxtLookup } from '../../../../src/clients/dns.ts'
-import { normalHost } from '../../../../src/lib/host-names.ts'
+import { normalizeHost } from '../../../../src/lib/host-names.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
 import { type NameServer, nameServer } from '../../../support/dns.ts'
 import { ok } from '../../../support/selling.ts'
@@ -345,9 +345,9 @@ describe('a payment page that asks by host name', () => {
 test('a host name in its one spelling is itself, and anything that is one has a dot, no capitals and a bounded length', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.domain(), fc.webUrl(), fc.string({ unit: 'grapheme' }), fc.ipV4(), fc.ipV6()), (text) => {
-      const name = normalHost(text)
+      const name = normalizeHost(text)
       if (name === undefined) return
-      expect(normalHost(name)).toBe(name)
+      expect(normalizeHost(name)).toBe(name)
       expect(name).toMatch(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/)
       expect(name.length).toBeLessThanOrEqual(253)
     }),

@@ -1,8 +1,8 @@
 import type { Writer } from '../../../../../db/engine.ts'
-import { type Change, locking } from '../../../../core/command-context.ts'
+import { type CommandContext, locking } from '../../../../core/command-context.ts'
 import { AppError } from '../../../../core/errors.ts'
-import { assertExpected, unlessStale } from '../../../../core/versions.ts'
-import { defined, pick } from '../../../../lib/objects.ts'
+import { assertNotStale, assertVersion } from '../../../../core/versions.ts'
+import { pick, withoutUndefined } from '../../../../lib/objects.ts'
 import { enqueueMessage } from '../../../messaging/webhook/index.ts'
 import { audit } from '../../../operations/audit/index.ts'
 import { correctionsMax, type Fulfilment, notesMax, type Order, parcelsMax, trackingOf } from '../domain.ts'
@@ -43,7 +43,7 @@ export const fulfilmentMessage = (fulfilment: Fulfilment) => pick(fulfilment, 'i
 
 /** The detail of a fulfilment's event; unknown fields are left out. */
 export const fulfilmentEventDetail = ({ id, trackingNumber, carrier }: Fulfilment): Record<string, string> =>
-  defined({ fulfilment: id, trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined })
+  withoutUndefined({ fulfilment: id, trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined })
 
 /**
  * Queues the webhook of a completely sent order.
@@ -114,7 +114,7 @@ export type Correction = { readonly trackingNumber?: string | null | undefined; 
  */
 export async function changeFulfilment(
   deps: OrderDeps,
-  { shop, actor, expected, write = deps.db.write }: Change,
+  { shop, actor, expected, write = deps.db.write }: CommandContext,
   { orderId, fulfilmentId }: { orderId: string; fulfilmentId: string },
   correction: Correction,
 ): Promise<FulfilmentView & { version: number }> {
@@ -124,13 +124,13 @@ export async function changeFulfilment(
     const parcels = await orderStore.parcelsOf(tx, orderId)
     const before = parcels.find(({ id }) => id === fulfilmentId)
     if (!before) throw new AppError('NOT_FOUND', 'No such fulfilment')
-    assertExpected(expected, before.version)
+    assertVersion(expected, before.version)
     const { trackingNumber = before.trackingNumber, carrier = before.carrier } = correction
     if (trackingNumber === before.trackingNumber && carrier === before.carrier) return versioned(before)
     if (parcels.reduce((sum, { version }) => sum + version - 1, 0) >= correctionsMax)
       throw new AppError('CONFLICT', `The parcels of an order are corrected ${correctionsMax} times at most`)
     const now = deps.clock.now()
-    const after = unlessStale(await store.change(tx, before, { trackingNumber, carrier, updatedAt: now }))
+    const after = assertNotStale(await store.change(tx, before, { trackingNumber, carrier, updatedAt: now }))
     if (trackingNumber !== before.trackingNumber) await reindexOrder(tx, deps, orderId)
     const tracking = trackingOf(parcels.map((one) => (one.id === after.id ? after : one)))
     await orderStore.change(tx, orderId, [order.status], { ...tracking, updatedAt: now })
@@ -158,7 +158,7 @@ export const versioned = (fulfilment: Fulfilment): FulfilmentView & { version: n
  */
 export async function addOrderNote(
   deps: OrderDeps,
-  { shop, actor, write = deps.db.write }: Change,
+  { shop, actor, write = deps.db.write }: CommandContext,
   orderId: string,
   text: string,
 ): Promise<NoteView> {

@@ -1,5 +1,5 @@
 import { isNullViolation, NothingChanged, type Writer } from '../../../../../db/engine.ts'
-import { inLine, locking } from '../../../../core/command-context.ts'
+import { groupedLocking, locking } from '../../../../core/command-context.ts'
 import { AppError } from '../../../../core/errors.ts'
 import { pick } from '../../../../lib/objects.ts'
 import { reserveKnownStock, reserveStock } from '../../../catalog/products/index.ts'
@@ -76,7 +76,7 @@ export async function placeOrder(
         await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } }, events)
         return { draft, payments, inserted, lines, giftCards, events }
       },
-      isKnown ? inLine('place', snapshot.cart.shopId) : locking,
+      isKnown ? groupedLocking('place', snapshot.cart.shopId) : locking,
     )
   // Gift cards need their balances read first.
   const placing =

@@ -1,6 +1,6 @@
 import { AppError } from '../../../../core/errors.ts'
 import { dayOf } from '../../../../lib/day.ts'
-import { shareOf } from '../../../../lib/rounding.ts'
+import { multiplyHalfEven } from '../../../../lib/rounding.ts'
 import type { Movement } from '../../../payments/ledger/index.ts'
 import { isAssured, type Order, type OrderLine, type Refund } from '../domain.ts'
 
@@ -38,7 +38,7 @@ export function goodsRefunded(lines: readonly OrderLine[], refunds: readonly Pic
       'quantity',
     )
   return {
-    back: lines.reduce((sum, line) => sum + shareOf(netAmountOf(line), units(line.id), line.quantity), 0),
+    back: lines.reduce((sum, line) => sum + multiplyHalfEven(netAmountOf(line), units(line.id), line.quantity), 0),
     of: lines.reduce((sum, line) => sum + netAmountOf(line), 0),
     refunded: sumOf(gone, 'amount'),
   }
@@ -64,7 +64,7 @@ export function linesToRefund(
     const ofLine = gone.filter((one) => one.lineId === lineId)
     const units = sumOf(ofLine, 'quantity') + quantity
     if (units > line.quantity) throw new AppError('CONFLICT', `lines.${at}.quantity (body): more of a line than is left of it to refund`)
-    const due = shareOf(amountPaidFor(line), units, line.quantity) - sumOf(ofLine, 'amount')
+    const due = multiplyHalfEven(amountPaidFor(line), units, line.quantity) - sumOf(ofLine, 'amount')
     return { lineId, quantity, amount: Math.max(0, due), restock }
   })
 }

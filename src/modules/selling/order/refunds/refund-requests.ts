@@ -1,6 +1,6 @@
-import { type Actor, type Change, locking } from '../../../../core/command-context.ts'
+import { type Actor, type CommandContext, locking } from '../../../../core/command-context.ts'
 import { AppError } from '../../../../core/errors.ts'
-import { isFree, noLease } from '../../../../core/leases.ts'
+import { isLeaseFree, noLease } from '../../../../core/leases.ts'
 import { dayMs } from '../../../../lib/day.ts'
 import { audit, audited } from '../../../operations/audit/index.ts'
 import { canQueryPayment, capturedPayment } from '../../../payments/payment/index.ts'
@@ -115,7 +115,7 @@ const silentMs = 3 * dayMs
  * was certainly not told yet, or cannot be asked because its account is gone.
  */
 function isPayableByHand(refund: Refund, isAskable: boolean, now: number): boolean {
-  if (refund.status !== 'PENDING' || !isFree(refund, '', now)) return false
+  if (refund.status !== 'PENDING' || !isLeaseFree(refund, '', now)) return false
   const isUnsent = refund.sentAt === null && refund.attempts > 0
   return isUnsent || !isAskable || now - refund.createdAt >= silentMs
 }
@@ -127,7 +127,7 @@ function isPayableByHand(refund: Refund, isAskable: boolean, now: number): boole
  */
 export async function settleByHand(
   deps: OrderDeps,
-  by: Change,
+  by: CommandContext,
   { orderId, refundId, reference }: { orderId: string; refundId: string; reference: string },
 ): Promise<RefundView> {
   const { orderStore: store } = deps

@@ -1,7 +1,7 @@
 import type { Writer } from '../../../../../db/engine.ts'
 import { locking } from '../../../../core/command-context.ts'
 import { AppError } from '../../../../core/errors.ts'
-import { isFree, leaseMs, leaseOf, noLease } from '../../../../core/leases.ts'
+import { isLeaseFree, leaseMs, leaseOf, noLease } from '../../../../core/leases.ts'
 import { dayMs } from '../../../../lib/day.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
 import { fetchPaymentStatus, paymentsOf, paymentsWithin, sendRefund } from '../../../payments/payment/index.ts'
@@ -214,7 +214,7 @@ async function leaseRefund({ db, clock, orderStore: store }: OrderDeps, refund: 
     const current = await store.lockRefund(tx, refund.id)
     if (!current || !isOpenRefund(current)) return current
     const isDue = current.resumeAt !== null && current.resumeAt <= now
-    if (isDue && !isFree(current, holder, now))
+    if (isDue && !isLeaseFree(current, holder, now))
       await store.changeRefund(tx, refund.id, openRefundStatuses, { resumeAt: current.leaseUntil })
     return undefined
   }, locking)
@@ -282,7 +282,7 @@ async function postpone(
     const processorReference = answer?.reference ?? current.processorReference
     const claimUrl = current.status === 'CLAIMABLE' ? (answer?.claimUrl ?? current.claimUrl) : null
     const sent = wasSent ? {} : { sentAt: null }
-    const next = isFree(current, holder, now) ? { ...waitingFields(current, { response, refused, now }), ...sent, ...noLease } : {}
+    const next = isLeaseFree(current, holder, now) ? { ...waitingFields(current, { response, refused, now }), ...sent, ...noLease } : {}
     // A succeeded refund's last change is its success.
     const updatedAt = current.status === 'SUCCEEDED' ? current.updatedAt : now
     return store.changeRefund(tx, refund.id, [refund.status], { processorReference, claimUrl, ...next, updatedAt })

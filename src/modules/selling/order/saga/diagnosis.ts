@@ -1,7 +1,7 @@
 /** Explains an order to an operator: what happened, which processor is asked, what comes next. No personal data. */
 import type { Deps } from '../../../../core/deps.ts'
 import { OperatorError } from '../../../../core/errors.ts'
-import { isOver } from '../../../../core/leases.ts'
+import { isLeaseOver } from '../../../../core/leases.ts'
 import { type Money, moneyOf } from '../../../../lib/money.ts'
 import { isoTimes, pick } from '../../../../lib/objects.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
@@ -84,7 +84,7 @@ const stepLook = ({ what, at }: ExplainedStep) => ({ what, ...isoTimes({ at }) }
 
 /** The end of a running call to a processor; null without one. */
 const askedUntil = ({ leaseUntil }: { readonly leaseUntil: number | null }, now: number): number | null =>
-  leaseUntil === null || isOver(leaseUntil, now) ? null : leaseUntil
+  leaseUntil === null || isLeaseOver(leaseUntil, now) ? null : leaseUntil
 
 /** A payment with its references at the processor, without what the shopper's page may know. */
 const paymentLook = (payment: Payment, now: number) => ({

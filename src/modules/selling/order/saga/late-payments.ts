@@ -1,4 +1,4 @@
-import { inLanes } from '../../../../core/partitioned-queue.ts'
+import { runInLanes } from '../../../../core/partitioned-queue.ts'
 import { endSweepTurn, paymentsDueForQuery, takeSweepTurn } from '../../../payments/payment/index.ts'
 import type { OrderDeps } from '../providers.ts'
 import { refreshPayment } from './resume-orders.ts'
@@ -15,7 +15,7 @@ const batchesMax = 100
 export async function sweepPayments(deps: OrderDeps): Promise<void> {
   for (let batch = 0; batch < batchesMax; batch++) {
     const due = await paymentsDueForQuery(deps, deps.clock.now(), laneBatch)
-    const begun = await inLanes(deps, 'sweep', due, (id) =>
+    const begun = await runInLanes(deps, 'sweep', due, (id) =>
       sweepPayment(deps, id).catch((error: unknown) => deps.log.error('payment.not_swept', { payment: id, error })),
     )
     // The rest belongs to lanes that are still running.

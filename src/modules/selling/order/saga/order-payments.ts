@@ -1,5 +1,5 @@
 import { isDatabaseAway, NothingChanged, type Writer } from '../../../../../db/engine.ts'
-import { inLine, locking } from '../../../../core/command-context.ts'
+import { groupedLocking, locking } from '../../../../core/command-context.ts'
 import { canMoveTo, hasFailed, isOpenPayment, isPaidAfterEnding, type Payment } from '../../../payments/payment/domain.ts'
 import {
   abandonPayment,
@@ -136,7 +136,7 @@ async function recordOnPlacedOrder(deps: OrderDeps, placedOrder: PlacedOrder, re
         })
         return saga
       },
-      inLine(received.answer.captured > 0 ? 'take' : 'note', placedOrder.order.shopId),
+      groupedLocking(received.answer.captured > 0 ? 'take' : 'note', placedOrder.order.shopId),
     )
   } catch (error) {
     if (isDatabaseAway(error)) throw error

@@ -4,7 +4,7 @@
  */
 import { isDatabaseAway } from '../../../../../db/engine.ts'
 import { locking } from '../../../../core/command-context.ts'
-import { inLanes } from '../../../../core/partitioned-queue.ts'
+import { runInLanes } from '../../../../core/partitioned-queue.ts'
 import { dayMs } from '../../../../lib/day.ts'
 import { hasNoReferences, isLost, isOpenPayment, type Payment, queryPauseMs } from '../../../payments/payment/domain.ts'
 import {
@@ -44,7 +44,7 @@ const silentMs = 3 * dayMs
  */
 export async function handleWebhook(deps: OrderDeps, sent: IncomingWebhook): Promise<void> {
   for (const { id, processor } of await receiveMessage(deps, sent))
-    deps.errands.placeIn(`message ${processor}`)?.begin(() => workMessage(deps, id, deps.clock.now()))
+    deps.errands.reserveSlot(`message ${processor}`)?.start(() => workMessage(deps, id, deps.clock.now()))
 }
 
 /**
@@ -54,7 +54,7 @@ export async function handleWebhook(deps: OrderDeps, sent: IncomingWebhook): Pro
  */
 export async function workMessages(deps: OrderDeps, dueBy = deps.clock.now()): Promise<number> {
   const due = await dueMessages(deps, dueBy, laneBatch)
-  await inLanes(deps, 'message', due, (id) =>
+  await runInLanes(deps, 'message', due, (id) =>
     workMessage(deps, id, dueBy).catch((error: unknown) => deps.log.error('payment_message.not_worked', { id, error })),
   )
   return due.length
@@ -137,5 +137,5 @@ export async function handleCallback(deps: OrderDeps, token: string, paid: strin
   await deps.db.write((tx) =>
     isOpenPayment(payment) ? deps.orderStore.resumeSooner(tx, payment.orderId, at) : scheduleQuery(tx, deps, payment, at),
   )
-  if (isTurn) deps.errands.placeIn(`callback ${payment.processor}`)?.begin(() => refreshPayment(deps, payment))
+  if (isTurn) deps.errands.reserveSlot(`callback ${payment.processor}`)?.start(() => refreshPayment(deps, payment))
 }

@@ -1,6 +1,6 @@
 import { isDatabaseAway, type Writer } from '../../../../../db/engine.ts'
 import { system } from '../../../../core/command-context.ts'
-import { inLanes } from '../../../../core/partitioned-queue.ts'
+import { runInLanes } from '../../../../core/partitioned-queue.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
 import { fetchPaymentStatus, type PaymentAnswer } from '../../../payments/payment/index.ts'
 import { orderStatuses, paymentOf } from '../domain.ts'
@@ -50,7 +50,7 @@ export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): P
   const { orderStore: store } = deps
   const [refunds, orders] = await Promise.all([store.refundsToResume(dueBy, laneBatch), store.toResume(dueBy, laneBatch)])
   const resumed = [
-    inLanes(deps, 'refund', refunds, async (id) => {
+    runInLanes(deps, 'refund', refunds, async (id) => {
       const context = newSagaContext(deps)
       const resumeRefund = async () => {
         const { orderId } = await settleRefund(deps, id, context)
@@ -58,7 +58,7 @@ export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): P
       }
       await guarded(deps, id, resumeRefund, (tx, resumeAt) => store.changeRefund(tx, id, openRefundStatuses, { resumeAt }))
     }),
-    inLanes(deps, 'order', orders, (id) =>
+    runInLanes(deps, 'order', orders, (id) =>
       guarded(
         deps,
         id,
@@ -75,7 +75,7 @@ export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): P
 export async function expireOrders(deps: OrderDeps): Promise<void> {
   for (let batch = 0; batch < batchesMax; batch++) {
     const due = await deps.orderStore.toExpire(deps.clock.now(), laneBatch)
-    const begun = await inLanes(deps, 'expiry', due, async (id) => {
+    const begun = await runInLanes(deps, 'expiry', due, async (id) => {
       // The money may be captured already. The order expires if not.
       await guarded(deps, id, () => refreshSaga(deps, id, newSagaContext(deps)))
       await guarded(deps, id, () => expireOrder(deps, id))

@@ -1,5 +1,5 @@
 /** Explains an order's saga to an operator: what happens next, when, and why it has not happened. */
-import { isOver } from '../../../../core/leases.ts'
+import { isLeaseOver } from '../../../../core/leases.ts'
 import { isLost, isOpenPayment, type Payment } from '../../../payments/payment/domain.ts'
 import { confirmAttemptsMax, nextStep, type Order, type Refund, refundWindowMs, type Saga, type SagaStep } from '../domain.ts'
 
@@ -31,7 +31,7 @@ const isUnfinished = ({ status }: Pick<Order, 'status'>): boolean => status === 
 const openOf = (refunds: readonly Refund[]) => refunds.filter(({ status }) => status === 'PENDING')
 /** The row that a processor is being asked about now. */
 const askingOf = ({ payments, refunds }: ExplainedSaga, now: number) =>
-  [...payments, ...openOf(refunds)].find(({ leaseUntil }) => leaseUntil !== null && !isOver(leaseUntil, now))
+  [...payments, ...openOf(refunds)].find(({ leaseUntil }) => leaseUntil !== null && !isLeaseOver(leaseUntil, now))
 /** The due times of the order and its open refunds. */
 const timesOf = ({ order, refunds }: ExplainedSaga): number[] =>
   [order.resumeAt, ...openOf(refunds).map(({ resumeAt }) => resumeAt)].filter((at) => at !== null)

@@ -1,5 +1,5 @@
 import type { Cell } from '../../../../lib/csv-line.ts'
-import { decimalCell, type Table, tableOf } from '../../../../lib/csv-table.ts'
+import { type CsvTable, csvTableOf, decimalCell } from '../../../../lib/csv-table.ts'
 import type { Order, OrderLine } from '../domain.ts'
 
 /** An order as an export lists it. */
@@ -30,7 +30,7 @@ const lineText = ({ quantity, title, variantTitle, sku }: OrderLine) =>
   `${quantity} x ${title}${variantTitle === '' || variantTitle === title ? '' : ` / ${variantTitle}`}${sku === null ? '' : ` (${sku})`}`
 
 /** One row for each order, so that amounts can be summed. Without its page's URL, which opens the order to anyone. */
-export const orderTable: Table<OrderRow> = tableOf<OrderRow>({
+export const orderTable: CsvTable<OrderRow> = csvTableOf<OrderRow>({
   ...same('number', 'id'),
   ...times('createdAt'),
   ...same('mode', 'status', 'paymentStatus', 'fulfilmentStatus', 'customerId', 'email', 'currency'),

@@ -1,5 +1,5 @@
-import type { Piece } from '../../../../core/csv-list.ts'
-import type { Slice } from '../../../../lib/page.ts'
+import type { ListChunk } from '../../../../core/csv-list.ts'
+import type { PageSlice } from '../../../../lib/page.ts'
 import { filterOf, type OrderQuery } from '../domain.ts'
 import type { OrderDeps } from '../providers.ts'
 import type { OrderRow } from './csv.ts'
@@ -13,8 +13,8 @@ import { findingStore } from './search-store.ts'
 export async function orderRows(
   { db }: Pick<OrderDeps, 'db'>,
   query: OrderQuery & { shopId: string },
-  slice: Slice,
-): Promise<Piece<OrderRow>> {
-  const { numbers, lookedTo } = await findingStore.numbersAfter(db.read, filterOf(query), slice)
-  return { data: await orderRowsOf(db.read, query.shopId, numbers), lookedTo }
+  slice: PageSlice,
+): Promise<ListChunk<OrderRow>> {
+  const { numbers, scannedTo } = await findingStore.numbersAfter(db.read, filterOf(query), slice)
+  return { data: await orderRowsOf(db.read, query.shopId, numbers), scannedTo }
 }

@@ -1,5 +1,5 @@
 import type { Writer } from '../../../../../db/engine.ts'
-import { type Filling, fillSearch, fillUnknown } from '../../../../core/backfill.ts'
+import { backfillSearch, indexMissed, type SearchBackfill } from '../../../../core/backfill.ts'
 import { searchWordsOf } from '../domain.ts'
 import type { OrderDeps } from '../providers.ts'
 import { findingStore } from './search-store.ts'
@@ -17,7 +17,7 @@ export async function reindexOrder(tx: Writer, { orderStore }: Pick<OrderDeps, '
 
 type FillDeps = Pick<OrderDeps, 'db' | 'clock' | 'log' | 'orderStore'>
 
-const filling = (deps: FillDeps): Filling => ({
+const filling = (deps: FillDeps): SearchBackfill => ({
   ...findingStore,
   subject: 'orders',
   kind: 'order',
@@ -28,10 +28,10 @@ const filling = (deps: FillDeps): Filling => ({
  * Indexes orders older than the search.
  * @returns their number, and whether those were all
  */
-export const fillOrderSearch = (deps: FillDeps): Promise<{ filled: number; isDone: boolean }> => fillSearch(deps, filling(deps))
+export const fillOrderSearch = (deps: FillDeps): Promise<{ filled: number; isDone: boolean }> => backfillSearch(deps, filling(deps))
 
 /**
  * Indexes orders that a process of an older version placed lately.
  * @returns their number
  */
-export const fillUnknownOrders = (deps: FillDeps): Promise<number> => fillUnknown(deps, filling(deps))
+export const fillUnknownOrders = (deps: FillDeps): Promise<number> => indexMissed(deps, filling(deps))

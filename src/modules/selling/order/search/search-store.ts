@@ -6,11 +6,11 @@ import { fulfilments } from '../../../../../db/schema/fulfilments.ts'
 import { orderDays } from '../../../../../db/schema/search-index.ts'
 import { orderLines, orderNumbers, orders } from '../../../../../db/schema/selling.ts'
 import { orderIndexed, orderSearch } from '../../../../../db/search.ts'
-import { fillsOf } from '../../../../../db/search-backfill.ts'
+import { backfillProgressOf } from '../../../../../db/search-backfill.ts'
 import { isToFulfil } from '../../../../../db/units-to-send.ts'
 import { dayMs } from '../../../../lib/day.ts'
 import { normalMailAddress } from '../../../../lib/mail-address.ts'
-import type { Slice } from '../../../../lib/page.ts'
+import type { PageSlice } from '../../../../lib/page.ts'
 import { matchesSearch, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, searchWordsOf, statusesOf } from '../domain.ts'
 
 /** Totals of a word search are exact up to this number, and no results lie beyond it. */
@@ -50,7 +50,7 @@ const noteDay = prepare(
 type SearchedOrder = Pick<Order, 'id' | 'shopId' | 'createdAt'>
 
 const allNumbers: NumberRange = { first: 1, last: numberMax }
-const fills = fillsOf('ORDERS')
+const fills = backfillProgressOf('ORDERS')
 
 /** Finds orders by words, by day and by columns. */
 export const findingStore = {
@@ -66,7 +66,7 @@ export const findingStore = {
   },
 
   /** A page of a shop's orders, by number, newest first. */
-  async list(read: Reader, filter: OrderFilter, slice: Slice): Promise<FoundOrders> {
+  async list(read: Reader, filter: OrderFilter, slice: PageSlice): Promise<FoundOrders> {
     if (isWhole(filter)) return wholeList(read, filter.shopId, slice)
     const bounds = await boundsOf(read, filter)
     if (!bounds || filter.words?.length === 0) return { ids: [], total: 0, isCapped: false }
@@ -78,13 +78,13 @@ export const findingStore = {
 
   /**
    * A piece of a complete list.
-   * @returns numbers below the given one, highest first; `lookedTo`: the last number compared, in a word search
+   * @returns numbers below the given one, highest first; `scannedTo`: the last number compared, in a word search
    */
   async numbersAfter(
     read: Reader,
     filter: OrderFilter,
-    { limit, after }: Slice,
-  ): Promise<{ numbers: readonly number[]; lookedTo?: number | undefined }> {
+    { limit, after }: PageSlice,
+  ): Promise<{ numbers: readonly number[]; scannedTo?: number | undefined }> {
     const { shopId, words, number } = filter
     const isWhole = !(await isFilling(read, shopId))
     const days = await boundsOf(read, filter)
@@ -95,15 +95,15 @@ export const findingStore = {
     // While the index is incomplete, every order is compared.
     if (!isWhole) {
       const all = await numbersIn(read, alongColumns(filter, { first, last }, Math.min(limit, lookedAtMax)))
-      return { numbers: await holding(read, shopId, all, words), lookedTo: all.at(-1) }
+      return { numbers: await holding(read, shopId, all, words), scannedTo: all.at(-1) }
     }
     const candidates = await orderSearch.find(read, { shopId, words, whole: [], first, last, limit })
-    return { numbers: await amongColumns(read, filter, candidates), lookedTo: candidates.at(-1) }
+    return { numbers: await amongColumns(read, filter, candidates), scannedTo: candidates.at(-1) }
   },
 
   ...fills,
   /** The first id after one that is not indexed; none on SQLite, where no older version can run. */
-  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+  async unindexedAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
     if (engine === 'sqlite') return []
     const rows = await read.rows<{ id: string }>(
       sql`select o.id as id from orders o where o.id > ${after} and not exists (${orderIndexed}) order by o.id limit ${limit}`,
@@ -124,7 +124,7 @@ function isWhole({ shopId: _, ...filter }: OrderFilter): boolean {
 }
 
 /** Numbers have no gap: the last one is the count, and a page is a range. */
-async function wholeList(read: Reader, shopId: string, { limit, offset }: Slice): Promise<FoundOrders> {
+async function wholeList(read: Reader, shopId: string, { limit, offset }: PageSlice): Promise<FoundOrders> {
   const [row] = await read.select({ last: orderNumbers.last }).from(orderNumbers).where(eq(orderNumbers.shopId, shopId)).limit(1)
   const total = row?.last ?? 0
   const top = total - offset
@@ -155,7 +155,7 @@ const capped = (numbers: readonly number[]): Numbers => ({
 })
 
 /** A page by columns alone. */
-async function byColumns(read: Reader, filter: OrderFilter, bounds: NumberRange, { limit, offset }: Slice): Promise<FoundOrders> {
+async function byColumns(read: Reader, filter: OrderFilter, bounds: NumberRange, { limit, offset }: PageSlice): Promise<FoundOrders> {
   const [counted] = await read.rows<{ n: number | string }>(
     sql`select count(*) as n from (${alongColumns(filter, bounds, countedMax + 1)}) as first_ones`,
   )
@@ -181,7 +181,7 @@ const orMore = (found: Numbers, isWhole: boolean): Numbers => (isWhole ? found :
 
 /** Whether a shop has unindexed orders. The job indexes its first order last. */
 async function isFilling(read: Reader, shopId: string): Promise<boolean> {
-  const fill = await fills.fillOf(read)
+  const fill = await fills.readProgress(read)
   if (!fill) return false
   const [first] = await read.select({ id: orders.id }).from(orders).where(eq(orders.shopId, shopId)).orderBy(asc(orders.number)).limit(1)
   return first !== undefined && first.id < fill.below

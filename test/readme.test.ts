@@ -27,6 +27,10 @@ describe('the README', () => {
     expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(15_000)
   })
 
+  test('docs/operations.md has at most 85,000 bytes', () => {
+    expect(Buffer.byteLength(read('docs/operations.md'))).toBeLessThanOrEqual(85_000)
+  })
+
   test.each(Object.keys(commands))('the README has the command %s in its table', (name) => {
     expect(readme).toMatch(new RegExp(`^\\| \`souk ${RegExp.escape(name)}[ \`]`, 'm'))
   })

@@ -9,7 +9,10 @@ export const statementsOf = ({ statements }: Migration) =>
     .map((statement) => statement.trim())
     .filter((statement) => statement.length > 0)
 
-/** The migrations that `applied` still lacks, in order. @throws DatabaseRefused when `applied` holds one that we do not know. */
+/**
+ * The migrations that `applied` still lacks, in order.
+ * @throws DatabaseRefused when `applied` holds one that we do not know.
+ */
 export function pendingOf(migrations: readonly Migration[], applied: readonly string[]): Migration[] {
   const known = new Set(migrations.map(({ tag }) => tag))
   if (applied.some((tag) => !known.has(tag))) {

@@ -4,8 +4,9 @@ import { int, table, text } from '../columns.ts'
 import { prepare } from '../prepared.ts'
 
 /**
- * A `tsvector` with a GIN index, and an index by the order in which the shop's rows are listed: the server takes what is rare from the one and walks
- * along the other for what many hold. Every word begins with a name of the shop, so that a search costs what the shop holds.
+ * A `tsvector` with a GIN index, and an index by the order in which the shop's rows are listed: the server takes what
+ * is rare from the one and walks along the other for what many hold. Every word begins with a name of the shop, so that
+ * a search costs what the shop holds.
  */
 const orderWords = table('order_words', { shopId: text('shop_id'), number: int('number'), words: text('words') })
 

@@ -1,12 +1,15 @@
 /**
- * Works of several callers in one transaction: what each of them sends is noted first, and then sent in one piece, so that all of them take
- * what they lock in one order, and insert their rows by one statement a table.
+ * Works of several callers in one transaction: what each of them sends is noted first, and then sent in one piece, so
+ * that all of them take what they lock in one order, and insert their rows by one statement a table.
  */
 import type { Compiled, Prepared, Values, Writer } from '../engine.ts'
 import { assertOpen, asWork, newWork, type Work } from '../write-work.ts'
 import type { QueryResult, Statement } from './wire.ts'
 
-/** In which works lock rows, by their tables: see docs/architecture.md. Others come behind them, and the number of a shop, for which all its orders wait, last. */
+/**
+ * In which works lock rows, see db/README.md. Other tables come after these, and the order number, for which all orders
+ * of a shop wait, comes last.
+ */
 const tablesInOrder = ['carts', 'orders', 'payments', 'refunds', 'variants', 'products', 'gift_cards', 'discounts', 'customer_totals']
 const lastTable = 'order_numbers'
 
@@ -72,7 +75,10 @@ export async function recordWork(work: (tx: Writer) => Promise<unknown>): Promis
   return { scope, noted, ended: isUnfit ? undefined : ended }
 }
 
-/** The statements of a work with their places. Undefined where it takes rows in another order, or one says nothing of its place. */
+/**
+ * The statements of a work with their places. Undefined where it takes rows in another order, or one says nothing of
+ * its place.
+ */
 function lockPositionsOf(noted: readonly RecordedStatement[]): { taking: OrderedStatement[]; inserting: RecordedStatement[] } | undefined {
   const taking: OrderedStatement[] = []
   const inserting: RecordedStatement[] = []

@@ -1,7 +1,8 @@
 /**
- * Rows become visible in the order of the commits, not of what they are numbered by. So each row bears the number of its transaction, and a place is a snapshot: which
- * transactions were over then. New is what is over now and was not then. A place behind one transaction of several counts those with greater numbers as not over, unless they
- * were so before.
+ * Rows become visible in the order of the commits, not of what they are numbered by. So each row bears the number of
+ * its transaction, and a place is a snapshot: which transactions were over then. New is what is over now and was not
+ * then. A place behind one transaction of several counts those with greater numbers as not over, unless they were so
+ * before.
  */
 import { sql } from 'drizzle-orm'
 import {

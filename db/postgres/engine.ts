@@ -53,7 +53,10 @@ const beginAs = {
   locking: plain,
 } as const
 
-/** Any Postgres-wire engine: transactions that are serializable or lock what they name, run again when the engine says so. */
+/**
+ * Any Postgres-wire engine: transactions that are serializable or lock what they name, run again when the engine says
+ * so.
+ */
 export function openPostgres(url: string, random: () => number, { connections = 20, timeouts }: PostgresOptions = {}): Database {
   assertEngine('postgres')
   // Writes that wait, for a lock or for each other, hold up no read.

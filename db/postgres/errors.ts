@@ -6,7 +6,8 @@ const diskFull = '53100'
 /** division_by_zero: of no statement but those that must change a row (`prepareSure`). */
 const nothingChanged = '22012'
 /**
- * The server is unreachable, starting, stopping or out of connections, or a time-out has struck: of a statement, a lock or a transaction.
+ * The server is unreachable, starting, stopping or out of connections, or a time-out has struck: of a statement, a lock
+ * or a transaction.
  */
 const unavailableCodes = /^(ECONN|ENOTFOUND|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|08|53|57P0|57014|55P03|25P03|25P04)/
 /** The driver gives a connection that broke off no code, but says so in the message. */
@@ -36,7 +37,10 @@ export function refusalOf(error: unknown): unknown {
   return isUnavailable(error) ? new DatabaseUnavailable('the database server does not answer, or not in time', { cause: error }) : error
 }
 
-/** Whether the server has ended the transaction by an error that is not the end of the connection; or the driver never sent the query. */
+/**
+ * Whether the server has ended the transaction by an error that is not the end of the connection; or the driver never
+ * sent the query.
+ */
 export function saysNothingWasKept(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return !/^(08|57P|58|XX)/.test(error.code ?? 'XX')
   return error instanceof Error && /^Client (has encountered a connection error|was closed)/.test(error.message)

@@ -9,7 +9,10 @@ import { begin, commit, ignoreRejection } from './transaction.ts'
 
 /** Works in one transaction. */
 const worksMax = 32
-/** For how long those behind wait for those that are under way, milliseconds: who waits for a lock is to hold up nobody who need not wait for it. */
+/**
+ * For how long those behind wait for those that are under way, milliseconds: who waits for a lock is to hold up nobody
+ * who need not wait for it.
+ */
 const turnMs = 250
 /** For how long several wait for a lock, before each tries by itself. */
 const lockMs = 1_000

@@ -16,7 +16,8 @@ export const migratePostgres = (url: string, migrations: readonly Migration[], n
 
 /** The same on a connection. @param isMoving for whoever moves an instance into it */
 export async function migrateOn(client: pg.Client, migrations: readonly Migration[], now: number, isMoving = false): Promise<string[]> {
-  // All of a run are there at once: where none is missing, nobody is at work. Most starts write nothing and wait for nobody.
+  // All of a run are there at once: where none is missing, nobody is at work. Most starts write nothing and wait for
+  // nobody.
   if ((await lacked(client, migrations, isMoving)).length === 0) return []
   await createLockRow(client, now)
   // Whatever the database's default: who waited for the lock must see what the one before has done.

@@ -17,11 +17,15 @@ export type Timeouts = {
   unacknowledged: number
   /** Of connecting, and of waiting for a connection. */
   connect: number
-  /** For how long we wait for the answer to a statement: longer than the server works at one. The connection ends then. */
+  /**
+   * For how long we wait for the answer to a statement: longer than the server works at one. The connection ends then.
+   */
   answer: number
 }
 
-/** A request answers within 28 seconds: waiting for a connection, and then for an answer that does not come, is less. */
+/**
+ * A request answers within 28 seconds: waiting for a connection, and then for an answer that does not come, is less.
+ */
 export const defaults: Timeouts = {
   statement: 12_000,
   lock: 8_000,
@@ -37,7 +41,9 @@ export const unhurried: Partial<Timeouts> = { statement: 0, answer: 0 }
 /** Runs a statement. drizzle hands the values over beside it. */
 export type Query = (statement: Omit<Statement, 'values'> & Partial<Statement>, values?: unknown[]) => Promise<QueryResult>
 
-/** A connection that is ours until it is released. Statements are sent at once, behind those that are not answered yet. */
+/**
+ * A connection that is ours until it is released. Statements are sent at once, behind those that are not answered yet.
+ */
 export type Session = {
   /** @param within whose failure it is, should it fail */
   query(statement: Parameters<Query>[0], values?: unknown[], within?: FailureScope): Promise<QueryResult>
@@ -82,7 +88,8 @@ export function openPool(servers: Servers, max: number, given: Partial<Timeouts>
     ...limits,
     tcp_user_timeout: timeouts.unacknowledged,
     default_transaction_isolation: 'read committed',
-    // Starting workers takes longer than any statement that somebody waits for here, and takes the processors of others.
+    // Starting workers takes longer than any statement that somebody waits for here, and takes the processors of
+    // others.
     max_parallel_workers_per_gather: 0,
     // JIT compilation takes up to a second, longer than any statement of a request.
     jit: 'off',
@@ -90,7 +97,8 @@ export function openPool(servers: Servers, max: number, given: Partial<Timeouts>
   const setForSession = Object.entries(ofSession).map(([name, value]) => `set_config('${name}', '${value}', false)`)
 
   const isOneOfSeveral = servers.urls.length > 1
-  // The driver opens connections and ends them. They are handed on by `kept`, which costs no timer and no event each time.
+  // The driver opens connections and ends them. They are handed on by `kept`, which costs no timer and no event each
+  // time.
   const pools = servers.urls.map((connectionString) => {
     const pool = new pg.Pool({
       connectionString,
@@ -111,7 +119,8 @@ export function openPool(servers: Servers, max: number, given: Partial<Timeouts>
     restMs,
     open,
     close({ client }, broken) {
-      // Ended at once: the driver's own queries no longer work on it, and for as long as it were idle it would be handed out as a new one.
+      // Ended at once: the driver's own queries no longer work on it, and for as long as it were idle it would be
+      // handed out as a new one.
       client.release(true)
       if (broken && isOneOfSeveral) void servers.find()
     },
@@ -119,7 +128,10 @@ export function openPool(servers: Servers, max: number, given: Partial<Timeouts>
     isBroken: ({ wire, nth }) => wire.isLost() || nth !== servers.nth(),
   })
 
-  /** Looks for the server that takes writes, if the one that did does no longer, for as long as one may wait for a connection. */
+  /**
+   * Looks for the server that takes writes, if the one that did does no longer, for as long as one may wait for a
+   * connection.
+   */
   async function open(): Promise<Open> {
     if (!isOneOfSeveral) return openAt(0)
     const until = performance.now() + timeouts.connect
@@ -135,8 +147,9 @@ export function openPool(servers: Servers, max: number, given: Partial<Timeouts>
   }
 
   /**
-   * Sets the time-outs, but only on a connection that is ours: the number of the process at the other end is what the server said it
-   * was. A pooler makes that number up, and would hand on to others what is set. (It refuses such settings at the start, too.)
+   * Sets the time-outs, but only on a connection that is ours: the number of the process at the other end is what the
+   * server said it was. A pooler makes that number up, and would hand on to others what is set. (It refuses such
+   * settings at the start, too.)
    */
   async function openAt(nth: number): Promise<Open> {
     const client = await (pools[nth] as pg.Pool).connect().catch((error: unknown) => {

@@ -28,7 +28,10 @@ export type Servers = {
   readonly urls: readonly string[]
   /** The one that took writes when it was last asked. */
   nth(): number
-  /** Asks all of them at once which one it is, a few times a second at most: whoever wants to know meanwhile is told the same. */
+  /**
+   * Asks all of them at once which one it is, a few times a second at most: whoever wants to know meanwhile is told the
+   * same.
+   */
   find(): Promise<boolean>
 }
 

@@ -71,7 +71,10 @@ export function readerOn(pool: Pool): Reader {
     }
   }
 
-  /** Those that say the same are one. Where one of them fails the others behind it do, too: then each is asked by itself. */
+  /**
+   * Those that say the same are one. Where one of them fails the others behind it do, too: then each is asked by
+   * itself.
+   */
   async function answerTogether(all: readonly (readonly PendingRead[])[]): Promise<void> {
     let session: Session | undefined
     let broken = false

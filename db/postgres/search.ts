@@ -6,7 +6,9 @@ import { filteredMax, filterOfFound, isFiltered, type ProductSearch, productTerm
  * among them. PostgreSQL estimates badly how many products have a word with a prefix.
  */
 const walkedFirst = 3_000
-/** Of those, so many that further ones are soon met; of fewer it is faster to gather all there are, by the words' index. */
+/**
+ * Of those, so many that further ones are soon met; of fewer it is faster to gather all there are, by the words' index.
+ */
 const manyOfWalked = 50
 
 /**

@@ -5,7 +5,9 @@ import { saysNothingWasKept } from './errors.ts'
 import type { Query, Session } from './pool.ts'
 import type { FailureScope } from './wire.ts'
 
-/** After a statement has failed the server refuses the rest, so that the first failure is the cause of every later one. */
+/**
+ * After a statement has failed the server refuses the rest, so that the first failure is the cause of every later one.
+ */
 export type Transaction = FailureScope & { readonly query: Query }
 
 /** Begins a transaction without waiting for it. */
@@ -23,7 +25,8 @@ export const ignoreRejection = (sent: Promise<unknown>): void => void sent.catch
 
 /**
  * Commits, behind whatever was sent before.
- * @throws what a query of the transaction has failed of, or the commit; DatabaseOutcomeUnknown when the server did not say how it ended
+ * @throws what a query of the transaction has failed of, or the commit; DatabaseOutcomeUnknown when the server did not
+ *   say how it ended
  */
 export async function commit(session: Session, transaction: Transaction, stats: Pick<DatabaseStats, 'commitSeconds'>): Promise<void> {
   // What was never sent has not failed there.

@@ -1,7 +1,8 @@
 /**
- * Statements on a connection, in the fewest bytes, calls of the system and objects: the driver connects, and from then on this speaks.
- * What is sent before the event loop goes on leaves in one piece with one point of synchronisation (`Sync`) at its end, and so the server
- * answers in one piece. Up to that point it refuses all that comes behind a statement which failed.
+ * Statements on a connection, in the fewest bytes, calls of the system and objects: the driver connects, and from then
+ * on this speaks. What is sent before the event loop goes on leaves in one piece with one point of synchronisation
+ * (`Sync`) at its end, and so the server answers in one piece. Up to that point it refuses all that comes behind a
+ * statement which failed.
  */
 import type { Socket } from 'node:net'
 import pg from 'pg'
@@ -32,8 +33,8 @@ export type Wire = {
   run(statement: Statement, within?: FailureScope): Promise<QueryResult>
   /**
    * Begins a transaction.
-   * @param isPlain whether it is of the connection's own kind: then BEGIN and COMMIT are left away where both would leave in one piece, since
-   *   what is sent up to a point of synchronisation is a transaction by itself
+   * @param isPlain whether it is of the connection's own kind: then BEGIN and COMMIT are left away where both would
+   *   leave in one piece, since what is sent up to a point of synchronisation is a transaction by itself
    */
   begin(mode: string, isPlain: boolean, within?: FailureScope): Promise<unknown>
   commit(): Promise<QueryResult>
@@ -62,7 +63,10 @@ type Sent = {
   readonly resolve: (answer: QueryResult) => void
   readonly reject: (error: unknown) => void
 }
-/** What was sent up to a point of synchronisation: the statement that is being answered is at `at`. A text may be of several statements. */
+/**
+ * What was sent up to a point of synchronisation: the statement that is being answered is at `at`. A text may be of
+ * several statements.
+ */
 type Batch = {
   readonly sent: Sent[]
   at: number
@@ -80,7 +84,8 @@ const shapes = new Map<string, Shape>()
 
 /**
  * Takes over a connection that is at rest: the driver's own queries no longer work on it.
- * @param answerMs for how long the server may leave a batch unanswered, milliseconds; the connection ends then. 0: for as long as it likes.
+ * @param answerMs for how long the server may leave a batch unanswered, milliseconds; the connection ends then. 0: for
+ *   as long as it likes.
  */
 export function wireOn(client: pg.ClientBase, answerMs: number): Wire {
   const { connection } = client as Client

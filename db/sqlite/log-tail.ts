@@ -227,7 +227,8 @@ export function openLogTail(
       if (range) spoolRange(range)
       renew()
       const moved = counts('PASSIVE')
-      // Everything is in the file: a read transaction that begins now does not read from the log, and the next write may begin it anew.
+      // Everything is in the file: a read transaction that begins now does not read from the log, and the next write
+      // may begin it anew.
       const isMoved = moved.frames === position.frame && moved.inFile === moved.frames
       isHeldByOthers = !isMoved
       if (!isMoved) return

@@ -18,8 +18,8 @@ const jumpMs = 60_000
 const steadyAfterMs = 15 * 60_000
 
 /**
- * Watches the clock for jumps: one set wrong, or a machine that slept. What ends or forgets things by their age waits until it has
- * been steady again.
+ * Watches the clock for jumps: one set wrong, or a machine that slept. What ends or forgets things by their age waits
+ * until it has been steady again.
  * @param onJump told of each jump by how many milliseconds the clock went off, and after how many it counts as steady
  */
 export function watchClock({ now, monotonic }: Clock, onJump: (byMs: number, waitMs: number) => void): ClockWatch {

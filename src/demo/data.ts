@@ -1,4 +1,7 @@
-/** The main shop of the demo and who logs in where. What it sells is enough of everything that each page has something to show. */
+/**
+ * The main shop of the demo and who logs in where. What it sells is enough of everything that each page has something
+ * to show.
+ */
 import { type DemoShop, type Line, peopleOf, productsOf, times } from './shop.ts'
 
 export const demoOperator = { email: 'operator@demo.example', password: 'demo-operator' }

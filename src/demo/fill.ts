@@ -49,7 +49,9 @@ import { hireStaff, inviteNewcomer } from './staff.ts'
 /** All shops of the demo, the main one first. */
 export const demoShops = [demoShop, ...shopsAbroad]
 
-/** Orders side by side share their commits on the embedded engine; on a database server they get in each other's way. */
+/**
+ * Orders side by side share their commits on the embedded engine; on a database server they get in each other's way.
+ */
 const ordersAtOnce = { embedded: 64, server: 1 } as const
 
 /** So many products of the main shop have a picture. */
@@ -58,8 +60,8 @@ const picturedMax = 12
 const filled = 'demo.filled'
 
 /**
- * Fills the demo, unless that was done before. A fill that broke off goes on where it was: what there is to do is planned from the
- * day of the first merchant, and each thing is looked for before it is made.
+ * Fills the demo, unless that was done before. A fill that broke off goes on where it was: what there is to do is
+ * planned from the day of the first merchant, and each thing is looked for before it is made.
  * @throws OperatorError for a database that holds anything else
  */
 export async function fillDemo(deps: AppDeps): Promise<void> {
@@ -283,7 +285,9 @@ async function issueCards(deps: AppDeps, shop: Shop, { cards }: ShopPlan, until:
   }
 }
 
-/** What has to wait until the orders are there: clicks that still count, cards that are stopped, partners who have left. */
+/**
+ * What has to wait until the orders are there: clicks that still count, cards that are stopped, partners who have left.
+ */
 async function afterSales(deps: AppDeps, { shop, plan }: Market, until: number): Promise<void> {
   const actor = { id: shop.merchantId }
   const principal = { kind: 'key', id: 'demo', scopes: ['storefront'], shop: contextOf(shop) } as const

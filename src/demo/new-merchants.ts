@@ -1,4 +1,7 @@
-/** Who joined the demo's network in its last weeks, so that an operator's dashboards of sign-ups and of verified shops have something to show. */
+/**
+ * Who joined the demo's network in its last weeks, so that an operator's dashboards of sign-ups and of verified shops
+ * have something to show.
+ */
 import { system } from '../core/command-context.ts'
 import { dayMs } from '../lib/day.ts'
 import { createProduct, findProductByHandle } from '../modules/catalog/products/index.ts'

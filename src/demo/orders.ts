@@ -1,4 +1,6 @@
-/** Lets the planned orders happen: each by the services that serve a shopper and a merchant of today, at its own time. */
+/**
+ * Lets the planned orders happen: each by the services that serve a shopper and a merchant of today, at its own time.
+ */
 
 import type { Principal } from '../core/principal.ts'
 import { multiplyHalfEven } from '../lib/rounding.ts'
@@ -49,8 +51,8 @@ const jobDelayMs = 40_000
 const hourMs = 60 * 60_000
 
 /**
- * Makes the orders up to a moment, and what becomes of them. An order has its id by the plan: one that is there already is gone
- * on with, and what was done of it is not done again.
+ * Makes the orders up to a moment, and what becomes of them. An order has its id by the plan: one that is there already
+ * is gone on with, and what was done of it is not done again.
  * @param sideBySide orders at once: they share commits where the engine has them share
  */
 export async function sell(
@@ -136,8 +138,8 @@ const choiceOf = ({ id, payment, fate }: PlannedOrder, nth: 1 | 2): PaymentChoic
 })
 
 /**
- * What becomes of an order, up to a moment. Each step looks whether there is anything left to do: it may have been done before the
- * fill broke off, and a server that ran in between may have let the order expire.
+ * What becomes of an order, up to a moment. Each step looks whether there is anything left to do: it may have been done
+ * before the fill broke off, and a server that ran in between may have let the order expire.
  */
 async function live(sale: Sale, until: number): Promise<void> {
   const { deps, planned } = sale
@@ -230,8 +232,8 @@ async function giveBack(sale: Sale): Promise<void> {
 }
 
 /**
- * The program's own jobs, each at the moments when there was something to do. They ask the database what it is: run again, they find
- * nothing.
+ * The program's own jobs, each at the moments when there was something to do. They ask the database what it is: run
+ * again, they find nothing.
  * @returns runs those up to a moment that have not run, in order
  */
 function jobsOf(deps: AppDeps, sales: readonly Sale[], until: number): (before: number) => Promise<void> {

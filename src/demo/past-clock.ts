@@ -1,4 +1,7 @@
-/** The past of the demo: services that work at another time than now, and ids by which a fill that broke off knows what it has done. */
+/**
+ * The past of the demo: services that work at another time than now, and ids by which a fill that broke off knows what
+ * it has done.
+ */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import { createNewId, encodeSuffix, type IdKind, idPrefixes } from '../lib/ids.ts'
@@ -11,8 +14,8 @@ export type PastDeps = Omit<AppDeps, 'clock'> & { readonly clock: PastClock }
 const tickMs = 17
 
 /**
- * The same program at another time. Its clock goes on with each look at it, so that what happens later has the later time and
- * the later id.
+ * The same program at another time. Its clock goes on with each look at it, so that what happens later has the later
+ * time and the later id.
  * @param ids to be given instead of new ones
  */
 export function inThePast(deps: AppDeps, at: number, ids: Partial<Record<IdKind, string>> = {}): PastDeps {

@@ -8,7 +8,10 @@ import type { AppDeps } from '../providers.ts'
 import { inThePast } from './past-clock.ts'
 import type { ShopPlan } from './plan.ts'
 
-/** What a merchant says of the ways to pay, and what an operator knows of their business. Each only where it was not done before. */
+/**
+ * What a merchant says of the ways to pay, and what an operator knows of their business. Each only where it was not
+ * done before.
+ */
 export async function setUpPayments(deps: AppDeps, { shop: { ways = {} }, opensAt }: ShopPlan, shop: Shop): Promise<void> {
   const past = inThePast(deps, opensAt + dayMs)
   const by = { shop, actor: system }

@@ -1,4 +1,7 @@
-/** The processors of the demo: servers on this machine that play the six, which the instance takes payments through and hears messages from. */
+/**
+ * The processors of the demo: servers on this machine that play the six, which the instance takes payments through and
+ * hears messages from.
+ */
 import { settings as allSettings, type Config } from '../config.ts'
 import { startBtcpayServer } from './stand-ins/btcpay.ts'
 import { checkoutKeys, startCheckoutServer } from './stand-ins/checkout.ts'
@@ -19,11 +22,14 @@ type SettingsHint = {
 export type DemoPayments = {
   /** By the names of settings. */
   readonly settings: Readonly<Record<string, string>>
-  /** What the shop's own page would do with Stripe's `clientSecret`, and with the id of Checkout.com's `paymentSession`: their pages, but for that. */
+  /**
+   * What the shop's own page would do with Stripe's `clientSecret`, and with the id of Checkout.com's `paymentSession`:
+   * their pages, but for that.
+   */
   readonly pages: { readonly stripe: string; readonly checkout: string }
   /**
-   * The same settings with all six accounts here. Keys that the operator has set are of real accounts, which a demo never uses: a
-   * processor that has any is left out.
+   * The same settings with all six accounts here. Keys that the operator has set are of real accounts, which a demo
+   * never uses: a processor that has any is left out.
    */
   configured(config: Config): { readonly config: Config; readonly leftOut: readonly string[] }
   /** Where the instance listens: from now on it is told what happens. */

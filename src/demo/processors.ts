@@ -1,6 +1,7 @@
 /**
- * What has taken the payments of the demo's past orders: nothing of the demo leaves this machine. They keep no books, say yes to all but one
- * token, and take part in every `souk demo`, so that those orders can be refunded. New payments go to the stand-ins (payments.ts).
+ * What has taken the payments of the demo's past orders: nothing of the demo leaves this machine. They keep no books,
+ * say yes to all but one token, and take part in every `souk demo`, so that those orders can be refunded. New payments
+ * go to the stand-ins (payments.ts).
  */
 import { BadSignature, type Processor, ProcessorRefused, sandboxCapabilities } from '../clients/processors/processor.ts'
 

@@ -19,8 +19,8 @@ const slowWaveDays = 290
 const quickWaveDays = 23
 
 /**
- * Rates of every weekday up to now, as central banks publish them, through the reader of rates as if a service had sent them. Days
- * that have some stay as they are.
+ * Rates of every weekday up to now, as central banks publish them, through the reader of rates as if a service had sent
+ * them. Days that have some stay as they are.
  */
 export async function fillRates(deps: AppDeps, start: number, until: number): Promise<void> {
   const config = { ...deps.config, fxRatesUrl: source }

@@ -1,4 +1,7 @@
-/** People who work in the main shop, one of each role besides its owner, and somebody who was invited and has not come yet. */
+/**
+ * People who work in the main shop, one of each role besides its owner, and somebody who was invited and has not come
+ * yet.
+ */
 import type { StaffRole } from '../core/roles.ts'
 import { dayMs } from '../lib/day.ts'
 import { findUserByEmail, joinAcceptedShopsOf } from '../modules/identity/merchant/index.ts'

@@ -1,4 +1,7 @@
-/** The trust fabric of the demo: wallets, methodologies, service providers with what they sent, and attestations that no chain has. */
+/**
+ * The trust fabric of the demo: wallets, methodologies, service providers with what they sent, and attestations that no
+ * chain has.
+ */
 import { createHash } from 'node:crypto'
 import type { Actor } from '../core/command-context.ts'
 import { dayMs } from '../lib/day.ts'
@@ -82,7 +85,10 @@ async function bringProvider(
   }
 }
 
-/** What each wallet may attest, every few days of the year; for a lender or a provider that was not active yet nothing counts. */
+/**
+ * What each wallet may attest, every few days of the year; for a lender or a provider that was not active yet nothing
+ * counts.
+ */
 async function attest(deps: AppDeps, start: number): Promise<void> {
   const { data: lenders } = await listLenders(deps, undefined, slice)
   const { data: providers } = await listProviders(deps, undefined, slice)

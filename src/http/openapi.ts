@@ -344,8 +344,8 @@ function bodyOf({ hooks }: DocumentedRoute, drafted: Body | undefined, shared: S
 const fileSchema = (type: string): Schema => (type.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' })
 
 /**
- * Text that is not JSON says so: `t.String({ contentMediaType: 'text/html' })`; a file, of which types it may be: `{ 'x-media-types': […] }`; JSON
- * that is told as text where that is asked for: `{ 'x-texts-too': ['text/html'] }`.
+ * Text that is not JSON says so: `t.String({ contentMediaType: 'text/html' })`; a file, of which types it may be: `{
+ * 'x-media-types': […] }`; JSON that is told as text where that is asked for: `{ 'x-texts-too': ['text/html'] }`.
  */
 const mediaTypeOf = ({ contentMediaType }: Schema) => (typeof contentMediaType === 'string' ? contentMediaType : 'application/json')
 

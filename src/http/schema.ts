@@ -11,14 +11,17 @@ export { CurrencyCode, fieldsOf, integer, MoneySchema, nullable, oneOf, text }
 export const maybe = <Schema extends TSchema>(schema: Schema) => t.Optional(nullable(schema))
 /** Control characters, line and paragraph separators, and what overrides or isolates the direction of text. */
 const unseen = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069'
-/** What may stand between others and shows nothing by itself: joiners and marks, fillers and blanks that are no white space. */
+/**
+ * What may stand between others and shows nothing by itself: joiners and marks, fillers and blanks that are no white
+ * space.
+ */
 const shapeless =
   '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2060-\\u2064\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0'
 /** Of a text that must hold something that can be seen: of a name that shows nothing there is nothing to press. */
 export const notBlank = { minLength: 1, pattern: `[^\\s${unseen}${shapeless}]`, rule: 'a text that is not blank' } as const
 /**
- * Of a name that the public reads: one line that is not blank, in which nothing says how it is shown. What is unseen is not taken; marks of
- * direction are, which some scripts need.
+ * Of a name that the public reads: one line that is not blank, in which nothing says how it is shown. What is unseen is
+ * not taken; marks of direction are, which some scripts need.
  */
 export const publicName = {
   minLength: 1,
@@ -75,10 +78,16 @@ export const ErrorBody = t.Object(
   { title: 'Error' },
 )
 
-/** Under which a `response` map has its errors: no status, so that Elysia compiles no check of what http/errors.ts answers past it. */
+/**
+ * Under which a `response` map has its errors: no status, so that Elysia compiles no check of what http/errors.ts
+ * answers past it.
+ */
 export const errorStatuses = Symbol('the statuses of errors')
 
-/** The errors that a route can answer with, for its `response` map and the document. Every route may meet 400, 500 and 503. */
+/**
+ * The errors that a route can answer with, for its `response` map and the document. Every route may meet 400, 500 and
+ * 503.
+ */
 export const errorResponses = (...statuses: number[]) => ({ [errorStatuses]: [400, 500, 503, ...statuses] })
 
 /** Of the cached public reads, for their `response` map; see http/public-cache.ts. */
@@ -88,7 +97,10 @@ export const notModified = t.Void({ description: 'Not changed since the version 
 export const pageOf = <Schema extends TSchema>(item: Schema) =>
   t.Object({ data: t.Array(item), page: integer(), limit: integer(), total: integer(), pages: integer() })
 
-/** Whole numbers in queries are text with a pattern: a failing t.Numeric cannot say which field it was. `x-type` is for the document. */
+/**
+ * Whole numbers in queries are text with a pattern: a failing t.Numeric cannot say which field it was. `x-type` is for
+ * the document.
+ */
 export const pageQuery = {
   page: t.Optional(
     t.String({ pattern: '^[1-9]\\d{0,14}$', maxLength: 15, rule: 'a whole number from 1', description: 'From 1', 'x-type': 'integer' }),

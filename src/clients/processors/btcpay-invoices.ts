@@ -13,8 +13,8 @@ export function isOf(invoice: unknown, { amount, currency }: Money): boolean {
 }
 
 /**
- * The payment that an invoice stands for. Coins that are not confirmed are no money; those that came too late, or too few of them, are
- * told as `captured` all the same, and only what is whole makes it CAPTURED.
+ * The payment that an invoice stands for. Coins that are not confirmed are no money; those that came too late, or too
+ * few of them, are told as `captured` all the same, and only what is whole makes it CAPTURED.
  * @throws ProcessorUnavailable for an invoice of another amount or currency than was asked for, whatever became of it
  */
 export async function paymentOf(
@@ -52,8 +52,8 @@ export async function paymentOf(
 }
 
 /**
- * Of an invoice that is settled: by hand, it is all of it because the shop says so; else what came. Without `PaidOver` that is never
- * more: the rate makes the smallest coin worth more than a minor unit in some currencies.
+ * Of an invoice that is settled: by hand, it is all of it because the shop says so; else what came. Without `PaidOver`
+ * that is never more: the rate makes the smallest coin worth more than a minor unit in some currencies.
  */
 function settledOf(amount: number, paid: number | undefined, detail: string | undefined): number {
   if (paid === undefined || detail === 'Marked') return amount
@@ -68,8 +68,8 @@ function taken(reference: string, captured: number, amount: number, ended: 'FAIL
 }
 
 /**
- * Whether none of the coins that came may still go away: an invoice that has ended never settles, and does not say so itself.
- * Where the server does not list them, nothing is held against them.
+ * Whether none of the coins that came may still go away: an invoice that has ended never settles, and does not say so
+ * itself. Where the server does not list them, nothing is held against them.
  */
 async function isConfirmed(ask: ApiCall, path: string): Promise<boolean> {
   const methods = listedBy(await ask('GET', `${path}/payment-methods`))

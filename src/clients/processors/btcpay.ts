@@ -1,9 +1,9 @@
 /**
- * BTCPay Server (Greenfield): invoices on the shop's own server that are paid in coins. Paying takes the money without us, nothing may
- * be sent twice but everything can be found, and money goes back as a claim that the shopper redeems.
+ * BTCPay Server (Greenfield): invoices on the shop's own server that are paid in coins. Paying takes the money without
+ * us, nothing may be sent twice but everything can be found, and money goes back as a claim that the shopper redeems.
  *
- * The key needs `canviewinvoices`, `cancreateinvoice`, `canmodifyinvoices`, `cancreatenonapprovedpullpayments`, and to find the claims
- * that it made `canviewpullpayments` (or `canmanagepullpayments`), each of the store.
+ * The key needs `canviewinvoices`, `cancreateinvoice`, `canmodifyinvoices`, `cancreatenonapprovedpullpayments`, and to
+ * find the claims that it made `canviewpullpayments` (or `canmanagepullpayments`), each of the store.
  */
 import { decimalOf, decimalsOf, isCurrency } from '../../lib/money.ts'
 import { hmac, sameSecret } from '../../lib/seal.ts'

@@ -1,10 +1,11 @@
 /**
  * Whether a message is PayPal's, by asking PayPal (`verify-webhook-signature`).
  *
- * The other way, by its certificate here, was not taken: what is signed is no more than a CRC-32 of the body, for which anybody who holds one good
- * message writes others, while PayPal compares the event itself; the certificate's address comes with the message, so that a stranger would choose
- * whom we call; and its chain would have to be checked by code of our own. Asking costs a call for each message, and none for one that cannot be good:
- * whoever hands messages in says when there is a turn for it.
+ * The other way, by its certificate here, was not taken: what is signed is no more than a CRC-32 of the body, for which
+ * anybody who holds one good message writes others, while PayPal compares the event itself; the certificate's address
+ * comes with the message, so that a stranger would choose whom we call; and its chain would have to be checked by code
+ * of our own. Asking costs a call for each message, and none for one that cannot be good: whoever hands messages in
+ * says when there is a turn for it.
  */
 import { createHash } from 'node:crypto'
 import { textAt } from './answers.ts'

@@ -22,8 +22,9 @@ const states: Readonly<Record<string, PaymentState>> = {
 /**
  * A payment intent as a payment.
  *
- * Money in another currency than was asked for, or that belongs to another payment of ours, makes no sense and says nothing. A sum that is not
- * the one that was to be captured is told as the number it is, and is PROCESSING, not CAPTURED: nobody may take it for the whole.
+ * Money in another currency than was asked for, or that belongs to another payment of ours, makes no sense and says
+ * nothing. A sum that is not the one that was to be captured is told as the number it is, and is PROCESSING, not
+ * CAPTURED: nobody may take it for the whole.
  * @param asked what is, or was to be, captured
  * @throws ProcessorUnavailable for what is no payment intent
  */
@@ -116,7 +117,8 @@ export function refundOf(refund: unknown, { refundId, asked }: { refundId: strin
 const toleranceSeconds = 300
 
 /**
- * Checks `Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>]`: any one of several that fits will do, as secrets overlap while they change.
+ * Checks `Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>]`: any one of several that fits will do, as secrets overlap
+ * while they change.
  * @param now milliseconds
  * @throws BadSignature, for a blank secret too
  */

@@ -56,8 +56,9 @@ export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; ap
   }
 
   /**
-   * Sends what has its effect once, under keys that follow from ours. What is stored under a key is answered for a day, failures included:
-   * after such a one it is looked whether there was an effect all the same, and only then asked under the next key.
+   * Sends what has its effect once, under keys that follow from ours. What is stored under a key is answered for a day,
+   * failures included: after such a one it is looked whether there was an effect all the same, and only then asked
+   * under the next key.
    */
   async function postOnce<Found extends object>(
     request: Request & { readonly key: string },

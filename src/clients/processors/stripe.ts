@@ -120,8 +120,9 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
   }
 
   /**
-   * Moves a payment on that is named. No idempotency key: either step is taken at most once by its nature, while under a key an answer that was
-   * given too early ("not authorized yet") would be repeated for a day. A payment that stands elsewhere is told as it stands.
+   * Moves a payment on that is named. No idempotency key: either step is taken at most once by its nature, while under
+   * a key an answer that was given too early ("not authorized yet") would be repeated for a day. A payment that stands
+   * elsewhere is told as it stands.
    */
   async function move(name: PaymentName & Amount, step: 'capture' | 'cancel', fields: Fields): Promise<ProcessorPayment> {
     const reference = await referenceOf(name)

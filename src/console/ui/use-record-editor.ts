@@ -15,8 +15,8 @@ export type RecordEditor<Data, Values extends object> = {
   /** Returns the version that the form started from and that a save changes. */
   base(): Versioned<Data>
   /**
-   * Saves a change and shows the stored record. Values that were typed meanwhile stay unsaved.
-   * A conflict about other fields is no conflict; a version with the sent values means that an earlier attempt succeeded.
+   * Saves a change and shows the stored record. Values that were typed meanwhile stay unsaved. A conflict about other
+   * fields is no conflict; a version with the sent values means that an earlier attempt succeeded.
    * @returns the stored record; undefined if the other version was viewed or the question closed
    */
   save(options: Omit<SaveOptions<Versioned<Data>, Data>, 'onTheirs' | 'removes'>): Promise<Versioned<Data> | undefined>

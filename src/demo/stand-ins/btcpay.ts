@@ -1,4 +1,6 @@
-/** A BTCPay Server as its own documents and code (2.4) say it behaves. Written from the reference, not from the client. */
+/**
+ * A BTCPay Server as its own documents and code (2.4) say it behaves. Written from the reference, not from the client.
+ */
 import { createHmac, randomUUID } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
 import { type ApiAnswer, type ApiRequest, type Message, type StandInServer, serveStandIn, type Watch } from './server.ts'

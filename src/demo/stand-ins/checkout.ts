@@ -1,4 +1,7 @@
-/** Checkout.com as its documents describe it: every request is checked, payments have a life of their own, captures and refunds take their time. */
+/**
+ * Checkout.com as its documents describe it: every request is checked, payments have a life of their own, captures and
+ * refunds take their time.
+ */
 import { createHmac } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
 import { type ApiAnswer, type ApiRequest, type Message, serveStandIn, type Watch } from './server.ts'

@@ -1,6 +1,7 @@
 /**
- * PayPal, as its reference tells of it (Orders v2, Payments v2, webhooks v1): orders that a shopper approves, authorizations, captures, refunds,
- * tokens, request ids, and signed events that it verifies. Checks every request as strictly as the reference does.
+ * PayPal, as its reference tells of it (Orders v2, Payments v2, webhooks v1): orders that a shopper approves,
+ * authorizations, captures, refunds, tokens, request ids, and signed events that it verifies. Checks every request as
+ * strictly as the reference does.
  */
 import { createHash } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'

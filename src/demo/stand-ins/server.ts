@@ -1,4 +1,7 @@
-/** What the stand-ins for payment processors are made of: real HTTP on a port of this machine, and messages that never leave it. */
+/**
+ * What the stand-ins for payment processors are made of: real HTTP on a port of this machine, and messages that never
+ * leave it.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -15,9 +18,10 @@ export type ApiRequest = {
 export type ApiAnswer = { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly json?: unknown }
 
 /**
- * How a request goes wrong. `late`: never answered, and not done. `silent`: done, and never answered. `unreached`: the connection breaks, and
- * it is not done. `lost`: done, and the connection breaks before the answer. `half`: done, and the answer breaks off. `garbage`: done, and
- * answered with what is no JSON. A status and body: answered instead, and not done. A function: what it makes of the true answer.
+ * How a request goes wrong. `late`: never answered, and not done. `silent`: done, and never answered. `unreached`: the
+ * connection breaks, and it is not done. `lost`: done, and the connection breaks before the answer. `half`: done, and
+ * the answer breaks off. `garbage`: done, and answered with what is no JSON. A status and body: answered instead, and
+ * not done. A function: what it makes of the true answer.
  */
 export type Fault = 'late' | 'silent' | 'unreached' | 'lost' | 'half' | 'garbage' | ApiAnswer | ((told: ApiAnswer) => ApiAnswer)
 /** Sees every request before it is answered, and says what goes wrong with it: for tests. */
@@ -104,7 +108,10 @@ function writeHalf(response: ServerResponse, told: ApiAnswer): void {
 
 const thisMachine = ['127.0.0.1', 'localhost', '[::1]', '0.0.0.0', '[::]']
 
-/** What a processor tells a shop, as far as the shop is on this machine. Whether anybody listens is not the processor's concern. */
+/**
+ * What a processor tells a shop, as far as the shop is on this machine. Whether anybody listens is not the processor's
+ * concern.
+ */
 export function callOnThisMachine(address: string, message?: Message): void {
   const url = URL.parse(address)
   if (url?.protocol !== 'http:' || !thisMachine.includes(url.hostname)) return

@@ -43,7 +43,10 @@ export const invalid = (message: string, more: Json = {}) => new Refused(400, { 
 export const missing = (what: string, param: string, status = 404) =>
   new Refused(status, { type: 'invalid_request_error', code: 'resource_missing', message: `No such ${what}`, param })
 
-/** Fields by name, where each is one of these, told once and not empty. `expand[]` and `metadata[]` stand for whatever is in the brackets. */
+/**
+ * Fields by name, where each is one of these, told once and not empty. `expand[]` and `metadata[]` stand for whatever
+ * is in the brackets.
+ */
 export function parse(sent: Iterable<[string, string]>, names: readonly string[]): Map<string, string> {
   const fields = new Map<string, string>()
   for (const [name, value] of sent) {

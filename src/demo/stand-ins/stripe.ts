@@ -1,6 +1,6 @@
 /**
- * Stripe, as its reference tells of it (docs.stripe.com/api, version 2026-10-28.endive): payment intents, refunds, payment methods, the balance,
- * idempotency, and signed events. Checks every request as strictly as the reference does, and knows no more than the API in use here.
+ * Simulates Stripe by its reference (docs.stripe.com/api, version 2026-10-28.endive): the parts that souk uses, with
+ * all checks of requests, idempotency and signed events.
  */
 import { afterPaying, nothingToPay, payPage } from './page.ts'
 import { type ApiAnswer, type ApiRequest, type Message, serveStandIn, type Watch } from './server.ts'
@@ -375,7 +375,7 @@ export async function startStripe({
       }
       return { held: held.promise, release: released.resolve }
     },
-    /** Keeps a failure under a key, as if it had been the answer to whoever first used it; `done`: although it was done. */
+    /** Stores a failure as the response of a key; `done`: although the request took effect. */
     storeFailure(key: string, path: string, fields: Record<string, string>, { done = false } = {}) {
       const body = new URLSearchParams(fields).toString()
       if (done) work({ method: 'POST', path, body, query: new URLSearchParams(), headers: new Headers(), json: undefined })

@@ -1,4 +1,7 @@
-/** Tap as its documents describe it: every request is checked, amounts are JSON numbers with a Java double's decimals, and the first answer to a key is the answer. */
+/**
+ * Tap as its documents describe it: every request is checked, amounts are JSON numbers with a Java double's decimals,
+ * and the first answer to a key is the answer.
+ */
 import { createHmac } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
 import { type ApiAnswer, type ApiRequest, callOnThisMachine, type Message, serveStandIn, type Watch } from './server.ts'

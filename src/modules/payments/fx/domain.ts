@@ -96,9 +96,9 @@ export type RatesAnswer =
   | { readonly problem: string }
 
 /**
- * Reads `{ "base": "USD", "date"?: "2026-01-06", "rates": { "EUR": 0.92 } }`: units of each currency for one of the base. No
- * number passes through a float. With another base than USD, `rates` must hold USD. Currencies that we do not know, and
- * those with a fixed rate, are passed over; `refused` names those whose rate is no plausible number.
+ * Reads `{ "base": "USD", "date"?: "2026-01-06", "rates": { "EUR": 0.92 } }`: units of each currency for one of the
+ * base. No number passes through a float. With another base than USD, `rates` must hold USD. Currencies that we do not
+ * know, and those with a fixed rate, are passed over; `refused` names those whose rate is no plausible number.
  * @param today the day of the rates when the answer names none; it may name no later one, and none too old to be of use
  */
 export function readRates(text: string, today: string): RatesAnswer {

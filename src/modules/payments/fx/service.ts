@@ -17,8 +17,8 @@ const always: Span = { from: '0000-01-01', to: '9999-12-31' }
 const floating = currencies.filter((currency) => fixedRateOf(currency) === undefined)
 
 /**
- * What a currency is worth in US dollars on a day (UTC): its fixed rate, which needs no query, else the latest stored rate of
- * that day or the seven before. Undefined when there is none.
+ * What a currency is worth in US dollars on a day (UTC): its fixed rate, which needs no query, else the latest stored
+ * rate of that day or the seven before. Undefined when there is none.
  */
 export async function rateFor(from: From, currency: string, day: string): Promise<Rate | undefined> {
   const fixed = fixedRateOf(currency)

@@ -23,8 +23,8 @@ export const sumOf = ({ kind, orderId, currency, rateDay, processor, confirmed }
   `${sums[kind].of} ${orderId} ${currency} ${rateDay} ${processor} ${confirmed}`
 
 /**
- * What a movement is worth, in US cents: by how much the sum that it adds to is worth more with it (or less, where it takes away). Never
- * negative; pieces so are worth, together, what the whole is.
+ * What a movement is worth, in US cents: by how much the sum that it adds to is worth more with it (or less, where it
+ * takes away). Never negative; pieces so are worth, together, what the whole is.
  * @param before the sum without it, in the currency's minor units and in cents
  * @param centsOf an amount in cents, rounded once
  */

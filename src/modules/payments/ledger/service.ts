@@ -91,8 +91,9 @@ async function notePriced(tx: Writer, ids: readonly string[]): Promise<void> {
 }
 
 /**
- * Says what rows are worth, to be asked of each once and in their order. What one order moved on one day has one rate, and is rounded in all:
- * so a full refund, in however many pieces, takes back the very dollars that came in, whatever rates have become known in between.
+ * Says what rows are worth, to be asked of each once and in their order. What one order moved on one day has one rate,
+ * and is rounded in all: so a full refund, in however many pieces, takes back the very dollars that came in, whatever
+ * rates have become known in between.
  */
 async function appraiser(from: From, rows: readonly Movement[]) {
   // Dollars are never rounded.

@@ -62,8 +62,9 @@ export const publicAccountsOf = (config: Config, mode: Mode): Readonly<Partial<R
   Object.fromEntries(Object.entries(instanceAccountsOf(config, mode)).map(([name, { account }]) => [name, account]))
 
 /**
- * What a shop's payment page may be told of: the accounts that there are, and the card processor for which the shop's configuration has a
- * key. Of that one the key says whether it is of test money; where it does not, it is of the account behind it, or else the shop's.
+ * What a shop's payment page may be told of: the accounts that there are, and the card processor for which the shop's
+ * configuration has a key. Of that one the key says whether it is of test money; where it does not, it is of the
+ * account behind it, or else the shop's.
  */
 export function accountsFor(
   { mode, methods: { card } }: { readonly mode: Mode; readonly methods: ShopMethods },

@@ -6,7 +6,8 @@ export type MethodWarning = { readonly method: Method; readonly message: string 
 
 /**
  * @param payable processors with a secret key behind what the page begins with
- * @returns why something that was asked for can never be chosen, however the processors are; nothing for what is only down
+ * @returns why something that was asked for can never be chosen, however the processors are; nothing for what is only
+ *   down
  */
 export function warningsOf(input: ResolverInput, payable: ReadonlySet<ProcessorName>): MethodWarning[] {
   const { methods } = input.shop

@@ -20,9 +20,11 @@ export function accountOf(config: Config, row: AccountRow): ProcessorAccount {
 }
 
 /**
- * The account that a new payment of a shop goes through: the shop's own of this mode, else the instance's own if its money is of this mode.
+ * The account that a new payment of a shop goes through: the shop's own of this mode, else the instance's own if its
+ * money is of this mode.
  * @param from a transaction, inside a write that decides by it
- * @returns undefined when there is none: nothing can be paid by this processor. A payment keeps `id`, `processor` and `mode` of it
+ * @returns undefined when there is none: nothing can be paid by this processor. A payment keeps `id`, `processor` and
+ *   `mode` of it
  */
 export async function accountFor(
   { processorAccountStore: store, config }: Needed,
@@ -34,8 +36,8 @@ export async function accountFor(
 }
 
 /**
- * The account that a payment was bound to, whatever became of it since: other accounts in its place, or none, change nothing. Where the
- * very account has got other keys, those are used, since its processor takes the old ones no more.
+ * The account that a payment was bound to, whatever became of it since: other accounts in its place, or none, change
+ * nothing. Where the very account has got other keys, those are used, since its processor takes the old ones no more.
  * @param id what the payment kept of `accountFor`; `instance` for the instance's own
  * @param bound what else the payment kept: of the instance's own these say which one it is
  * @returns undefined when the settings name the instance's account no more, or one of other money
@@ -60,9 +62,9 @@ export const clientOf = ({ processorClients }: Pick<ProcessorAccountDeps, 'proce
 /** Sets of keys that a message is checked against. With more, the oldest get no messages. */
 const hearingMax = 20
 /**
- * For so long the keys of an account are heard that others of the same account took the place of: processors send a message again for three
- * days, and what was replaced may have been replaced because somebody else has it. The last keys that an account had are heard for good:
- * its payments are disputed months after the shop went elsewhere.
+ * For so long the keys of an account are heard that others of the same account took the place of: processors send a
+ * message again for three days, and what was replaced may have been replaced because somebody else has it. The last
+ * keys that an account had are heard for good: its payments are disputed months after the shop went elsewhere.
  */
 export const formerKeysValidMs = 7 * dayMs
 
@@ -73,9 +75,9 @@ export const formerKeysValidMs = 7 * dayMs
 export type VerifyingAccount = { readonly account: ProcessorAccount; readonly processor: Processor; readonly isLate: boolean }
 
 /**
- * The accounts, a set of keys each, one of which a message may come from: a shop's own, those that are live first, then those that were
- * retired, since payments through them go on; without a shop the instance's own. Whose secret verifies a message, its `id` says whose
- * payments the message may be about.
+ * The accounts, a set of keys each, one of which a message may come from: a shop's own, those that are live first, then
+ * those that were retired, since payments through them go on; without a shop the instance's own. Whose secret verifies
+ * a message, its `id` says whose payments the message may be about.
  */
 export async function accountsToVerify(
   deps: Needed & Pick<ProcessorAccountDeps, 'processorClients' | 'clock'>,

@@ -70,10 +70,11 @@ export async function listAccounts({ processorAccountStore: store, config }: Pro
 }
 
 /**
- * Replaces the shop's own account with a processor, once the processor has said that it knows the keys. New payments go through it from
- * then on; those of before keep the account that took them.
- * @throws AppError NOT_FOUND for a processor that there is not; INVALID, naming the field, also for keys that the processor does not know;
- *   UNAVAILABLE when it does not answer: nothing was changed; PRECONDITION_FAILED; RATE_LIMITED after ten within an hour
+ * Replaces the shop's own account with a processor, once the processor has said that it knows the keys. New payments go
+ * through it from then on; those of before keep the account that took them.
+ * @throws AppError NOT_FOUND for a processor that there is not; INVALID, naming the field, also for keys that the
+ *   processor does not know; UNAVAILABLE when it does not answer: nothing was changed; PRECONDITION_FAILED;
+ *   RATE_LIMITED after ten within an hour
  */
 export async function putAccount(
   deps: ProcessorAccountDeps,

@@ -37,9 +37,9 @@ export type RefundedSoFar = {
 }
 
 /**
- * A commission after refunds of an order. Goods that went back take back what was earned by them, though their shipping was kept; any
- * other amount is in proportion to the whole. Each half-even, together no more than all, and never less than before. A full refund, one
- * of all goods, or that of an order without a price, takes back all and ends it.
+ * A commission after refunds of an order. Goods that went back take back what was earned by them, though their shipping
+ * was kept; any other amount is in proportion to the whole. Each half-even, together no more than all, and never less
+ * than before. A full refund, one of all goods, or that of an order without a price, takes back all and ends it.
  */
 export function afterRefund<Before extends Pick<Commission, 'amount' | 'reversed' | 'status'>>(
   before: Before,

@@ -150,9 +150,9 @@ export const removeItem = (deps: CartDeps, by: CartChange, cartId: string, lineI
 type Decision = { snapshot: CartSnapshot; store?: (tx: Writer) => Promise<void> }
 
 /**
- * Changes a cart: reads it, lets `decide` say what becomes of it, and stores that unless somebody else came between, in which
- * case all of it is done again. Reading within the write would make Postgres take carts that lie side by side for one.
- * A change gives the cart more time, and gives it to the customer who makes it.
+ * Changes a cart: reads it, lets `decide` say what becomes of it, and stores that unless somebody else came between, in
+ * which case all of it is done again. Reading within the write would make Postgres take carts that lie side by side for
+ * one. A change gives the cart more time, and gives it to the customer who makes it.
  * @param beside a variant that `decide` is to be told of
  * @throws AppError NOT_FOUND; CONFLICT for a cart that is not open or comes to more than can be stored
  */

@@ -7,10 +7,11 @@ import { type CartCaller, cartOf, isServer, notOpen } from './service.ts'
 import type { CartView } from './view.ts'
 
 /**
- * Puts the code of a discount onto a cart, in the place of any other; null takes it off. Whether it takes anything off, the cart says.
+ * Puts the code of a discount onto a cart, in the place of any other; null takes it off. Whether it takes anything off,
+ * the cart says.
  * @param address what the caller is limited by
- * @throws AppError NOT_FOUND for the cart, and for a code that cannot be had for every cause alike; CONFLICT for a cart that is not open;
- *   RATE_LIMITED
+ * @throws AppError NOT_FOUND for the cart, and for a code that cannot be had for every cause alike; CONFLICT for a cart
+ *   that is not open; RATE_LIMITED
  */
 export async function changeDiscountCode(
   deps: CartDeps,

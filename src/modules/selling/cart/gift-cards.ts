@@ -9,8 +9,8 @@ import type { CartView } from './view.ts'
 /**
  * Puts a gift card onto a cart. On it already is no error.
  * @param address what the caller is limited by
- * @throws AppError INVALID without a `cartId` where one is needed; NOT_FOUND for the cart, and for a card for every cause alike;
- *   CONFLICT for a cart that is not open or full; RATE_LIMITED
+ * @throws AppError INVALID without a `cartId` where one is needed; NOT_FOUND for the cart, and for a card for every
+ *   cause alike; CONFLICT for a cart that is not open or full; RATE_LIMITED
  */
 export async function applyGiftCard(
   deps: CartDeps,

@@ -173,8 +173,9 @@ export const reductionOf = ({ kind, valueBps, amount }: Pick<Discount, 'kind' | 
 }
 
 /**
- * Parts an amount among lines in proportion to what they come to: each its share rounded down, and the units that are left to those of the
- * largest remainders, of equal ones to the line that comes first. The parts add up to the amount, and none is more than its line.
+ * Parts an amount among lines in proportion to what they come to: each its share rounded down, and the units that are
+ * left to those of the largest remainders, of equal ones to the line that comes first. The parts add up to the amount,
+ * and none is more than its line.
  * @param amount at most the sum of the lines
  */
 export function allocated(amount: number, totals: readonly number[]): number[] {

@@ -321,16 +321,31 @@ const anyDeps = new Proxy(
   { get: (_, name) => (name === 'randomBytes' ? (count: number) => new Uint8Array(count) : nothing) },
 )
 
-/** The stores and caches of every module, by the names under which they travel. */
-async function ownedProviders(): Promise<{ name: string; module: string | undefined }[]> {
+type Provided = { name: string; module: string | undefined }
+
+/** The keys that each module adds to the container. */
+async function provided(): Promise<Provided[]> {
   const files = [...new Glob('src/modules/*/*/providers.ts').scanSync(root)]
-  const owned = files.map(async (file) => {
+  const keys = files.map(async (file) => {
     const module: Record<string, unknown> = await import(join(root, file))
-    const made = Object.values(module).map((parts) => (parts as (deps: object, more: unknown[]) => object)(anyDeps, []))
-    return made.flatMap((parts) => Object.keys(parts)).map((name) => ({ name, module: moduleOf(file) }))
+    const providers = Object.entries(module).filter(([name]) => name.endsWith('Providers'))
+    const made = providers.map(([, provide]) => (provide as (deps: object, more: unknown[]) => object)(anyDeps, []))
+    return made.flatMap((values) => Object.keys(values)).map((name) => ({ name, module: moduleOf(file) }))
   })
-  return (await Promise.all(owned)).flat().filter(({ name }) => /Store$|Cache$|Waitlist$|^folds$|^listings$/.test(name))
+  return (await Promise.all(keys)).flat()
 }
+
+/** The stores and caches among them. */
+const ownedProviders = async (): Promise<Provided[]> =>
+  (await provided()).filter(({ name }) => /Store$|Cache$|Waitlist$|^listingCounts$|^listings$/.test(name))
+
+test('no two modules add the same key to the container', async () => {
+  const keys = await provided()
+  expect(keys.length).toBeGreaterThan(60)
+  const modulesOf = Map.groupBy(keys, ({ name }) => name)
+  const shared = [...modulesOf].filter(([, owners]) => new Set(owners.map(({ module }) => module)).size > 1)
+  expect(shared.map(([name, owners]) => `${name}: ${owners.map(({ module }) => module).join(', ')}`)).toEqual([])
+})
 
 test("nobody reaches for another module's stores and caches", async () => {
   const all = await sources(['src', 'jobs'])

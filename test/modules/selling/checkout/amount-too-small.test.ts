@@ -81,7 +81,7 @@ const tooSmall = (least: string) => `The amount to pay is too small: the payment
 test('the pay page of a draft offers no processor whose minimum is above the amount, and takes no form that names one', async () => {
   await using shop = await sellingThrough('tap')
   let minimums: Minimums = {}
-  const tap = () => ({ capabilities: { ...capabilities, byLink: true, minimums }, create: async () => said('REQUIRES_ACTION') })
+  const tap = () => ({ capabilities: { ...capabilities, hasHostedPage: true, minimums }, create: async () => said('REQUIRES_ACTION') })
   Object.assign(shop.app.deps.processorClients, { of: () => scripted({ name: 'tap', ...tap() }) })
   const lines = [{ variantId: shop.variantId, quantity: 1, unitPrice: shop.money(300) }]
   const draft = ok(await draftsOf(shop).create({ lines, email: 'ann@example.com' }), 201).body

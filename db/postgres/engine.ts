@@ -12,7 +12,7 @@ import { newStats, recordValue } from '../histogram.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../write-work.ts'
 import { isRetryable, refusalOf } from './errors.ts'
 import { createGroupCommit } from './group-commit.ts'
-import { openPool, plain, type Query, type Timeouts, unhurried } from './pool.ts'
+import { defaultTransactionMode, openPool, type Query, type Timeouts, unhurried } from './pool.ts'
 import { serversAt } from './primary.ts'
 import { bindQuery, buildersOn, preparedReadsOn, readerOn } from './reader.ts'
 import { begin, commit, ignoreRejection, type Transaction } from './transaction.ts'
@@ -50,7 +50,7 @@ function writerOn({ query }: Transaction, work: Work): Writer {
 type Isolation = keyof typeof beginAs
 const beginAs = {
   serializable: 'ISOLATION LEVEL SERIALIZABLE',
-  locking: plain,
+  locking: defaultTransactionMode,
 } as const
 
 /**

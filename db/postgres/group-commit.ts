@@ -4,7 +4,7 @@ import { type DatabaseStats, engineErrorCode, isDatabaseAway, type Writer } from
 import { recordValue } from '../histogram.ts'
 import { arrangeBatch, type BatchStatement, type RecordedWork, recordWork } from './batch.ts'
 import { refusalOf } from './errors.ts'
-import { type Pool, plain } from './pool.ts'
+import { defaultTransactionMode, type Pool } from './pool.ts'
 import { begin, commit, ignoreRejection } from './transaction.ts'
 
 /** Works in one transaction. */
@@ -91,7 +91,7 @@ export function createGroupCommit(
 
   async function commitAll(sending: readonly BatchStatement[]): Promise<void> {
     const session = await writers.session()
-    const transaction = begin(session, plain)
+    const transaction = begin(session, defaultTransactionMode)
     let broken = false
     try {
       ignoreRejection(transaction.query(shortLockTimeout))

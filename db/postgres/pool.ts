@@ -67,7 +67,7 @@ export type Pool = {
 }
 
 /** The mode of a transaction that is begun by itself. */
-export const plain = 'ISOLATION LEVEL READ COMMITTED'
+export const defaultTransactionMode = 'ISOLATION LEVEL READ COMMITTED'
 
 /** How long a connection is kept that nobody uses, milliseconds. */
 const restMs = 10_000
@@ -177,7 +177,7 @@ export function openPool(servers: Servers, max: number, given: Partial<Timeouts>
         wire.run({ text, name: nameOf(name), values: given ?? values ?? [], rowMode, types }, within),
       isPooled,
       begin: (mode, within) =>
-        isPooled ? wire.runApart(`BEGIN ${mode}${setLocal.join('')}`, within) : wire.begin(mode, mode === plain, within),
+        isPooled ? wire.runApart(`BEGIN ${mode}${setLocal.join('')}`, within) : wire.begin(mode, mode === defaultTransactionMode, within),
       commit: () => (isPooled ? wire.run({ text: 'COMMIT', values: [] }) : wire.commit()),
       rollBack: () => wire.runApart('ROLLBACK'),
       release,

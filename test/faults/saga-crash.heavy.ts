@@ -9,9 +9,9 @@ import type { ActRequest } from '../support/act-until-killed.ts'
 import { type CallOptions, type TestApp, testApp } from '../support/app.ts'
 import { type Books, booksOf, comparable, violationsAtRest, violationsOf } from '../support/books.ts'
 import { usd } from '../support/catalog.ts'
-import { crash, type Doing, inTurns, runAfterNone, runWhole, type Stage, type Way } from '../support/crash.ts'
+import { type CrashMethod, crash, type Doing, inTurns, runAfterNone, runWhole, type Stage } from '../support/crash.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../support/database.ts'
-import { browserOn, formOf, sent } from '../support/drafts.ts'
+import { browserOn, formOf, formRequest } from '../support/drafts.ts'
 import { changeProcessor, confirmAtSandbox, lost } from '../support/sandbox.ts'
 import { address, customerOf, ok, sellingIn } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -39,7 +39,7 @@ type Scenario = {
   /** What the gift cards hold in the end. */
   cards: readonly number[]
   /** Of one the process is really killed; all others stop in this one, which costs a tenth. */
-  way?: Way
+  way?: CrashMethod
 }
 
 /** How an unpaid order ends: with everything given back. */
@@ -276,7 +276,7 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
       ok(await app.call('PATCH', '/giftcard/apply', { token, body: { code, cartId } }))
     }
     const { path, look } = browserOn(app, payUrl)
-    return { method: 'POST', path, options: sent(formOf(await look(), 'pay')) }
+    return { method: 'POST', path, options: formRequest(formOf(await look(), 'pay')) }
   }
 
   return {

@@ -6,7 +6,7 @@ import { deadlineExceeded } from '../../src/http/errors.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { shopIn } from '../support/catalog.ts'
 import { ok } from '../support/selling.ts'
-import { said, sellingBy } from '../support/test-processor.ts'
+import { paymentAnswer, sellingBy } from '../support/test-processor.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -53,7 +53,7 @@ test('a checkout whose processor takes too long is accepted, and its key says ho
     async create({ amount }) {
       asked.resolve()
       await answered.promise
-      return said('CAPTURED', { authorized: amount, captured: amount })
+      return paymentAnswer('CAPTURED', { authorized: amount, captured: amount })
     },
   })
   const cartId = await shop.cart()

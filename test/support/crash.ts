@@ -140,11 +140,11 @@ async function killOn({ database, startAt, deed }: Stage, killAfter: number): Pr
   return { copy, outside: undefined, status, isOver: printed !== undefined, count }
 }
 
-export type Way = 'here' | 'process'
-const run = (stage: Stage, way: Way, after: number) => (way === 'here' ? stopOn : killOn)(stage, after)
+export type CrashMethod = 'here' | 'process'
+const run = (stage: Stage, way: CrashMethod, after: number) => (way === 'here' ? stopOn : killOn)(stage, after)
 
 /** Runs a program to its end: how it answered, what of it outlasts it, and what the next one finds, and does. */
-export async function runWhole(stage: Stage, way: Way, doings: readonly Doing[] = []) {
+export async function runWhole(stage: Stage, way: CrashMethod, doings: readonly Doing[] = []) {
   const { copy, outside, status, count } = await run(stage, way, 0)
   const outcome = await goOn(stage, copy, outside, doings)
   await copy.drop()
@@ -160,7 +160,7 @@ export async function runAfterNone(stage: Stage, doings: readonly Doing[]) {
 }
 
 /** Has a program stop, and the next one go on, in each of these ways. */
-export async function crash(stage: Stage, way: Way, stopAfter: number, doings: readonly (readonly Doing[])[]) {
+export async function crash(stage: Stage, way: CrashMethod, stopAfter: number, doings: readonly (readonly Doing[])[]) {
   const { copy, outside, isOver } = await run(stage, way, stopAfter)
   if (isOver) throw new Error(`a program that was to stop after ${stopAfter} came to its end`)
   const outcomes = []

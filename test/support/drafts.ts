@@ -14,7 +14,7 @@ export const draftsOf = (shop: Selling) => ({
 })
 
 /** How a browser sends a form. */
-export const sent = (fields: Record<string, string>): CallOptions => ({
+export const formRequest = (fields: Record<string, string>): CallOptions => ({
   raw: new URLSearchParams(fields).toString(),
   headers: { 'content-type': 'application/x-www-form-urlencoded' },
 })
@@ -23,7 +23,7 @@ export const sent = (fields: Record<string, string>): CallOptions => ({
 export function browserOn(app: TestApp, payUrl: string) {
   const path = new URL(payUrl).pathname
   const look = (): Promise<Answer> => app.call('GET', path)
-  const send = (fields: Record<string, string>): Promise<Answer> => app.call('POST', path, sent(fields))
+  const send = (fields: Record<string, string>): Promise<Answer> => app.call('POST', path, formRequest(fields))
   return { path, look, send }
 }
 

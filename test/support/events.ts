@@ -1,14 +1,14 @@
 /** Reads streams of events, as a page does. */
 import type { TestApp } from './app.ts'
 
-export type Told = { event: string; data: Record<string, unknown>; id: string | undefined }
+export type ReceivedEvent = { event: string; data: Record<string, unknown>; id: string | undefined }
 export type Stream = Awaited<ReturnType<typeof streamIn>>
 
 /** Takes the text of a stream apart; what is not whole yet stays. */
-export function parsed(text: string): { told: Told[]; ids: string[]; rest: string } {
+export function parsed(text: string): { told: ReceivedEvent[]; ids: string[]; rest: string } {
   const blocks = text.split('\n\n')
   const rest = blocks.pop() ?? ''
-  const told: Told[] = []
+  const told: ReceivedEvent[] = []
   const ids: string[] = []
   for (const block of blocks) {
     const fields = new Map(
@@ -34,7 +34,7 @@ const headersOf = ({ token, key, lastEventId, headers = {} }: Asking) => ({
 export function following(response: Response) {
   const reader = response.body?.getReader()
   const decoder = new TextDecoder()
-  const told: Told[] = []
+  const told: ReceivedEvent[] = []
   let rest = ''
   let lastId: string | undefined
   let isOver = false

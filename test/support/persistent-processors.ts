@@ -2,7 +2,7 @@
 import { type Processor, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
 import type { ProcessorName } from '../../src/modules/payments/payment-method/domain.ts'
 import type { TestApp } from './app.ts'
-import { nothingThere, type Promises, type Simulated, simulated, type TrueThere } from './random-processor.ts'
+import { nothingThere, type ProcessorGuarantees, type Simulated, simulated, type TrueThere } from './random-processor.ts'
 
 /** As the six promise it (contract, section 5). */
 const promised = {
@@ -12,7 +12,7 @@ const promised = {
   paypal: { capturesItself: false, repeats: true, findable: false, refunds: 'any', isAsynchronous: true, canForbid: false },
   qpay: { capturesItself: true, repeats: false, findable: false, refunds: 'whole', isAsynchronous: false, canForbid: true },
   btcpay: { capturesItself: true, repeats: false, findable: true, refunds: 'claim', isAsynchronous: true, canForbid: false },
-} as const satisfies Record<ProcessorName, Promises>
+} as const satisfies Record<ProcessorName, ProcessorGuarantees>
 const names = Object.keys(promised) as ProcessorName[]
 
 /** What is true outside. */

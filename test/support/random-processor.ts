@@ -16,7 +16,7 @@ import {
 } from '../../src/clients/processors/processor.ts'
 import type { Books } from './books.ts'
 
-export type Promises = {
+export type ProcessorGuarantees = {
   /** QPay, BTCPay. */
   capturesItself: boolean
   /** Whether a create that is sent again is the same payment. */
@@ -29,7 +29,7 @@ export type Promises = {
   canForbid: boolean
 }
 
-export const promises: fc.Arbitrary<Promises> = fc.record({
+export const processorGuarantees: fc.Arbitrary<ProcessorGuarantees> = fc.record({
   capturesItself: fc.boolean(),
   repeats: fc.boolean(),
   findable: fc.boolean(),
@@ -70,7 +70,7 @@ export type Simulated = ReturnType<typeof simulated>
 export const signed = { signed: 'by the processor', 'content-type': 'application/json' }
 
 export function simulated(
-  { capturesItself, repeats, findable, refunds, isAsynchronous, canForbid }: Promises,
+  { capturesItself, repeats, findable, refunds, isAsynchronous, canForbid }: ProcessorGuarantees,
   { name: processorName = 'simulated', state = nothingThere() }: { name?: string; state?: TrueThere } = {},
 ) {
   const { there, given } = state

@@ -26,7 +26,7 @@ export function scripted(script: Partial<Processor>): Processor {
     ...script,
   }
 }
-export const said = (state: ProcessorPayment['state'], amounts: Partial<ProcessorPayment> = {}): ProcessorPayment => ({
+export const paymentAnswer = (state: ProcessorPayment['state'], amounts: Partial<ProcessorPayment> = {}): ProcessorPayment => ({
   reference: 'ref',
   state,
   authorized: 0,

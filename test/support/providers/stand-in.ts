@@ -5,7 +5,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 
 type Schema = Record<string, unknown>
 export type Description = { source: string; operations: Record<string, { query?: Schema; body?: Schema; answer: Schema }> }
-export type Asked = {
+export type ReceivedRequest = {
   method: string
   path: string
   query: URLSearchParams
@@ -14,7 +14,7 @@ export type Asked = {
   text: string
 }
 /** What an operation of the description comes to. */
-export type Told = { operation: string; status?: number; headers?: Record<string, string>; json: unknown }
+export type SentResponse = { operation: string; status?: number; headers?: Record<string, string>; json: unknown }
 
 /** What goes wrong, and what of it can be seen from the other side. */
 export const faults = {
@@ -40,7 +40,7 @@ export type StandIn = {
   /** From the how manieth call on what goes wrong; undefined: nothing. */
   fault: { kind: Fault; from: number } | undefined
   /** What each call was. */
-  readonly asked: Asked[]
+  readonly asked: ReceivedRequest[]
   /** What was asked, or told, otherwise than the description has it. */
   readonly breaches: string[]
   close(): Promise<void>
@@ -48,7 +48,7 @@ export type StandIn = {
 
 export type StandInOptions = {
   description: Description
-  answer: (asked: Asked) => Told
+  answer: (asked: ReceivedRequest) => SentResponse
   /** How a call that comes too often is refused. */
   throttled: { status: number; headers?: Record<string, string>; json: unknown }
   contentType?: string

@@ -12,7 +12,7 @@ import ecsDescription from '../../data/providers/ecs.json'
 import githubDescription from '../../data/providers/github.json'
 import sentryDescription from '../../data/providers/sentry.json'
 import { temporaryDir } from '../database.ts'
-import { type Asked, type Description, type StandIn, type StandInOptions, startStandIn, type Told } from './stand-in.ts'
+import { type Description, type ReceivedRequest, type SentResponse, type StandIn, type StandInOptions, startStandIn } from './stand-in.ts'
 
 export type World = {
   provider: Provider<unknown>
@@ -60,7 +60,7 @@ const ecs: Start = async (totalMs) => {
     description: described(ecsDescription),
     contentType: 'application/x-amz-json-1.1',
     throttled: { status: 400, json: { __type: 'ThrottlingException', message: 'Rate exceeded' } },
-    answer({ headers, body, path, method }): Told {
+    answer({ headers, body, path, method }): SentResponse {
       const [, operation = ''] = String(headers['x-amz-target']).split('.')
       const input = body as { services?: string[]; nextToken?: string; cluster: string }
       if (method !== 'POST' || path !== '/' || input.cluster !== 'live') throw new Error('not a call of this API')
@@ -188,7 +188,7 @@ const linkTo = (path: string, next: string | undefined) => ({
 function errorsWorld(isSentry: boolean) {
   let projects = [projectOf('11', 'shop'), projectOf('12', 'quiet')]
   const base = '/api/0/organizations/my-shop'
-  function answer({ path, query, headers }: Asked): Told {
+  function answer({ path, query, headers }: ReceivedRequest): SentResponse {
     const operation = `GET ${path.replace(base, published)}`
     if (headers.authorization !== 'Bearer token-1') return { operation, status: 401, json: {} }
     const cursor = query.get('cursor')

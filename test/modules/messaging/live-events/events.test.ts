@@ -9,11 +9,11 @@ import { publishLostImports } from '../../../../src/modules/messaging/live-event
 import { OperatorEvents, ShopEvents } from '../../../../src/modules/messaging/live-events/model.ts'
 import { paymentStatuses } from '../../../../src/modules/payments/payment/domain.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { following, type Stream, streamIn, type Told } from '../../../support/events.ts'
+import { following, type ReceivedEvent, type Stream, streamIn } from '../../../support/events.ts'
 import { approved } from '../../../support/kyb.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { staffOf } from '../../../support/staff.ts'
-import { said, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -27,7 +27,7 @@ async function caughtUp(app: TestApp, ...streams: Stream[]): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resume) => setImmediate(resume))
   for (const stream of streams) if (stream.isOver()) throw new Error('the stream is over')
 }
-const fits = (schema: typeof ShopEvents | typeof OperatorEvents, { event, data, id }: Told) =>
+const fits = (schema: typeof ShopEvents | typeof OperatorEvents, { event, data, id }: ReceivedEvent) =>
   Value.Check(schema, JSON.parse(JSON.stringify({ event, data, id })))
 /** Every event is one that the document shows. */
 function expectDocumented(stream: Stream, schema: typeof ShopEvents | typeof OperatorEvents = ShopEvents): void {
@@ -60,9 +60,9 @@ describe('what a shop is told', () => {
   test('an order that nobody pays is told to expire, and its stock to come back', async () => {
     await using app = await testApp()
     const shop = await sellingBy(app, {
-      create: async () => said('REQUIRES_ACTION'),
-      retrieve: async () => said('REQUIRES_ACTION'),
-      void: async () => said('VOIDED'),
+      create: async () => paymentAnswer('REQUIRES_ACTION'),
+      retrieve: async () => paymentAnswer('REQUIRES_ACTION'),
+      void: async () => paymentAnswer('VOIDED'),
     })
     const { order } = ok(await shop.buy(), 200, 201, 202).body
     const stream = await streamIn(app, '/v2/events', { key: shop.secretKey })

@@ -10,7 +10,7 @@ import { signature, startStripe } from '../../../clients/processors/stripe-serve
 import { startTapServer } from '../../../clients/processors/tap-server.ts'
 import { type Answer, type TestApp, type TestAppOptions, testApp } from '../../../support/app.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
-import { said, scripted, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, scripted, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -312,11 +312,11 @@ describe('a message of a processor', () => {
     let [asks, away] = [0, true]
     let message: ProcessorMessage = { id: 'one', payment: undefined }
     const shop = await sellingBy(app, {
-      create: async () => said('REQUIRES_ACTION'),
+      create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => {
         asks++
         if (away) throw new ProcessorUnavailable('away')
-        return said('CAPTURED', { authorized: 1_000, captured: 1_000 })
+        return paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 })
       },
       readMessage: async () => message,
     })
@@ -348,10 +348,10 @@ describe('a message of a processor', () => {
     await using app = await testApp()
     let asks = 0
     const shop = await sellingBy(app, {
-      create: async () => said('REQUIRES_ACTION'),
+      create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => {
         asks++
-        return said('REQUIRES_ACTION')
+        return paymentAnswer('REQUIRES_ACTION')
       },
       readMessage: async () => ({ id: 'one', payment: { paymentId: undefined, reference: 'ref' } }),
     })
@@ -376,7 +376,7 @@ describe('a message of a processor', () => {
       },
       retrieve: async ({ reference }) => {
         if (reference !== 'ref') throw new ProcessorUnavailable('it finds nothing by our id')
-        return said('CAPTURED', { authorized: 1_000, captured: 1_000 })
+        return paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 })
       },
       readMessage: async () => ({ id: 'one', payment: { paymentId, reference: 'ref' } }),
     })

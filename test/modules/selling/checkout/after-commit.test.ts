@@ -4,7 +4,7 @@ import { DatabaseFull, DatabaseUnavailable } from '../../../../db/engine.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
 import { ok, type Selling } from '../../../support/selling.ts'
-import { said, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -23,13 +23,13 @@ async function shopWithCounts(app: TestApp) {
   await app.deps.instanceKeys.of('CLIENT_ADDRESSES')
   await app.deps.orderLinks.ready()
   const shop = await sellingBy(app, {
-    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
-    retrieve: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
+    retrieve: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     async capture({ amount, paymentId }) {
       calls.captures.add(paymentId)
-      return said('CAPTURED', { authorized: amount, captured: amount })
+      return paymentAnswer('CAPTURED', { authorized: amount, captured: amount })
     },
-    void: async () => said('VOIDED'),
+    void: async () => paymentAnswer('VOIDED'),
     async refund({ amount, refundId }) {
       calls.refunds.set(refundId, amount)
       return { reference: refundId, state: 'SUCCEEDED' }

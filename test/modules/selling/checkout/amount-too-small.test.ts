@@ -7,7 +7,7 @@ import { booksOf, violationsAtRest } from '../../../support/books.ts'
 import { browserOn, draftsOf, formOf } from '../../../support/drafts.ts'
 import { sellingThrough } from '../../../support/processor-shops.ts'
 import { address, ok } from '../../../support/selling.ts'
-import { capabilities, said, scripted } from '../../../support/test-processor.ts'
+import { capabilities, paymentAnswer, scripted } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -81,7 +81,10 @@ const tooSmall = (least: string) => `The amount to pay is too small: the payment
 test('the pay page of a draft offers no processor whose minimum is above the amount, and takes no form that names one', async () => {
   await using shop = await sellingThrough('tap')
   let minimums: Minimums = {}
-  const tap = () => ({ capabilities: { ...capabilities, hasHostedPage: true, minimums }, create: async () => said('REQUIRES_ACTION') })
+  const tap = () => ({
+    capabilities: { ...capabilities, hasHostedPage: true, minimums },
+    create: async () => paymentAnswer('REQUIRES_ACTION'),
+  })
   Object.assign(shop.app.deps.processorClients, { of: () => scripted({ name: 'tap', ...tap() }) })
   const lines = [{ variantId: shop.variantId, quantity: 1, unitPrice: shop.money(300) }]
   const draft = ok(await draftsOf(shop).create({ lines, email: 'ann@example.com' }), 201).body
@@ -140,13 +143,13 @@ async function twoProcessors(minimums: Record<'checkout' | 'stripe', Minimums>) 
   const create = (name: string, isUp: boolean) => async (payment: NewPayment) => {
     created.push([name, payment.amount])
     if (!isUp) throw new ProcessorUnavailable('away', { neverSent: true })
-    return said('REQUIRES_ACTION')
+    return paymentAnswer('REQUIRES_ACTION')
   }
   playing(app, {
     checkout: {
       capabilities: { ...capabilities, minimums: minimums.checkout },
       create: create('checkout', false),
-      void: async () => said('VOIDED'),
+      void: async () => paymentAnswer('VOIDED'),
     },
     stripe: { capabilities: { ...capabilities, minimums: minimums.stripe }, create: create('stripe', true) },
   })

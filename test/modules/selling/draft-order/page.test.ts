@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { hostedPageUrl } from '../../../../src/modules/payments/payment/index.ts'
 import { draftFindings } from '../../../../src/modules/selling/draft-order/index.ts'
 import { testApp } from '../../../support/app.ts'
-import { browserOn, draftsOf, formOf, sent } from '../../../support/drafts.ts'
+import { browserOn, draftsOf, formOf, formRequest } from '../../../support/drafts.ts'
 import { mailServer } from '../../../support/mail-server.ts'
 import { sendMails } from '../../../support/mails.ts'
 import { confirmAtSandbox } from '../../../support/sandbox.ts'
@@ -56,8 +56,8 @@ test('a pay page takes no more than its form holds, of whoever sends it', async 
     expect([wrong, [200, 303].includes((await send(wrong)).status)]).toEqual([wrong, true])
   expect((await send({ email: 'a\0b' })).status).toBe(400)
   expect((await app.call('POST', path, { raw: '{}', headers: { 'content-type': 'application/json' } })).status).toBe(415)
-  expect((await app.call('POST', path, { ...sent({}), raw: 'a'.repeat(17 * 1024) })).status).toBe(413)
-  expect((await app.call('POST', `/pages/pay/${'A'.repeat(43)}`, sent(form))).text).toContain('does not work any more')
+  expect((await app.call('POST', path, { ...formRequest({}), raw: 'a'.repeat(17 * 1024) })).status).toBe(413)
+  expect((await app.call('POST', `/pages/pay/${'A'.repeat(43)}`, formRequest(form))).text).toContain('does not work any more')
   expect(ok(await shop.get('/v2/orders')).body.total).toBe(0)
   // A card that nobody meant: only what the page offers is handed to the sandbox.
   expect((await send({ ...formOf(await look(), 'pay'), outcome: 'tok_crash' })).status).toBe(303)

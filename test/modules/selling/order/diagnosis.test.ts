@@ -6,7 +6,7 @@ import { diagnoseOrder, stuckOrders } from '../../../../src/modules/selling/orde
 import { overdueMs, reasonOf, stepsOf } from '../../../../src/modules/selling/order/saga/saga-explanation.ts'
 import { startOfTime, testApp } from '../../../support/app.ts'
 import { address, ok } from '../../../support/selling.ts'
-import { said, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -22,11 +22,11 @@ test('an order that its shopper is to pay is not stuck; one whose processor is s
   const shop = await sellingBy(app, {
     async create() {
       if (isSilent) throw away()
-      return said('REQUIRES_ACTION')
+      return paymentAnswer('REQUIRES_ACTION')
     },
     async retrieve({ reference }) {
       if (reference === undefined) throw away()
-      return said('REQUIRES_ACTION')
+      return paymentAnswer('REQUIRES_ACTION')
     },
   })
   ok(await shop.buy())
@@ -65,7 +65,7 @@ test('an order that its shopper is to pay is not stuck; one whose processor is s
 test('a refund that its processor does not settle is stuck; shown are the calls and the times, and nothing of the person', async () => {
   await using app = await testApp()
   const shop = await sellingBy(app, {
-    create: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000, reference: 'charge-7' }),
+    create: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000, reference: 'charge-7' }),
     async refund() {
       throw away()
     },
@@ -120,7 +120,7 @@ test('a refund that its processor does not settle is stuck; shown are the calls 
 test('money that a processor refuses to send back says that somebody must, and by which call that is noted', async () => {
   await using app = await testApp()
   const shop = await sellingBy(app, {
-    create: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    create: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     async refund() {
       throw new ProcessorRefused('account closed; write to noor@example.com')
     },

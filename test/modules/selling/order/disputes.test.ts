@@ -10,7 +10,7 @@ import { type ReportedDispute, recordDispute } from '../../../../src/modules/sel
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
-import { said, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -141,8 +141,8 @@ test('of a payment that its processor has taken no money of, a dispute takes non
   let isPaid = false
   let message: ProcessorMessage = { id: 'one', payment: undefined }
   const shop = await sellingBy(app, {
-    create: async () => said('REQUIRES_ACTION'),
-    retrieve: async () => (isPaid ? said('CAPTURED', { authorized: 1_000, captured: 1_000 }) : said('REQUIRES_ACTION')),
+    create: async () => paymentAnswer('REQUIRES_ACTION'),
+    retrieve: async () => (isPaid ? paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }) : paymentAnswer('REQUIRES_ACTION')),
     readMessage: async () => message,
   })
   const { order } = ok(await shop.buy()).body

@@ -13,7 +13,14 @@ import type { ReportedDispute } from '../../../../src/modules/selling/order/saga
 import { refreshPayment } from '../../../../src/modules/selling/order/saga/resume-orders.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { type Books, booksOf, violationsOf } from '../../../support/books.ts'
-import { type Promises, promises, type Simulated, signed, simulated, untruths } from '../../../support/random-processor.ts'
+import {
+  type ProcessorGuarantees,
+  processorGuarantees,
+  type Simulated,
+  signed,
+  simulated,
+  untruths,
+} from '../../../support/random-processor.ts'
 import { type Fault, withFaults } from '../../../support/sandbox.ts'
 import { type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -31,7 +38,7 @@ type Action =
   | { do: 'wait'; minutes: number }
   | { do: 'dispute'; nth: number; state: ReportedDispute['state']; share: number }
   | { do: 'payAll' | 'settle' | 'claim' | 'bounce' | 'jobs' }
-type Story = { promises: Promises; steps: { faults: Fault[]; actions: Action[] }[] }
+type Story = { promises: ProcessorGuarantees; steps: { faults: Fault[]; actions: Action[] }[] }
 
 const nth = fc.nat({ max: 20 })
 const word = <const Word extends string>(...words: Word[]): fc.Arbitrary<Word> => fc.constantFrom(...words)
@@ -50,7 +57,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: word('payAll', 'settle', 'claim', 'bounce', 'jobs', 'jobs') }) },
 )
 const story: fc.Arbitrary<Story> = fc.record({
-  promises,
+  promises: processorGuarantees,
   steps: fc.array(
     fc.record({
       faults: fc.oneof(
@@ -138,7 +145,7 @@ function undisputed({ disputes }: Books, told: ToldDisputes): string[] {
 }
 
 type ToldDisputes = Map<string, Set<ReportedDispute['state']>>
-type SoFar = { carts: string[]; told: ToldDisputes; drawn: Promises }
+type SoFar = { carts: string[]; told: ToldDisputes; drawn: ProcessorGuarantees }
 async function act(app: TestApp, shop: Selling, at: Simulated, { carts, told, drawn }: SoFar, one: Action): Promise<number | undefined> {
   const key = shop.publishableKey
   const pay = { processor: 'simulated', returnUrl: 'https://shop.example/back' }

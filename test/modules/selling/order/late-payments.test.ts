@@ -10,7 +10,7 @@ import { requestSagaContext } from '../../../../src/modules/selling/order/saga/s
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf } from '../../../support/books.ts'
 import { ok } from '../../../support/selling.ts'
-import { capabilities, said, scripted, sellingBy } from '../../../support/test-processor.ts'
+import { capabilities, paymentAnswer, scripted, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -18,7 +18,7 @@ setDefaultTimeout(longTestMs)
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
-const captured = said('CAPTURED', { authorized: 1_000, captured: 1_000 })
+const captured = paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 })
 const away = () => new ProcessorUnavailable('away')
 
 const rowOf = async ({ deps }: TestApp, id: string) =>
@@ -28,11 +28,11 @@ describe('a payment that ended without money', () => {
   /** An order that nobody paid, and whose payment was given up. */
   async function ended(app: TestApp) {
     const calls: { at: number; call: string }[] = []
-    let answer: ProcessorPayment | 'silent' | undefined = said('VOIDED')
+    let answer: ProcessorPayment | 'silent' | undefined = paymentAnswer('VOIDED')
     let since = 0
     const noted = (call: string) => void calls.push({ at: app.clock.now() - since, call })
     const shop = await sellingBy(app, {
-      create: async () => said('REQUIRES_ACTION'),
+      create: async () => paymentAnswer('REQUIRES_ACTION'),
       async retrieve() {
         noted('ask')
         if (answer === 'silent') throw away()
@@ -41,7 +41,7 @@ describe('a payment that ended without money', () => {
       async void() {
         noted('void')
         if (answer === 'silent') throw away()
-        return said('VOIDED')
+        return paymentAnswer('VOIDED')
       },
       refund: async ({ refundId }) => ({ reference: refundId, state: 'SUCCEEDED' }),
     })
@@ -100,7 +100,7 @@ describe('a payment that ended without money', () => {
   test('and is open there is given up there', async () => {
     await using app = await testApp()
     const { calls, answers } = await ended(app)
-    answers(said('AUTHORIZED', { authorized: 1_000 }))
+    answers(paymentAnswer('AUTHORIZED', { authorized: 1_000 }))
     await pass(app, 10 * minute, 10 * minute)
     expect(calls.map(({ call }) => call)).toEqual(['ask', 'void'])
   })
@@ -137,18 +137,21 @@ describe('a create that is not answered where there is another way to pay', () =
       calls.push(call)
       return answer
     }
-    const shop = await sellingBy(app, { create: async () => said('FAILED', { failureCode: 'declined' }), void: async () => said('VOIDED') })
+    const shop = await sellingBy(app, {
+      create: async () => paymentAnswer('FAILED', { failureCode: 'declined' }),
+      void: async () => paymentAnswer('VOIDED'),
+    })
     const first = scripted({
       name: 'first',
       capabilities: { ...capabilities, ...promises },
       create: () => note('first create', fails === 'hangs' ? Promise.withResolvers<never>().promise : Promise.reject(away())),
       retrieve: async () => note('first ask', known),
-      void: async () => note('first void', said('VOIDED', { reference: 'ref-first' })),
+      void: async () => note('first void', paymentAnswer('VOIDED', { reference: 'ref-first' })),
       refund: async ({ refundId }) => note('first refund', { reference: refundId, state: 'SUCCEEDED' as const }),
     })
     const second = scripted({
       name: 'second',
-      create: async () => note('second create', said('AUTHORIZED', { reference: 'ref-second', authorized: 1_000 })),
+      create: async () => note('second create', paymentAnswer('AUTHORIZED', { reference: 'ref-second', authorized: 1_000 })),
       capture: async () => note('second capture', { ...captured, reference: 'ref-second' }),
       retrieve: async () => ({ ...captured, reference: 'ref-second' }),
     })
@@ -207,7 +210,7 @@ describe('a create that is not answered where there is another way to pay', () =
     await using app = await testApp()
     const { shop, id, calls, done, turnsUp } = await paidWithReserve(app)
     await done
-    turnsUp(said(state, { authorized: state === 'AUTHORIZED' ? 1_000 : 0 }))
+    turnsUp(paymentAnswer(state, { authorized: state === 'AUTHORIZED' ? 1_000 : 0 }))
     await later(app)
     expect(calls.slice(-2)).toEqual(['first ask', 'first void'])
     expect(await shop.order(id)).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000), refunds: [] })

@@ -11,7 +11,7 @@ import { resumeOrders } from '../../../../src/modules/selling/order/saga/resume-
 import { testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { ok } from '../../../support/selling.ts'
-import { said, scripted, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, scripted, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -34,8 +34,8 @@ test('a refund that a request is asking for is not asked for by the job beside i
   const held = Promise.withResolvers<void>()
   const sent: string[] = []
   const shop = await sellingBy(app, {
-    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
-    capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
     async refund({ refundId }) {
       sent.push(refundId)
       await held.promise
@@ -58,13 +58,13 @@ test('a capture that a request is asking for is not asked for by the job beside 
   const held = Promise.withResolvers<void>()
   let captures = 0
   const shop = await sellingBy(app, {
-    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+    create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
     async capture({ amount }) {
       captures++
       await held.promise
-      return said('CAPTURED', { authorized: amount, captured: amount })
+      return paymentAnswer('CAPTURED', { authorized: amount, captured: amount })
     },
-    retrieve: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    retrieve: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
   })
   const buying = shop.buy()
   while (captures === 0) await Bun.sleep(1)
@@ -83,17 +83,17 @@ test('a question that needs no lease leaves that of a call under way to whoever 
   const calls: string[] = []
   let state: ProcessorPayment['state'] = 'REQUIRES_ACTION'
   const shop = await sellingBy(app, {
-    create: async () => said('REQUIRES_ACTION'),
-    retrieve: async () => said(state, { authorized: state === 'AUTHORIZED' ? 1_000 : 0, clientParameters: { secret: 's' } }),
+    create: async () => paymentAnswer('REQUIRES_ACTION'),
+    retrieve: async () => paymentAnswer(state, { authorized: state === 'AUTHORIZED' ? 1_000 : 0, clientParameters: { secret: 's' } }),
     async capture({ amount }) {
       calls.push('capture')
-      return said('CAPTURED', { authorized: amount, captured: amount })
+      return paymentAnswer('CAPTURED', { authorized: amount, captured: amount })
     },
     async void() {
       calls.push('void')
       called.resolve()
       await held.promise
-      return said('VOIDED')
+      return paymentAnswer('VOIDED')
     },
   })
   const cartId = await shop.cart()
@@ -120,8 +120,8 @@ test('a refund that has a name at its processor is asked about for as long as it
   const asked: (string | undefined)[] = []
   let state: RefundAnswer['state'] = 'PENDING'
   const shop = await sellingBy(app, {
-    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
-    capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
     async refund({ refundId }) {
       sent.push(refundId)
       return { reference: 're_1', state: 'PENDING' }
@@ -154,8 +154,8 @@ test('a refund whose sender stood still past its lease is not sent blindly, and 
   const held = Promise.withResolvers<void>()
   let known: RefundAnswer | undefined
   const shop = await sellingBy(app, {
-    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
-    capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
     async refund({ refundId }) {
       sent.push(refundId)
       known = { reference: 're_1', state: 'PENDING' }
@@ -196,8 +196,8 @@ test.skipIf(engine === 'sqlite')(
     const entered = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()
     const shop = await sellingBy(app, {
-      create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
-      capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+      create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
+      capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
       async refund() {
         entered.resolve()
         await held.promise
@@ -228,8 +228,8 @@ test('a refund whose answer was lost is asked about before it is sent again, and
   let known: RefundAnswer | undefined
   let sent = 0
   const shop = await sellingBy(app, {
-    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
-    capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
     async refund() {
       sent++
       // It forgets our ids: sent again, it would be a second one.
@@ -258,7 +258,7 @@ test('a processor that hangs holds up nobody but those who wait for it', async (
         if (lost) throw new ProcessorUnavailable('lost')
         hanging++
         await hung.promise
-        return said('AUTHORIZED', { authorized: amount })
+        return paymentAnswer('AUTHORIZED', { authorized: amount })
       },
       retrieve: async () => undefined,
     },
@@ -267,10 +267,10 @@ test('a processor that hangs holds up nobody but those who wait for it', async (
   const other = {
     create: async ({ amount, paymentId: reference }: { amount: number; paymentId: string }) => {
       if (lost) throw new ProcessorUnavailable('lost')
-      return said('AUTHORIZED', { authorized: amount, reference })
+      return paymentAnswer('AUTHORIZED', { authorized: amount, reference })
     },
     capture: async ({ amount, paymentId: reference }: { amount: number; paymentId: string }) =>
-      said('CAPTURED', { authorized: amount, captured: amount, reference }),
+      paymentAnswer('CAPTURED', { authorized: amount, captured: amount, reference }),
     retrieve: async () => undefined,
     retrieveRefund: async () => undefined,
     async refund({ refundId }: { refundId: string }) {
@@ -296,7 +296,7 @@ test('a processor that hangs holds up nobody but those who wait for it', async (
   await app.jobs.resume()
   expect(ok(await shop.refund(order.id)).body.status).toBe('SUCCEEDED')
   expect(hanging).toBe(8)
-  hung.resolve(said('PENDING'))
+  hung.resolve(paymentAnswer('PENDING'))
   await first
 })
 
@@ -306,15 +306,15 @@ test('a processor that hangs holds up the end of its own orders, and not that of
   const asked = Promise.withResolvers<void>()
   let hangs = false
   const shop = await sellingBy(app, {
-    create: async () => said('REQUIRES_ACTION'),
+    create: async () => paymentAnswer('REQUIRES_ACTION'),
     retrieve: async () => {
       if (hangs) {
         asked.resolve()
         await hung.promise
       }
-      return said('REQUIRES_ACTION')
+      return paymentAnswer('REQUIRES_ACTION')
     },
-    void: async () => said('VOIDED'),
+    void: async () => paymentAnswer('VOIDED'),
   })
   const first = ok(await shop.buy()).body.order
   app.clock.advance(30 * minute)
@@ -336,7 +336,7 @@ test('a processor that hangs holds up the end of its own orders, and not that of
 test('every line of the log about a payment names its request, its order, itself and its processor, and a decline has a line of its own', async () => {
   await using app = await testApp()
   const shop = await sellingBy(app, {
-    create: async () => said('FAILED', { failureCode: 'card_declined' }),
+    create: async () => paymentAnswer('FAILED', { failureCode: 'card_declined' }),
   })
   const { order } = ok(await shop.buy()).body
   const lines = app.logged.filter(({ event }) => event.startsWith('payment.'))

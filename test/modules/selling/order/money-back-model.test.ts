@@ -10,7 +10,7 @@ import { newSagaContext } from '../../../../src/modules/selling/order/saga/saga-
 import { type Json, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { ok } from '../../../support/selling.ts'
-import { capabilities, said, sellingBy } from '../../../support/test-processor.ts'
+import { capabilities, paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -66,9 +66,9 @@ test('every rule holds after every doing, and at the end all of the money has go
     }
     const shop = await sellingBy(app, {
       capabilities: { ...capabilities, refundsMayFail: true, refundRepeatsMs: 24 * hour },
-      create: async () => said('AUTHORIZED', { authorized: captured }),
-      capture: async () => said('CAPTURED', { authorized: captured, captured }),
-      retrieve: async () => said('CAPTURED', { authorized: captured, captured }),
+      create: async () => paymentAnswer('AUTHORIZED', { authorized: captured }),
+      capture: async () => paymentAnswer('CAPTURED', { authorized: captured, captured }),
+      retrieve: async () => paymentAnswer('CAPTURED', { authorized: captured, captured }),
       refund: async ({ refundId, amount }) => answerOf(refundId, amount),
       retrieveRefund: async ({ refundId, amount }) => (made.has(refundId) ? answerOf(refundId, amount) : undefined),
     })
@@ -90,7 +90,12 @@ test('every rule holds after every doing, and at the end all of the money has go
             captured,
             [...made.values()].reduce((sum, amount) => sum + amount, elsewhere),
           )
-          return handleAnswer(app.deps, payment, said('CAPTURED', { authorized: captured, captured, refunded }), newSagaContext(app.deps))
+          return handleAnswer(
+            app.deps,
+            payment,
+            paymentAnswer('CAPTURED', { authorized: captured, captured, refunded }),
+            newSagaContext(app.deps),
+          )
         }
         case 'settle': {
           const { data } = (await shop.get('/v2/refunds?status=MANUAL')).body

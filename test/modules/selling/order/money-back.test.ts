@@ -17,7 +17,7 @@ import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { forceOrder } from '../../../support/order-rows.ts'
 import { customerOf, ok } from '../../../support/selling.ts'
-import { capabilities, said, sellingBy } from '../../../support/test-processor.ts'
+import { capabilities, paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -31,9 +31,9 @@ const unable = async (): Promise<never> => {
 }
 
 const takes: Partial<Processor> = {
-  create: async () => said('AUTHORIZED', { authorized: 1_000 }),
-  capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
-  retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+  create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
+  capture: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+  retrieve: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
 }
 
 /** A shop whose processor takes 10.00, and gives them back as the script says. */
@@ -70,8 +70,8 @@ test('a refund that the shopper has to fetch gives gift cards and goods back at 
   let answer: RefundAnswer = { reference: 'pp_1', state: 'CLAIMABLE', claimUrl }
   let asked = 0
   const shop = await shopBy(app, {
-    create: async () => said('AUTHORIZED', { authorized: 700 }),
-    capture: async () => said('CAPTURED', { authorized: 700, captured: 700 }),
+    create: async () => paymentAnswer('AUTHORIZED', { authorized: 700 }),
+    capture: async () => paymentAnswer('CAPTURED', { authorized: 700, captured: 700 }),
     refund: async () => answer,
     retrieveRefund: async () => {
       asked++
@@ -247,20 +247,20 @@ test('an order that is turned back does not wait for a claim of its money', asyn
 test('money that came too late, or too much, and cannot be sent back is paid by hand, and the books have it then', async () => {
   await using app = await testApp()
   const shop = await shopBy(app, {
-    create: async ({ paymentId }) => said('REQUIRES_ACTION', { reference: paymentId }),
-    retrieve: async () => said('REQUIRES_ACTION'),
+    create: async ({ paymentId }) => paymentAnswer('REQUIRES_ACTION', { reference: paymentId }),
+    retrieve: async () => paymentAnswer('REQUIRES_ACTION'),
     refund: unable,
   })
   const { order: late } = ok(await shop.buy()).body
   app.clock.advance(2 * hour)
   await app.jobs.closeOrders()
-  await messaged(app, late.id, said('CAPTURED', { authorized: 1_000, captured: 1_000 }))
+  await messaged(app, late.id, paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }))
   expect(await shop.order(late.id)).toMatchObject({
     capturedTotal: shop.usd(1_000),
     refunds: [{ status: 'MANUAL', amount: shop.usd(1_000) }],
   })
   const { order: sold } = ok(await shop.buy()).body
-  await messaged(app, sold.id, said('CAPTURED', { authorized: 1_200, captured: 1_200 }))
+  await messaged(app, sold.id, paymentAnswer('CAPTURED', { authorized: 1_200, captured: 1_200 }))
   expect(await shop.order(sold.id)).toMatchObject({
     capturedTotal: shop.usd(1_000),
     refunds: [{ status: 'MANUAL', amount: shop.usd(200) }],
@@ -280,8 +280,8 @@ test('an owed refund that fails after it had succeeded is owed again, is not sen
   let sent = 0
   const shop = await shopBy(app, {
     capabilities: { ...capabilities, refundsMayFail: true },
-    create: async () => said('REQUIRES_ACTION'),
-    retrieve: async () => said('REQUIRES_ACTION'),
+    create: async () => paymentAnswer('REQUIRES_ACTION'),
+    retrieve: async () => paymentAnswer('REQUIRES_ACTION'),
     refund: async () => {
       sent++
       return { reference: 're_1', state }
@@ -291,7 +291,7 @@ test('an owed refund that fails after it had succeeded is owed again, is not sen
   const { order } = ok(await shop.buy()).body
   app.clock.advance(2 * hour)
   await app.jobs.closeOrders()
-  await messaged(app, order.id, said('CAPTURED', { authorized: 1_000, captured: 1_000 }))
+  await messaged(app, order.id, paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }))
   expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'REFUNDED', refunds: [{ status: 'SUCCEEDED' }] })
   expect(await inOrder(app)).toEqual([])
   state = 'FAILED'
@@ -302,7 +302,7 @@ test('an owed refund that fails after it had succeeded is owed again, is not sen
     refunds: [{ status: 'MANUAL' }],
   })
   expect(await inOrder(app)).toHaveLength(1)
-  await messaged(app, order.id, said('CAPTURED', { authorized: 1_000, captured: 1_000 }))
+  await messaged(app, order.id, paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }))
   const [{ id }] = (await shop.order(order.id)).refunds
   ok(await shop.post(`/v2/orders/${order.id}/refunds/${id}/settled`, { reference: 'SEPA' }))
   expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'REFUNDED', refundedTotal: shop.usd(1_000) })
@@ -334,7 +334,7 @@ test('money that is owed, refused, and back already at the processor has gone ba
     refund: async () => {
       throw new ProcessorRefused('charge_already_refunded')
     },
-    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000, refunded: 1_000 }),
+    retrieve: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000, refunded: 1_000 }),
   })
   const { order } = ok(await shop.buy()).body
   await forceOrder(app, order.id, { status: 'PAID', confirmedAt: null })
@@ -390,7 +390,7 @@ test('a refund that fails after it had succeeded takes back all that it booked, 
   expect(asked).toBe(0)
   // A message about the payment: the job looks.
   answer = { reference: 're_1', state: 'FAILED', failureCode: 'lost_or_stolen_card' }
-  await messaged(app, order.id, said('CAPTURED', { authorized: 1_000, captured: 1_000, refunded: 1_000 }))
+  await messaged(app, order.id, paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000, refunded: 1_000 }))
   await app.jobs.resume()
   expect(asked).toBe(1)
   const failed = await shop.order(order.id)
@@ -406,7 +406,7 @@ test('a refund that fails after it had succeeded takes back all that it booked, 
   expect(await spent()).toEqual([1_000])
   expect(await inOrder(app)).toHaveLength(1)
   // What has failed there may still be in what the processor tells: it is not taken for another refund.
-  await messaged(app, order.id, said('CAPTURED', { authorized: 1_000, captured: 1_000, refunded: 1_000 }))
+  await messaged(app, order.id, paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000, refunded: 1_000 }))
   expect((await shop.order(order.id)).refunds).toHaveLength(1)
   ok(await shop.post(`/v2/orders/${order.id}/refunds/${refund.id}/settled`, { reference: 'SEPA 1' }))
   expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'REFUNDED', payments: [{ refunded: shop.usd(1_000) }] })
@@ -443,7 +443,7 @@ test('money that the shop gave back at the processor’s own page is noted once,
   const shop = await shopBy(app, { refund: async ({ refundId }) => ({ reference: refundId, state: 'SUCCEEDED' }) })
   const { order } = ok(await shop.buy()).body
   ok(await shop.refund(order.id, { amount: shop.usd(200) }))
-  const seen = (refunded: number) => messaged(app, order.id, said('CAPTURED', { authorized: 1_000, captured: 1_000, refunded }))
+  const seen = (refunded: number) => messaged(app, order.id, paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000, refunded }))
   await seen(200)
   expect((await shop.order(order.id)).refunds).toHaveLength(1)
   await Promise.all([seen(500), seen(500), seen(500)])
@@ -475,7 +475,7 @@ test('while a refund is under way nothing is taken for one made elsewhere; what 
   })
   const { order } = ok(await shop.buy()).body
   ok(await shop.refund(order.id, { amount: shop.usd(400) }))
-  const seen = () => messaged(app, order.id, said('CAPTURED', { authorized: 1_000, captured: 1_000, refunded: 700 }))
+  const seen = () => messaged(app, order.id, paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000, refunded: 700 }))
   await seen()
   expect((await shop.order(order.id)).refunds).toMatchObject([{ status: 'PENDING' }])
   answers = 'unable'

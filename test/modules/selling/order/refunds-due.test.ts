@@ -15,7 +15,7 @@ import { testApp } from '../../../support/app.ts'
 import { booksOf } from '../../../support/books.ts'
 import { forceOrder } from '../../../support/order-rows.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
-import { capabilities, said, sellingBy } from '../../../support/test-processor.ts'
+import { capabilities, paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -25,7 +25,7 @@ const hour = 60 * 60 * 1000
 test('a processor that answers a question with too many requests has said nothing: the payment lives', async () => {
   await using app = await testApp()
   const shop = await sellingBy(app, {
-    create: async () => said('REQUIRES_ACTION', { clientParameters: { secret: 's' } }),
+    create: async () => paymentAnswer('REQUIRES_ACTION', { clientParameters: { secret: 's' } }),
     retrieve: async () => {
       throw new ProcessorRefused('rate_limited')
     },
@@ -40,11 +40,11 @@ test('a processor that answers a question with too many requests has said nothin
 test('a capture that is refused because it has happened has happened', async () => {
   await using app = await testApp()
   const shop = await sellingBy(app, {
-    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => {
       throw new ProcessorRefused('already_captured')
     },
-    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
   })
   expect(ok(await shop.buy()).body.order).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000) })
 })
@@ -52,7 +52,7 @@ test('a capture that is refused because it has happened has happened', async () 
 test('a shopper who succeeds on the same page after a decline has paid, by their return or by the processor’s message', async () => {
   for (const way of ['return', 'message']) {
     await using app = await testApp()
-    let answer = said('FAILED', { failureCode: 'card_declined' })
+    let answer = paymentAnswer('FAILED', { failureCode: 'card_declined' })
     const shop = await sellingBy(app, {
       create: async () => answer,
       retrieve: async () => answer,
@@ -63,7 +63,7 @@ test('a shopper who succeeds on the same page after a decline has paid, by their
     const { order } = ok(await shop.checkout(cartId, { processor: 'scripted' })).body
     expect(order).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'FAILED' })
     about = { paymentId: order.payments[0].id, reference: undefined }
-    answer = said('CAPTURED', { authorized: 1_000, captured: 1_000 })
+    answer = paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 })
     if (way === 'return') ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }))
     else ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
     await app.jobs.messages()
@@ -82,9 +82,9 @@ test('of more than was due only the excess goes back, also when it grows after t
   let about: PaymentName | undefined
   const refunds: number[] = []
   const shop = await sellingBy(app, {
-    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
-    capture: async () => said('CAPTURED', { authorized: captured, captured }),
-    retrieve: async () => said('CAPTURED', { authorized: captured, captured }),
+    create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => paymentAnswer('CAPTURED', { authorized: captured, captured }),
+    retrieve: async () => paymentAnswer('CAPTURED', { authorized: captured, captured }),
     readMessage: async () => ({ id: 'message', payment: about }),
     async refund({ amount, refundId }) {
       refunds.push(amount)
@@ -147,15 +147,15 @@ test('an order is not charged once its time is over, and what was authorized is 
   const captures: number[] = []
   let voids = 0
   const shop = await sellingBy(app, {
-    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     capture: async ({ amount }) => {
       captures.push(amount)
       throw new ProcessorUnavailable('away')
     },
-    retrieve: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    retrieve: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     void: async () => {
       voids++
-      return said('VOIDED')
+      return paymentAnswer('VOIDED')
     },
   })
   const { order } = ok(await shop.buy()).body
@@ -176,10 +176,10 @@ test('a part that was captured waits for the rest, and goes back with everything
   let about: PaymentName | undefined
   const refunds: number[] = []
   const shop = await sellingBy(app, {
-    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
-    capture: async () => said('AUTHORIZED', { authorized: 1_000, captured }),
-    retrieve: async () => said('AUTHORIZED', { authorized: 1_000, captured }),
-    void: async () => said('VOIDED', { captured }),
+    create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000, captured }),
+    retrieve: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000, captured }),
+    void: async () => paymentAnswer('VOIDED', { captured }),
     readMessage: async () => ({ id: 'message', payment: about }),
     refund: async ({ amount, refundId }) => {
       refunds.push(amount)
@@ -209,9 +209,9 @@ test('money that is owed is asked back until it comes, and the order is not over
   await using app = await testApp()
   let refuses = true
   const shop = await sellingBy(app, {
-    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
-    capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
-    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     refund: async ({ refundId }) => {
       if (refuses) throw new ProcessorRefused('account_locked')
       return { reference: refundId, state: 'SUCCEEDED' }
@@ -239,9 +239,9 @@ test('an owed refund that its processor made, and that failed there, is followed
   let fails = 2
   const stateNow = (): RefundAnswer['state'] => (fails-- > 0 ? 'FAILED' : 'SUCCEEDED')
   const shop = await sellingBy(app, {
-    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
-    capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
-    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     refund: async ({ refundId }) => {
       sent.push(refundId)
       return { reference: `re_${sent.length}`, state: 'PENDING' }
@@ -334,9 +334,9 @@ test('souk check names an order that kept what it owes', async () => {
 test('an order whose money is on its way back does not end over a refund that was begun just then in the place of one that failed', async () => {
   await using app = await testApp()
   const shop = await sellingBy(app, {
-    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
-    capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
-    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     refund: async () => ({ reference: 're_1', state: 'PENDING' }),
     retrieveRefund: async ({ refundReference }) =>
       refundReference === undefined ? undefined : { reference: refundReference, state: 'FAILED', failureCode: 'closed_account' },
@@ -360,8 +360,8 @@ test('an order whose money is on its way back does not end over a refund that wa
 
 test('an order whose time is over is not ended when its processor says just then that the payment is being decided', async () => {
   await using app = await testApp()
-  let state: ReturnType<typeof said>['state'] = 'REQUIRES_ACTION'
-  const shop = await sellingBy(app, { create: async () => said('REQUIRES_ACTION'), retrieve: async () => said(state) })
+  let state: ReturnType<typeof paymentAnswer>['state'] = 'REQUIRES_ACTION'
+  const shop = await sellingBy(app, { create: async () => paymentAnswer('REQUIRES_ACTION'), retrieve: async () => paymentAnswer(state) })
   const { order } = ok(await shop.buy()).body
   state = 'PROCESSING'
   app.clock.advance(hour)
@@ -375,9 +375,9 @@ test('the money of a paid order that came to nothing is sent back, also by a pro
   const sent: string[] = []
   const shop = await sellingBy(app, {
     capabilities: { ...capabilities, refundRepeatsMs: 0 },
-    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
-    capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
-    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     refund: async ({ refundId }) => {
       sent.push(refundId)
       return { reference: 're_1', state: 'SUCCEEDED' }
@@ -396,9 +396,9 @@ for (const claims of [true, false])
     const refund: RefundAnswer = { reference: 'r', state: claims ? 'CLAIMABLE' : 'SUCCEEDED', claimUrl: 'https://pay.example/claim' }
     const shop = await sellingBy(app, {
       capabilities: { ...capabilities, capturesItself: true, ...(claims ? { refunds: 'claim' } : {}) },
-      create: async () => said('REQUIRES_ACTION'),
-      retrieve: async () => said('PROCESSING', { authorized: 400, captured: 400 }),
-      void: async () => said('PROCESSING', { authorized: 400, captured: 400 }),
+      create: async () => paymentAnswer('REQUIRES_ACTION'),
+      retrieve: async () => paymentAnswer('PROCESSING', { authorized: 400, captured: 400 }),
+      void: async () => paymentAnswer('PROCESSING', { authorized: 400, captured: 400 }),
       refund: async () => refund,
       retrieveRefund: async () => refund,
     })

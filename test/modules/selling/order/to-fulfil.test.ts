@@ -13,7 +13,7 @@ import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
 import { changeProcessor, lost } from '../../../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
-import { said, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -136,8 +136,8 @@ describe('an order becomes FULFILLED by the refund that leaves nothing to send',
     const captured = { authorized: 1_000, captured: 1_000 }
     let refunded = 0
     const shop = await sellingBy(app, {
-      create: async () => said('CAPTURED', captured),
-      retrieve: async () => said('CAPTURED', { ...captured, refunded }),
+      create: async () => paymentAnswer('CAPTURED', captured),
+      retrieve: async () => paymentAnswer('CAPTURED', { ...captured, refunded }),
       readMessage: async () => ({ payment: { reference: 'ref' } }) as never,
     })
     const { order } = ok(await shop.buy()).body

@@ -4,7 +4,7 @@ import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../
 import { runSaga } from '../../../../src/modules/selling/order/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { ok } from '../../../support/selling.ts'
-import { capabilities, said, scripted, sellingBy } from '../../../support/test-processor.ts'
+import { capabilities, paymentAnswer, scripted, sellingBy } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -12,7 +12,7 @@ setDefaultTimeout(longTestMs)
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
-const captured = said('CAPTURED', { authorized: 1_000, captured: 1_000 })
+const captured = paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 })
 const away = () => new ProcessorUnavailable('away')
 
 /** Lets time pass in steps, the jobs at work after each. */
@@ -32,11 +32,11 @@ describe('a payment that waits for its shopper', () => {
       const asked: number[] = []
       const start = app.clock.now()
       const shop = await sellingBy(app, {
-        create: async () => said('REQUIRES_ACTION'),
+        create: async () => paymentAnswer('REQUIRES_ACTION'),
         async retrieve() {
           const passed = app.clock.now() - start
           asked.push(passed)
-          return passed >= paidAfter ? captured : said('REQUIRES_ACTION')
+          return passed >= paidAfter ? captured : paymentAnswer('REQUIRES_ACTION')
         },
       })
       const { order } = ok(await shop.buy()).body
@@ -54,11 +54,11 @@ describe('a payment that waits for its shopper', () => {
     await using app = await testApp()
     let voids = 0
     const shop = await sellingBy(app, {
-      create: async () => said('REQUIRES_ACTION'),
-      retrieve: async () => said('REQUIRES_ACTION'),
+      create: async () => paymentAnswer('REQUIRES_ACTION'),
+      retrieve: async () => paymentAnswer('REQUIRES_ACTION'),
       async void() {
         voids++
-        return said('VOIDED')
+        return paymentAnswer('VOIDED')
       },
     })
     const { order } = ok(await shop.buy()).body
@@ -72,9 +72,9 @@ describe('a shopper who is back', () => {
   test('has the processor asked once in two seconds, however often and wherever they look, and is told in between how things stand', async () => {
     await using app = await testApp()
     let asks = 0
-    let answer = said('REQUIRES_ACTION')
+    let answer = paymentAnswer('REQUIRES_ACTION')
     const shop = await sellingBy(app, {
-      create: async () => said('REQUIRES_ACTION'),
+      create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => {
         asks++
         return answer
@@ -100,10 +100,10 @@ describe('a shopper who is back', () => {
     await using app = await testApp()
     let asks = 0
     const shop = await sellingBy(app, {
-      create: async () => said('REQUIRES_ACTION'),
+      create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => {
         asks++
-        return said('REQUIRES_ACTION')
+        return paymentAnswer('REQUIRES_ACTION')
       },
     })
     const cartId = await shop.cart()
@@ -118,10 +118,10 @@ describe('a shopper who is back', () => {
 
 describe('a payment that is being decided', () => {
   async function undecided(app: TestApp) {
-    let answer: ProcessorPayment = said('PROCESSING', { authorized: 1_000 })
+    let answer: ProcessorPayment = paymentAnswer('PROCESSING', { authorized: 1_000 })
     let asks = 0
     const shop = await sellingBy(app, {
-      create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+      create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
       capture: async () => answer,
       retrieve: async () => {
         asks++
@@ -179,7 +179,7 @@ describe('a payment that is being decided', () => {
   test('that turns out to have failed lets its order be paid again', async () => {
     await using app = await testApp()
     const { shop, id, decide } = await undecided(app)
-    decide(said('FAILED', { failureCode: 'refused' }))
+    decide(paymentAnswer('FAILED', { failureCode: 'refused' }))
     await pass(app, 2 * minute, 30_000)
     const order = await shop.order(id)
     expect(order).toMatchObject({
@@ -241,7 +241,7 @@ describe('a payment whose creation was not answered', () => {
     expect(calls.filter((call) => call === 'create').length).toBeGreaterThan(1)
     ;(app.deps.processors as Map<string, Processor>).set(
       'scripted',
-      scripted({ create: async () => said('REQUIRES_ACTION'), retrieve: async () => captured }),
+      scripted({ create: async () => paymentAnswer('REQUIRES_ACTION'), retrieve: async () => captured }),
     )
     await pass(app, 10 * minute, minute)
     expect((await shop.order(id)).status).toBe('CONFIRMED')
@@ -262,7 +262,7 @@ describe('a payment whose creation was not answered', () => {
         async retrieve() {
           calls.push('look')
           if (!isKnown) throw away()
-          return said('REQUIRES_ACTION')
+          return paymentAnswer('REQUIRES_ACTION')
         },
       },
     )
@@ -291,7 +291,7 @@ describe('a payment whose creation was not answered', () => {
         {
           async create() {
             if (++creates === 1) throw away()
-            return said('REQUIRES_ACTION')
+            return paymentAnswer('REQUIRES_ACTION')
           },
           retrieve: async () => (creates === 1 && app.clock.now() % hour < 20_000 ? Promise.reject(away()) : undefined),
         },
@@ -312,9 +312,9 @@ describe('a processor that hangs', () => {
     app.deps.failOver.patienceMs = 20
     let hangs = true
     const shop = await sellingBy(app, {
-      create: async () => said('REQUIRES_ACTION'),
-      retrieve: async () => said('REQUIRES_ACTION'),
-      void: async () => (hangs ? never() : said('VOIDED')),
+      create: async () => paymentAnswer('REQUIRES_ACTION'),
+      retrieve: async () => paymentAnswer('REQUIRES_ACTION'),
+      void: async () => (hangs ? never() : paymentAnswer('VOIDED')),
     })
     const { order } = ok(await shop.buy()).body
     const cancelled = ok(await shop.post(`/v2/orders/${order.id}/cancel`, {})).body
@@ -372,7 +372,7 @@ describe('a payment that may not be begun twice, at a processor that answers lat
         made.push(app.clock.now() - start)
         throw away()
       },
-      retrieve: async () => (app.clock.now() - start >= 50_000 ? said('REQUIRES_ACTION') : undefined),
+      retrieve: async () => (app.clock.now() - start >= 50_000 ? paymentAnswer('REQUIRES_ACTION') : undefined),
     })
     const { order } = ok(await shop.buy()).body
     await pass(app, 5 * minute, 5_000)
@@ -389,9 +389,9 @@ describe('a payment that may not be begun twice, at a processor that answers lat
       async create() {
         made.push(app.clock.now() - start)
         if (made.length === 1) throw away()
-        return said('REQUIRES_ACTION')
+        return paymentAnswer('REQUIRES_ACTION')
       },
-      retrieve: async () => (made.length > 1 ? said('REQUIRES_ACTION') : undefined),
+      retrieve: async () => (made.length > 1 ? paymentAnswer('REQUIRES_ACTION') : undefined),
     })
     ok(await shop.buy())
     await pass(app, 5 * minute, 5_000)

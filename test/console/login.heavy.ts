@@ -178,7 +178,7 @@ test('without the script that asks ahead, or while that does not come, the page 
     await visitor.until('!globalThis.isBefore', 'the page anew')
     await visitor.heading('Orders')
   }
-  visitor.expects(/^GET \/console\/assets\/begin\S+\.js inspector/)
+  visitor.expects(/^GET \/console\/assets\/bootstrap-\S+\.js inspector/)
   await command('Network.setBlockedURLs', { urls: [`*${begin}`] })
   await again()
   await command('Network.setBlockedURLs', { urls: [] })

@@ -119,7 +119,7 @@ export function viableFor(input: ResolverInput, method: Method): ProcessorName[]
   return [...new Set(candidates[method])].filter((name) => 'name' in obstacleOf(input, name, ownKeyOf(name)))
 }
 
-/** Returns why a candidate cannot be used and the step that found it; undefined if it can. */
+/** Returns the candidate with its parameters if it can be used, otherwise the reason and the step that found it. */
 function obstacleOf<Name extends ProcessorName>(
   { shop, says, open, accounts }: ResolverInput,
   name: Name,

@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import pg from 'pg'
 import { engine } from '../../../../db/columns.ts'
-import { collectionProducts, productDocuments, products, productTags } from '../../../../db/schema/catalog.ts'
+import { collectionProducts, productDocuments, products, productTags, variants } from '../../../../db/schema/catalog.ts'
 import { type Sort, sortNames } from '../../../../src/modules/catalog/products/domain.ts'
 import { listPublicProducts, type PublicQuery } from '../../../../src/modules/catalog/products/public-reads.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
@@ -40,6 +40,8 @@ async function fill({ deps: { db, config } }: TestApp, shopId: string, collectio
     )
     const tag = { product_id: productId, tag: `'linen'`, shop_id: `'${shopId}'`, newest_key: newestKey }
     await tx.rows(copies(productTags, ofOne, tag, 'n % 3 = 0'))
+    const variant = { id: `'var_' || ${suffix}`, product_id: productId, price: 'n' }
+    await tx.rows(copies(variants, `(select * from variants where product_id = '${id}')`, variant))
     const member = { collection_id: `'${collectionId}'`, position: 'n', product_id: productId, visible_from: '0' }
     await tx.rows(copies(collectionProducts, ofOne, member, 'n <= 5000'))
     if (engine === 'postgres') {
@@ -53,7 +55,7 @@ async function fill({ deps: { db, config } }: TestApp, shopId: string, collectio
   // As autovacuum does after so many inserts: without it the server thinks that no index holds all it needs.
   const client = new pg.Client(config.databaseUrl)
   await client.connect()
-  await client.query('vacuum analyze products, product_documents, product_tags, collection_products, product_words')
+  await client.query('vacuum analyze products, variants, product_documents, product_tags, collection_products, product_words')
   await client.end()
 }
 

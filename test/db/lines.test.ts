@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
-import { DatabaseOutcomeUnknown, isUniqueViolation, NothingChanged, type Writer } from '../../db/engine.ts'
+import { DatabaseOutcomeUnknown, isUniqueViolation, NothingChanged, type WriteOptions, type Writer } from '../../db/engine.ts'
 import { openPostgres } from '../../db/postgres/engine.ts'
 import { insertAllOf, insertOf, knownLater, prepareSure, rowsOf } from '../../db/prepared.ts'
 import { attempts } from '../../db/schema/people.ts'
@@ -12,7 +12,7 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const inLine = { isolation: 'locking', line: 'test' } as const
+const inGroup: WriteOptions = { isolation: 'locking', group: 'test' }
 const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
 const times = <T>(count: number, make: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => make(nth))
 const insert = insertOf(attempts)
@@ -51,7 +51,7 @@ test('works of a line that come at once are kept, each with all its rows and its
         await insertAll(tx, [row(`two ${nth}`, nth), row(`three ${nth}`, nth)])
         tx.afterCommit(() => effects.push(nth))
         return nth
-      }, inLine),
+      }, inGroup),
     ),
   )
   expect(values).toEqual(times(40, (nth) => nth))
@@ -97,7 +97,7 @@ test('of works of a line that come at once each ends as it would by itself, what
     'is told later that it is not': (tx) => knownLater(insertNew(tx, row('taken'))),
   }
   const names = Object.keys(works)
-  const ends = await Promise.all(Object.values(works).map((work) => db.write(work, inLine).catch(caught)))
+  const ends = await Promise.all(Object.values(works).map((work) => db.write(work, inGroup).catch(caught)))
   const of = (name: string) => ends[names.indexOf(name)]
   expect(of('does what can be done')).toBe('done')
   expect(of('changes what is not there')).toBeInstanceOf(NothingChanged)
@@ -109,7 +109,7 @@ test('of works of a line that come at once each ends as it would by itself, what
   expect(await (of('is told later that it is not') as { known: Promise<boolean> }).known).toBe(false)
   expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual([row('a', 2), row('b', 2), row('new'), row('read'), row('taken')])
   // The line goes on.
-  await Promise.all(times(3, () => db.write(async (tx) => tx.run(countUp, { id: 'a' }), inLine)))
+  await Promise.all(times(3, () => db.write(async (tx) => tx.run(countUp, { id: 'a' }), inGroup)))
   expect((await db.read.first(found, { id: 'a' }))?.at).toBe(5)
 })
 
@@ -123,9 +123,9 @@ test('a work may not begin another write in a line, and is over when it has ende
       kept = tx
       await insert(tx, row('second'))
     },
-    () => db.write((tx) => insert(tx, row('nested')), inLine),
+    () => db.write((tx) => insert(tx, row('nested')), inGroup),
   ]
-  const ends = await Promise.all(works.map((work) => db.write(work, inLine).catch(caught)))
+  const ends = await Promise.all(works.map((work) => db.write(work, inGroup).catch(caught)))
   expect(ends[2]).toMatchObject({ message: 'a database work may not begin another write' })
   expect(await insert(kept as Writer, row('late')).catch(caught)).toMatchObject({ message: expect.stringContaining('after its work') })
   expect((await db.read.all(ofBucket, { bucket: 'test' })).map(({ id }) => id)).toEqual(['first', 'second'])
@@ -144,7 +144,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
       ),
     )
     const counting = (which: typeof db, order: readonly string[]) =>
-      order.map((id) => which.write(async (tx) => tx.run(countUp, { id }), inLine))
+      order.map((id) => which.write(async (tx) => tx.run(countUp, { id }), inGroup))
     for (let round = 0; round < 20; round++) await Promise.all([...counting(db, ids), ...counting(other, ids.toReversed())])
     expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual(ids.map((id) => row(id, 40)))
     expect(db.stats.retries + other.stats.retries).toBe(0)
@@ -165,7 +165,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     await other.client.query(`begin; select 1 from attempts where id = 'a' for update`)
     const ended: string[] = []
     const works = ['b', 'c', 'a', 'd'].map(async (id) => {
-      await db.write(async (tx) => tx.run(countUp, { id }), inLine)
+      await db.write(async (tx) => tx.run(countUp, { id }), inGroup)
       ended.push(id)
     })
     await Promise.all([works[0], works[1], works[3]])
@@ -187,7 +187,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     )
     await using other = await otherOf(url)
     await other.client.query(`begin; select 1 from attempts where id = 'c' for update`)
-    const count = (id: string) => db.write(async (tx) => tx.run(countUp, { id }), inLine).catch(caught)
+    const count = (id: string) => db.write(async (tx) => tx.run(countUp, { id }), inGroup).catch(caught)
     const works = ids.map(count)
     const end = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     while ((await other.client.query(end)).rowCount === 0) await Bun.sleep(1)

@@ -1,4 +1,4 @@
-/** What is costly to open and is handed on from one user to the next: whoever waits longest has it first. */
+/** A pool of connections. Callers get one in the order in which they asked. */
 import { DatabaseUnavailable, type PoolFigures } from '../engine.ts'
 
 export type ConnectionPool<T> = {
@@ -7,7 +7,7 @@ export type ConnectionPool<T> = {
   /** @param broken it is not used again */
   giveBack(one: T, broken: boolean): void
   figures(): Pick<PoolFigures, 'open' | 'idle' | 'waiting'>
-  /** Closes those that nobody uses, and the others as soon as they are given back. */
+  /** Closes idle connections now, and the others when they are returned. */
   end(): void
 }
 
@@ -16,7 +16,7 @@ export type ConnectionPoolOptions<T> = {
   max: number
   /** How long somebody may wait for one, milliseconds. */
   waitMs: number
-  /** How long one is kept that nobody uses, milliseconds. */
+  /** Idle connections are closed after this time, in milliseconds. */
   restMs: number
   open(): Promise<T>
   close(one: T, broken: boolean): void

@@ -29,7 +29,7 @@ export function isUnavailable(error: unknown): boolean {
 
 export const isRetryable = (error: unknown): boolean => retryableCodes.has(engineErrorCode(error) ?? '')
 
-/** What a caller is told of an error: unless it is said to be unknown, nothing was kept. */
+/** Returns the error for the caller. Nothing was committed unless it is `DatabaseOutcomeUnknown`. */
 export function refusalOf(error: unknown): unknown {
   if (error instanceof DatabaseOutcomeUnknown) return error
   if (engineErrorCode(error) === nothingChanged) return new NothingChanged('a row is not as it was known', { cause: error })

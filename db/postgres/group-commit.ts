@@ -1,4 +1,4 @@
-/** Works that stand in a line: whoever comes first goes at once, and those that come meanwhile go together. */
+/** Group commit: the first write of a group runs at once; writes that arrive meanwhile share the next transaction. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type DatabaseStats, engineErrorCode, isDatabaseAway, type Writer } from '../engine.ts'
 import { recordValue } from '../histogram.ts'
@@ -7,14 +7,11 @@ import { refusalOf } from './errors.ts'
 import { defaultTransactionMode, type Pool } from './pool.ts'
 import { begin, commit, ignoreRejection } from './transaction.ts'
 
-/** Works in one transaction. */
+/** Maximum number of writes in one transaction. */
 const worksMax = 32
-/**
- * For how long those behind wait for those that are under way, milliseconds: who waits for a lock is to hold up nobody
- * who need not wait for it.
- */
+/** The next batch starts after this time at the latest, in milliseconds, even if the running one waits for a lock. */
 const turnMs = 250
-/** For how long several wait for a lock, before each tries by itself. */
+/** Lock timeout of a shared transaction, in milliseconds. After it each write runs alone. */
 const lockMs = 1_000
 const lockNotAvailable = '55P03'
 const shortLockTimeout = { name: 'wait less', text: `select set_config('lock_timeout', '${lockMs}', true)`, values: [] }
@@ -22,7 +19,7 @@ const shortLockTimeout = { name: 'wait less', text: `select set_config('lock_tim
 type Work = (tx: Writer) => Promise<unknown>
 type WaitingWork = PromiseWithResolvers<unknown> & {
   readonly work: Work
-  /** Runs it as whoever has asked for it. */
+  /** Runs a function in the async context of the caller. */
   readonly asked: <T>(run: () => T) => T
 }
 
@@ -32,10 +29,10 @@ export function createGroupCommit(
   stats: DatabaseStats,
   alone: (work: Work) => Promise<unknown>,
 ): (work: Work, line: string) => Promise<unknown> {
-  /** Those that wait, of each line that somebody of is under way. */
+  /** Waiting writes of each group that has a running one. */
   const lines = new Map<string, WaitingWork[]>()
 
-  /** Lets those behind go once this is done, or takes too long. */
+  /** Starts the next batch once the running one has ended, or after `turnMs`. */
   function goOnAfter(line: string, underWay: Promise<unknown>): void {
     const timer = setTimeout(goOn, turnMs)
     let isOver = false
@@ -54,11 +51,11 @@ export function createGroupCommit(
     const [first] = all
     const left = first && all.length === 1 ? all : await commitTogether(all)
     const each = left.map(({ work, asked, resolve, reject }) => asked(() => alone(work)).then(resolve, reject))
-    // Each of several waits by itself, and nobody for all of them.
+    // Each caller waits for its own write only.
     if (all.length === 1) await Promise.all(each)
   }
 
-  /** Returns those of which nothing was done, and that are to be tried by themselves. All others are told. */
+  /** Settles the writes of a batch. Returns those that had no effect and must run alone. */
   async function commitTogether(all: readonly WaitingWork[]): Promise<readonly WaitingWork[]> {
     const tried = await Promise.all(all.map(async (one) => ({ one, ...(await one.asked(() => recordWork(one.work))) })))
     const going = tried.filter(({ one, ended }) => {
@@ -130,7 +127,7 @@ function settleWork({ one, scope, ended }: RecordedWork & { one: WaitingWork }):
     for (const effect of scope.afterCommit) effect()
     if (ended && 'value' in ended) one.resolve(ended.value)
   } catch (error) {
-    // The others of this commit must still be told.
+    // The other callers of this commit must still get their result.
     one.reject(error)
   }
 }

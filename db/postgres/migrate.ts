@@ -3,7 +3,7 @@ import { DatabaseRefused } from '../engine.ts'
 import { createTable, type Migration, pendingOf, statementsOf } from '../migrations/pending.ts'
 import { withClient } from './primary.ts'
 
-/** Stands among the migrations that have run while `souk move` is at work: nobody may use half of a shop. */
+/** A marker among the applied migrations while `souk move` runs: no process may serve a half-copied instance. */
 export const movingTag = 'moving'
 
 /**

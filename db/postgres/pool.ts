@@ -69,7 +69,7 @@ export type Pool = {
 /** The mode of a transaction that is begun by itself. */
 export const defaultTransactionMode = 'ISOLATION LEVEL READ COMMITTED'
 
-/** How long a connection is kept that nobody uses, milliseconds. */
+/** Idle connections are closed after this time, in milliseconds. */
 const restMs = 10_000
 
 /**

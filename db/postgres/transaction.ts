@@ -20,7 +20,7 @@ export function begin(session: Session, mode: string): Transaction {
   return transaction
 }
 
-/** For what nobody waits for, because the transaction remembers its failure. */
+/** Ignores a rejection that the transaction has already recorded. */
 export const ignoreRejection = (sent: Promise<unknown>): void => void sent.catch(() => undefined)
 
 /**

@@ -236,7 +236,7 @@ export class BadSignature extends Error {
 }
 
 /**
- * Waits for an answer up to a time. A later answer is dropped, and found by whoever watches the payment.
+ * Waits for an answer up to a time. A later answer is dropped; the job that queries payments finds it.
  * @param patienceMs milliseconds; undefined: no limit
  * @throws ProcessorUnavailable
  */

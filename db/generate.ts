@@ -1,6 +1,6 @@
 /**
  * `bun run migrations:generate NAME`: writes the next migration of both trees from the schema. drizzle-kit knows no
- * STRICT, so it is added here; then name the new files in migrations/index.ts.
+ * STRICT, so it is added here.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

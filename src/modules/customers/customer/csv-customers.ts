@@ -3,9 +3,10 @@ import type { CsvRecord } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
 import { unescaped } from '../../../lib/csv-line.ts'
 import { isMailAddress } from '../../../lib/mail-address.ts'
+import type { Optional } from '../../../lib/objects.ts'
 import { normalEmail } from '../../identity/auth/domain.ts'
 import { isCountry } from '../../shop/countries/domain.ts'
-import { type AddressFields, addressOf } from './domain.ts'
+import { type AddressFields, addressOf, type Profile } from './domain.ts'
 
 /** The columns that are imported, with their names in Shopify's current and former exports and in souk's. */
 const aliases = {
@@ -84,12 +85,9 @@ export function parseHeader({ cells }: CsvRecord): Columns {
 }
 
 /** A customer in the file. Undefined: no column. Null or blank: a blank cell. */
-export type ImportedCustomer = {
+export type ImportedCustomer = Readonly<Optional<Profile>> & {
   readonly row: number
   readonly email: string
-  readonly name: string | undefined
-  readonly phone: string | null | undefined
-  readonly acceptsMarketing: boolean | undefined
   readonly address: AddressFields | undefined
   /** Values of the row that are not imported. */
   readonly notices: readonly RowNote[]

@@ -5,6 +5,11 @@ import { searchTermsOf } from '../../../lib/search-terms.ts'
 import type { Limit } from '../../identity/auth/domain.ts'
 
 export type Customer = typeof customers.$inferSelect
+/** The fields that the customer and the shop edit, with the values of a new or erased customer. */
+export const emptyProfile = { name: '', phone: null, acceptsMarketing: false } as const satisfies Partial<Customer>
+export type Profile = Pick<Customer, keyof typeof emptyProfile>
+export const profileFields = Object.keys(emptyProfile) as (keyof Profile)[]
+
 export type CustomerTotals = typeof customerTotals.$inferSelect
 /** An address with its owner. */
 export type OwnedAddress = typeof addresses.$inferSelect
@@ -56,7 +61,7 @@ export const customerView = (
 ) => ({
   ...pick(customer, 'id', 'shopId', 'email'),
   emailVerified: customer.emailProvenAt !== null,
-  ...pick(customer, 'name', 'phone', 'acceptsMarketing'),
+  ...pick(customer, ...profileFields),
   addressIds,
   ordersCount: totals.reduce((sum, { orders }) => sum + orders, 0),
   totalSpent: { amount: totals.find((total) => total.currency === currency)?.spent ?? 0, currency },

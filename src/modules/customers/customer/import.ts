@@ -2,11 +2,11 @@ import { isUniqueViolation, type Writer } from '../../../../db/engine.ts'
 import { type Actor, locking } from '../../../core/command-context.ts'
 import { type CsvSource, readRecords, type YieldThread } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
-import { withoutUndefined } from '../../../lib/objects.ts'
+import { pick, withoutUndefined } from '../../../lib/objects.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audit } from '../../operations/audit/index.ts'
 import { type Columns, type ImportedCustomer, type ImportedRow, parseHeader, parseRow, type RowNote } from './csv-customers.ts'
-import { addressesPerCustomerMax, type Customer } from './domain.ts'
+import { addressesPerCustomerMax, type Customer, profileFields } from './domain.ts'
 import { importStore as store } from './import-store.ts'
 import type { CustomerDeps } from './providers.ts'
 import { addressDifference, buildAddress, buildCustomer, clearOtherDefaults, customerDifference, type Shop } from './service.ts'
@@ -225,19 +225,8 @@ async function storeRows(
   return results
 }
 
-async function createImported(
-  tx: Writer,
-  deps: CustomerDeps,
-  { shop, actor }: ImportActor,
-  { email, name, phone, acceptsMarketing }: ImportedCustomer,
-): Promise<Customer> {
-  const customer = buildCustomer(deps, {
-    shopId: shop.id,
-    email,
-    name: name ?? '',
-    phone: phone ?? null,
-    acceptsMarketing: acceptsMarketing ?? false,
-  })
+async function createImported(tx: Writer, deps: CustomerDeps, { shop, actor }: ImportActor, row: ImportedCustomer): Promise<Customer> {
+  const customer = buildCustomer(deps, { shopId: shop.id, email: row.email, ...pick(row, ...profileFields) })
   await deps.customerStore.insert(tx, customer)
   const entry = { actor, action: 'customer.created', subject: customer.id, shopId: shop.id }
   await audit(tx, deps, { ...entry, ...customerDifference(customer) })
@@ -251,8 +240,7 @@ async function changeImported(
   before: Customer,
   row: ImportedCustomer,
 ): Promise<Customer> {
-  const { name, phone, acceptsMarketing } = row
-  const changes = withoutUndefined({ name, phone, acceptsMarketing })
+  const changes = withoutUndefined(pick(row, ...profileFields))
   const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every((field) => changes[field] === before[field])
   if (isSame) return before
   const after = (await deps.customerStore.change(tx, before.id, { ...changes, updatedAt: deps.clock.now() })) ?? before

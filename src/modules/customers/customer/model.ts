@@ -12,12 +12,12 @@ export const CustomerLogin = t.Object({
   email: text(254, { minLength: 1 }),
   password: text(passwordLength.maxLength, { minLength: 1 }),
 })
-export const CreateCustomer = t.Object({
-  email: Email,
+const profile = {
   name: t.Optional(name),
   phone: maybe(text(40)),
-  acceptsMarketing: t.Optional(t.Boolean({ description: 'Default false' })),
-})
+  acceptsMarketing: t.Optional(t.Boolean({ description: 'Whether the customer agreed to marketing; false for a new one' })),
+}
+export const CreateCustomer = t.Object({ email: Email, ...profile })
 
 export const CustomerRecord = t.Object(
   {
@@ -81,9 +81,7 @@ export const ChangeBookAddress = t.Partial(BookAddressInput)
 export const AddAddress = t.Object({ addressId: text(64, { minLength: 1 }), ...defaultFlags })
 
 export const ChangeOwnCustomer = t.Object({
-  name: t.Optional(name),
-  phone: maybe(text(40)),
-  acceptsMarketing: t.Optional(t.Boolean()),
+  ...profile,
   email: t.Optional(Email),
   password: t.Optional(
     text(passwordLength.maxLength, { minLength: 1, description: 'The present one: needed to change the e-mail address' }),

@@ -104,22 +104,17 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
           'Newest first; `q` and `email` both count. With `q`, `total` is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it; without a filter it is exact, and a page at the end costs what the first does. Guests are no customers: their orders are found among the orders. After an upgrade from a version that had no such search, a job makes what is there findable: until it is through, what it has not come to yet is missing from what `q` finds, and `totalCapped: true` says so.',
       },
     })
-    .post(
-      '/customer',
-      ({ body: { email, name = '', phone = null, acceptsMarketing = false }, shop, actor, once }) =>
-        once(201, (write) => createCustomer(deps, { shop, actor, write }, { email, name, phone, acceptsMarketing })),
-      {
-        access: 'management',
-        idempotent: true,
-        body: CreateCustomer,
-        response: { 201: CustomerRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
-        detail: {
-          summary: 'Make a customer',
-          description:
-            'Without a password, so they do not log in, and nobody is sent a mail: whoever has the address claims the account by a mail that they ask for, by signing up or with `POST /auth/password/forgot`. E-mail addresses are compared without case; one that the shop has is 409.',
-        },
+    .post('/customer', ({ body, shop, actor, once }) => once(201, (write) => createCustomer(deps, { shop, actor, write }, body)), {
+      access: 'management',
+      idempotent: true,
+      body: CreateCustomer,
+      response: { 201: CustomerRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+      detail: {
+        summary: 'Make a customer',
+        description:
+          'Without a password, so they do not log in, and nobody is sent a mail: whoever has the address claims the account by a mail that they ask for, by signing up or with `POST /auth/password/forgot`. E-mail addresses are compared without case; one that the shop has is 409.',
       },
-    )
+    })
     .get('/customer/:customerId', ({ params, shop }) => readCustomer(deps, shop, params.customerId), {
       access: 'customerRead',
       params: CustomerPath,

@@ -19,6 +19,7 @@ import {
   customerView,
   type DefaultFlags,
   type OwnedAddress,
+  type Profile,
 } from './domain.ts'
 import type { CustomerDeps } from './providers.ts'
 import {
@@ -32,7 +33,7 @@ import {
   validateAddress,
 } from './service.ts'
 
-type OwnChange = Optional<Pick<Customer, 'name' | 'phone' | 'acceptsMarketing' | 'email'>> & { password?: string | undefined }
+type OwnChange = Optional<Profile & Pick<Customer, 'email'>> & { password?: string | undefined }
 const auditedFields = ['acceptsMarketing', 'emailProvenAt'] as const
 
 /**

@@ -5,6 +5,7 @@ import type { Actor, CommandContext, Origin } from '../../../core/command-contex
 import { refuseTaken } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
+import { type Optional, withoutUndefined } from '../../../lib/objects.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import { type Account, customerAccount, limitsByAddress, normalEmail, signupByAddress } from '../../identity/auth/domain.ts'
 import { assertUncommonPassword, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../../identity/auth/index.ts'
@@ -25,7 +26,9 @@ import {
   type CustomerView,
   customerView,
   type DefaultFlags,
+  emptyProfile,
   type OwnedAddress,
+  type Profile,
 } from './domain.ts'
 import { joinGuestOrders } from './email-proof.ts'
 import type { CustomerDeps } from './providers.ts'
@@ -37,12 +40,12 @@ export const emailTaken = refuseTaken('email (body): the shop has a customer wit
 export const noSuchCustomer = () => new AppError('NOT_FOUND', 'No such customer')
 export const noSuchAddress = () => new AppError('NOT_FOUND', 'No such address')
 
-type NewCustomer = Pick<Customer, 'shopId' | 'email' | 'name'> & Partial<Pick<Customer, 'phone' | 'acceptsMarketing' | 'passwordHash'>>
+type NewCustomer = Pick<Customer, 'shopId' | 'email'> & Optional<Profile> & Partial<Pick<Customer, 'passwordHash'>>
 
-export function buildCustomer({ clock, newId }: CustomerDeps, { email, ...given }: NewCustomer): Customer {
+export function buildCustomer({ clock, newId }: CustomerDeps, { shopId, email, passwordHash = null, ...profile }: NewCustomer): Customer {
   const now = clock.now()
-  const defaults = { phone: null, acceptsMarketing: false, passwordHash: null, emailProvenAt: null, erasedAt: null }
-  return { ...defaults, ...given, id: newId('customer'), email: normalEmail(email), createdAt: now, updatedAt: now }
+  const times = { emailProvenAt: null, erasedAt: null, createdAt: now, updatedAt: now }
+  return { id: newId('customer'), shopId, email: normalEmail(email), ...emptyProfile, ...withoutUndefined(profile), passwordHash, ...times }
 }
 
 /**
@@ -125,9 +128,9 @@ export async function changeCustomerPassword(
 export function createCustomer(
   deps: CustomerDeps,
   by: CommandContext<Shop>,
-  { email, name, phone, acceptsMarketing }: Pick<Customer, 'email' | 'name' | 'phone' | 'acceptsMarketing'>,
+  input: Pick<Customer, 'email'> & Optional<Profile>,
 ): Promise<CustomerView> {
-  const customer = buildCustomer(deps, { shopId: by.shop.id, email, name, phone, acceptsMarketing })
+  const customer = buildCustomer(deps, { shopId: by.shop.id, ...input })
   return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, tell) => {
     await deps.customerStore.insert(tx, customer)
     tell(customerDifference(customer))

@@ -9,6 +9,7 @@ import { disputes, payments, refunds } from '../../../../db/schema/payments.ts'
 import { customers, sessions } from '../../../../db/schema/people.ts'
 import { addresses, carts, giftCards, orderEvents, orders } from '../../../../db/schema/selling.ts'
 import type { Provinces } from '../../shop/countries/domain.ts'
+import { emptyProfile } from '../customer/domain.ts'
 import { type BlockingRecord, eraseAddress, eraseDetail, erasedEmail, eraseMessage } from './domain.ts'
 
 type Order = typeof orders.$inferSelect
@@ -108,9 +109,7 @@ export const erasers = {
       .update(customers)
       .set({
         email: erasedEmail(customerId),
-        name: '',
-        phone: null,
-        acceptsMarketing: false,
+        ...emptyProfile,
         passwordHash: null,
         emailProvenAt: null,
         erasedAt: now,

@@ -2,24 +2,24 @@ import { useRoute } from 'preact-iso/router'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { moment, number } from '../../lib/format/format.ts'
+import { moment } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
-import { FactList } from '../../ui/fact-list.tsx'
 import { ListView } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Money } from '../../ui/money.tsx'
 import { Note } from '../../ui/note.tsx'
 import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
-import { OrderStatusBadge, StatusBadge } from '../../ui/status-badge.tsx'
+import { OrderStatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Addresses } from './addresses.tsx'
 import { CustomerGiftCards } from './cards.tsx'
 import { EraseDialog } from './erase.tsx'
 import { t } from './i18n.ts'
+import { CustomerFacts } from './profile.tsx'
 
 type Customer = Schema<'Customer'>
 
@@ -77,29 +77,6 @@ export default function CustomerPage() {
     </Page>
   )
 }
-
-const CustomerFacts = ({ of }: { of: Customer }) => (
-  <Section title={t('facts')}>
-    <FactList
-      of={[
-        [
-          t('email'),
-          of.erasedAt ? null : (
-            <>
-              <bdi>{of.email}</bdi>{' '}
-              <StatusBadge of={of.emailVerified ? 'OK' : 'NO'} text={of.emailVerified ? t('verified') : t('unverified')} />
-            </>
-          ),
-        ],
-        [t('phone'), of.phone && <bdi dir="ltr">{of.phone}</bdi>],
-        [t('marketing'), of.acceptsMarketing ? t('marketingYes') : t('marketingNo')],
-        [t('orders'), number(of.ordersCount)],
-        [t('spent'), <Money key="spent" of={of.totalSpent} />],
-        [t('since'), <Moment key="since" at={of.createdAt} />],
-      ]}
-    />
-  </Section>
-)
 
 function CustomerOrders({ of: { id } }: { of: Customer }) {
   const query = useQuery()

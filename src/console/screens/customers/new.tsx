@@ -3,18 +3,17 @@ import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { CheckField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { t } from './i18n.ts'
+import { emptyProfile, ProfileFields, profileBody } from './profile.tsx'
 
 /** Creates a customer without a password and without a mail. */
 export function NewCustomerForm({ onMade }: { onMade: (made: Schema<'Customer'>) => void }) {
-  const draft = useDraft('new', { email: '', name: '', phone: '', acceptsMarketing: false })
+  const draft = useDraft('new', emptyProfile)
   const sendOnce = useIdempotentSend()
-  const { email, name, phone, acceptsMarketing } = draft.of
   async function create() {
     const typed = draft.now()
-    const body = { ...typed, email: typed.email.trim(), name: typed.name.trim(), phone: typed.phone.trim() || null }
+    const body = profileBody(typed)
     const made = await sendOnce(body, (key) => ok(api.POST('/customer', { params: { header: { 'idempotency-key': key } }, body })))
     draft.reset(typed)
     notify(t('made'))
@@ -22,10 +21,7 @@ export function NewCustomerForm({ onMade }: { onMade: (made: Schema<'Customer'>)
   }
   return (
     <Form onSubmit={create} submit={common('create')} dirty={draft.dirty} label={t('add')}>
-      <TextField bind={email} name="email" label={t('email')} type="email" required max={254} />
-      <TextField bind={name} label={t('name')} max={200} />
-      <TextField bind={phone} name="phone" label={t('phone')} type="tel" max={40} />
-      <CheckField bind={acceptsMarketing} label={t('acceptsMarketing')} hint={t('acceptsMarketingHint')} />
+      <ProfileFields of={draft.of} />
       <p class="hint">{t('newHint')}</p>
     </Form>
   )

@@ -6,7 +6,6 @@ import { writeWhole } from '../clients/whole-files.ts'
 import { type CsvList, csvChunks, type ListRequest } from '../core/csv-list.ts'
 import { OperatorError } from '../core/errors.ts'
 import type { ShopContext } from '../core/principal.ts'
-import { createThrottle } from '../lib/background-throttle.ts'
 import { dayMs, isDay, startOfDay } from '../lib/day.ts'
 import { findShopContextByName } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
@@ -72,12 +71,12 @@ async function* listText(list: CsvList, shop: ShopContext, days: Days, onRecords
   const principal: ListRequest['principal'] = { kind: 'key', id: 'command', scopes: ['server'], shop }
   let records = 0
   const pieces = csvChunks(list, { shop, principal, query: {}, params: {} }, filterByDays(list, days))
-  // Leaves most CPU time to a running server.
-  let pieceNr = 0
-  const share = createThrottle({ now: () => performance.now(), sleep: Bun.sleep, activityCount: () => pieceNr++, restFactor: pauseFactor })
   for (;;) {
-    const { done, value } = await share.run(() => pieces.next())
+    const startedAt = performance.now()
+    const { done, value } = await pieces.next()
     if (done) return
+    // Leaves most CPU time to a running server.
+    await Bun.sleep(Math.min(pauseFactor * (performance.now() - startedAt), 1_000))
     records += value.records
     onRecords(records)
     yield value.text

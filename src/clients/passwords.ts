@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { PasswordCaller, Passwords } from '../core/deps.ts'
+import { createFairQueue } from '../core/limits/fair-queue.ts'
 import { requestStartedAt } from '../core/request-context.ts'
-import { createFairQueue } from '../lib/fair-queue.ts'
 import { networkOf } from '../lib/networks.ts'
 
 /** OWASP's minimum for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes. */
@@ -17,7 +17,7 @@ const usualMs = 100
 
 /**
  * Creates the hasher of passwords: off the main thread, with limited concurrency. Kinds of callers take turns, then
- * networks (IPv4 /24, IPv6 /48), then addresses (lib/fair-queue.ts).
+ * networks (IPv4 /24, IPv6 /48), then addresses (core/limits/fair-queue.ts).
  * No caller waits longer than a request may.
  * @param busy creates the refusal of a full queue, with the seconds until it is served
  */

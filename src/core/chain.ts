@@ -1,5 +1,5 @@
 /** Types of chain nodes and their failures; see `clients/chain/reader.ts`. Hex is in lower case, with 0x. */
-import type { CooperativeScheduler } from '../lib/cooperative-scheduler.ts'
+import type { Scheduler } from './limits/scheduler.ts'
 
 /** The fields of a block header that souk uses. */
 export type BlockHeader = {
@@ -69,7 +69,7 @@ export type ChainNode = {
    * read before and after the logs and must be equal.
    * @throws NodeError for every failure
    */
-  ask(query: NodeQuery, pace: Pick<CooperativeScheduler, 'enter'>): Promise<NodeAnswer>
+  ask(query: NodeQuery, pace: Pick<Scheduler, 'enter'>): Promise<NodeAnswer>
 }
 
 export type NodeFailure =

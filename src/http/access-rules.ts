@@ -32,8 +32,8 @@ export type AccessRule = {
   /** Admits only merchants with an approved KYB record. */
   readonly approvedKyb?: true
   /**
-   * Limits changes of anonymous callers, publishable keys and customers; see write-limit.ts. Every rule that admits
-   * customers needs it, because accounts are free.
+   * Limits changes of anonymous callers, publishable keys and customers (core/limits/rate-limit.ts). Every rule that
+   * admits customers needs it, because accounts are free.
    */
   readonly limitsWrites?: true
   /** The route reads the raw body, because its signature covers the bytes. */

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
+import type { BodyBudget } from '../core/limits/body-budget.ts'
 import { findDuplicateField, findRoundedNumber } from '../lib/exact-json.ts'
-import type { BodyBudget } from './body-budget.ts'
 import { lengthRefusal, type Shape, shortPath } from './schema-shape.ts'
 
 const kb = 1024

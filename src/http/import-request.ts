@@ -16,7 +16,7 @@ export type ImportRun = {
 }
 
 type ImportRequest = {
-  /** Owner of the slot, and the owner in words if it is not the shop; see core/import-slots.ts. */
+  /** Owner of the slot, and the owner in words if it is not the shop. */
   readonly slot: readonly [of: string, whose?: string]
   readonly request: Request
   readonly upload: { pieces(): Promise<Uint8Array[]> }
@@ -27,18 +27,16 @@ type ImportRequest = {
  * @throws AppError RATE_LIMITED without a free slot; errors of the upload and the work
  */
 export async function runImport<T>(
-  { importSlots, importPauses, pace }: Pick<HttpDeps, 'importSlots' | 'importPauses' | 'pace'>,
+  { importSlots, importsAtWork, pace }: Pick<HttpDeps, 'importSlots' | 'importsAtWork' | 'pace'>,
   { slot: [of, whose], request, upload }: ImportRequest,
   work: (run: ImportRun) => Promise<T>,
 ): Promise<T> {
-  const slot = importSlots.take(of, whose)
-  let startedAt: number | undefined
+  const releases = [importSlots.take(of, whose)]
   try {
-    // The unread body stays with its sender.
-    await importPauses.wait(of)
-    startedAt = performance.now()
+    // Refuses before the client sends up to 20 MB.
+    importsAtWork.take(of)()
     const pieces = await upload.pieces()
-    slot.begin()
+    releases.push(importsAtWork.take(of))
     const paced = await pace.enter()
     try {
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(importMaxMs)])
@@ -47,8 +45,7 @@ export async function runImport<T>(
       paced.leave()
     }
   } finally {
-    if (startedAt !== undefined && request.signal.aborted) importPauses.start(of, performance.now() - startedAt)
-    slot.leave()
+    for (const release of releases) release()
   }
 }
 

@@ -2,25 +2,21 @@ import type { Caller } from '../core/caller.ts'
 import type { Origin } from '../core/command-context.ts'
 import type { Deps } from '../core/deps.ts'
 import { AppError } from '../core/errors.ts'
-import { createExportSlots } from '../core/export-slots.ts'
-import { createImportSlots } from '../core/import-slots.ts'
+import { createBodyBudget } from '../core/limits/body-budget.ts'
+import { createPenaltyDelay } from '../core/limits/penalty-delay.ts'
+import { createRateLimit } from '../core/limits/rate-limit.ts'
+import { createKeyedScheduler, createScheduler } from '../core/limits/scheduler.ts'
+import { createSemaphore } from '../core/limits/semaphore.ts'
 import { createOperatorGuard, type OperatorRefusalReason } from '../core/operator-guard.ts'
 import type { Admission } from '../core/principal.ts'
-import { createKeyedThrottle, createThrottle } from '../lib/background-throttle.ts'
-import { createCooperativeScheduler } from '../lib/cooperative-scheduler.ts'
 import { limitKeyOf, networkOf } from '../lib/networks.ts'
-import { createBodyBudget } from './body-budget.ts'
 import type { ClientConnection, ClientConnections } from './client-connections.ts'
 import { createClientAddress } from './client-ip.ts'
-import { createImportPauses } from './import-pauses.ts'
 import { createLoopLag, createRequestCounts } from './metrics.ts'
-import { createPenaltyDelay } from './penalty-delay.ts'
 import { createAnswerCache, versionOf } from './public-cache.ts'
 import { pathnameOf } from './request-url.ts'
 import { createRouteTable } from './route-table.ts'
-import { createSharedLimit } from './shared-limit.ts'
 import { type UploadOptions, uploadPace } from './upload.ts'
-import { createWriteLimit } from './write-limit.ts'
 
 /** Maximum length of a stored `user-agent`. */
 const agentMax = 200
@@ -37,13 +33,15 @@ const othersShare = 3
 const exportRests = 16
 const turn = () => new Promise<void>((resume) => setImmediate(resume))
 const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
-const pause = () => sleep(1)
+const thread = { now: () => performance.now(), turn, sleep }
+const importRefusals = { ofOwner: (whose: string) => `An import ${whose} is under way`, ofAll: 'Too many imports are under way' }
+const exportRefusals = { ofOwner: (whose: string) => `2 exports ${whose} are under way`, ofAll: 'Too many exports are under way' }
 /**
- * On SQLite, a client's next uncached public read waits 6 times the duration of its last one, if other clients are
- * active.
+ * On SQLite, a client's next uncached public read waits 6 times the duration of its last one, while other clients
+ * are active.
  */
-const readsOfFile = { atOnce: 1, restFactor: 6, restMinMs: 2 }
-const readsOfServer = { atOnce: 4, restFactor: 0 }
+const readsOfFile = { atOnce: 1, othersShare: 6 }
+const readsOfServer = { atOnce: 4, othersShare: 0 }
 /** Maximum number of queued or running uncached reads per address. */
 const readsWaitingMax = 128
 /** Maximum time in the queue, well below the time limit of a request. */
@@ -89,11 +87,11 @@ export function httpProviders({ db, clock, config, shared, breakers, countryOf }
     /** Cache of resolver responses by shop, valid until the database or a breaker changes. */
     resolverAnswers: createAnswerCache({ version: versionOf(() => db.version(), breakers.version), now: clock.now }),
     /** Limit of resolver requests. */
-    resolverLimit: createSharedLimit({ name: 'resolver', most: resolverPerMinute, now: clock.now, shared }),
+    resolverLimit: createRateLimit({ name: 'resolver', most: resolverPerMinute, now: clock.now, shared }),
     /** Limit of host verifications per shop, because each queries the DNS. */
-    hostVerifyLimit: createSharedLimit({ name: 'host', most: hostVerificationsPerMinute, now: clock.now, shared }),
+    hostVerifyLimit: createRateLimit({ name: 'host', most: hostVerificationsPerMinute, now: clock.now, shared }),
     /** Invalid processor messages per address, because each cost a call. */
-    badMessages: createWriteLimit({ most: badMessagesPerMinute, now: clock.now }),
+    badMessages: createRateLimit({ name: 'message', most: badMessagesPerMinute, now: clock.now }),
     originOf,
     /** The rate limit key of a request. */
     limitKey,
@@ -107,8 +105,8 @@ export function httpProviders({ db, clock, config, shared, breakers, countryOf }
       limitKey: limitKey(request),
       agent: request.headers.get('user-agent')?.slice(0, agentMax) || undefined,
     }),
-    /** Limit of changes by shoppers and anonymous callers; see write-limit.ts. */
-    writeLimit: createSharedLimit({ name: 'write', most: config.storefrontWritesPerMinute, now: clock.now, shared }),
+    /** Limit of changes by shoppers and anonymous callers; see core/limits/rate-limit.ts. */
+    writeLimit: createRateLimit({ name: 'write', most: config.storefrontWritesPerMinute, now: clock.now, shared }),
     /** The client address for allowlists; undefined if it cannot be trusted. */
     guardedAddress,
     /** Why an operator may not call from this location; undefined if allowed. */
@@ -125,9 +123,8 @@ export function httpProviders({ db, clock, config, shared, breakers, countryOf }
     /**
      * The queue of uncached public reads per address. PostgreSQL reads barely use the thread, so they need no pause.
      */
-    readTurns: createKeyedThrottle({
-      now: () => performance.now(),
-      sleep: (ms) => (ms > 0 ? sleep(ms) : turn()),
+    readTurns: createKeyedScheduler({
+      ...thread,
       activityCount: requestCounts.startedCount,
       ...(db.file ? readsOfFile : readsOfServer),
       waitingMax: readsWaitingMax,
@@ -146,15 +143,15 @@ export function httpProviders({ db, clock, config, shared, breakers, countryOf }
     } satisfies UploadOptions,
     requestCounts,
     loopLag: createLoopLag(),
-    /** Slots of imports, whose files are in memory. */
-    importSlots: createImportSlots(),
-    importPauses: createImportPauses(() => performance.now(), sleep),
+    /** Slots of imports, by owner from before the upload, and of all while their files are in memory. */
+    importSlots: createSemaphore({ perOwner: 1, refusals: importRefusals }),
+    importsAtWork: createSemaphore({ perOwner: 1, total: 16, refusals: importRefusals }),
     /** Schedules long work of requests on the main thread. */
-    pace: createCooperativeScheduler({ now: () => performance.now(), turn, pause, activityCount: requestCounts.seen, othersShare }),
-    exportSlots: createExportSlots(),
+    pace: createScheduler({ ...thread, activityCount: requestCounts.seen, othersShare }),
+    exportSlots: createSemaphore({ perOwner: 2, total: 16, refusals: exportRefusals }),
     maySayNothing,
-    /** Throttles exports on the main thread. */
-    exportShare: createThrottle({ now: () => performance.now(), sleep, activityCount: requestCounts.seen, restFactor: exportRests }),
+    /** Schedules exports on the main thread. */
+    exportShare: createScheduler({ ...thread, activityCount: requestCounts.seen, othersShare: exportRests }),
     /** The admission of each request. */
     callers: new WeakMap<Request, Admission>(),
     routeTable,

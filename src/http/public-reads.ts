@@ -3,11 +3,11 @@
  * unsent bytes.
  */
 import { AppError } from '../core/errors.ts'
-import type { KeyedThrottle } from '../lib/background-throttle.ts'
+import type { BodyBudget } from '../core/limits/body-budget.ts'
+import type { KeyedScheduler } from '../core/limits/scheduler.ts'
 import type { Log } from '../lib/log.ts'
 import { publicAnswerBytesMax } from '../lib/shorten-texts.ts'
 import { isForBrowsers } from './access-rules.ts'
-import type { BodyBudget } from './body-budget.ts'
 import { errorResponse } from './errors.ts'
 import { pathnameOf } from './request-url.ts'
 import type { RouteTable, StatedRoute } from './route-table.ts'
@@ -20,7 +20,7 @@ type Options = {
   /** Whether a cache has the response, so that the request needs no place in the queue. */
   readonly isCached: (request: Request, route: StatedRoute) => boolean
   /** The queue of uncached reads per client. */
-  readonly turns: KeyedThrottle
+  readonly turns: KeyedScheduler
   /** Memory of unsent responses. */
   readonly room: BodyBudget
   /** The client's key in the queue. */

@@ -1,3 +1,4 @@
+import type { RateLimit } from '../core/limits/rate-limit.ts'
 import type { KeyPrincipal } from '../core/principal.ts'
 import { keyHeader } from './access.ts'
 import { type AccessRule, accessRules, decidesAlone, isOpenedByKey } from './access-rules.ts'
@@ -6,7 +7,6 @@ import { type AnswerCache, browserHeaders, matchesEtag, pathAndQuery, prebuilt }
 import { countedFrom } from './public-reads.ts'
 import { isPlainUrl, pathnameOf } from './request-url.ts'
 import type { RouteTable, StatedRoute } from './route-table.ts'
-import type { SharedLimit } from './shared-limit.ts'
 
 /** A public record of known version; see modules/catalog/products/document-cache.ts. */
 export type CachedRecord = { readonly etag: string; readonly visibleFrom: number }
@@ -52,7 +52,7 @@ type CachedReadsDeps<Kept extends CachedRecord> = {
   statsNow: () => string | undefined
   resolver: {
     readonly answers: Pick<AnswerCache, 'get'>
-    readonly limit: Pick<SharedLimit, 'local'>
+    readonly limit: Pick<RateLimit, 'take' | 'isLocal'>
     readonly limitKey: (request: Request, peer: ClientConnection | undefined) => string
   }
   now: () => number
@@ -131,8 +131,8 @@ export function createCachedReads<Kept extends CachedRecord>({
       const shopUrl = isPlainUrl(url) ? shopUrlIn(url) : undefined
       const kept = shopUrl === undefined ? undefined : resolver.answers.get(shopUrl)
       // The route counts and refuses a request above the limit, and counts groups.
-      const limit = kept && resolver.limit.local()
-      if (!limit || limit.take(resolver.limitKey(request, peer)) !== undefined) return undefined
+      const { limit } = resolver
+      if (!kept || !limit.isLocal() || limit.take(resolver.limitKey(request, peer)) !== undefined) return undefined
       const { body, etag } = kept
       return matchesEtag(request.headers, etag) ? prebuilt.notModified(etag, requestId) : prebuilt.json(body, etag, requestId)
     },

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
+import type { BodyBudget } from '../core/limits/body-budget.ts'
 import { release } from '../lib/sealed-stream.ts'
 import { type ArrivalLimit, assertWhole, mediaTypeOf, type ReadOptions, readBody, readChunks, readPieces } from './body.ts'
-import type { BodyBudget } from './body-budget.ts'
 import type { UploadRule } from './route-table.ts'
 
 /** An upload that the route reads once, in chunks or whole. */

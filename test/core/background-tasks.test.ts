@@ -4,30 +4,34 @@ import { createBackgroundTasks } from '../../src/core/background-tasks.ts'
 const logged: unknown[] = []
 const log = { error: (event: string, fields: unknown) => void logged.push([event, fields]) }
 
-test('errands of one lane have eight places, those of another lane have theirs, and a place is free again when its errand is done or given up', async () => {
-  const errands = createBackgroundTasks({ log })
+test('a lane runs eight tasks at once, other lanes have slots of their own, and a slot is free again when its task ends', async () => {
+  const tasks = createBackgroundTasks({ log })
   const held = Promise.withResolvers<void>()
-  for (let nth = 0; nth < 8; nth++) errands.reserveSlot('a')?.start(() => held.promise)
-  expect(errands.reserveSlot('a')).toBeUndefined()
-  const other = errands.reserveSlot('b')
-  expect(other).toBeDefined()
-  other?.release()
+  const started: string[] = []
+  const start = (lane: string) =>
+    tasks.start(lane, () => {
+      started.push(lane)
+      return held.promise
+    })
+  for (let nth = 0; nth < 9; nth++) start('a')
+  start('b')
+  expect(started.join('')).toBe('aaaaaaaab')
   held.resolve()
-  await errands.whenIdle()
-  const places = Array.from({ length: 9 }, () => errands.reserveSlot('a'))
-  expect(places.map((place) => place !== undefined)).toEqual([...Array<boolean>(8).fill(true), false])
+  await tasks.whenIdle()
+  start('a')
+  expect(started.join('')).toBe('aaaaaaaaba')
 })
 
-test('idle waits for what errands begin besides, and one that fails is in the log and fails nobody else', async () => {
-  const errands = createBackgroundTasks({ log })
+test('idle waits for tasks that tasks start, and a task that fails is logged and disturbs no other', async () => {
+  const tasks = createBackgroundTasks({ log })
   const done: string[] = []
-  errands.reserveSlot('a')?.start(async () => {
+  tasks.start('a', async () => {
     await Promise.resolve()
-    errands.reserveSlot('a')?.start(async () => void done.push('second'))
+    tasks.start('a', async () => void done.push('second'))
     done.push('first')
     throw new Error('a fault')
   })
-  await errands.whenIdle()
+  await tasks.whenIdle()
   expect(done.toSorted()).toEqual(['first', 'second'])
   expect(logged).toMatchObject([['errand.failed', { lane: 'a' }]])
 })

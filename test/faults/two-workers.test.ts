@@ -66,9 +66,10 @@ test('of two workers on one message of a processor one has it, and what it says 
   // Stored, and its worker gone: both find it.
   const [payment] = outside.at.stripe.there
   const raw = JSON.stringify({ id: 'evt_1', payment: { paymentId: payment?.paymentId, reference: payment?.reference } })
-  const places = Array.from({ length: 8 }, () => app.deps.errands.reserveSlot('message stripe'))
+  const held = Promise.withResolvers<void>()
+  for (let nth = 0; nth < 8; nth++) app.deps.errands.start('message stripe', () => held.promise)
   ok(await app.call('POST', '/webhooks/payments/stripe', { raw, headers: signed }))
-  for (const place of places) place?.release()
+  held.resolve()
   await it.both(1_000, ({ jobs }) => jobs.messages())
   const books = await it.books()
   expect(books.orders).toMatchObject([{ id: order.id, status: 'CONFIRMED', capturedTotal: 1_000 }])

@@ -35,7 +35,7 @@ test('a hot read of an order lets in the keys that its route lets in, and no oth
       orders: { keyNow: (presented) => keys[presented], textNow: () => '{}' },
       answers: { get: nothing, respond: () => Promise.reject(new Error('not asked')) },
       statsNow: nothing,
-      resolver: { answers: { get: nothing }, limit: { local: nothing }, limitKey: () => '' },
+      resolver: { answers: { get: nothing }, limit: { take: nothing, isLocal: () => false }, limitKey: () => '' },
       now: () => 0,
       routeTable,
     })

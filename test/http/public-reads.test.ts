@@ -2,10 +2,10 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'
 import { AppError } from '../../src/core/errors.ts'
-import { createBodyBudget } from '../../src/http/body-budget.ts'
+import { createBodyBudget } from '../../src/core/limits/body-budget.ts'
+import { createKeyedScheduler } from '../../src/core/limits/scheduler.ts'
 import { publicReads } from '../../src/http/public-reads.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
-import { createKeyedThrottle } from '../../src/lib/background-throttle.ts'
 import { publicAnswerBytesMax } from '../../src/lib/shorten-texts.ts'
 import { testApp } from '../support/app.ts'
 import { ok, sellingIn } from '../support/selling.ts'
@@ -31,11 +31,12 @@ function reading(
   const logged: unknown[] = []
   const nothing = () => undefined
   const ofRequest = ({ headers }: Request) => headers.get('x-from') ?? 'a'
-  const turns = createKeyedThrottle({
+  const turns = createKeyedScheduler({
     now: () => performance.now(),
+    turn: nextTurn,
     sleep: nextTurn,
     activityCount: () => 0,
-    ...{ restFactor: 1, atOnce: 1, waitMaxMs: 10_000, waitingMax: given.waitingMax ?? 100 },
+    ...{ othersShare: 1, atOnce: 1, waitMaxMs: 10_000, waitingMax: given.waitingMax ?? 100 },
     full: () => new AppError('RATE_LIMITED', 'full', { retryAfterSeconds: 1 }),
   })
   const read = publicReads({

@@ -1,9 +1,9 @@
 /** Bodies that are files. What the importer makes of one is in modules/catalog/import.test.ts. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Elysia } from 'elysia'
+import { createBodyBudget } from '../../src/core/limits/body-budget.ts'
 import { access } from '../../src/http/access.ts'
 import { unreadBodies } from '../../src/http/body.ts'
-import { createBodyBudget } from '../../src/http/body-budget.ts'
 import { errors } from '../../src/http/errors.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
 import { readUpload, type Upload, type UploadOptions, uploads } from '../../src/http/upload.ts'

@@ -9,7 +9,7 @@ import {
   NodeError,
   type NodeQuery,
 } from '../../core/chain.ts'
-import type { ScheduledWork } from '../../lib/cooperative-scheduler.ts'
+import type { ScheduledWork } from '../../core/limits/scheduler.ts'
 import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 import { headerOf, logReader, numberOf, topicOf } from './answers.ts'
 import { missedBlocksOf } from './bloom.ts'

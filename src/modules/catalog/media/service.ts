@@ -102,9 +102,9 @@ async function* checkHead(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   if (head && !beginsAsPicture(head)) throw notAPicture()
 }
 
-async function assertDiskSpace({ diskFree, documentStores, config, uploadSlots: uploadPlaces }: MediaDeps): Promise<void> {
+async function assertDiskSpace({ diskFree, documentStores, config, uploadSlots }: MediaDeps): Promise<void> {
   const free = diskFree() ?? (await documentStores.pictures.free())
-  const inFlightBytes = uploadPlaces.inUse() * 3 * uploadBytesMax
+  const inFlightBytes = uploadSlots.weight() * 3 * uploadBytesMax
   if (free !== undefined && free - inFlightBytes < watermarksFree * config.diskFreeMinBytes)
     throw new AppError('UNAVAILABLE', 'There is no room for pictures: nothing was changed, try again later', { retryAfterSeconds })
 }

@@ -1,7 +1,7 @@
 import { createTokens } from '../../../clients/tokens.ts'
 import { createLastUsedRecorder } from '../../../core/last-used.ts'
+import { createWaitlist } from '../../../core/limits/waitlist.ts'
 import type { Identity } from '../../../core/principal.ts'
-import { createWaitlist } from '../../../lib/waitlist.ts'
 import type { ShopDeps } from '../../shop/shop/index.ts'
 import { loginsWaitingMax } from './domain.ts'
 import { createIdentity } from './identity.ts'

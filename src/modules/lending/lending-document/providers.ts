@@ -2,14 +2,17 @@ import { createFileStore } from '../../../clients/documents/files.ts'
 import { type DocumentStores, documentStores, documentsDirectory, picturesDirectory } from '../../../clients/documents/stores.ts'
 import type { Deps } from '../../../core/deps.ts'
 import type { DocumentStore } from '../../../core/documents.ts'
+import { createSemaphore } from '../../../core/limits/semaphore.ts'
 import type { LendingDeps } from '../application/index.ts'
 import { createLendingDocumentStore, type StoreVerdict } from './store.ts'
-import { createUploadSlots } from './upload-slots.ts'
+
+const tooManyUploads = 'Too many documents are on their way'
 
 export const lendingDocumentProviders = ({ db, config, log, sleep }: Pick<Deps, 'db' | 'config' | 'log' | 'sleep'>) => ({
   lendingDocumentStore: createLendingDocumentStore(db),
   documentStores: documentStores(config, { log, sleep }),
-  documentUploadSlots: createUploadSlots(),
+  /** Slots of uploads, weighted with the most bytes that they may write. */
+  documentUploadSlots: createSemaphore({ perOwner: 4, total: 32, refusals: { ofOwner: () => tooManyUploads, ofAll: tooManyUploads } }),
   /** The last result of checking each store in use. */
   storeVerdicts: new Map<DocumentStore['kind'], StoreVerdict>(),
 })

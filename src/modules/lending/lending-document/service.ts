@@ -71,7 +71,7 @@ const watermarksFree = 2
 /** @throws AppError UNAVAILABLE if the running uploads would bring the disk near its watermark */
 async function assertRoom({ documentStores, config, documentUploadSlots }: LendingDocumentDeps): Promise<void> {
   const free = await documentStores.current.free()
-  if (free !== undefined && free - documentUploadSlots.bytes() < watermarksFree * config.diskFreeMinBytes)
+  if (free !== undefined && free - documentUploadSlots.weight() < watermarksFree * config.diskFreeMinBytes)
     throw new AppError('UNAVAILABLE', 'There is no room for documents: nothing was changed, try again later', { retryAfterSeconds })
 }
 
@@ -97,7 +97,7 @@ export async function putDocument(
   assertVersion(by.expected, application.version)
   assertAcceptsDocument(application, await deps.lendingDocumentStore.find(ref.applicationId, ref.key))
   assertStoreIsOwn(deps, deps.documentStores.current.kind)
-  const release = deps.documentUploadSlots.take(by.shop.merchantId, sealedLength(file.length ?? bytesMax))
+  const release = deps.documentUploadSlots.take(by.shop.merchantId, undefined, sealedLength(file.length ?? bytesMax))
   try {
     await assertRoom(deps)
     const document = await sealAndStore(deps, by, ref, checkFileType({ type: file.type, accepted }, file.chunks(bytesMax)), file)

@@ -1,7 +1,7 @@
 import type { Database } from '../../../../db/engine.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
-import { createFairQueue } from '../../../lib/fair-queue.ts'
+import { createFairQueue } from '../../../core/limits/fair-queue.ts'
 import { createTally } from '../../../lib/prometheus.ts'
 import { type LiveEvent, resumableMs } from './domain.ts'
 import type { EventCursors } from './event-cursor.ts'

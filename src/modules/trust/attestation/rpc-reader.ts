@@ -1,13 +1,13 @@
 /** Queries nodes, records their failures, and reads the registry. */
 import { type BlockHeader, type ChainLog, type NodeAnswer, NodeError, type NodeQuery } from '../../../core/chain.ts'
+import type { Scheduler } from '../../../core/limits/scheduler.ts'
 import type { ChainSetting } from '../../../lib/chain-settings.ts'
-import type { CooperativeScheduler } from '../../../lib/cooperative-scheduler.ts'
 import { allSchemaUids, type ChainSync, type Registry, type TimedLog } from './domain.ts'
 import type { NodeState, Nodes } from './nodes.ts'
 import type { AttestationDeps } from './providers.ts'
 
 /** `pace` shares the main thread with requests. */
-export type SyncDeps = AttestationDeps & { readonly pace: Pick<CooperativeScheduler, 'enter'> }
+export type SyncDeps = AttestationDeps & { readonly pace: Pick<Scheduler, 'enter'> }
 
 /** A chain, its nodes, and how far it is read. */
 export type ChainReading = { readonly chain: ChainSetting; readonly nodes: Nodes; readonly sync: ChainSync }

@@ -1,9 +1,8 @@
 /** What an import over HTTP may take, and that it ends when it should. */
-import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { count, eq } from 'drizzle-orm'
 import { products, stockHistory, variants } from '../../../../db/schema/catalog.ts'
 import { system } from '../../../../src/core/command-context.ts'
-import { createImportSlots } from '../../../../src/core/import-slots.ts'
 import { importProducts, importStoppedError } from '../../../../src/modules/catalog/import-export/import.ts'
 import { contextOf } from '../../../../src/modules/shop/shop/service.ts'
 import { type Answer, type Json, type TestApp, testApp } from '../../../support/app.ts'
@@ -32,7 +31,7 @@ async function stored({ deps: { db } }: TestApp): Promise<number> {
 /** Whether the shop imports at the moment; asked at once, so that asking is in nobody's way. */
 function imports({ deps }: TestApp, shopId: string): boolean {
   try {
-    deps.importSlots.take(shopId).leave()
+    deps.importSlots.take(shopId)()
     return false
   } catch {
     return true
@@ -122,17 +121,24 @@ test('uploads that stall shut nobody else out, however many, and hold a bounded 
   expect(room.usage()).toEqual({ bodies: 0, bytes: 0 })
 })
 
-test('sixteen imports are at work at once: the next one is 429, also when its file was on the way already', () => {
-  const slots = createImportSlots()
-  const early = slots.take('early')
-  const slotsAtWork = Array.from({ length: 16 }, (_, nth) => slots.take(`shop ${nth}`))
-  for (const slot of slotsAtWork) slot.begin()
-  for (const refused of [() => early.begin(), () => slots.take('late')]) expect(refused).toThrow('Too many imports are under way')
-  slotsAtWork[3]?.leave()
-  early.begin()
-  expect(() => slots.take('late')).toThrow('Too many imports are under way')
-  early.leave()
-  slots.take('late').begin()
+test('sixteen imports are at work at once: the next one is 429, also when its file was on the way already', async () => {
+  await using app = await testApp()
+  await using served = serveTestApp(app)
+  const [early, late] = [await shopIn(app), await shopIn(app)]
+  const file = lines('Title', 'Tea')
+  const connection = await rawConnection(served.port)
+  connection.send(head(early.secretKey, file.length) + file.slice(0, 3))
+  await until(async () => imports(app, early.shop.id))
+  const releases = Array.from({ length: 16 }, (_, nth) => app.deps.importsAtWork.take(`shop ${nth}`))
+  connection.send(file.slice(3))
+  const answer = await connection.answer()
+  connection.close()
+  const refused = await send(app, late.secretKey, file)
+  const message = 'Too many imports are under way: try again later'
+  expect([answer.status, JSON.parse(answer.body).message, refused.status, refused.body.message]).toEqual([429, message, 429, message])
+  releases[3]?.()
+  expect((await send(app, late.secretKey, file)).body.created).toBe(1)
+  expect((await send(app, early.secretKey, file)).body.created).toBe(1)
 })
 
 test('imports over HTTP take turns at the thread, and each lets requests have theirs: nothing of one is stored while another has its piece', async () => {
@@ -153,14 +159,11 @@ test('a client that leaves while it still sends, and a file that is none, free t
   await using app = await testApp()
   await using served = serveTestApp(app)
   const { secretKey, shop } = await shopIn(app)
-  using pause = spyOn(app.deps.importPauses, 'start')
   const connection = await rawConnection(served.port)
   connection.send(`${head(secretKey, 1_000)}Title\nTea`)
   await until(async () => imports(app, shop.id))
   connection.close()
   await until(async () => !imports(app, shop.id))
-  // What was begun in vain is made up for by the next one.
-  expect(pause.mock.calls.map(([of]) => of)).toEqual([shop.id])
   expect((await send(app, secretKey, '')).status).toBe(400)
   expect((await send(app, secretKey, 'Title\nTea')).status).toBe(200)
 })

@@ -416,10 +416,10 @@ describe('concurrent uploads', () => {
   test('are limited per merchant: the next one must wait, and another merchant need not', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
-    const leave = Array.from({ length: 4 }, () => app.deps.documentUploadSlots.take(merchant.id, 0))
+    const leave = Array.from({ length: 4 }, () => app.deps.documentUploadSlots.take(merchant.id))
     const refused = await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
-    app.deps.documentUploadSlots.take('another', 0)()
+    app.deps.documentUploadSlots.take('another')()
     for (const one of leave) one()
     expect((await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })).status).toBe(200)
   })

@@ -127,11 +127,11 @@ test('uploads stop at twice the watermark of the disk including those in progres
   // It does not say how long it is: as long as it may be.
   const length = sealedLength(5 * mb)
   expect([await statusAt(200 * mb + length - 1), await statusAt(200 * mb + length)]).toEqual([503, 200])
-  const leave = app.deps.documentUploadSlots.take('another', 25 * mb)
+  const leave = app.deps.documentUploadSlots.take('another', undefined, 25 * mb)
   expect([await statusAt(225 * mb + length - 1), await statusAt(225 * mb + length)]).toEqual([503, 200])
   leave()
   expect(await statusAt(200 * mb + length)).toBe(200)
-  expect(app.deps.documentUploadSlots.bytes()).toBe(0)
+  expect(app.deps.documentUploadSlots.weight()).toBe(0)
 })
 
 test('a document in a store that is no longer configured is 503 with a time to retry', async () => {

@@ -1,4 +1,9 @@
 /**
+ * Prevents: many requests of one sender that delay those of all others (bench abuse, "logins of five customers";
+ * test/modules/identity/auth/parallel-logins.test.ts).
+ */
+
+/**
  * A queue for a scarce resource that is fair at every level: between kinds of callers, between networks of a kind, and
  * between addresses of a network. Requests of one address are served in order.
  */

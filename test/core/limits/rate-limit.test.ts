@@ -1,11 +1,11 @@
 /** What shoppers and strangers may change within a minute. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { createWriteLimit } from '../../src/http/write-limit.ts'
-import { type Answer, testApp } from '../support/app.ts'
-import { customerIn } from '../support/customers.ts'
-import { sellingIn } from '../support/selling.ts'
-import { longTestMs } from '../support/timeouts.ts'
+import { createRateLimit } from '../../../src/core/limits/rate-limit.ts'
+import { type Answer, testApp } from '../../support/app.ts'
+import { customerIn } from '../../support/customers.ts'
+import { sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -13,7 +13,7 @@ const second = 1_000
 
 function limitOf(most: number, keysMax?: number) {
   let now = 1_000_000_000
-  const limit = createWriteLimit({ most, now: () => now, ...(keysMax === undefined ? {} : { keysMax }) })
+  const limit = createRateLimit({ name: 'test', most, now: () => now, ...(keysMax === undefined ? {} : { keysMax }) })
   return {
     take: (key = 'a') => limit.take(key),
     takeOf: (key: string, wider: string, times = 10) => limit.take(key, [{ key: wider, times }]),
@@ -119,7 +119,7 @@ describe('whoever is counted', () => {
     fc.assert(
       fc.property(fc.array(ask, { minLength: 20, maxLength: 120 }), fc.integer({ min: 1, max: 4 }), (asked, most) => {
         let now = 1_000_000_000
-        const limit = createWriteLimit({ most, now: () => now })
+        const limit = createRateLimit({ name: 'test', most, now: () => now })
         const plain = plainLimitOf(most)
         for (const { key, wider, later } of asked) {
           now += later

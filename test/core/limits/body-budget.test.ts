@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import fc from 'fast-check'
-import { parseObject, readBody, readJson, readPieces } from '../../src/http/body.ts'
-import { createBodyBudget } from '../../src/http/body-budget.ts'
-import { assertShape, shapeOf } from '../../src/http/schema-shape.ts'
+import { createBodyBudget } from '../../../src/core/limits/body-budget.ts'
+import { parseObject, readBody, readJson, readPieces } from '../../../src/http/body.ts'
+import { assertShape, shapeOf } from '../../../src/http/schema-shape.ts'
 
 const stalled = (first: Uint8Array) =>
   new Request('http://localhost/', {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createCooperativeScheduler } from '../../src/lib/cooperative-scheduler.ts'
+import { createScheduler } from '../../../src/core/limits/scheduler.ts'
 
 /** A thread whose time goes by only with what is done on it. */
 function thread({ requestsWaiting = 0, requestMs = 1, othersShare = 3 } = {}) {
@@ -12,12 +12,14 @@ function thread({ requestsWaiting = 0, requestMs = 1, othersShare = 3 } = {}) {
       state.now += requestMs
     } else state.now += idleMs
   }
-  const pace = createCooperativeScheduler({
+  const pace = createScheduler({
     now: () => state.now,
     activityCount: () => state.seen,
     othersShare,
     turn: () => pass(0.05),
-    pause: () => pass(1),
+    sleep: async (ms) => {
+      for (let left = ms; left > 0; left--) await pass(1)
+    },
   })
   return { state, pace }
 }
@@ -79,5 +81,39 @@ describe('long work on the thread that answers everybody', () => {
     expect(state.seen).toBe(6 * 30)
     // And whoever comes afterwards finds it free.
     ;(await pace.enter()).leave()
+  })
+})
+
+describe('pieces of work that wait between themselves', () => {
+  test('a piece ends before its rest, and the next one starts after three times its duration', async () => {
+    const { state, pace } = thread({ requestsWaiting: 1_000 })
+    const starts: number[] = []
+    const piece = (ms: number) =>
+      pace.run(async () => {
+        starts.push(state.now)
+        state.now += ms
+        return ms
+      })
+    expect(await Promise.all([piece(10), piece(20), piece(1)])).toEqual([10, 20, 1])
+    // Nobody came before the first piece; those who come during a rest count for the next one.
+    expect(starts).toEqual([0, 11, 91])
+  })
+
+  test('a piece rests for one turn while nobody comes, for a second at most, and lets the next have its turn if it fails', async () => {
+    const { state, pace } = thread()
+    const piece = (ms: number) =>
+      pace.run(async () => {
+        state.now += ms
+      })
+    await Promise.all([piece(10), piece(10)])
+    expect(state.turns).toBeLessThanOrEqual(2)
+    const failing = pace.run(() => Promise.reject(new Error('broken')))
+    expect(failing).rejects.toThrow('broken')
+    await piece(1)
+    state.waiting = 5_000
+    state.seen++
+    const before = state.now
+    await Promise.all([piece(60_000), piece(0)])
+    expect(state.now - before).toBeLessThan(61_010)
   })
 })

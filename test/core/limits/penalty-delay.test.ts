@@ -1,9 +1,9 @@
 import { heapStats } from 'bun:jsc'
 import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
-import { createPenaltyDelay } from '../../src/http/penalty-delay.ts'
-import { testApp } from '../support/app.ts'
-import { rawConnection, serveTestApp } from '../support/server.ts'
-import { longTestMs } from '../support/timeouts.ts'
+import { createPenaltyDelay } from '../../../src/core/limits/penalty-delay.ts'
+import { testApp } from '../../support/app.ts'
+import { rawConnection, serveTestApp } from '../../support/server.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 

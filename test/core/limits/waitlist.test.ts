@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createWaitlist } from '../../src/lib/waitlist.ts'
+import { createWaitlist } from '../../../src/core/limits/waitlist.ts'
 
 /** Whether a promise has settled by now. */
 async function settled(promise: Promise<void> | 'full' | undefined): Promise<boolean> {

@@ -1,4 +1,7 @@
-import { siteOf, siteTimes } from '../lib/networks.ts'
+/**
+ * Prevents: floods of large bodies that are read in vain (bench abuse, "30,000 numbers", "e-mail addresses of …").
+ */
+import { siteOf, siteTimes } from '../../lib/networks.ts'
 
 /**
  * Delays repeated error responses to one client, so that a flood of bad requests cannot use the CPU. The first errors
@@ -25,9 +28,6 @@ type PenaltyDelayOptions = {
   readonly waitingMax?: number
   /** Number of remembered senders. Beyond it, the least recent one is forgotten. */
   readonly sendersMax?: number
-  /** The network (IPv6 /48) of a sender, if any. It may cause errors as fast as `groupTimes` senders. */
-  readonly groupOf?: (sender: string) => string | undefined
-  readonly groupTimes?: number
 }
 
 export function createPenaltyDelay({
@@ -38,8 +38,6 @@ export function createPenaltyDelay({
   waitMaxMs = 1_000,
   waitingMax = 4_096,
   sendersMax = 10_000,
-  groupOf = siteOf,
-  groupTimes = siteTimes,
 }: PenaltyDelayOptions): PenaltyDelay {
   /** When the last error of a sender is sent. Most recent senders come last. */
   const lastAt = new Map<string, number>()
@@ -68,9 +66,9 @@ export function createPenaltyDelay({
     wait(sender) {
       const at = now()
       const alone = nextOf(sender, at, apartMs)
-      const group = groupOf(sender)
-      // Updated last, so that addresses of the group do not evict it.
-      const goesAt = group === undefined ? alone : Math.max(alone, nextOf(group, at, apartMs / groupTimes))
+      // Updated last, so that its addresses do not evict it.
+      const site = siteOf(sender)
+      const goesAt = site === undefined ? alone : Math.max(alone, nextOf(site, at, apartMs / siteTimes))
       return goesAt <= at || waiting >= waitingMax ? undefined : waitFor(goesAt - at)
     },
   }

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { createFairQueue } from '../../src/lib/fair-queue.ts'
-import { longTestMs } from '../support/timeouts.ts'
+import { createFairQueue } from '../../../src/core/limits/fair-queue.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 

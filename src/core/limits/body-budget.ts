@@ -1,4 +1,8 @@
 /**
+ * Prevents: stalled uploads that use up the memory (bench abuse, "bodies of which half never comes, 2,000 at a time").
+ */
+
+/**
  * Limits the memory of bodies that are still arriving, so that stalled clients cannot exhaust it. If the budget is used
  * up, the oldest body of the sender with the most bytes is dropped. Its request fails when it continues or times out,
  * not at once: a stalling client would only reconnect.

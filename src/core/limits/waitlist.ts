@@ -1,3 +1,8 @@
+/**
+ * Prevents: parallel guesses of a password beyond its limit, without refusing people who share an address
+ * (test/modules/identity/auth/parallel-logins.test.ts).
+ */
+
 /** Tracks running work by key, so that others can wait for its end instead of being refused. */
 export type Waitlist = {
   /** Starts work on all keys. The returned function ends it. */

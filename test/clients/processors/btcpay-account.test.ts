@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type BtcpayAccount, createBtcpay } from '../../../src/clients/processors/btcpay.ts'
+import { type BtcpayAccount, createBtcpay } from '../../../src/clients/processors/btcpay/client.ts'
 import { BadSignature } from '../../../src/clients/processors/processor.ts'
 import { callOnThisMachine } from '../../../src/demo/stand-ins/server.ts'
 import { longTestMs } from '../../support/timeouts.ts'

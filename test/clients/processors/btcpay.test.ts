@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { btcpayCapabilities, createBtcpay } from '../../../src/clients/processors/btcpay.ts'
+import { btcpayCapabilities, createBtcpay } from '../../../src/clients/processors/btcpay/client.ts'
 import { amountMax, currencies, decimalsOf } from '../../../src/lib/money.ts'
 import { longTestMs } from '../../support/timeouts.ts'
 import { type BtcpayServer, type BtcpayServerOptions, startBtcpayServer } from './btcpay-server.ts'

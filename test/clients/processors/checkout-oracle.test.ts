@@ -1,7 +1,7 @@
 /** What Checkout.com's own SDK sends for the same verb is what our client sends. */
 import { afterAll, expect, test } from 'bun:test'
 import { Checkout } from 'checkout-sdk-node'
-import { createCheckout } from '../../../src/clients/processors/checkout.ts'
+import { createCheckout } from '../../../src/clients/processors/checkout/client.ts'
 import { checkoutKeys, startCheckoutServer } from './checkout-server.ts'
 import { type ApiRequest, loopbackPort } from './stand-in.ts'
 

@@ -9,7 +9,7 @@ import {
   PaypalExperienceUserAction,
   PaypalWalletContextShippingPreference,
 } from '@paypal/paypal-server-sdk'
-import { createPaypal } from '../../../src/clients/processors/paypal.ts'
+import { createPaypal } from '../../../src/clients/processors/paypal/client.ts'
 import { longTestMs } from '../../support/timeouts.ts'
 import { type PaypalServer, startPaypal } from './paypal-server.ts'
 import { type ApiRequest, loopbackPort } from './stand-in.ts'

@@ -1,8 +1,8 @@
 /** PayPal's client against a server that speaks its reference (paypal-server.ts), over real HTTP. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { createPaypal, type PaypalAccount } from '../../../src/clients/processors/paypal.ts'
-import { minorUnitsIn, paypalMoney, paypalSays } from '../../../src/clients/processors/paypal-amounts.ts'
+import { minorUnitsIn, paypalMoney, paypalSays } from '../../../src/clients/processors/paypal/amounts.ts'
+import { createPaypal, type PaypalAccount } from '../../../src/clients/processors/paypal/client.ts'
 import type { NewPayment } from '../../../src/clients/processors/processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { dayMs } from '../../../src/lib/day.ts'

@@ -1,7 +1,7 @@
 /** Amounts below what a processor takes: refused before anything is held. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type NewPayment, type Processor, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
-import { stripeMinimums, stripeSays } from '../../../../src/clients/processors/stripe-amounts.ts'
+import { stripeMinimums, stripeSays } from '../../../../src/clients/processors/stripe/amounts.ts'
 import type { TestApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
 import { browserOn, draftsOf, formOf } from '../../../support/drafts.ts'

@@ -1,8 +1,8 @@
 /** Reads PayPal's orders with their authorizations, captures and refunds, and events. */
-import { knownAs, listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
-import { minorUnitsIn } from './paypal-amounts.ts'
-import type { ProcessorMessage, ProcessorPayment, References, RefundAnswer } from './processor.ts'
-import { UnknownAnswer } from './processor.ts'
+import { knownAs, listAt, needed, textAt, valueAt, wordOf } from '../answers.ts'
+import type { ProcessorMessage, ProcessorPayment, References, RefundAnswer } from '../processor.ts'
+import { UnknownAnswer } from '../processor.ts'
+import { minorUnitsIn } from './amounts.ts'
 
 type Amount = { readonly amount: number; readonly currency: string }
 type Money = { readonly id: string; readonly status: string; readonly amount: number }

@@ -2,15 +2,15 @@
  * Stripe: payment intents, authorized by the shopper's page or by a token, and captured by us. Reference:
  * docs.stripe.com/api.
  */
-import { timeOfId } from '../../lib/ids.ts'
-import { modeOf } from '../../lib/processor-keys.ts'
-import { needed, textAt, valueAt } from './answers.ts'
-import type { ProcessorPort } from './call.ts'
-import type { Capabilities, NewPayment, PaymentName, Processor, ProcessorPayment, RefundAnswer } from './processor.ts'
-import { ProcessorRefused, UnknownAnswer } from './processor.ts'
-import { stripeMinimums, stripeSays, stripeSaysCurrency, stripeUnits } from './stripe-amounts.ts'
-import { messageOf, paymentOf, refundOf, verifyStripeSignature } from './stripe-answers.ts'
-import { type Answer, createStripeCalls, type Fields, isMissing, NotAllowed, refusal } from './stripe-calls.ts'
+import { timeOfId } from '../../../lib/ids.ts'
+import { modeOf } from '../../../lib/processor-keys.ts'
+import { needed, textAt, valueAt } from '../answers.ts'
+import type { ProcessorPort } from '../call.ts'
+import type { Capabilities, NewPayment, PaymentName, Processor, ProcessorPayment, RefundAnswer } from '../processor.ts'
+import { ProcessorRefused, UnknownAnswer } from '../processor.ts'
+import { stripeMinimums, stripeSays, stripeSaysCurrency, stripeUnits } from './amounts.ts'
+import { messageOf, paymentOf, refundOf, verifyStripeSignature } from './answers.ts'
+import { type Answer, createStripeCalls, type Fields, isMissing, NotAllowed, refusal } from './calls.ts'
 
 export type StripeAccount = {
   readonly publishableKey?: string | undefined

@@ -1,10 +1,10 @@
 /** The currencies of Tap, the meaning of its statuses, and its signatures. */
 import { createHmac } from 'node:crypto'
-import { amountMax, decimalOf, decimalsOf, isCurrency, parseAmount } from '../../lib/money.ts'
-import { sameSecret } from '../../lib/seal.ts'
-import { knownAs, needed, textAt, valueAt, wordOf } from './answers.ts'
-import type { PaymentState, RefundAnswer } from './processor.ts'
-import { UnknownAnswer } from './processor.ts'
+import { amountMax, decimalOf, decimalsOf, isCurrency, parseAmount } from '../../../lib/money.ts'
+import { sameSecret } from '../../../lib/seal.ts'
+import { knownAs, needed, textAt, valueAt, wordOf } from '../answers.ts'
+import type { PaymentState, RefundAnswer } from '../processor.ts'
+import { UnknownAnswer } from '../processor.ts'
 
 export type Amount = { readonly amount: number; readonly currency: string }
 

@@ -1,6 +1,6 @@
 /** Calls to a BTCPay Server. */
-import { type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfVerb } from './call.ts'
-import { UnknownAnswer } from './processor.ts'
+import { type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfVerb } from '../call.ts'
+import { UnknownAnswer } from '../processor.ts'
 
 /** Minor units of ISO 4217. */
 export type Money = { readonly amount: number; readonly currency: string }

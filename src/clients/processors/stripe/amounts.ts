@@ -1,7 +1,7 @@
 /** Amounts in Stripe's units (docs.stripe.com/currencies), which differ from ISO 4217 for some currencies. */
-import { decimalsOf, isCurrency } from '../../lib/money.ts'
-import { rescaled } from './amounts.ts'
-import type { Capabilities } from './processor.ts'
+import { decimalsOf, isCurrency } from '../../../lib/money.ts'
+import { rescaled } from '../amounts.ts'
+import type { Capabilities } from '../processor.ts'
 
 type Amount = Parameters<Capabilities['supportsAmount']>[0]
 

@@ -1,9 +1,9 @@
 /** Calls to Stripe: form encoding, errors, idempotency keys and lists. */
-import type { SafeFetch } from '../../core/outgoing.ts'
-import { listAt, needed, textAt, valueAt } from './answers.ts'
-import { type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from './call.ts'
-import { ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
-import { declineOf } from './stripe-answers.ts'
+import type { SafeFetch } from '../../../core/outgoing.ts'
+import { listAt, needed, textAt, valueAt } from '../answers.ts'
+import { type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
+import { ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
+import { declineOf } from './answers.ts'
 
 export type Fields = Readonly<Record<string, string | number | boolean>>
 export type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonly fields?: Fields; readonly key?: string }

@@ -5,15 +5,15 @@
  * The key needs `canviewinvoices`, `cancreateinvoice`, `canmodifyinvoices`, `cancreatenonapprovedpullpayments`, and to
  * find the claims that it made `canviewpullpayments` (or `canmanagepullpayments`), each of the store.
  */
-import { decimalOf, decimalsOf, isCurrency } from '../../lib/money.ts'
-import { hmac, sameSecret } from '../../lib/seal.ts'
-import { needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
-import { type ApiCall, aboutPayments, createBtcpayCalls, isGood, listedBy, type Money, shownBy } from './btcpay-calls.ts'
-import { becomesOf, claimMade, claimNamed, messageIdOf } from './btcpay-claims.ts'
-import { isOf, paymentOf } from './btcpay-invoices.ts'
-import { type CallAnswer, inconclusive, type ProcessorPort } from './call.ts'
-import type { Capabilities, NewPayment, Processor, ProcessorMessage, ProcessorPayment } from './processor.ts'
-import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+import { decimalOf, decimalsOf, isCurrency } from '../../../lib/money.ts'
+import { hmac, sameSecret } from '../../../lib/seal.ts'
+import { needed, parsedMessage, textAt, valueAt, wordOf } from '../answers.ts'
+import { type CallAnswer, inconclusive, type ProcessorPort } from '../call.ts'
+import type { Capabilities, NewPayment, Processor, ProcessorMessage, ProcessorPayment } from '../processor.ts'
+import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../processor.ts'
+import { type ApiCall, aboutPayments, createBtcpayCalls, isGood, listedBy, type Money, shownBy } from './calls.ts'
+import { becomesOf, claimMade, claimNamed, messageIdOf } from './claims.ts'
+import { isOf, paymentOf } from './invoices.ts'
 
 /** `apiUrl`: the server's own URL. `mode`: given by the merchant; the server does not show it. */
 export type BtcpayAccount = {

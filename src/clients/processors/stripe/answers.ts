@@ -1,10 +1,10 @@
 /** Reads Stripe's payment intents, refunds and events. */
 import { createHash, createHmac } from 'node:crypto'
-import { sameSecret } from '../../lib/seal.ts'
-import { countAt, knownAs, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
-import type { PaymentState, ProcessorMessage, ProcessorPayment, RefundAnswer } from './processor.ts'
-import { BadSignature, UnknownAnswer } from './processor.ts'
-import { minorUnits } from './stripe-amounts.ts'
+import { sameSecret } from '../../../lib/seal.ts'
+import { countAt, knownAs, needed, parsedMessage, textAt, valueAt, wordOf } from '../answers.ts'
+import type { PaymentState, ProcessorMessage, ProcessorPayment, RefundAnswer } from '../processor.ts'
+import { BadSignature, UnknownAnswer } from '../processor.ts'
+import { minorUnits } from './amounts.ts'
 
 type Amount = { readonly amount: number; readonly currency: string }
 

@@ -2,12 +2,12 @@
  * Reads a pull payment of BTCPay Server: a refund that the shopper claims, at once or in parts, to their own wallet.
  */
 import { createHash } from 'node:crypto'
-import { decimalsOf } from '../../lib/money.ts'
-import { needed, textAt, valueAt } from './answers.ts'
-import { type ApiCall, listedBy, type Money, shownBy, webAddress } from './btcpay-calls.ts'
-import { unitsOf, wholeUnitsOf } from './decimals.ts'
-import type { RefundAnswer } from './processor.ts'
-import { UnknownAnswer } from './processor.ts'
+import { decimalsOf } from '../../../lib/money.ts'
+import { needed, textAt, valueAt } from '../answers.ts'
+import { unitsOf, wholeUnitsOf } from '../decimals.ts'
+import type { RefundAnswer } from '../processor.ts'
+import { UnknownAnswer } from '../processor.ts'
+import { type ApiCall, listedBy, type Money, shownBy, webAddress } from './calls.ts'
 
 /** `archived` is undefined until it is queried. */
 type Claim = { readonly id: string; readonly viewLink?: string | undefined; readonly archived?: boolean }

@@ -3,15 +3,15 @@
  * and Payments v2.
  */
 
-import { modeOf } from '../../lib/processor-keys.ts'
-import { needed, parsedMessage, textAt, valueAt } from './answers.ts'
-import type { ProcessorPort } from './call.ts'
-import { type PaypalMoney, paypalMoney, paypalSays, paypalSaysCurrency } from './paypal-amounts.ts'
-import { captureIn, disputeOf, namesIn, type Order, orderOf, paymentOf, refundOf, sumIn } from './paypal-answers.ts'
-import { createPaypalCalls, foundIn, issueOf, NotAllowed, refusal } from './paypal-calls.ts'
-import { verifyPaypalMessage } from './paypal-messages.ts'
-import type { Capabilities, NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from './processor.ts'
-import { ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+import { modeOf } from '../../../lib/processor-keys.ts'
+import { needed, parsedMessage, textAt, valueAt } from '../answers.ts'
+import type { ProcessorPort } from '../call.ts'
+import type { Capabilities, NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from '../processor.ts'
+import { ProcessorRefused, ProcessorUnavailable } from '../processor.ts'
+import { type PaypalMoney, paypalMoney, paypalSays, paypalSaysCurrency } from './amounts.ts'
+import { captureIn, disputeOf, namesIn, type Order, orderOf, paymentOf, refundOf, sumIn } from './answers.ts'
+import { createPaypalCalls, foundIn, issueOf, NotAllowed, refusal } from './calls.ts'
+import { verifyPaypalMessage } from './messages.ts'
 
 export type PaypalAccount = {
   readonly clientId: string

@@ -3,15 +3,15 @@
  * authorizations. Nothing is found by our id, nothing may be sent twice, and only whole card payments can be refunded.
  */
 
-import { modeOf } from '../../lib/processor-keys.ts'
-import { rescaled } from './amounts.ts'
-import { listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
-import { type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfVerb } from './call.ts'
-import { unitsOf } from './decimals.ts'
-import type { Capabilities, NewPayment, Processor, ProcessorPayment, References, RefundAnswer } from './processor.ts'
-import { BadSignature, notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
-import { clientParametersOf } from './qpay-page.ts'
-import { createSharedToken, type Token } from './shared-token.ts'
+import { modeOf } from '../../../lib/processor-keys.ts'
+import { rescaled } from '../amounts.ts'
+import { listAt, needed, textAt, valueAt, wordOf } from '../answers.ts'
+import { type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfVerb } from '../call.ts'
+import { unitsOf } from '../decimals.ts'
+import type { Capabilities, NewPayment, Processor, ProcessorPayment, References, RefundAnswer } from '../processor.ts'
+import { BadSignature, notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
+import { createSharedToken, type Token } from '../shared-token.ts'
+import { clientParametersOf } from './page.ts'
 
 /** `apiUrl`: with the version, as `https://merchant-sandbox.qpay.mn/v2`. */
 export type QpayAccount = {

@@ -1,7 +1,7 @@
 /** Calls to PayPal: the shared token of an account, and errors. */
-import { countAt, needed, textAt, valueAt, wordOf } from './answers.ts'
-import { type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from './call.ts'
-import { notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
+import { countAt, needed, textAt, valueAt, wordOf } from '../answers.ts'
+import { type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
+import { notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
 
 export type PaypalRequest = {
   readonly method: 'GET' | 'POST'

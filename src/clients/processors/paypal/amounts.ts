@@ -1,8 +1,8 @@
 /** Amounts of PayPal: decimals of major units, in its currencies (developer.paypal.com, currency codes). */
-import { decimalOf, decimalsOf, isCurrency, parseAmount } from '../../lib/money.ts'
-import { rescaled } from './amounts.ts'
-import { textAt } from './answers.ts'
-import type { Capabilities } from './processor.ts'
+import { decimalOf, decimalsOf, isCurrency, parseAmount } from '../../../lib/money.ts'
+import { rescaled } from '../amounts.ts'
+import { textAt } from '../answers.ts'
+import type { Capabilities } from '../processor.ts'
 
 type Amount = Parameters<Capabilities['supportsAmount']>[0]
 export type PaypalMoney = { readonly currency_code: string; readonly value: string }

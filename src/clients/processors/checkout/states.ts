@@ -1,8 +1,8 @@
 /** The currencies of Checkout.com, and the meaning of its statuses. */
-import { currencies, decimalsOf, isCurrency } from '../../lib/money.ts'
-import { countAt, knownAs, listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
-import type { PaymentState, RefundAnswer } from './processor.ts'
-import { UnknownAnswer } from './processor.ts'
+import { currencies, decimalsOf, isCurrency } from '../../../lib/money.ts'
+import { countAt, knownAs, listAt, needed, textAt, valueAt, wordOf } from '../answers.ts'
+import type { PaymentState, RefundAnswer } from '../processor.ts'
+import { UnknownAnswer } from '../processor.ts'
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 const withoutDecimals = words('BIF DJF GNF ISK JPY KMF KRW PYG RWF UGX VUV VND XAF XOF XPF')

@@ -1,9 +1,11 @@
 /** Checkout.com: cards by its payment sessions (Flow) or a token of the page, wallets by their tokens. */
 import { createHash, createHmac } from 'node:crypto'
-import { modeOf } from '../../lib/processor-keys.ts'
-import { sameSecret } from '../../lib/seal.ts'
-import { countAt, listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
-import { callProcessor, inconclusive, type ProcessorPort } from './call.ts'
+import { modeOf } from '../../../lib/processor-keys.ts'
+import { sameSecret } from '../../../lib/seal.ts'
+import { countAt, listAt, needed, parsedMessage, textAt, valueAt, wordOf } from '../answers.ts'
+import { callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
+import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment } from '../processor.ts'
+import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
 import {
   actionOf,
   type CheckoutPaymentState,
@@ -14,9 +16,7 @@ import {
   refundOf,
   says,
   saysCurrency,
-} from './checkout-states.ts'
-import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment } from './processor.ts'
-import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
+} from './states.ts'
 
 /** The settings `CHECKOUT_…`. `publishableKey` exchanges wallet tokens, `apiUrl` contains the account's prefix. */
 export type CheckoutAccount = {

@@ -1,5 +1,5 @@
 /** What a payment page shows of a QPay invoice. The answer is not trusted. */
-import { listAt, textAt } from './answers.ts'
+import { listAt, textAt } from '../answers.ts'
 
 const linksMax = 100
 const textMax = 8_192

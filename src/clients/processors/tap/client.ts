@@ -2,12 +2,12 @@
  * Tap: cards and wallets by an authorization, and local methods of the Gulf, which capture by themselves. Reference:
  * developers.tap.company.
  */
-import { timeOfId } from '../../lib/ids.ts'
-import { modeOf } from '../../lib/processor-keys.ts'
-import { listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
-import { callProcessor, inconclusive, type ProcessorPort } from './call.ts'
-import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from './processor.ts'
-import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
+import { timeOfId } from '../../../lib/ids.ts'
+import { modeOf } from '../../../lib/processor-keys.ts'
+import { listAt, needed, parsedMessage, textAt, valueAt, wordOf } from '../answers.ts'
+import { callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
+import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from '../processor.ts'
+import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
 import {
   type Amount,
   idAt,
@@ -21,7 +21,7 @@ import {
   says,
   saysCurrency,
   type TapPaymentState,
-} from './tap-states.ts'
+} from './states.ts'
 
 /** The settings `TAP_…`. The secret key also signs the messages. */
 export type TapAccount = {

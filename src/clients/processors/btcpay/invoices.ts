@@ -1,10 +1,10 @@
 /** Reads a payment from an invoice of BTCPay Server. */
-import { decimalsOf } from '../../lib/money.ts'
-import { listAt, needed, textAt, unknownStatus, valueAt } from './answers.ts'
-import { type ApiCall, listedBy, type Money, webAddress } from './btcpay-calls.ts'
-import { unitsOf, wholeUnitsOf } from './decimals.ts'
-import type { ProcessorPayment } from './processor.ts'
-import { UnknownAnswer } from './processor.ts'
+import { decimalsOf } from '../../../lib/money.ts'
+import { listAt, needed, textAt, unknownStatus, valueAt } from '../answers.ts'
+import { unitsOf, wholeUnitsOf } from '../decimals.ts'
+import type { ProcessorPayment } from '../processor.ts'
+import { UnknownAnswer } from '../processor.ts'
+import { type ApiCall, listedBy, type Money, webAddress } from './calls.ts'
 
 /** Whether an invoice has this amount, as far as it says; zeros at the end do not matter. */
 export function isOf(invoice: unknown, { amount, currency }: Money): boolean {

@@ -8,10 +8,10 @@
  * says when there is a turn for it.
  */
 import { createHash } from 'node:crypto'
-import { textAt } from './answers.ts'
-import type { CallAnswer } from './call.ts'
-import type { PaypalRequest } from './paypal-calls.ts'
-import { BadSignature, type Processor, UnknownAnswer } from './processor.ts'
+import { textAt } from '../answers.ts'
+import type { CallAnswer } from '../call.ts'
+import { BadSignature, type Processor, UnknownAnswer } from '../processor.ts'
+import type { PaypalRequest } from './calls.ts'
 
 type MessageVerification = {
   readonly webhookId: string

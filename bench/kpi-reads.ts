@@ -12,6 +12,7 @@ import { parseConfig } from '../src/config.ts'
 import { system } from '../src/core/command-context.ts'
 import { type Instance, openInstance } from '../src/instance.ts'
 import { addDays, dayMs, dayOf } from '../src/lib/day.ts'
+import { processorNames } from '../src/lib/processors.ts'
 import { createProduct } from '../src/modules/catalog/products/index.ts'
 import { startSession } from '../src/modules/identity/auth/service.ts'
 import { createMerchant, createSuperAdmin } from '../src/modules/identity/merchant/service.ts'
@@ -41,7 +42,6 @@ const signUpsEvery = 5
 /** Between two views of an operator. */
 const viewEveryMs = 200
 const password = 'bench-password'
-const processors = ['stripe', 'tap', 'qpay', 'checkout', 'paypal', 'btcpay']
 
 const dashboards = [
   ...['registered-users', 'verified-shops', 'confirmed-orders', 'created-products', 'gmv', 'refund-rate'].map(
@@ -101,7 +101,7 @@ async function seedFigures({ deps }: Instance, transactions: number): Promise<vo
   const isSqlite = engine === 'sqlite'
   const id = (what: string, nth: string) => (isSqlite ? `printf('${what}_%026d', ${nth})` : `'${what}_' || lpad((${nth})::text, 26, '0')`)
   const place = `cast(floor(power(${productsCount}, ((n * 7919) % 100003) / 100003.0)) as integer) - 1`
-  const processor = `case n % ${processors.length} ${processors.map((name, nth) => `when ${nth} then '${name}'`).join(' ')} end`
+  const processor = `case n % ${processorNames.length} ${processorNames.map((name, nth) => `when ${nth} then '${name}'`).join(' ')} end`
   const numbers = isSqlite
     ? `(with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n + 1 < ${orders}) select n from numbers)`
     : `generate_series(0::bigint, ${orders - 1}::bigint)`

@@ -98,16 +98,15 @@ const senderless = ({ smtpUrl, mailFrom }: Config): string[] =>
   smtpUrl !== undefined && mailFrom === undefined ? ['MAIL_FROM must be set when SMTP_URL is: whom the mails are from'] : []
 
 /** The two keys of an account must have the same mode. */
-function mixedModes(config: Config): string[] {
-  const pairs = [
-    ['STRIPE', config.stripePublishableKey, config.stripeSecretKey],
-    ['TAP', config.tapPublishableKey, config.tapSecretKey],
-    ['CHECKOUT', config.checkoutPublishableKey, config.checkoutSecretKey],
-  ] as const
-  return pairs
-    .filter(([, open, hidden]) => open && hidden && modeOfKey(open) !== modeOfKey(hidden))
-    .map(([name]) => `${name}_SECRET_KEY must be of the same mode, test or live, as ${name}_PUBLISHABLE_KEY`)
-}
+const mixedModes = (config: Config): string[] =>
+  Object.keys(processors)
+    .filter((name) => name.endsWith('_PUBLISHABLE_KEY'))
+    .map((name) => [name, name.replace('PUBLISHABLE', 'SECRET')] as const)
+    .filter((names) => {
+      const [open, hidden] = names.map((name) => config[processors[name as keyof typeof processors].field])
+      return open && hidden && modeOfKey(open) !== modeOfKey(hidden)
+    })
+    .map(([open, hidden]) => `${hidden} must be of the same mode, test or live, as ${open}`)
 
 /**
  * An incomplete bucket configuration would silently use the data directory.

@@ -14,8 +14,8 @@ const lib = /^src\/lib\//
 /** What modules are written against, with the settings and the port of the data layer. */
 const core = [/^src\/core\//, /^src\/config\.ts$/, /^db\/engine\.ts$/, lib]
 const http = /^src\/http\//
-/** What every payment processor looks like: types and errors. */
-const processorPort = /^src\/clients\/processors\/(processor|outside)\.ts$/
+/** The payment processors, what each looks like, and errors. */
+const processorPort = /^src\/clients\/processors\/(index|processor)\.ts$/
 /** The rows of tables, as types. */
 const schema = /^db\/schema\/[\w-]+\.ts$/
 /** Pure functions and types of rows, and schemas made of other schemas, whosever they are. */
@@ -42,7 +42,7 @@ const rules: readonly Rule[] = [
   {
     what: 'settings',
     files: /^src\/settings\//,
-    may: [/^src\/settings\//, /^db\/hosts\.ts$/, /^node:/, lib],
+    may: [/^src\/settings\//, /^src\/clients\/processors\/index\.ts$/, /^db\/hosts\.ts$/, /^node:/, lib],
   },
   {
     what: 'the configuration and keys',
@@ -63,7 +63,11 @@ const rules: readonly Rule[] = [
       /^csv-parse$/,
     ],
   },
-  { what: 'model', files: anyModel, may: [schemas, /^src\/http\/(role-fields|schema)\.ts$/, ...core, anyDomain, anyModel, ownPure] },
+  {
+    what: 'model',
+    files: anyModel,
+    may: [schemas, /^src\/http\/(role-fields|schema)\.ts$/, processorPort, ...core, anyDomain, anyModel, ownPure],
+  },
   {
     what: 'messages',
     files: /^src\/modules\/[^/]+\/[^/]+\/messages\.ts$/,
@@ -113,6 +117,7 @@ const rules: readonly Rule[] = [
     files: /^src\/clients\//,
     may: [
       /^src\/clients\//,
+      /^src\/settings\/kinds\.ts$/,
       ...core,
       /^(bun|node:.+)$/,
       /^@elysiajs\/jwt$/,
@@ -150,7 +155,7 @@ const rules: readonly Rule[] = [
     files: /^src\/console\//,
     may: [
       /^src\/console\//,
-      /^src\/lib\/(country-code|csv-line|decimal|money|processor-keys|province-names|provinces|rounding|shipping-offers)\.ts$/,
+      /^src\/lib\/(country-code|csv-line|decimal|money|processor-keys|processors|province-names|provinces|rounding|shipping-offers)\.ts$/,
       /^(preact(\/hooks)?|preact-iso(\/[\w-]+)?|@preact\/signals|uplot(\/dist\/uPlot\.min\.css)?|qr|openapi-fetch|eventsource-parser(\/stream)?)$/,
     ],
   },
@@ -183,7 +188,7 @@ const rules: readonly Rule[] = [
     may: [/^jobs\//, /^croner$/, anyIndex, /^src\/lib\/job-table\.ts$/, /^src\/providers\.ts$/],
   },
   { what: 'jobs', files: /^jobs\//, may: [anyIndex, ...core, /^src\/providers\.ts$/] },
-  { what: 'schema', files: /^db\/schema\//, may: [/^drizzle-orm$/, /^db\/(columns|schema\/[\w-]+)\.ts$/] },
+  { what: 'schema', files: /^db\/schema\//, may: [/^drizzle-orm$/, /^db\/(columns|schema\/[\w-]+)\.ts$/, /^src\/lib\/processors\.ts$/] },
   { what: 'db', files: /^db\//, may: [/^db\//, /^(drizzle-orm(\/[\w-]+)?|lru-cache|pg|bun:sqlite|node:[\w/]+)$/] },
 ]
 

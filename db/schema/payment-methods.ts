@@ -1,8 +1,6 @@
+import { type CardProcessor, cardProcessors, processorNames } from '../../src/lib/processors.ts'
 import { enumText, index, instant, int, json, table, text } from '../columns.ts'
 import { shops } from './shop.ts'
-
-const cardProcessors = ['stripe', 'tap', 'qpay', 'checkout'] as const
-type CardProcessor = (typeof cardProcessors)[number]
 
 /** Payment methods that a shop chose; a missing field is decided elsewhere. */
 export type ChosenMethods = {
@@ -53,7 +51,7 @@ export const partnershipLists = table('partnership_lists', {
 
 /** Processors that an operator disabled in every process. */
 export const processorIsolations = table('processor_isolations', {
-  processor: enumText('processor', [...cardProcessors, 'paypal', 'btcpay']).primaryKey(),
+  processor: enumText('processor', processorNames).primaryKey(),
   isolatedAt: instant('isolated_at').notNull(),
   /** Id of the person. */
   actor: text('actor').notNull(),

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { processorNames } from '../../src/lib/processors.ts'
 import { enumText, index, instant, int, json, table, text, uniqueIndex } from '../columns.ts'
 import { shops } from './shop.ts'
 
@@ -14,7 +15,7 @@ export const processorAccounts = table(
       .references(() => shops.id),
     /** The id of the account's first row. Payments refer to it, so new keys continue it. */
     accountId: text('account_id').notNull(),
-    processor: enumText('processor', ['stripe', 'tap', 'qpay', 'checkout', 'paypal', 'btcpay']).notNull(),
+    processor: enumText('processor', processorNames).notNull(),
     mode: enumText('mode', ['TEST', 'LIVE']).notNull(),
     /** Hash of what identifies the account at the processor; null if unknown. */
     identity: text('identity'),

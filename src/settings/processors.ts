@@ -1,36 +1,8 @@
-/** The instance's own processor accounts. */
-import { apiUrl, publicKey, secret, secretKey, setting, token } from './kinds.ts'
+import { definitions } from '../clients/processors/index.ts'
 
-export const processors = {
-  STRIPE_PUBLISHABLE_KEY: setting('stripePublishableKey', 'text', undefined, "Stripe's key for payment pages (`pk_…`)", publicKey),
-  STRIPE_SECRET_KEY: secret('stripeSecretKey', 'text', "Stripe's secret key (`sk_…`, `rk_…`); of the same mode", secretKey),
-  STRIPE_WEBHOOK_SECRET: secret('stripeWebhookSecret', 'text', "What Stripe's messages are signed with (`whsec_…`)", token),
-  STRIPE_API_URL: setting('stripeApiUrl', 'URL', 'https://api.stripe.com', "Where Stripe's API is", apiUrl),
-  TAP_PUBLISHABLE_KEY: setting('tapPublishableKey', 'text', undefined, "Tap's key for payment pages (`pk_…`)", publicKey),
-  TAP_SECRET_KEY: secret('tapSecretKey', 'text', "Tap's secret key, which also signs its messages; of the same mode", secretKey),
-  TAP_MERCHANT_ID: setting('tapMerchantId', 'text', undefined, "Tap's name of the merchant, which Google Pay asks for", publicKey),
-  TAP_API_URL: setting('tapApiUrl', 'URL', 'https://api.tap.company/v2', "Where Tap's API is", apiUrl),
-  QPAY_USERNAME: setting('qpayUsername', 'text', undefined, 'User name at QPay (Mongolia)', token),
-  QPAY_PASSWORD: secret('qpayPassword', 'text', 'Password at QPay', token),
-  QPAY_INVOICE_CODE: setting('qpayInvoiceCode', 'text', undefined, "QPay's code of the invoices, which payment pages are told", publicKey),
-  QPAY_API_URL: setting('qpayApiUrl', 'URL', 'https://merchant.qpay.mn/v2', "Where QPay's API is; its sandbox is of mode TEST", apiUrl),
-  CHECKOUT_PUBLISHABLE_KEY: setting('checkoutPublishableKey', 'text', undefined, "Checkout.com's public key (`pk_…`)", publicKey),
-  CHECKOUT_SECRET_KEY: secret('checkoutSecretKey', 'text', "Checkout.com's secret key (`sk_…`); of the same mode", secretKey),
-  CHECKOUT_WEBHOOK_SECRET: secret('checkoutWebhookSecret', 'text', "What Checkout.com's messages are signed with", token),
-  CHECKOUT_CHANNEL_ID: setting('checkoutChannelId', 'text', undefined, "Checkout.com's processing channel (`pc_…`)", publicKey),
-  CHECKOUT_API_URL: setting(
-    'checkoutApiUrl',
-    'URL',
-    undefined,
-    "Where Checkout.com's API is, with the account's own prefix; unset: its common host, or its sandbox under keys that say so",
-    apiUrl,
-  ),
-  PAYPAL_CLIENT_ID: setting('paypalClientId', 'text', undefined, 'Client id of the PayPal app, which payment pages are told', publicKey),
-  PAYPAL_SECRET: secret('paypalSecret', 'text', 'Secret of the PayPal app', token),
-  PAYPAL_WEBHOOK_ID: setting('paypalWebhookId', 'text', undefined, "PayPal's id of the webhook whose messages come here", token),
-  PAYPAL_API_URL: setting('paypalApiUrl', 'URL', 'https://api-m.paypal.com', "Where PayPal's API is; its sandbox is of mode TEST", apiUrl),
-  BTCPAY_STORE_ID: setting('btcpayStoreId', 'text', undefined, 'Store at the BTCPay server', token),
-  BTCPAY_API_KEY: secret('btcpayApiKey', 'text', 'Key to the BTCPay server', token),
-  BTCPAY_WEBHOOK_SECRET: secret('btcpayWebhookSecret', 'text', "What the BTCPay server's messages are signed with", token),
-  BTCPAY_API_URL: setting('btcpayApiUrl', 'URL', undefined, 'Where the BTCPay server is', apiUrl),
-} as const
+type All = (typeof definitions)[keyof typeof definitions]['settings']
+type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer Whole) => void ? Whole : never
+type ProcessorSettings = { [Name in keyof Intersection<All>]: Intersection<All>[Name] }
+
+/** The instance's own processor accounts. */
+export const processors: ProcessorSettings = Object.assign({}, ...Object.values(definitions).map(({ settings }) => settings))

@@ -1,5 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
+import { cardProcessors } from '../../../lib/processors.ts'
 import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { findShops, loadChoices, shopChoice } from '../../lib/api/record-search.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
@@ -25,7 +26,6 @@ type PartnershipRow = {
   readonly shops: Signal<readonly Choice[]>
 }
 
-const processors = ['stripe', 'tap', 'qpay', 'checkout'] as const satisfies readonly PartnershipText['processor'][]
 /** The API's limit per partnership. */
 const shopsMax = 20_000
 /** Each name is a request; further shops are shown by id. */
@@ -47,7 +47,7 @@ async function read(known: VersionedList['shops'] = new Map(), signal?: AbortSig
   return { data, etag, shops: await readShopNames(data, known, signal) }
 }
 
-/** Default card processors of shops, by partnership. */
+/** Default card cardProcessors of shops, by partnership. */
 export default function Partnerships() {
   const current = useResource('partnerships', (signal) => read(undefined, signal))
   return (
@@ -129,7 +129,7 @@ function PartnershipsForm({ of, current }: { of: VersionedList; current: Resourc
             <SelectField
               label={t('processor')}
               bind={row.processor}
-              options={processors.map((one) => [one, processorName(one)] as const)}
+              options={cardProcessors.map((one) => [one, processorName(one)] as const)}
             />
           </div>
           <PickField label={t('shops')} bind={row.shops} max={shopsMax} find={findShops} />

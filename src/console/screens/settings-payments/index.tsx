@@ -1,3 +1,4 @@
+import { cardProcessors } from '../../../lib/processors.ts'
 import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { cohortName } from '../../lib/format/lending-names.ts'
@@ -16,15 +17,7 @@ import { Table } from '../../ui/table.tsx'
 import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { ResolverChain } from './chain.tsx'
 import { t } from './i18n.ts'
-import {
-  cardProcessors,
-  type MethodSetting,
-  type MethodTexts,
-  methods,
-  methodsOf,
-  resolutionsOf,
-  textsOfMethods,
-} from './methods.domain.ts'
+import { type MethodSetting, type MethodTexts, methods, methodsOf, resolutionsOf, textsOfMethods } from './methods.domain.ts'
 
 type Methods = Schema<'PaymentMethods'>
 type Resolved = Schema<'ResolvedPaymentMethods'>

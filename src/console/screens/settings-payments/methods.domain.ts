@@ -1,4 +1,5 @@
 /** The form values of payment methods, and the resolver's steps. */
+import type { CardProcessor } from '../../../lib/processors.ts'
 import type { Schema } from '../../lib/api/api.ts'
 
 type Methods = Omit<Schema<'PaymentMethods'>, 'warnings'>
@@ -7,8 +8,6 @@ export type ResolverLink = Resolved['meta']['chain'][number]
 export type Method = ResolverLink['method']
 
 export const methods = ['card', 'paypal', 'crypto', 'wallet'] as const satisfies readonly Method[]
-export const cardProcessors = ['stripe', 'tap', 'qpay', 'checkout'] as const
-type CardProcessor = (typeof cardProcessors)[number]
 
 /** `auto`: the partnership or cohort decides. */
 export type MethodSetting = 'auto' | 'on' | 'off'

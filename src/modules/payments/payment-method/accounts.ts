@@ -1,8 +1,10 @@
 /** The accounts that a payment page may use: a shop's own, else the instance's. */
+import { processors } from '../../../clients/processors/index.ts'
 import type { Config } from '../../../config.ts'
 import { modeOfKey } from '../../../lib/processor-keys.ts'
-import { accountFields, apiHost, modeIn, type ProcessorAccount } from '../processor-account/domain.ts'
-import { isComplete, settingsIn } from '../processor-account/index.ts'
+import { processorFacts } from '../../../lib/processors.ts'
+import { apiHost, type ProcessorAccount } from '../processor-account/domain.ts'
+import { isComplete, modeIn, settingsIn } from '../processor-account/index.ts'
 import { type ProcessorName, processorNames, type ShopMethods } from './domain.ts'
 import type { PublicAccount } from './resolver.ts'
 
@@ -30,13 +32,13 @@ export const instanceAccountsOf = (config: Config, mode: Mode): KnownAccounts =>
       const canPay = isComplete(processor, settings)
       const account = { mode: modeIn(processor, settings, apiUrl) ?? mode, ...shownOf(processor, settings) }
       // A button without credentials would fail.
-      const isThere = canPay || (account.publishableKey !== undefined && processor !== 'paypal')
+      const isThere = canPay || (account.publishableKey !== undefined && processorFacts[processor].method === 'card')
       return isThere ? [[processor, { account, canPay, host: apiHost(apiUrl), isShops: false }]] : []
     }),
   )
 
 function shownOf(processor: ProcessorName, settings: Readonly<Record<string, string>>): Omit<PublicAccount, 'mode'> {
-  const { pageKey } = accountFields[processor]
+  const { pageKey } = processors[processor]
   return { publishableKey: pageKey === undefined ? undefined : settings[pageKey], merchantId: settings['merchantId'] }
 }
 

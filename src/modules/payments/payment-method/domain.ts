@@ -1,13 +1,14 @@
 /** Payment methods and processors: names and tables, without clients. */
+import {
+  type CardProcessor,
+  cardProcessors,
+  isProcessorName,
+  type ProcessorName,
+  processorFacts,
+  processorNames,
+} from '../../../lib/processors.ts'
 
-/** Processors of cards on the shopper's page, or of their local equivalent (QR codes in Mongolia). */
-export const cardProcessors = ['stripe', 'tap', 'qpay', 'checkout'] as const
-export type CardProcessor = (typeof cardProcessors)[number]
-
-/** All processors except the sandbox. */
-export const processorNames = [...cardProcessors, 'paypal', 'btcpay'] as const
-export type ProcessorName = (typeof processorNames)[number]
-export const isProcessorName = (name: string): name is ProcessorName => (processorNames as readonly string[]).includes(name)
+export { type CardProcessor, cardProcessors, isProcessorName, type ProcessorName, processorNames }
 
 export const methods = ['card', 'paypal', 'crypto', 'wallet'] as const
 export type Method = (typeof methods)[number]
@@ -20,9 +21,8 @@ export type ShopMethods = {
   readonly wallet?: { readonly enabled: boolean; readonly tokenProvider?: CardProcessor; readonly merchantIdentifier?: string }
 }
 
-/** Processors that take Apple Pay and Google Pay tokens. */
-export const walletProcessors: readonly CardProcessor[] = ['stripe', 'tap', 'checkout']
-export const takesWallets = (name: ProcessorName): boolean => (walletProcessors as readonly ProcessorName[]).includes(name)
+/** Whether a processor takes Apple Pay and Google Pay tokens. */
+export const takesWallets = (name: ProcessorName): boolean => processorFacts[name].takesWallets
 
 /** The default card processor by the cohort of an approved KYB record (specification: resolution order, step 3). */
 export const cohortDefaults: ReadonlyMap<string, CardProcessor> = new Map(

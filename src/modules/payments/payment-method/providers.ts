@@ -1,4 +1,3 @@
-import { saysCurrency } from '../../../clients/processors/currencies.ts'
 import { assertReachable } from '../../../clients/processors/reachability.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { isClosed } from '../../../lib/breaker.ts'
@@ -8,7 +7,7 @@ import type { KybDeps } from '../../shop/kyb/index.ts'
 import { apiHost, hostsIn, isComplete, modeIn, type ProcessorAccountDeps, settingsIn } from '../processor-account/index.ts'
 import { instanceAccountsOf } from './accounts.ts'
 import { type BreakerChanged, type BreakerOf, type Breakers, createBreakers } from './breakers.ts'
-import { processorsSayingBy } from './currencies.ts'
+import { processorsSaying } from './currencies.ts'
 import { createBreakerSharing } from './shared-breakers.ts'
 import { createPaymentMethodStore } from './store.ts'
 
@@ -48,7 +47,7 @@ export function paymentMethodProviders({ db, clock, config, shared, log, randomB
     paymentMethodStore: createPaymentMethodStore(db),
     breakers,
     /** The processors that support a currency. */
-    processorsSaying: processorsSayingBy(saysCurrency),
+    processorsSaying,
     /** Reads other processes' breakers. */
     syncBreakers: sharing.sync,
     probeOf,

@@ -2,6 +2,7 @@
  * Decides which payment methods a page shows. Pure: each method's candidates are tried in order, and each step is
  * recorded in `meta.chain` with its result.
  */
+import { type GooglePay, processors } from '../../../clients/processors/index.ts'
 import {
   type CardProcessor,
   cohortDefaults,
@@ -45,9 +46,6 @@ export type ChainLink = {
   readonly outcome: Outcome
 }
 
-type GooglePay =
-  | { readonly gateway: string; readonly gatewayMerchantId: string }
-  | { readonly gateway: string; readonly parameters: Readonly<Record<string, string>> }
 export type Resolved = {
   readonly card: { readonly processor: CardProcessor; readonly publishableKey: string; readonly environment: 'live' | 'test' } | null
   readonly paypal: { readonly enabled: boolean; readonly clientId?: string }
@@ -66,9 +64,6 @@ export type Resolved = {
     readonly skippedByBreaker: readonly ProcessorName[]
   }
 }
-
-/** The version of Stripe's API in use. */
-export const stripeVersion = '2026-10-28.endive'
 
 /** A usable processor, with what the page needs. */
 type Viable<Name extends ProcessorName = ProcessorName> = { readonly name: Name; readonly key: string; readonly account: PublicAccount }
@@ -216,18 +211,11 @@ function walletOf(input: ResolverInput, chain: ChainLink[], card: Viable<CardPro
 
 function walletView(provider: Viable<CardProcessor> | undefined, merchantIdentifier: string | undefined): Resolved['wallet'] {
   if (!provider) return { enabled: false, tokenProvider: null }
-  const googlePay = googlePayOf(provider)
+  const googlePay = processors[provider.name].googlePay?.(provider.key, provider.account)
   return {
     enabled: true,
     tokenProvider: provider.name,
     ...(googlePay ? { googlePay } : {}),
     ...(merchantIdentifier === undefined ? {} : { applePay: { merchantIdentifier } }),
   }
-}
-
-/** Returns the gateway parameters of Google Pay's button. */
-function googlePayOf({ name, key, account }: Viable<CardProcessor>): GooglePay | undefined {
-  if (name === 'stripe') return { gateway: 'stripe', parameters: { 'stripe:version': stripeVersion, 'stripe:publishableKey': key } }
-  if (name === 'checkout') return { gateway: 'checkoutltd', gatewayMerchantId: key }
-  return name === 'tap' && account.merchantId ? { gateway: 'tappayments', gatewayMerchantId: account.merchantId } : undefined
 }

@@ -1,3 +1,5 @@
+import { processors } from '../../../clients/processors/index.ts'
+import { isProcessorName } from '../../../lib/processors.ts'
 import { hmac, sameSecret } from '../../../lib/seal.ts'
 import { instanceId } from '../processor-account/domain.ts'
 import type { Payment } from './domain.ts'
@@ -28,7 +30,7 @@ export async function messagesUrlOf(
   const origin = config.publicUrl?.replace(/\/+$/, '') ?? life.url
   if (origin === undefined || accountId === '') return undefined
   const path = `${origin}/webhooks/payments/${processor}`
-  // QPay signs nothing: the URL itself is the secret.
-  if (processor === 'qpay') return `${path}/callback/${callbackTokenOf(await instanceKeys.of('PAYMENT_CALLBACKS'), id)}`
+  if (isProcessorName(processor) && processors[processor].signsNothing)
+    return `${path}/callback/${callbackTokenOf(await instanceKeys.of('PAYMENT_CALLBACKS'), id)}`
   return accountId === instanceId ? path : `${path}/${shopId}`
 }

@@ -1,11 +1,13 @@
 /** Validates the account of a merchant, without a call. */
+import { processors } from '../../../clients/processors/index.ts'
 import type { Config } from '../../../config.ts'
 import { AppError } from '../../../core/errors.ts'
 import { createAddressGuard, literalAddressOf } from '../../../lib/networks.ts'
 import { withoutUndefined } from '../../../lib/objects.ts'
 import { isThisMachine, looksLikeSecret } from '../../../lib/processor-keys.ts'
 import { isServicePort } from '../../../lib/service-ports.ts'
-import { type AccountSettings, accountFields, areMixed, type Mode, modeIn, type ProcessorName, takesUrl } from './domain.ts'
+import { fieldNames, modeIn, takesUrl } from './account-fields.ts'
+import { type AccountSettings, areMixed, type Mode, type ProcessorName } from './domain.ts'
 import { apiUrlFor } from './instance.ts'
 
 /** The settings of a body, by name, for any processor. */
@@ -36,7 +38,8 @@ export function givenOf(
   { mode: asked, apiUrl: url, ...rest }: AccountBody,
 ): AccountInput {
   const settings = withoutUndefined(rest) as AccountSettings
-  const { publishable, sealed, required } = accountFields[processor]
+  const { publishable, sealed } = fieldNames(processor)
+  const { required } = processors[processor]
   const names = [...Object.keys(settings), ...(url === undefined ? [] : ['apiUrl'])]
   const known = [...publishable, ...sealed, ...(takesUrl(processor) ? ['apiUrl'] : [])]
   const strange = names.find((name) => !known.includes(name))
@@ -67,10 +70,11 @@ type Said = {
   readonly shopMode: Mode
 }
 
-/** Decided by the keys, else the host; for PayPal, QPay and BTCPay as given, by default the shop's. */
+/** Decided by the keys, else the host. Where neither shows it, as given; by default the shop's. */
 function modeOf(config: Config, processor: ProcessorName, { settings, ownUrl, asked, shopMode }: Said): Mode {
-  const isTold = processor === 'stripe' || processor === 'tap' || processor === 'checkout'
-  const told = isTold ? modeIn(processor, settings, ownUrl ?? apiUrlFor(config, processor, 'LIVE') ?? '') : undefined
+  const told = processors[processor].modeIsAsked
+    ? undefined
+    : modeIn(processor, settings, ownUrl ?? apiUrlFor(config, processor, 'LIVE') ?? '')
   if (told !== undefined && asked !== undefined && told !== asked) throw invalid(`mode (body): the account is of mode ${told}`)
   const mode = told ?? asked ?? shopMode
   if (shopMode === 'LIVE' && mode === 'TEST')

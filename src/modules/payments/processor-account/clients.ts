@@ -1,9 +1,10 @@
 /** The clients of accounts: one for each set of keys, so that all users share its access token. */
+import { processors } from '../../../clients/processors/index.ts'
 import type { Processor } from '../../../clients/processors/processor.ts'
 import type { Config } from '../../../config.ts'
 import type { Keyring } from '../../../core/keyring.ts'
 import type { ProcessorName } from '../payment-method/domain.ts'
-import { type AccountSettings, accountFields, accountSeal, type Mode, type ProcessorAccount } from './domain.ts'
+import { type AccountSettings, accountSeal, type Mode, type ProcessorAccount } from './domain.ts'
 import { settingsIn } from './instance.ts'
 
 /** All that a call to a processor needs. */
@@ -56,7 +57,7 @@ export function createClients({ config, keyring }: { config: Config; keyring: Pi
   const clients: Clients = {
     open,
     hearing(account, newest) {
-      const { secretKey } = accountFields[account.processor].callsSign && account.keysId !== newest.keysId ? settingsOf(account) : {}
+      const { secretKey } = processors[account.processor].callsSign && account.keysId !== newest.keysId ? settingsOf(account) : {}
       return secretKey === undefined ? clients.of(account) : open({ ...opened(newest), formerSecretKeys: [secretKey] })
     },
     anew: (account, timeoutMs) => open({ ...opened(account), timeoutMs }),

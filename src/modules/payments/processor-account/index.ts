@@ -1,3 +1,4 @@
+export { modeIn } from './account-fields.ts'
 export {
   accountById,
   accountFor,
@@ -8,7 +9,7 @@ export {
   hasAccount,
   type VerifyingAccount,
 } from './accounts.ts'
-export { apiHost, modeIn } from './domain.ts'
+export { apiHost } from './domain.ts'
 export { hostsIn, isComplete, settingsIn } from './instance.ts'
 export { type Probed, probeAccounts } from './probe.ts'
 export type { ProcessorAccountDeps } from './providers.ts'

@@ -1,32 +1,31 @@
 import { t } from 'elysia'
+import { processors } from '../../../clients/processors/index.ts'
 import { Instant, oneOf, text } from '../../../http/schema.ts'
-import { processorNames } from '../payment-method/domain.ts'
+import { processorNames } from '../../../lib/processors.ts'
 
 const modes = ['TEST', 'LIVE'] as const
-const given = (description: string) =>
-  t.Optional(text(300, { minLength: 1, pattern: '^[\\x21-\\x7e]+$', rule: 'characters of ASCII without spaces', description }))
+const token = { minLength: 1, pattern: '^[\\x21-\\x7e]+$', rule: 'characters of ASCII without spaces' }
 /** Base64 output; the value may contain anything. */
-const anyText = (description: string) =>
-  t.Optional(text(300, { minLength: 1, pattern: '^[^\\u0000-\\u001f\\u007f]+$', rule: 'no control characters', description }))
-const secret = (of: string) => given(`Secret; ${of}`)
+const anyText = { minLength: 1, pattern: '^[^\\u0000-\\u001f\\u007f]+$', rule: 'no control characters' }
+
+/** Builds the schema of a field from all processors that have it. */
+function fieldSchema(name: string) {
+  const owners = processorNames.flatMap((processor) => {
+    const field = processors[processor].fields[name]
+    return field ? [{ ...field, processor }] : []
+  })
+  const isSecret = owners.every(({ isPublic }) => !isPublic)
+  const meanings = Map.groupBy(owners, ({ description: meaning }) => meaning)
+  const texts = [...meanings].map(([meaning, of]) => `${of.map(({ processor }) => `\`${processor}\``).join(', ')}: ${meaning}`)
+  const description = `${isSecret ? 'Secret; ' : ''}${texts.join('; ')}${name === 'apiUrl' ? '. A public https address' : ''}`
+  return t.Optional(text(300, { ...(owners.some(({ isText }) => isText) ? anyText : token), description }))
+}
+const fieldNames = [...new Set(processorNames.flatMap((processor) => Object.keys(processors[processor].fields)))]
 
 /** Fields of all processors; the service checks which ones apply. */
 export const PutProcessorAccount = t.Object(
   {
-    publishableKey: given('`stripe`, `tap`, `checkout`: what payment pages begin with'),
-    secretKey: secret('`stripe`, `tap`, `checkout`'),
-    webhookSecret: anyText("Secret; `stripe`, `checkout`, `btcpay`: what the processor's messages are signed with"),
-    merchantId: given('`tap`: its name of the merchant, which Google Pay asks for'),
-    username: anyText('Secret; `qpay`'),
-    password: anyText('Secret; `qpay`'),
-    invoiceCode: given('`qpay`: what payment pages begin with'),
-    channelId: secret('`checkout`: the processing channel'),
-    clientId: given('`paypal`: what payment pages begin with'),
-    secret: secret('`paypal`'),
-    webhookId: secret('`paypal`: of the webhook whose messages come here'),
-    storeId: anyText('Secret; `btcpay`'),
-    apiKey: secret('`btcpay`'),
-    apiUrl: given("`btcpay`, where the server is; `checkout`, the account's own host. A public https address"),
+    ...(Object.fromEntries(fieldNames.map((name) => [name, fieldSchema(name)])) as Record<string, ReturnType<typeof fieldSchema>>),
     mode: t.Optional(oneOf(modes, { description: 'Where keys and host do not say it; default that of the shop' })),
   },
   { title: 'PutProcessorAccount' },

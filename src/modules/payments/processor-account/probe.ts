@@ -1,10 +1,11 @@
 /** Checks the keys of every configured account with its processor. */
+import { processors } from '../../../clients/processors/index.ts'
 import { ProcessorRefused, ProcessorUnavailable } from '../../../clients/processors/processor.ts'
 import { inParallel } from '../../../lib/parallel.ts'
 import { readShop } from '../../shop/shop/index.ts'
 import { processorNames } from '../payment-method/domain.ts'
 import { everyAccount } from './accounts.ts'
-import { accountFields, type Mode, type ProcessorAccount, type ProcessorName } from './domain.ts'
+import type { Mode, ProcessorAccount, ProcessorName } from './domain.ts'
 import { missingIn } from './instance.ts'
 import type { ProcessorAccountDeps } from './providers.ts'
 
@@ -56,7 +57,7 @@ async function problemOf({ processorClients }: ProcessorAccountDeps, account: Pr
 }
 
 function refused({ processor, shopId }: ProcessorAccount): string {
-  const { names, why } = accountFields[processor].proof
+  const { names, why } = processors[processor].proof
   return `${
     shopId === null
       ? names

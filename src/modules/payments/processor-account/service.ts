@@ -1,3 +1,4 @@
+import { processors } from '../../../clients/processors/index.ts'
 import { ProcessorRefused, ProcessorUnavailable } from '../../../clients/processors/processor.ts'
 import type { CommandContext } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
@@ -7,20 +8,9 @@ import { assertVersion } from '../../../core/versions.ts'
 import { countAttempt } from '../../identity/auth/index.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { processorNames } from '../payment-method/domain.ts'
+import { fieldNames, identityOf, takesUrl } from './account-fields.ts'
 import { type AccountBody, type AccountInput, givenOf } from './account-input.ts'
-import {
-  type AccountRow,
-  type AccountView,
-  accountFields,
-  accountSeal,
-  accountView,
-  identityOf,
-  type Mode,
-  modeIsAsked,
-  type ProcessorName,
-  putsByShop,
-  takesUrl,
-} from './domain.ts'
+import { type AccountRow, type AccountView, accountSeal, accountView, type Mode, type ProcessorName, putsByShop } from './domain.ts'
 import { instanceAccount, publishableOf } from './instance.ts'
 import type { ProcessorAccountDeps } from './providers.ts'
 import type { Which } from './store.ts'
@@ -53,12 +43,13 @@ export async function readAccount(deps: ProcessorAccountDeps, shop: ShopContext,
 export async function listAccounts({ processorAccountStore: store, config }: ProcessorAccountDeps, { id }: Pick<ShopContext, 'id'>) {
   const rows = [...(await store.liveOf(id, 'TEST')), ...(await store.liveOf(id, 'LIVE'))]
   const data = processorNames.map((processor) => {
-    const { publishable, sealed, required } = accountFields[processor]
+    const { publishable, sealed } = fieldNames(processor)
+    const { required, modeIsAsked = false } = processors[processor]
     const names = [...publishable, ...sealed, ...(takesUrl(processor) ? ['apiUrl'] : [])]
     return {
       processor,
       fields: names.map((name) => ({ name, secret: sealed.includes(name), required: required.includes(name) })),
-      takesMode: modeIsAsked(processor),
+      takesMode: modeIsAsked,
       accounts: rows.filter((row) => row.processor === processor).map(accountView),
       instance: {
         TEST: instanceAccount(config, processor, 'TEST') !== undefined,
@@ -166,7 +157,7 @@ async function prove({ processorClients }: ProcessorAccountDeps, given: AccountI
 }
 
 function refusalOf(error: unknown, { processor, ownUrl }: { processor: ProcessorName; ownUrl: string | undefined }): AppError | undefined {
-  const { names, why } = accountFields[processor].proof
+  const { names, why } = processors[processor].proof
   if (error instanceof ProcessorRefused) return new AppError('INVALID', `${names} (body): ${why}`, { cause: error })
   if (!(error instanceof ProcessorUnavailable)) return undefined
   const cause = error.cause instanceof OutgoingError ? error.cause : undefined

@@ -1,16 +1,13 @@
 import { expect, test } from 'bun:test'
 import { createBtcpay } from '../../../../src/clients/processors/btcpay/client.ts'
 import { createCheckout } from '../../../../src/clients/processors/checkout/client.ts'
-import { saysCurrency } from '../../../../src/clients/processors/currencies.ts'
 import { createPaypal } from '../../../../src/clients/processors/paypal/client.ts'
 import { createQpay } from '../../../../src/clients/processors/qpay/client.ts'
 import { createStripe } from '../../../../src/clients/processors/stripe/client.ts'
 import { createTap } from '../../../../src/clients/processors/tap/client.ts'
 import { currencies } from '../../../../src/lib/money.ts'
-import { processorsSayingBy } from '../../../../src/modules/payments/payment-method/currencies.ts'
+import { processorsSaying } from '../../../../src/modules/payments/payment-method/currencies.ts'
 import { processorNames } from '../../../../src/modules/payments/payment-method/domain.ts'
-
-const processorsSaying = processorsSayingBy(saysCurrency)
 
 test('each processor is asked for the currencies that it can say, and for no others', () => {
   const saying = (currency: string) => [...processorsSaying(currency)]

@@ -1,7 +1,8 @@
 /** Which account a payment goes through: the shop's own, else the instance's, and the one that it was bound to whatever comes after. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parseConfig } from '../../../../src/config.ts'
-import { accountSeal, identityOf } from '../../../../src/modules/payments/processor-account/domain.ts'
+import { identityOf } from '../../../../src/modules/payments/processor-account/account-fields.ts'
+import { accountSeal } from '../../../../src/modules/payments/processor-account/domain.ts'
 import {
   accountById,
   accountFor,

@@ -1,4 +1,4 @@
-/** The payment processors: a title, the method that they take, and whether they take Apple Pay and Google Pay tokens. */
+/** The payment processors: title, method, and whether they take Apple Pay and Google Pay tokens. */
 export const processorFacts = {
   stripe: { title: 'Stripe', method: 'card', takesWallets: true },
   tap: { title: 'Tap', method: 'card', takesWallets: true },

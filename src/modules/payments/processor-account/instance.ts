@@ -22,11 +22,11 @@ export function settingsIn(
  */
 function configured(config: Config, processor: ProcessorName): { readonly apiUrl: string | undefined; readonly settings: AccountSettings } {
   const { fields, hosts } = processors[processor]
-  const valueOf = (name: string) => config[settingField(processor, name)]
+  const settingOf = (name: string) => config[settingField(processor, name)]
   const names = Object.keys(fields).filter((name) => name !== 'apiUrl')
-  const settings = withoutUndefined(Object.fromEntries(names.map((name) => [name, valueOf(name)]))) as AccountSettings
+  const settings = withoutUndefined(Object.fromEntries(names.map((name) => [name, settingOf(name)]))) as AccountSettings
   const key = settings['publishableKey'] ?? settings['secretKey'] ?? ''
-  return { settings, apiUrl: valueOf('apiUrl') ?? hosts?.[modeOfKey(key) ?? 'LIVE'] }
+  return { settings, apiUrl: settingOf('apiUrl') ?? hosts?.[modeOfKey(key) ?? 'LIVE'] }
 }
 
 /** Returns the configuration's name of an account's field: `stripeSecretKey`. */

@@ -17,19 +17,15 @@ const insertCart = insertOf(carts)
 const insertCartLine = insertOf(cartLines)
 // The caller has locked the line's cart.
 const lineById = eq(cartLines.id, sql.placeholder('which'))
-const changeCartLine = prepare(
-  (queries) =>
-    queries
-      .update(cartLines)
-      .set({ quantity: sql.placeholder('quantity'), unitPrice: sql.placeholder('unitPrice') } as never)
-      .where(lineById),
-  'behind',
+const changeCartLine = prepare((queries) =>
+  queries
+    .update(cartLines)
+    .set({ quantity: sql.placeholder('quantity'), unitPrice: sql.placeholder('unitPrice') } as never)
+    .where(lineById),
 )
-const removeCartLine = prepare((queries) => queries.delete(cartLines).where(lineById), 'behind')
+const removeCartLine = prepare((queries) => queries.delete(cartLines).where(lineById))
 const seenCart = and(eq(carts.id, sql.placeholder('which')), eq(carts.updatedAt, sql.placeholder('seen')))
 const saveCart = changeOf(carts, and(seenCart, eq(carts.status, 'OPEN')))
-
-const saveCartSurely = sureChangeOf(carts, and(seenCart, eq(carts.status, 'OPEN')))
 
 /** The fields that a change sets, of those that may change. */
 function changeOfCart({ id, shopId, currency, status, createdAt, ...fields }: Cart, before: Cart): Partial<Cart> {
@@ -105,10 +101,6 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
      */
     async save(tx: Writer, cart: Cart, before: Cart): Promise<boolean> {
       return saveCart(tx, changeOfCart(cart, before), { which: cart.id, seen: before.updatedAt })
-    },
-    /** Does `save` without awaiting the result: the write throws NothingChanged instead of returning false. */
-    async saveSurely(tx: Writer, cart: Cart, before: Cart): Promise<void> {
-      await saveCartSurely(tx, changeOfCart(cart, before), { which: cart.id, seen: before.updatedAt })
     },
     /** Stores the affiliate's code on an open, accessible cart; false if there is none. */
     async refer(

@@ -32,8 +32,6 @@ export type BatchPlacement =
   | { readonly kind: 'row'; readonly table: string; readonly by: string }
   /** It inserts rows. Inserts of all writes are merged in the statement `many` with the value `rows`. */
   | { readonly kind: 'new'; readonly table: string; readonly many: Compiled<never> }
-  /** It runs after the earlier statements of its write and locks nothing. */
-  | { readonly kind: 'behind' }
 
 type Runs<Kind extends 'read' | 'change'> = {
   /** Returns the first row. */
@@ -66,7 +64,7 @@ export type Writer = Pick<Builders, 'select' | 'insert' | 'update' | 'delete'> &
 /**
  * Isolation of concurrent writes.
  * - `serializable`: as if the write ran alone. The engine detects conflicts and runs a write again.
- * - `locking`: the write locks each row that it decides on by `prepareLocking`, in the lock order of db/README.md,
+ * - `locking`: the write locks each row that it decides on by `prepareLocking`, in the order of schema/lock-order.ts,
  * before it reads it. Other reads see committed data as of each statement.
  */
 export type WriteOptions = {

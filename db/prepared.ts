@@ -40,13 +40,10 @@ export function prepare<B extends Builder>(build: (queries: Queries) => B, withi
   }
 }
 
-/**
- * The name of the value that identifies the locked row, or `behind`: it locks nothing and follows earlier statements.
- */
-type BatchRole = { readonly row: string } | 'behind' | undefined
+/** The name of the value that identifies the locked row. */
+type BatchRole = { readonly row: string } | undefined
 
 function batchPlacementOf(within: BatchRole, builder: Builder): BatchPlacement | undefined {
-  if (within === 'behind') return { kind: 'behind' }
   return within && { kind: 'row', table: tableOf(builder), by: within.row }
 }
 
@@ -68,18 +65,14 @@ export function prepareLocking<B extends Builder>(build: (queries: Queries) => B
  * Prepares a change whose only result is whether it changed a row: `first` returns an object or undefined. RETURNING
  * would double the time on SQLite.
  * @param build without RETURNING
- * @param within as for `prepare`
  */
-export function prepareCheckedChange(build: (queries: Queries) => Builder, within?: BatchRole): Prepared<object, 'change'> {
+export function prepareCheckedChange(build: (queries: Queries) => Builder): Prepared<object, 'change'> {
   let compiled: Compiled<object> | undefined
   return {
     get compiled() {
       if (!compiled) {
         const builder = build(builders)
-        compiled =
-          engine === 'postgres'
-            ? { ...compile<object>(builder, ' returning 1 as "done"'), together: batchPlacementOf(within, builder) }
-            : { ...compile<object>(builder), told: true }
+        compiled = engine === 'postgres' ? compile<object>(builder, ' returning 1 as "done"') : { ...compile<object>(builder), told: true }
       }
       return compiled
     },
@@ -103,24 +96,12 @@ export function prepareSure(build: (queries: Queries) => Builder, within?: Batch
   }
 }
 
-/** `prepareSure` for a read without locks, of any tables. */
-export function prepareSureRead(build: (queries: Queries) => Builder): Prepared<never, 'change'> {
-  const plain = prepare(build, 'behind') as Prepared<never>
-  let compiled: Compiled<never> | undefined
-  return {
-    get compiled() {
-      compiled ??= compileSure(plain.compiled, '')
-      return compiled
-    },
-  }
-}
-
-function compileSure(plain: Compiled<never>, locking = ' for no key update'): Compiled<never> {
+function compileSure(plain: Compiled<never>): Compiled<never> {
   if (engine === 'sqlite') return { ...plain, sure: true }
   const isRead = plain.text.startsWith('select')
   // Division by zero makes the statement fail.
   const text = isRead
-    ? `select 1 / count(*) as "sure" from (${plain.text}${locking}) as "done"`
+    ? `select 1 / count(*) as "sure" from (${plain.text} for no key update) as "done"`
     : `with "done" as (${plain.text} returning 1) select 1 / count(*) as "sure" from "done"`
   return { ...plain, text, name: nameOf(text), sure: true }
 }
@@ -251,13 +232,11 @@ export function valuesOf<Table extends SQLiteTable>(table: Table, names: readonl
 /**
  * Prepares the insert of a row.
  * @param onTaken `skip`: an existing row is kept; `leave`: the same without a result
- * @param row for `skip`: the column that may conflict
  * @returns for `skip`, whether the row was inserted; otherwise it throws on a conflict
  */
 export function insertOf<Table extends SQLiteTable>(
   table: Table,
   onTaken: 'throw' | 'skip' | 'leave' = 'throw',
-  row?: keyof Row<Table> & string,
 ): (tx: Writer, row: Row<Table>) => Promise<boolean> {
   const values = placeholders(Object.keys(getTableColumns(table))) as Table['$inferInsert']
   if (onTaken !== 'skip') {
@@ -271,24 +250,8 @@ export function insertOf<Table extends SQLiteTable>(
       return true
     }
   }
-  const insert = prepareCheckedChange((queries) => queries.insert(table).values(values).onConflictDoNothing(), row && { row })
+  const insert = prepareCheckedChange((queries) => queries.insert(table).values(values).onConflictDoNothing())
   return async (tx, row) => (await tx.first(insert, row)) !== undefined
-}
-
-/** A value that is known after the commit; await it then. */
-export type KnownLater<T> = { readonly known: Promise<T> }
-
-/**
- * Ends a write with a pending result of its last statements, so that the commit need not wait. No decision of the write
- * may depend on it.
- * @returns the return value of the write
- */
-export async function knownLater<T>(known: Promise<T>): Promise<KnownLater<T>> {
-  // SQLite has responded already.
-  if (engine === 'sqlite') await known
-  // If the write fails, the write reports it.
-  else known.catch(() => undefined)
-  return { known }
 }
 
 /** Rows per statement on SQLite, which needs one statement per number of rows. */

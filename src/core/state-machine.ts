@@ -11,11 +11,9 @@ type Fields<Table extends SQLiteTable> = Partial<Omit<Table['$inferSelect'], 'id
 
 /**
  * Selects a row: by id, or as the row itself if this write has locked it. Then the result is known without waiting, and
- * the write throws NothingChanged if the row differs. `asKnown`: the row was read but not locked, so the update also
- * compares its mutable columns.
+ * the write throws NothingChanged if its state differs.
  */
-type Which<Table extends SQLiteTable> = string | Table['$inferSelect'] | AsKnown<Table>
-type AsKnown<Table extends SQLiteTable> = { readonly asKnown: Table['$inferSelect'] }
+type Which<Table extends SQLiteTable> = string | Table['$inferSelect']
 
 export type StateMachine<Table extends Stateful, States extends Transitions> = {
   /**
@@ -56,15 +54,13 @@ type StateMachineOptions<Table extends SQLiteTable> = {
   onMove?: (tx: Writer, row: Table['$inferSelect']) => void
   /** A further condition of every update. Its placeholders must not be named like columns. */
   guard?: SQL | undefined
-  /** Columns that other writes may change; required for `asKnown`. */
-  known?: readonly (keyof Table['$inferSelect'] & string)[]
 }
 
 /** Creates transitions and updates of a table whose `status` follows a transition table. */
 export function createStateMachine<Table extends Stateful, States extends Transitions>(
   table: Table,
   _transitions: States,
-  { onChange, onMove, guard, known = [] }: StateMachineOptions<Table> = {},
+  { onChange, onMove, guard }: StateMachineOptions<Table> = {},
 ): StateMachine<Table, States> {
   const built = new Map<string, ReturnType<typeof build>>()
   const build = (states: readonly string[]) => {
@@ -72,23 +68,16 @@ export function createStateMachine<Table extends Stateful, States extends Transi
     return {
       update: updateOf<SQLiteTable>(table, where),
       change: sureChangeOf<SQLiteTable>(table, where),
-      changeAsKnown: sureChangeOf<SQLiteTable>(table, and(where, ...known.map(isAsBefore))),
     }
   }
-  const isAsBefore = (name: string) =>
-    sql`${(table as unknown as Record<string, Column>)[name]} is not distinct from ${sql.placeholder(before(name))}`
 
   /** Prepared once per set of source states. */
   async function update(tx: Writer, which: Which<Table>, states: readonly string[], fields: Record<string, unknown>, values: object = {}) {
-    const { update, change, changeAsKnown } = built.getOrInsertComputed(states.join(), () => build(states))
+    const { update, change } = built.getOrInsertComputed(states.join(), () => build(states))
     if (typeof which !== 'string') {
-      const isLocked = !isAsKnown(which)
-      const found = isLocked ? which : which.asKnown
-      if (!states.includes(found['status'] as string)) return undefined
-      const named: Record<string, unknown> = { ...values, which: found['id'] }
-      if (!isLocked) for (const name of known) named[before(name)] = found[name]
-      await (isLocked ? change : changeAsKnown)(tx, anotherThan(found, fields), named)
-      const row = { ...found, ...withoutUndefined(fields) }
+      if (!states.includes(which['status'] as string)) return undefined
+      await change(tx, anotherThan(which, fields), { ...values, which: which['id'] })
+      const row = { ...which, ...withoutUndefined(fields) }
       onChange?.(tx, row)
       return row
     }
@@ -110,9 +99,6 @@ export function createStateMachine<Table extends Stateful, States extends Transi
     change: (tx, which, within, fields) => update(tx, which, within, fields),
   }
 }
-
-const isAsKnown = <Table extends SQLiteTable>(which: Table['$inferSelect'] | AsKnown<Table>): which is AsKnown<Table> => 'asKnown' in which
-const before = (name: string): string => `${name} before`
 
 /**
  * Removes fields that do not change, because an update rewrites every index entry of a set column. Keeps all if none

@@ -1,6 +1,5 @@
 /** Rows that move by a table of transitions. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { NothingChanged } from '../../db/engine.ts'
 import { orders } from '../../db/schema/selling.ts'
 import { createStateMachine } from '../../src/core/state-machine.ts'
 import { orderTransitions } from '../../src/modules/selling/order/domain.ts'
@@ -50,24 +49,6 @@ test('a row that a write has locked comes back as it is stored after its change,
   expect(await stored()).toEqual(changed)
   expect(await app.deps.db.write((tx) => move(tx, before, ['PAID'], 'CONFIRMED', { attempts: 4 }))).toBeUndefined()
   expect(await stored()).toEqual(changed)
-})
-
-test('a row that is not locked is changed as it is known, and where it is another by now the whole write is undone', async () => {
-  await using app = await testApp()
-  const { shop } = await sellingIn(app)
-  const { id } = await insertOrder(app, shop.id, { status: 'PENDING_PAYMENT' })
-  const { orderStore, db } = app.deps
-  const known = await orderStore.find(id)
-  if (!known) throw new Error('no order')
-  const by = (fields: Parameters<typeof change>[3]) =>
-    db.write((tx) => orderStore.change(tx, { asKnown: known }, ['PENDING_PAYMENT'], fields)).catch((error: unknown) => error)
-  const changed = await by({ attempts: known.attempts + 1 })
-  expect(changed).toEqual({ ...known, attempts: known.attempts + 1 })
-  expect(await orderStore.find(id)).toEqual(changed as typeof known)
-  // It has another number of attempts since.
-  expect(await by({ capturedTotal: 7 })).toBeInstanceOf(NothingChanged)
-  expect(await db.write((tx) => orderStore.move(tx, { asKnown: known }, ['PAID'], 'CONFIRMED', {}))).toBeUndefined()
-  expect(await orderStore.find(id)).toEqual(changed as typeof known)
 })
 
 test('two steps that the table does not have do not compile', () => {

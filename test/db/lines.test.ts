@@ -5,7 +5,7 @@ import pg from 'pg'
 import { engine } from '../../db/columns.ts'
 import { DatabaseOutcomeUnknown, isUniqueViolation, NothingChanged, type WriteOptions, type Writer } from '../../db/engine.ts'
 import { openPostgres } from '../../db/postgres/engine.ts'
-import { insertAllOf, insertOf, knownLater, prepareSure, rowsOf } from '../../db/prepared.ts'
+import { insertAllOf, insertOf, prepareSure, rowsOf } from '../../db/prepared.ts'
 import { attempts } from '../../db/schema/people.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -17,7 +17,6 @@ const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
 const times = <T>(count: number, make: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => make(nth))
 const insert = insertOf(attempts)
 const insertAll = insertAllOf(attempts)
-const insertNew = insertOf(attempts, 'skip', 'id')
 const leave = insertOf(attempts, 'leave')
 const found = rowsOf(attempts, ['id'])
 const ofBucket = rowsOf(attempts, ['bucket'], sql`${attempts.id}`)
@@ -93,8 +92,6 @@ test('of works of a line that come at once each ends as it would by itself, what
       await tx.run(countUp, { id: 'b' })
       await tx.run(countUp, { id: 'a' })
     },
-    'is told later that it is new': (tx) => knownLater(insertNew(tx, row('new'))),
-    'is told later that it is not': (tx) => knownLater(insertNew(tx, row('taken'))),
   }
   const names = Object.keys(works)
   const ends = await Promise.all(Object.values(works).map((work) => db.write(work, inGroup).catch(caught)))
@@ -105,9 +102,7 @@ test('of works of a line that come at once each ends as it would by itself, what
   expect(of('throws')).toMatchObject({ message: 'of its own' })
   expect(of('waits for what it reads')).toEqual(row('taken'))
   expect(of('asks by a builder')).toEqual([{ id: 'taken' }])
-  expect(await (of('is told later that it is new') as { known: Promise<boolean> }).known).toBe(true)
-  expect(await (of('is told later that it is not') as { known: Promise<boolean> }).known).toBe(false)
-  expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual([row('a', 2), row('b', 2), row('new'), row('read'), row('taken')])
+  expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual([row('a', 2), row('b', 2), row('read'), row('taken')])
   // The line goes on.
   await Promise.all(times(3, () => db.write(async (tx) => tx.run(countUp, { id: 'a' }), inGroup)))
   expect((await db.read.first(found, { id: 'a' }))?.at).toBe(5)

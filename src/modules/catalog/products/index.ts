@@ -21,7 +21,6 @@ export {
   findSellables,
   findSellablesInCart,
   releaseStock,
-  reserveKnownStock,
   reserveStock,
   restock,
 } from '../stock/stock.ts'

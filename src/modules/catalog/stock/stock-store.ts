@@ -1,6 +1,6 @@
 import { and, eq, gt, gte, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
-import { lockedRowsOf, prepare, prepareSure, prepareSureRead, valuesOf } from '../../../../db/prepared.ts'
+import { lockedRowsOf, prepare, prepareSure, valuesOf } from '../../../../db/prepared.ts'
 import { products, variants } from '../../../../db/schema/catalog.ts'
 import { cartLines } from '../../../../db/schema/selling.ts'
 import type { Sellable, Stock, Variant } from '../products/domain.ts'
@@ -76,21 +76,6 @@ const changeStock = (
 }
 const hasEnough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
 const canSubtract = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
-const leavesSome = or(eq(variants.allowBackorder, true), gt(sql`${variants.onHand} - ${variants.reserved}`, quantity))
-const reserveSome = prepareSure(
-  (queries) =>
-    queries
-      .update(variants)
-      .set({ reserved: sql`${variants.reserved} + ${quantity}` })
-      .where(and(eq(variants.id, sql.placeholder('id')), eq(variants.trackInventory, true), leavesSome)),
-  { row: 'id' },
-)
-const uncounted = prepareSureRead((queries) =>
-  queries
-    .select({ one: sql`1`.as('one') })
-    .from(variants)
-    .where(and(eq(variants.id, sql.placeholder('id')), eq(variants.trackInventory, false))),
-)
 /** The variant does not fall to its threshold by this change; see `isLowStock`. */
 const staysAboveThreshold = or(
   isNull(variants.lowStockAt),
@@ -138,17 +123,6 @@ export const stockStore = {
 
   /** Reserves units of a tracked variant that has them or takes backorders. */
   reserve: changeStock({ reserved: sql`${variants.reserved} + ${quantity}` }, and(eq(variants.trackInventory, true), hasEnough)),
-  /**
-   * Reserves units if more remain or backorders are allowed, so that availability does not change. Otherwise the write
-   * throws NothingChanged.
-   */
-  async reserveSome(tx: Writer, id: string, quantity: number): Promise<void> {
-    await tx.run(reserveSome, { id, quantity })
-  },
-  /** The write throws NothingChanged if the variant is gone or tracked. */
-  async assertUncounted(tx: Writer, id: string): Promise<void> {
-    await tx.run(uncounted, { id })
-  },
   /** Releases a reservation. */
   release: changeStock({ reserved: fewerReserved }),
   /** Hands over reserved units. Stock that is no longer tracked may be any number, and stays at or above zero. */

@@ -59,23 +59,6 @@ export async function reserveStock(tx: Writer, deps: StockDeps, lines: readonly 
   return new Set(reserved.flatMap(({ variantId, after }) => (after ? [variantId] : [])))
 }
 
-/**
- * Reserves stock of variants that were just read, without waiting for the result. If their tracking changed or this
- * takes the last unit, the write throws NothingChanged.
- */
-export async function reserveKnownStock(
-  tx: Writer,
-  _deps: StockDeps,
-  lines: readonly (StockLine & { readonly isCounted: boolean })[],
-): Promise<Set<string>> {
-  const counted = new Set(lines.flatMap(({ variantId, isCounted }) => (isCounted ? [variantId] : [])))
-  for (const { variantId, quantity } of mergeLines(lines)) {
-    if (counted.has(variantId)) await store.reserveSome(tx, variantId, quantity)
-    else await store.assertUncounted(tx, variantId)
-  }
-  return counted
-}
-
 /** Releases reservations. */
 export const releaseStock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
   applyToLines(tx, deps, { lines, change: store.release, undo: ({ reserved }, quantity) => ({ reserved: reserved + quantity }) })

@@ -27,7 +27,7 @@ export {
   endLeases,
   failOverCapabilities,
   fetchPaymentStatus,
-  lockPaymentsAsKnown,
+  lockPaymentAsKnown,
   type OperationResult,
   type PaymentAnswer,
   type PaymentOperation,

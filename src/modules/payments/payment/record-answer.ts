@@ -7,10 +7,8 @@ import type { PaymentAnswer } from './service.ts'
 // Records a processor's answer on its payment, inside a write. Repeated, late and reordered answers lead to the same
 // state: a payment only moves forward.
 
-/** `payment`: locked, or as known if `isKnown`; `holder`: the run that asked */
-type RecordedAnswer = { payment: Payment; answer: PaymentAnswer; holder: string; isKnown?: boolean | undefined }
-
-const rowKeyOf = ({ payment, isKnown = false }: Pick<RecordedAnswer, 'payment' | 'isKnown'>) => (isKnown ? { asKnown: payment } : payment)
+/** `payment`: locked; `holder`: the run that asked */
+type RecordedAnswer = { payment: Payment; answer: PaymentAnswer; holder: string }
 
 /**
  * The fields that every answer sets. With a reference, the sealed details are not needed again. The asking run returns
@@ -54,25 +52,25 @@ export async function recordPaymentProgress(
   const shown = clientParameters ? { ...seen, clientParameters: { ...clientParameters } } : seen
   if (!canMoveTo(status, state)) {
     const tells = state === status && (state === 'PENDING' || (state === 'REQUIRES_ACTION' && clientParameters !== undefined))
-    return ((tells || hasNewReferences(noted)) && (await store.change(tx, rowKeyOf(noted), [status], shown))) || payment
+    return ((tells || hasNewReferences(noted)) && (await store.change(tx, payment, [status], shown))) || payment
   }
   const authorized = Math.max(payment.authorized, answer.authorized)
   switch (state) {
     case 'REQUIRES_ACTION':
-      return (await store.move(tx, rowKeyOf(noted), ['PENDING'], state, shown)) ?? payment
+      return (await store.move(tx, payment, ['PENDING'], state, shown)) ?? payment
     case 'AUTHORIZED': {
       const lease = isLeaseFree(payment, holder, now) ? leaseOf(holder, now) : {}
       const held = { ...seen, ...lease, ...reopenedFields, authorized: answer.authorized, failureCode: null }
-      return (await store.move(tx, rowKeyOf(noted), ['PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED'], state, held)) ?? payment
+      return (await store.move(tx, payment, ['PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED'], state, held)) ?? payment
     }
     case 'PROCESSING': {
       const asked = { ...seen, ...reopenedFields, clientParameters: {}, authorized, failureCode: answer.failureCode ?? null }
-      return (await store.move(tx, rowKeyOf(noted), ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'FAILED'], state, asked)) ?? payment
+      return (await store.move(tx, payment, ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'FAILED'], state, asked)) ?? payment
     }
     case 'FAILED':
     case 'VOIDED': {
       const ended = { ...seen, ...endedFields(noted, now), clientParameters: {}, failureCode: answer.failureCode ?? null }
-      return (await store.move(tx, rowKeyOf(noted), openPaymentStatuses, state, ended)) ?? payment
+      return (await store.move(tx, payment, openPaymentStatuses, state, ended)) ?? payment
     }
     case 'PENDING':
     case 'CAPTURED':
@@ -85,7 +83,7 @@ export async function recordPaymentProgress(
 export async function recordNames(tx: Writer, { paymentStore: store, clock }: PaymentDeps, noted: RecordedAnswer): Promise<Payment> {
   const { payment } = noted
   if (payment.processorReference !== null && !hasNewReferences(noted)) return payment
-  return (await store.change(tx, rowKeyOf(noted), [payment.status], answerFields(noted, clock.now()))) ?? payment
+  return (await store.change(tx, payment, [payment.status], answerFields(noted, clock.now()))) ?? payment
 }
 
 /** The fields that a capture sets. */
@@ -104,7 +102,7 @@ export async function returnLease(
 ): Promise<Payment> {
   const { payment, holder } = noted
   if (payment.leaseHolder !== holder) return payment
-  return (await store.change(tx, rowKeyOf(noted), [payment.status], noLease)) ?? payment
+  return (await store.change(tx, payment, [payment.status], noLease)) ?? payment
 }
 
 /**
@@ -121,14 +119,14 @@ export async function recordCapture(
   const taken = captureFields(noted, clock.now())
   const after =
     becomes === 'CAPTURED'
-      ? await store.move(tx, rowKeyOf(noted), [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, {
+      ? await store.move(tx, payment, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, {
           ...taken,
           ...reopenedFields,
           failureCode: null,
         })
       : becomes
-        ? await store.move(tx, rowKeyOf(noted), openPaymentStatuses, becomes, { ...taken, ...endedFields(noted, clock.now()) })
-        : await store.change(tx, rowKeyOf(noted), [payment.status], taken)
+        ? await store.move(tx, payment, openPaymentStatuses, becomes, { ...taken, ...endedFields(noted, clock.now()) })
+        : await store.change(tx, payment, [payment.status], taken)
   if (!after) throw new Error('a payment changed under its lock')
   return after
 }

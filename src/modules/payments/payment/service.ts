@@ -416,10 +416,9 @@ export const endLeases = (tx: Writer, { paymentStore }: PaymentDeps, orderId: st
 export const paymentsWithin = (tx: Writer, { paymentStore }: PaymentDeps, orderId: string): Promise<Payment[]> =>
   paymentStore.ofOrderWithin(tx, orderId)
 
-/** Locks payments without reading them; the write throws NothingChanged if one differs. */
-export async function lockPaymentsAsKnown(tx: Writer, { paymentStore }: PaymentDeps, payments: readonly Payment[]): Promise<void> {
-  for (const payment of payments) await paymentStore.lockAsKnown(tx, payment)
-}
+/** Locks a payment without reading it; the write throws NothingChanged if it differs. */
+export const lockPaymentAsKnown = (tx: Writer, { paymentStore }: PaymentDeps, payment: Payment): Promise<void> =>
+  paymentStore.lockAsKnown(tx, payment)
 
 /** Finds the payment that paid an order. */
 export const capturedPayment = (tx: Writer, { paymentStore }: PaymentDeps, orderId: string): Promise<Payment | undefined> =>

@@ -49,7 +49,7 @@ export function createPaymentStore(
   moved: (tx: Writer, payment: Payment) => void,
 ) {
   return {
-    ...createStateMachine(payments, paymentTransitions, { onChange: (tx, { orderId }) => orderChanged(tx, orderId), onMove: moved, known }),
+    ...createStateMachine(payments, paymentTransitions, { onChange: (tx, { orderId }) => orderChanged(tx, orderId), onMove: moved }),
 
     async insert(tx: Writer, payment: Payment): Promise<void> {
       await insert(tx, payment)

@@ -8,7 +8,6 @@ export {
   type CartCaller,
   cartOf,
   convertCart,
-  convertCartSurely,
   expireCarts,
   forgetCarts,
   isServer,

@@ -229,13 +229,6 @@ export const convertCart = (
   { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,
 ): Promise<boolean> => cartStore.convert(tx, { id, now: clock.now(), updatedAt })
 
-/** Does `convertCart` without awaiting the result: the write throws NothingChanged instead of returning false. */
-export const convertCartSurely = (
-  tx: Writer,
-  { cartStore, clock }: Pick<CartDeps, 'cartStore' | 'clock'>,
-  { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,
-): Promise<void> => cartStore.convertSurely(tx, { id, now: clock.now(), updatedAt })
-
 /**
  * Locks a cart, so that nobody buys it during the write.
  * @returns it; undefined when it is gone

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../../db/engine.ts'
-import { changeOf, insertOf, lockedRowsOf, prepare, rowsOf, sureChangeOf } from '../../../../db/prepared.ts'
+import { changeOf, insertOf, lockedRowsOf, prepare, rowsOf } from '../../../../db/prepared.ts'
 import { cartGiftCards, cartLines, carts, orderGiftCards, orderLines, orders } from '../../../../db/schema/selling.ts'
 import { transitionOf } from '../../../lib/transitions.ts'
 import { type Cart, type CartAccess, type CartLine, cartTransitions, type SoldCart } from './domain.ts'
@@ -41,7 +41,6 @@ const conversion = transitionOf(cartTransitions, 'OPEN', 'CONVERTED')
 /** Matches unexpired carts that are unchanged since they were read. */
 const convertible = and(seenCart, eq(carts.status, conversion.from), gt(carts.expiresAt, sql.placeholder('now')))
 const convertCart = changeOf(carts, convertible)
-const convertCartSurely = sureChangeOf(carts, convertible)
 
 /** The lines in the order in which they were added, and the ids of the gift cards. */
 export type CartContents = { lines: readonly CartLine[]; giftCardIds: readonly string[] }
@@ -156,10 +155,6 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     /** Converts an open cart that is unchanged since `updatedAt`; false otherwise. */
     async convert(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<boolean> {
       return convertCart(tx, { ...personal, status: conversion.to, updatedAt: now }, { which: id, seen: updatedAt, now })
-    },
-    /** Does `convert` without awaiting the result: the write throws NothingChanged instead of returning false. */
-    async convertSurely(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<void> {
-      await convertCartSurely(tx, { ...personal, status: conversion.to, updatedAt: now }, { which: id, seen: updatedAt, now })
     },
     /** Reads and locks a cart. */
     async lock(tx: Writer, id: string): Promise<Cart | undefined> {

@@ -65,21 +65,19 @@ const usesOf = prepare((queries) =>
     .from(discountUses)
     .where(valuesOf(discountUses, ['discountId', 'mode', 'customer'])),
 )
-const use = prepareCheckedChange(
-  (queries) =>
-    queries
-      .update(discounts)
-      .set({ used: sql`${discounts.used} + 1` })
-      .where(
-        and(
-          valuesOf(discounts, ['id']),
-          there,
-          eq(discounts.status, 'ACTIVE'),
-          or(isNull(discounts.endsAt), gt(discounts.endsAt, placed('now'))),
-          sql`${discounts.used} < ${discounts.usageLimit}`,
-        ),
+const use = prepareCheckedChange((queries) =>
+  queries
+    .update(discounts)
+    .set({ used: sql`${discounts.used} + 1` })
+    .where(
+      and(
+        valuesOf(discounts, ['id']),
+        there,
+        eq(discounts.status, 'ACTIVE'),
+        or(isNull(discounts.endsAt), gt(discounts.endsAt, placed('now'))),
+        sql`${discounts.used} < ${discounts.usageLimit}`,
       ),
-  { row: 'id' },
+    ),
 )
 const giveBackUse = prepare((queries) =>
   queries

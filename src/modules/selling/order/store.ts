@@ -88,31 +88,27 @@ const prepared = {
       .values({ shopId: sql.placeholder('shopId'), last: 0 })
       .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last}` } }),
   ),
-  drawNumber: prepare(
-    (queries) =>
-      queries
-        .insert(orderNumbers)
-        .values({ shopId: sql.placeholder('shopId'), last: 1 })
-        .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } }),
-    { row: 'shopId' },
+  drawNumber: prepare((queries) =>
+    queries
+      .insert(orderNumbers)
+      .values({ shopId: sql.placeholder('shopId'), last: 1 })
+      .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } }),
   ),
 }
 const locked = lockedRowsOf(orders, ['id'])
 const { number: _number, ...orderColumns } = getTableColumns(orders)
 /** Takes the number that the same write drew before it. */
-const insertOrder = prepare(
-  (queries) =>
-    queries
-      .insert(orders)
-      .values({
-        ...(Object.fromEntries(Object.keys(orderColumns).map((name) => [name, sql.placeholder(name)])) as unknown as Order),
-        number: sql`(select last from order_numbers where shop_id = ${sql.placeholder('shopId')})`,
-        // Going live locks the number's row, so the shop's mode may have changed since the request began. Null is
-        // refused.
-        mode: sql`(select mode from shops where id = ${sql.placeholder('shopId')} and mode = ${sql.placeholder('mode')})`,
-      })
-      .returning({ number: orders.number }),
-  'behind',
+const insertOrder = prepare((queries) =>
+  queries
+    .insert(orders)
+    .values({
+      ...(Object.fromEntries(Object.keys(orderColumns).map((name) => [name, sql.placeholder(name)])) as unknown as Order),
+      number: sql`(select last from order_numbers where shop_id = ${sql.placeholder('shopId')})`,
+      // Going live locks the number's row, so the shop's mode may have changed since the request began. Null is
+      // refused.
+      mode: sql`(select mode from shops where id = ${sql.placeholder('shopId')} and mode = ${sql.placeholder('mode')})`,
+    })
+    .returning({ number: orders.number }),
 )
 const lockedRefund = lockedRowsOf(refunds, ['id'])
 const inserts = {
@@ -182,7 +178,6 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
   const orderMoves = createStateMachine(orders, orderTransitions, {
     onChange: (tx, order) => changed(tx, order.id),
     onMove: counts.order,
-    known,
   })
   const disputeMoves = createStateMachine(disputes, disputeTransitions, { onChange: (tx, { orderId }) => changed(tx, orderId) })
   const refundMoves = createStateMachine(refunds, refundTransitions, {

@@ -1,12 +1,12 @@
-import { isNullViolation, NothingChanged, type Writer } from '../../../../../db/engine.ts'
-import { groupedLocking, locking } from '../../../../core/command-context.ts'
+import { isNullViolation, type Writer } from '../../../../../db/engine.ts'
+import { locking } from '../../../../core/command-context.ts'
 import { AppError } from '../../../../core/errors.ts'
 import { pick } from '../../../../lib/objects.ts'
-import { reserveKnownStock, reserveStock } from '../../../catalog/products/index.ts'
+import { reserveStock } from '../../../catalog/products/index.ts'
 import { countOrder } from '../../../customers/customer/index.ts'
 import { isOpenPayment, type PaymentChoice } from '../../../payments/payment/domain.ts'
 import { createPayment, paymentsWithin } from '../../../payments/payment/index.ts'
-import { type CartSnapshot, convertCart, convertCartSurely, type Priced } from '../../cart/index.ts'
+import { type CartSnapshot, convertCart, type Priced } from '../../cart/index.ts'
 import { orderDiscount } from '../../discount/domain.ts'
 import { takeDiscounts, userOf } from '../../discount/index.ts'
 import { holdGiftCards } from '../../gift-card/index.ts'
@@ -61,32 +61,18 @@ export async function placeOrder(
   // Discounts need their counts and limits read in any case.
   const customer = priced.discounts.length > 0 ? await userOf(deps, { shopId, customerId, email }) : undefined
   const purchase = { snapshot, mode, priced, email, placedFrom, customer }
-  const place = (isKnown: boolean) =>
-    deps.db.write(
-      async (tx) => {
-        const draft = orderOf(deps.newId('order'), purchase, choice, deps.clock.now())
-        const { id, total, currency } = draft
-        const reserved = await (isKnown ? takeOptimistically : takeChecked)(tx, deps, purchase, draft)
-        const [lines, giftCards] = [linesOf(id, snapshot, priced, reserved), cardsOf(id, priced)]
-        const inserted = await deps.orderStore.insert(tx, draft, lines, giftCards)
-        await findingStore.add(tx, draft, searchWordsOf(draft, lines, []))
-        if (isKnown) await assertWithinLimits(tx, deps, draft)
-        const payments = draft.amountDue > 0 ? [await createPayment(tx, deps, { order: draft, choice, holder: context.holder })] : []
-        const events: OrderEvent[] = []
-        await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } }, events)
-        return { draft, payments, inserted, lines, giftCards, events }
-      },
-      isKnown ? groupedLocking('place', snapshot.cart.shopId) : locking,
-    )
-  // Gift cards need their balances read first.
-  const placing =
-    priced.draws.length > 0 || customer !== undefined
-      ? place(false)
-      : place(true).catch((error: unknown) => {
-          if (!(error instanceof NothingChanged)) throw error
-          // The data changed since it was read. The checked write finds out what, and tells the shopper.
-          return place(false)
-        })
+  const placing = deps.db.write(async (tx) => {
+    const draft = orderOf(deps.newId('order'), purchase, choice, deps.clock.now())
+    const { id, total, currency } = draft
+    const reserved = await takeResources(tx, deps, purchase, draft)
+    const [lines, giftCards] = [linesOf(id, snapshot, priced, reserved), cardsOf(id, priced)]
+    const inserted = await deps.orderStore.insert(tx, draft, lines, giftCards)
+    await findingStore.add(tx, draft, searchWordsOf(draft, lines, []))
+    const payments = draft.amountDue > 0 ? [await createPayment(tx, deps, { order: draft, choice, holder: context.holder })] : []
+    const events: OrderEvent[] = []
+    await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } }, events)
+    return { draft, payments, inserted, lines, giftCards, events }
+  }, locking)
   const { draft, inserted, payments, ...parts } = await placing.catch(refuseGoneLive)
   for (const { id: unsent } of payments) context.unsentPayments.add(unsent)
   const order = { ...draft, number: await inserted.number }
@@ -95,19 +81,17 @@ export async function placeOrder(
 }
 
 /**
- * Takes what an order needs besides its own rows, in the global lock order: cart, variants with their totals, gift
- * cards, discounts, customer totals. The shop's next number comes last, since all its orders wait for it.
+ * Takes what an order needs besides its own rows, in the lock order. The shop's next number comes last, since all its
+ * orders wait for it. Each row is checked.
  * @returns the ids of the variants whose stock is counted
+ * @throws AppError that names the obstacle
  */
-type TakeResources = (
+async function takeResources(
   tx: Writer,
   deps: OrderDeps,
-  purchase: Purchase & { customer?: string | undefined },
+  { snapshot: { cart, items }, priced, customer }: Purchase & { customer: string | undefined },
   draft: Omit<Order, 'number'>,
-) => Promise<Set<string>>
-
-/** Reads each row, checks it, and throws an error that names the obstacle. */
-const takeChecked: TakeResources = async (tx, deps, { snapshot: { cart, items }, priced, customer }, draft) => {
+): Promise<Set<string>> {
   const { id, currency, mode } = draft
   const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
   const converted = convertCart(tx, deps, cart)
@@ -122,23 +106,6 @@ const takeChecked: TakeResources = async (tx, deps, { snapshot: { cart, items },
   if (customer !== undefined) await takeDiscounts(tx, deps, { orderId: id, mode, counted: priced.discounts, customer })
   if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency, mode })
   if (await isClose) await assertBelowLimits(tx, deps, draft)
-  return reserved
-}
-
-/**
- * Takes everything without waiting for a read, if nothing changed since the cart was read. On PostgreSQL the order is
- * then one round trip, and the shop's number is locked only for the server's own work. Otherwise the write throws
- * NothingChanged.
- */
-const takeOptimistically: TakeResources = async (tx, deps, { snapshot: { cart, items } }, { currency, mode }) => {
-  const wanted = items.map(({ line: { variantId, quantity }, sellable }) => ({
-    variantId,
-    quantity,
-    isCounted: sellable?.variant.trackInventory ?? true,
-  }))
-  await convertCartSurely(tx, deps, cart)
-  const reserved = await reserveKnownStock(tx, deps, wanted)
-  if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency, mode })
   return reserved
 }
 
@@ -184,25 +151,13 @@ export async function startNewPayment(deps: OrderDeps, order: Order, choice: Pay
 /** Concurrent orders do not see each other. Within this distance of a limit they are counted one after the other. */
 const limitMargin = 64
 
-/** The limits on orders by the shop's shoppers, from an address and of a cart, less `room`. */
-const limitsOf = ({ config }: OrderDeps, room: number) => ({
-  shopMax: Math.max(0, config.unpaidOrdersPerShop - room),
-  addressMax: Math.max(0, config.unpaidOrdersPerAddress - room),
-  cartMax: ordersPerCartMax,
-})
-
 /** Whether at most `room` more orders may be placed. The cart's row is locked. */
-const exceedsLimits = (tx: Writer, deps: OrderDeps, order: OrderLimitKey, room: number) => {
-  const { shopMax, addressMax, cartMax } = limitsOf(deps, room + 1)
-  return openOrderLimitsStore.areMoreThan(tx, order, { shopMax, addressMax, cartMax: cartMax - 1 })
-}
-
-/**
- * Makes the write throw NothingChanged if the order exceeds a limit. The order has its number, so no other order of
- * the shop is being placed.
- */
-const assertWithinLimits = (tx: Writer, deps: OrderDeps, order: OrderLimitKey): Promise<void> =>
-  openOrderLimitsStore.assertNoMoreThan(tx, order.placedFrom === null ? { ...order, shopId: null } : order, limitsOf(deps, 0))
+const exceedsLimits = (tx: Writer, { config }: OrderDeps, order: OrderLimitKey, room: number) =>
+  openOrderLimitsStore.areMoreThan(tx, order, {
+    shopMax: Math.max(0, config.unpaidOrdersPerShop - room - 1),
+    addressMax: Math.max(0, config.unpaidOrdersPerAddress - room - 1),
+    cartMax: ordersPerCartMax - 1,
+  })
 
 /**
  * Whether `assertBelowLimits` must count exactly.

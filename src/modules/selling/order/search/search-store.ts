@@ -32,19 +32,17 @@ type NumberRange = { readonly first: number; readonly last: number }
 
 /** Reads the row that the same write inserted. */
 const ownNumber = sql`(select number from orders where id = ${sql.placeholder('id')})`
-const noteDay = prepare(
-  (queries) =>
-    queries
-      .insert(orderDays)
-      .values({ shopId: sql.placeholder('shopId'), day: sql.placeholder('day'), first: ownNumber, last: ownNumber })
-      .onConflictDoUpdate({
-        target: [orderDays.shopId, orderDays.day],
-        set: {
-          first: sql`case when excluded.first < order_days.first then excluded.first else order_days.first end`,
-          last: sql`case when excluded.last > order_days.last then excluded.last else order_days.last end`,
-        },
-      }),
-  'behind',
+const noteDay = prepare((queries) =>
+  queries
+    .insert(orderDays)
+    .values({ shopId: sql.placeholder('shopId'), day: sql.placeholder('day'), first: ownNumber, last: ownNumber })
+    .onConflictDoUpdate({
+      target: [orderDays.shopId, orderDays.day],
+      set: {
+        first: sql`case when excluded.first < order_days.first then excluded.first else order_days.first end`,
+        last: sql`case when excluded.last > order_days.last then excluded.last else order_days.last end`,
+      },
+    }),
 )
 
 type SearchedOrder = Pick<Order, 'id' | 'shopId' | 'createdAt'>

@@ -3,15 +3,9 @@
  * that all of them take what they lock in one order, and insert their rows by one statement a table.
  */
 import type { Compiled, Prepared, Values, Writer } from '../engine.ts'
+import { lockRankOf } from '../schema/lock-order.ts'
 import { assertOpen, asWork, newWork, type Work } from '../write-work.ts'
 import type { QueryResult, Statement } from './wire.ts'
-
-/**
- * In which works lock rows, see db/README.md. Other tables come after these, and the order number, for which all orders
- * of a shop wait, comes last.
- */
-const tablesInOrder = ['carts', 'orders', 'payments', 'refunds', 'variants', 'products', 'gift_cards', 'discounts', 'customer_totals']
-const lastTable = 'order_numbers'
 
 /** What a work has sent, as far as it is noted. */
 type RecordedStatement = {
@@ -98,7 +92,7 @@ function lockPositionsOf(noted: readonly RecordedStatement[]): { taking: Ordered
       // It would have to come behind rows that come last.
       if (insertedInto.has(table)) return undefined
       const row = `${table} ${one.values[by]}`
-      const next = { rank: rankOf(table), row }
+      const next = { rank: lockRankOf(table), row }
       if (!taken.has(row)) {
         if (isBefore(next, place)) return undefined
         taken.add(row)
@@ -108,12 +102,6 @@ function lockPositionsOf(noted: readonly RecordedStatement[]): { taking: Ordered
     taking.push({ ...one, place })
   }
   return { taking, inserting }
-}
-
-function rankOf(table: string): number {
-  if (table === lastTable) return tablesInOrder.length + 1
-  const rank = tablesInOrder.indexOf(table)
-  return rank < 0 ? tablesInOrder.length : rank
 }
 
 const isBefore = (a: LockPosition, b: LockPosition): boolean => a.rank < b.rank || (a.rank === b.rank && a.row < b.row)

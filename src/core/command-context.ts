@@ -16,7 +16,7 @@ export const system: Actor = { id: 'system' }
  */
 export type Write = <T>(work: (tx: Writer) => Promise<T>, options?: WriteOptions) => Promise<T>
 
-/** Options of writes that lock rows before they read them. `db/README.md` gives the lock order. */
+/** Options of writes that lock rows before they read them. `db/schema/lock-order.ts` gives the order. */
 export const locking = { isolation: 'locking' } as const
 /**
  * Like `locking`, for frequent writes that wait for nothing. Writes with the same `what` and shop may share a commit.

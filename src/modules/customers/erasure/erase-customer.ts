@@ -41,7 +41,7 @@ export async function eraseCustomer(
   const table = await loadProvinceTable()
   const entry = { action: 'customer.erased', subject: customerId }
   const at = await audited(deps, withLocks(deps, by), entry, async (tx, tell) => {
-    // The global lock order: carts, the customer, orders.
+    // In the lock order: carts before orders.
     await store.lockCarts(tx, related.cartIds)
     const customer = await lockCustomer(tx, deps, customerId)
     if (!customer) throw noSuchCustomer()

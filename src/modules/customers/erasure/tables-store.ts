@@ -42,7 +42,7 @@ const forEachOrderChunk = ({ orders: target }: ErasureTarget, work: (ids: string
   )
 
 /**
- * Erases the rows of each table inside one write, in the global lock order: carts first. Tables that are not here have
+ * Erases the rows of each table inside one write, in the lock order: carts first. Tables that are not here have
  * no personal data of shoppers: columns.ts lists all, and a test compares both with the schema. Idempotent.
  */
 export const erasers = {

@@ -52,7 +52,7 @@ export const ledgerStore = {
       .where(and(isNull(usdCents), eq(transactions.currency, currency), gte(rateDay, span.from), lte(rateDay, span.to)))
       .limit(limit)
   },
-  /** Locks the orders of rows in the global lock order. */
+  /** Locks the orders of rows in the lock order. */
   async holdOrders(tx: Writer, rows: readonly Transaction[]): Promise<void> {
     for (const id of [...new Set(rows.map(({ orderId }) => orderId))].sort()) await tx.first(lockedOrder, { id })
   },

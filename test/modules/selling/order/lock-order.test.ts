@@ -2,10 +2,14 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
+import type { Writer } from '../../../../db/engine.ts'
+import { updateOf, valuesOf } from '../../../../db/prepared.ts'
+import { carts, orders } from '../../../../db/schema/selling.ts'
 import { locking } from '../../../../src/core/command-context.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
 import { customerIn } from '../../../support/customers.ts'
+import { watchLockOrder } from '../../../support/lock-order.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -99,6 +103,31 @@ async function scene(app: TestApp) {
   }
   return { shop, does, rows, plate }
 }
+
+const changeCart = updateOf(carts, valuesOf(carts, ['id']))
+const changeOrder = updateOf(orders, valuesOf(orders, ['id']))
+
+test('a write that changes a cart after an order breaks the order of the schema, and the other way round keeps it', async () => {
+  await using app = await testApp()
+  const violations = watchLockOrder(app.deps.db)
+  const cart = (tx: Writer) => changeCart(tx, { updatedAt: 1 }, { id: 'cart' })
+  const order = (tx: Writer) => changeOrder(tx, { updatedAt: 1 }, { id: 'order' })
+  await app.deps.db.write(async (tx) => [await cart(tx), await order(tx), await cart(tx)], locking)
+  expect(violations).toEqual([])
+  await app.deps.db.write(async (tx) => [await order(tx), await cart(tx)], locking)
+  expect(violations).toEqual(['carts after orders'])
+})
+
+test.skipIf(engine !== 'postgres')('sales, refunds, cancellations and changes of stock lock rows in the order of the schema', async () => {
+  await using app = await testApp()
+  const violations = watchLockOrder(app.deps.db)
+  const { shop, does } = await scene(app)
+  for (const act of Object.values(does)) expect((await act()).status).toBeLessThan(500)
+  await shop.checkout(await shop.cart({}), { paymentToken: 'tok_action' })
+  app.clock.advance(48 * 60 * 60_000)
+  await app.jobs.closeOrders()
+  expect(violations).toEqual([])
+})
 
 test.skipIf(engine !== 'postgres').each<[keyof Scene['rows'], keyof Scene['does'], keyof Scene['does']]>([
   ['the gift card', 'a guest with the card', 'a guest who buys the last white one'],

@@ -42,7 +42,7 @@ export async function applyRefundEffects(tx: Writer, deps: OrderDeps, moved: Ref
   await recordMovements(tx, deps, movements, { isCounted: counts, mode: order.mode })
   if (purpose === 'LATE_CAPTURE') return
   const after = await addToOrderTotals(tx, deps, { order, amount, onCards: isNew ? refund.giftCardAmount : 0 })
-  // In the global lock order: variants, gift cards, customer totals.
+  // In the lock order.
   if (isNew) {
     await restockRefund(tx, deps, { order, refund })
     await refundGiftCards(tx, deps, { orderId: order.id, refundId: id, amounts: refund.giftCards })

@@ -100,7 +100,7 @@ const scopeOf = ({ request, principal, shop }: KeyScope): string =>
 
 /** Stores only that the request was processed, not the response. */
 const withoutAnswer = (claim: Claim): Claim =>
-  claim.kind === 'claimed' ? { ...claim, keep: (tx, status, _answer, isSure) => claim.keep(tx, status, null, isSure) } : claim
+  claim.kind === 'claimed' ? { ...claim, keep: (tx, status) => claim.keep(tx, status, null) } : claim
 
 /** Without a key nothing is stored. */
 const storesNothing: Pick<Attempt, 'storeAnswer' | 'storeRefusal'> = {
@@ -139,9 +139,9 @@ async function perform<T>(claim: Claim, status: number, write: Write, run: Resum
 
 async function runAndStore<T>(claim: Claim & { kind: 'claimed' }, status: number, write: Write, run: Resumable<T>): Promise<T> {
   let stored: { readonly answer: unknown } | undefined
-  const keep = async (tx: Writer, answer: unknown, isSure?: boolean) => {
+  const keep = async (tx: Writer, answer: unknown) => {
     if (stored) throw new Error('an idempotent request has one write that stores its answer')
-    await claim.keep(tx, status, answer, isSure)
+    await claim.keep(tx, status, answer)
     tx.afterCommit(() => {
       stored = { answer }
     })

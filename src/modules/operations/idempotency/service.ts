@@ -109,8 +109,7 @@ export function createIdempotency({
     return {
       kind: 'claimed',
       resumed,
-      keep: async (tx, status, answer, isSure = false) => {
-        if (isSure) return store.answerSurely(tx, owned, sealed(status, answer))
+      keep: async (tx, status, answer) => {
         const isOwned = await store.answer(tx, owned, sealed(status, answer))
         if (!isOwned) throw new AppError('CONFLICT', 'Another request under this idempotency-key took over')
         tx.afterCommit(() => void atWork.delete(owned.attempt))

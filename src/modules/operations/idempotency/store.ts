@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNotNull, isNull, like, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
-import { changeOf, insertOf, lockedRowsOf, prepare, sureChangeOf, valuesOf } from '../../../../db/prepared.ts'
+import { changeOf, insertOf, lockedRowsOf, prepare, valuesOf } from '../../../../db/prepared.ts'
 import { idempotencyKeys } from '../../../../db/schema/people.ts'
 
 export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
@@ -13,7 +13,6 @@ const unanswered = and(valuesOf(idempotencyKeys, ['scope', 'key', 'attempt']), i
 const insert = insertOf(idempotencyKeys, 'skip')
 const find = lockedRowsOf(idempotencyKeys, ['scope', 'key'])
 const answer = changeOf(idempotencyKeys, unanswered)
-const answerSurely = sureChangeOf(idempotencyKeys, unanswered, 'key')
 const handOver = changeOf(idempotencyKeys, unanswered)
 const renew = changeOf(idempotencyKeys, and(unanswered, gt(idempotencyKeys.leaseUntil, sql.placeholder('now'))))
 const release = prepare((queries) => queries.delete(idempotencyKeys).where(unanswered))
@@ -34,10 +33,6 @@ export const idempotencyStore = {
   /** Returns false if another attempt took over or an answer is stored. */
   async answer(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<boolean> {
     return answer(tx, { sealedAnswer }, { scope, key, attempt })
-  },
-  /** Does not wait for the result. The write throws NothingChanged if the row did not match. */
-  async answerSurely(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<void> {
-    await answerSurely(tx, { sealedAnswer }, { scope, key, attempt })
   },
   /** Ends the lease of an attempt. */
   async handOver(tx: Writer, { scope, key, attempt }: Attempt): Promise<void> {

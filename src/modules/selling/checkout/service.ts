@@ -93,9 +93,9 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   // Outside the write: the first call creates the instance key.
   const { urlOf } = await deps.orderLinks.ready()
   const showsPersonalData = isSameRequest || cart.customerId !== null
-  const context = requestSagaContext(deps, attempt.key, async (tx, order, isSure) => {
+  const context = requestSagaContext(deps, attempt.key, async (tx, order) => {
     const answer = answerOf(withoutReasons(orderView(order, urlOf(order.order.id))), order.payments, showsPersonalData)
-    await attempt.storeAnswer(tx, answer, isSure)
+    await attempt.storeAnswer(tx, answer)
     tx.afterCommit(() => {
       storedAnswer = answer
     })

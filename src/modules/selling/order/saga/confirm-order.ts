@@ -84,7 +84,7 @@ export async function recordSale(
   if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
   const whole = events &&
     refunds && { order: confirmed, lines, giftCards, events, payments, refunds, disputes: [], fulfilments: [], notes: [] }
-  if (whole) await context?.storeResponse?.(tx, whole, trail !== undefined)
+  if (whole) await context?.storeResponse?.(tx, whole)
   return { order: confirmed, payments }
 }
 

@@ -132,7 +132,7 @@ async function recordOnPlacedOrder(deps: OrderDeps, placedOrder: PlacedOrder, re
         })
         return saga
       },
-      groupedLocking(received.answer.captured > 0 ? 'take' : 'note', placedOrder.order.shopId),
+      received.answer.captured > 0 ? locking : groupedLocking('note', placedOrder.order.shopId),
     )
   } catch (error) {
     if (isDatabaseAway(error)) throw error

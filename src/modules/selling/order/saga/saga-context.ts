@@ -27,11 +27,8 @@ export type SagaContext = {
   hasFallenBack?: boolean
   /** The order, if this run placed it. */
   placedOrder?: PlacedOrder | undefined
-  /**
-   * Stores the response of a request, in the write that confirms the order.
-   * @param isSure true if nothing awaits the result: the write throws NothingChanged if it fails
-   */
-  readonly storeResponse?: ((tx: Writer, sold: FullOrder, isSure: boolean) => Promise<void>) | undefined
+  /** Stores the response of a request, in the write that confirms the order. */
+  readonly storeResponse?: ((tx: Writer, sold: FullOrder) => Promise<void>) | undefined
 }
 
 /** Creates the context of a background run. */

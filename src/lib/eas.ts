@@ -5,12 +5,12 @@ export type SchemaName = (typeof schemaNames)[number]
 export const isSchemaName = (value: unknown): value is SchemaName => schemaNames.some((name) => name === value)
 
 /** The registered schema texts. A schema's uid is the hash of its text. */
-export const schemaTexts: Readonly<Record<SchemaName, string>> = {
+export const schemaTexts = {
   A: 'bytes32 merchantRef,string shopUrl,uint8 method,bytes32 evidenceHash,uint64 verifiedAt',
   B: 'bytes32 merchantRef,bytes32 lenderRef,bytes32 methodologyHash,uint8 tier,uint64 ceilingUsdCents,uint8 operationalRisk,bytes32 inputsHash,uint64 assessedAt',
   C: 'bytes32 merchantRef,bytes32 loanRef,uint8 outcome,uint64 amountUsdCents,uint64 dueAt,uint64 settledAt',
   D: 'bytes32 providerRef,bytes32 subjectRef,uint8 archetype,uint8 claimType,uint32 observations,uint64 periodStart,uint64 periodEnd,bytes32 evidenceHash',
-}
+} as const satisfies Record<SchemaName, string>
 
 /**
  * keccak256 of the packed text, no resolver, revocable: equal on every chain. A test compares them with the registry.

@@ -6,8 +6,7 @@ import { errorIn, isAnswerTo } from './answers.ts'
 import { failureOf, Refusal, retryAfterOf, unreachable } from './failures.ts'
 
 /** Larger responses are refused, and the range is made smaller. */
-export const answerMaxBytes = 16 * 1024 * 1024
-const timeoutMs = 20_000
+const answerMaxBytes = 16 * 1024 * 1024
 
 export type NodeSettings = {
   /** It may hold a key: only its host is shown. */
@@ -22,48 +21,39 @@ export type NodeSettings = {
 }
 
 export type ClientSettings = Omit<NodeSettings, 'chainId'>
-type Options = {
-  /** Sends all requests of one moment as one JSON-RPC batch. */
-  readonly batch?: boolean
-  /** Called with each response's length before parsing. @returns a function that yields to other work */
-  readonly arrived?: (bytes: number) => Promise<() => Promise<unknown>>
-}
-
 /** Explicit type arguments: inferring them exceeds TypeScript's depth limit. */
 export type ChainClient = PublicClient<HttpTransport, undefined, undefined, undefined, undefined>
 
-/**
- * viem batches by URL, so each client has a unique one. viem never gets the node's URL, so its messages cannot contain
- * it.
- */
+/** viem batches by URL, so each client has a unique one. viem never gets the node's URL, which may contain a key. */
 let clients = 0
 
+/**
+ * @param batch sends all requests of one moment as one JSON-RPC batch
+ * @param count is called with the length of each response
+ */
 export function createClient(
-  { url, safeFetch, signal, now, ...settings }: ClientSettings,
-  { batch = false, arrived }: Options = {},
+  { url, safeFetch, signal, now, timeoutMs = 20_000 }: ClientSettings,
+  batch = false,
+  count?: (bytes: number) => void,
 ): ChainClient {
   async function fetchFn(_: unknown, init?: { readonly body?: unknown }): Promise<Response> {
     const body = String(init?.body)
     const { status, headers, bytes } = await safeFetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body,
-      timeoutMs: settings.timeoutMs ?? timeoutMs,
-      bytesMax: answerMaxBytes,
-      trusted: true,
-      ...(signal ? { signal } : {}),
+      ...{ body, timeoutMs, bytesMax: answerMaxBytes, trusted: true, ...(signal ? { signal } : {}) },
     }).catch((error: unknown): never => {
       const isTooLarge = error instanceof OutgoingError && error.kind === 'answer too large' && body.includes('"eth_getLogs"')
       throw isTooLarge ? new NodeError('RANGE', `an answer of more than ${answerMaxBytes} bytes`) : unreachable(error)
     })
-    const yieldThread = await arrived?.(bytes.length)
+    count?.(bytes.length)
     const text = new TextDecoder().decode(bytes)
     const answer = parseJson(text)
+    const isAnswer = isAnswerTo(JSON.parse(body), answer)
     const error = errorIn(answer) ?? (Array.isArray(answer) && (status !== 200 || answer.length === 1) ? errorIn(answer[0]) : undefined)
-    if (status !== 200 || (error && !isAnswerTo(JSON.parse(body), answer)))
+    if (status !== 200 || (error && !isAnswer))
       throw new Refusal({ status, ...(error ?? { code: undefined, message: text }), retryAfterMs: retryAfterOf(headers, now()) })
-    if (!isAnswerTo(JSON.parse(body), answer)) throw new NodeError('FAULT', 'it answered what is no answer to a batch')
-    await yieldThread?.()
+    if (!isAnswer) throw new NodeError('FAULT', 'it answered what is no answer to a batch')
     return new Response(text, { headers: { 'content-type': 'application/json' } })
   }
   return createPublicClient<HttpTransport, undefined, undefined, undefined, undefined>({
@@ -87,30 +77,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Returns the refusal of a node behind an error of viem; undefined for other errors. */
-export function refusalIn(error: unknown): Refusal | undefined {
-  if (!(error instanceof BaseError)) return undefined
-  const cause = error.walk((inner) => inner instanceof Refusal || inner instanceof RpcRequestError)
-  if (cause instanceof Refusal) return cause
-  return cause instanceof RpcRequestError ? new Refusal({ status: 200, code: cause.code, message: cause.details }) : undefined
-}
-
-function nodeErrorWithin(error: unknown): NodeError | undefined {
-  const cause = error instanceof BaseError ? error.walk((inner) => inner instanceof NodeError) : undefined
-  return cause instanceof NodeError ? cause : undefined
-}
-
-/** Whether a node did not answer or refused; false if viem rejected its answer. */
-export const isNodeFailure = (error: unknown): boolean => nodeErrorWithin(error) !== undefined || refusalIn(error) !== undefined
-
-/**
- * Returns the failure of a node behind an error of viem; undefined if the node answered and viem rejected the answer.
- */
-export function nodeErrorIn(error: unknown, url: string): NodeError | undefined {
-  const cause = nodeErrorWithin(error)
-  if (cause) return cause
-  const refusal = refusalIn(error)
-  return refusal && failureOf(refusal, undefined, url)
+/** Returns the failure or refusal of a node behind an error of viem; undefined if viem rejected the answer. */
+export function failureIn(error: unknown): NodeError | Refusal | undefined {
+  const isFailure = (inner: unknown) => inner instanceof NodeError || inner instanceof Refusal || inner instanceof RpcRequestError
+  const cause: unknown = error instanceof BaseError ? error.walk(isFailure) : undefined
+  if (cause instanceof RpcRequestError) return new Refusal({ code: cause.code, message: cause.details })
+  return cause instanceof NodeError || cause instanceof Refusal ? cause : undefined
 }
 
 /** A node. Only its host may be shown. `ask` throws NodeError if the node does not respond or refuses. */
@@ -120,12 +92,10 @@ export function connect(settings: ClientSettings): Connection {
   const client = createClient(settings)
   return {
     host: new URL(settings.url).host,
-    async ask(work) {
-      try {
-        return await work(client)
-      } catch (error) {
-        throw nodeErrorIn(error, settings.url) ?? error
-      }
-    },
+    ask: (work) =>
+      work(client).catch((error: unknown): never => {
+        const failure = failureIn(error)
+        throw failure instanceof Refusal ? failureOf(failure.response, undefined, settings.url) : (failure ?? error)
+      }),
   }
 }

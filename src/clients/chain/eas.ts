@@ -4,7 +4,9 @@
  */
 import {
   type AbiParameter,
+  type AbiParameterToPrimitiveType,
   BaseError,
+  type ContractFunctionReturnType,
   ContractFunctionRevertedError,
   decodeAbiParameters,
   decodeFunctionResult,
@@ -13,6 +15,7 @@ import {
   encodePacked,
   type Hex,
   keccak256,
+  type ParseAbiParameters,
   parseAbi,
   parseAbiParameters,
   parseEventLogs,
@@ -21,7 +24,7 @@ import {
   zeroHash,
 } from 'viem'
 import { type SchemaName, schemaTexts, schemaUids, zeroAddress } from '../../lib/eas.ts'
-import { type Connection, isNodeFailure } from './client.ts'
+import { type Connection, failureIn } from './client.ts'
 
 const abi = parseAbi([
   'struct RequestData { address recipient; uint64 expirationTime; bool revocable; bytes32 refUID; bytes data; uint256 value; }',
@@ -45,45 +48,16 @@ const abi = parseAbi([
   'error NotPayable()',
 ])
 
-/** The fields of each schema, in the order of its text. Times are seconds, amounts are cents. */
+type Named<Parameters> = Extract<Parameters extends readonly unknown[] ? Parameters[number] : never, AbiParameter & { name: string }>
+/** The fields of each schema. Times are seconds, amounts are cents. */
 export type Statements = {
-  A: { merchantRef: Hex; shopUrl: string; method: number; evidenceHash: Hex; verifiedAt: bigint }
-  B: {
-    merchantRef: Hex
-    lenderRef: Hex
-    methodologyHash: Hex
-    tier: number
-    ceilingUsdCents: bigint
-    operationalRisk: number
-    inputsHash: Hex
-    assessedAt: bigint
-  }
-  C: { merchantRef: Hex; loanRef: Hex; outcome: number; amountUsdCents: bigint; dueAt: bigint; settledAt: bigint }
-  D: {
-    providerRef: Hex
-    subjectRef: Hex
-    archetype: number
-    claimType: number
-    observations: number
-    periodStart: bigint
-    periodEnd: bigint
-    evidenceHash: Hex
+  [Name in SchemaName]: {
+    [Field in Named<ParseAbiParameters<(typeof schemaTexts)[Name]>> as Field['name']]: AbiParameterToPrimitiveType<Field>
   }
 }
 
 /** Times are seconds; 0 means never. Addresses are in lower case. */
-export type Attestation = {
-  uid: Hex
-  schema: Hex
-  time: bigint
-  expirationTime: bigint
-  revocationTime: bigint
-  refUID: Hex
-  recipient: Hex
-  attester: Hex
-  revocable: boolean
-  data: Hex
-}
+export type Attestation = ContractFunctionReturnType<typeof abi, 'view', 'getAttestation'>
 
 export type AttestationRequest = {
   schema: Hex
@@ -102,30 +76,22 @@ export const refOf = (id: string): Hex => keccak256(stringToBytes(id))
 /** Computes the uid of a revocable schema without a resolver. */
 export const uidOfSchema = (text: string): Hex => keccak256(encodePacked(['string', 'address', 'bool'], [text, zeroAddress, true]))
 
-const parameters: Readonly<Record<SchemaName, readonly AbiParameter[]>> = {
-  A: parseAbiParameters(schemaTexts.A),
-  B: parseAbiParameters(schemaTexts.B),
-  C: parseAbiParameters(schemaTexts.C),
-  D: parseAbiParameters(schemaTexts.D),
-}
+const parametersOf = (schema: SchemaName): readonly AbiParameter[] => parseAbiParameters(schemaTexts[schema] as string)
 
 /** @throws if a value does not fit its type */
-export const encodeStatement = <Name extends SchemaName>(schema: Name, statement: Statements[Name]): Hex =>
-  encode(parameters[schema], statement)
-
-const encode = (types: readonly AbiParameter[], values: Readonly<Record<string, unknown>>): Hex =>
-  encodeAbiParameters(
-    types,
-    types.map(({ name = '' }) => values[name]),
-  )
+export function encodeStatement<Name extends SchemaName>(schema: Name, statement: Statements[Name]): Hex {
+  const types = parametersOf(schema)
+  const values = types.map(({ name = '' }) => (statement as Readonly<Record<string, unknown>>)[name])
+  return encodeAbiParameters(types, values)
+}
 
 /** Decodes the data of an attestation; undefined if encoding the result gives other bytes. */
 export function decodeStatement<Name extends SchemaName>(schema: Name, data: Hex): Statements[Name] | undefined {
-  const types = parameters[schema]
+  const types = parametersOf(schema)
   try {
     const values = decodeAbiParameters(types, data)
     const statement = Object.fromEntries(types.map(({ name = '' }, index) => [name, values[index]])) as Statements[Name]
-    return encode(types, statement) === data.toLowerCase() ? statement : undefined
+    return encodeStatement(schema, statement) === data.toLowerCase() ? statement : undefined
   } catch {
     return undefined
   }
@@ -157,21 +123,30 @@ export function decodeAttestation(answer: Hex): Attestation | undefined {
     : { ...attestation, recipient: recipient.toLowerCase() as Hex, attester: attester.toLowerCase() as Hex }
 }
 
+/**
+ * Decodes a repayment (schema C) from the result of `getAttestation`. `NOTHING`: it cannot be decoded. `ABSENT`: the
+ * node does not have it. `FORGED`: it does not match its uid.
+ */
+export function decodeRepayment(result: string, uid: string): Statements['C'] | 'NOTHING' | 'ABSENT' | 'FORGED' {
+  try {
+    const attestation = decodeAttestation(result as Hex)
+    if (!attestation) return 'ABSENT'
+    if (attestation.uid !== uid || attestation.schema !== schemaUids.C || !isHashOf(attestation)) return 'FORGED'
+    return decodeStatement('C', attestation.data) ?? 'NOTHING'
+  } catch {
+    return 'FORGED'
+  }
+}
+
 /** The contract numbers otherwise equal attestations from 0. */
 const bumpsMax = 16
 
 /** Returns whether the uid is the hash of the attestation, so that a node cannot forge one. */
-export const isHashOf = ({ uid, schema, recipient, attester, time, expirationTime, revocable, refUID, data }: Attestation): boolean =>
-  Array.from({ length: bumpsMax }, (_, bump) => bump).some(
-    (bump) =>
-      uid ===
-      keccak256(
-        encodePacked(
-          ['bytes32', 'address', 'address', 'uint64', 'uint64', 'bool', 'bytes32', 'bytes', 'uint32'],
-          [schema, recipient, attester, time, expirationTime, revocable, refUID, data, bump],
-        ),
-      ),
-  )
+const isHashOf = ({ uid, schema, recipient, attester, time, expirationTime, revocable, refUID, data }: Attestation): boolean => {
+  const types = ['bytes32', 'address', 'address', 'uint64', 'uint64', 'bool', 'bytes32', 'bytes', 'uint32'] as const
+  const values = [schema, recipient, attester, time, expirationTime, revocable, refUID, data] as const
+  return Array.from({ length: bumpsMax }, (_, bump) => encodePacked(types, [...values, bump])).some((bytes) => keccak256(bytes) === uid)
+}
 
 /**
  * Reads the SchemaRegistry from EAS; undefined if there is no EAS at the address.
@@ -183,7 +158,7 @@ export const registryAt = ({ ask }: Connection, address: Hex): Promise<Hex | und
     try {
       return (await client.readContract({ address, abi, functionName: 'getSchemaRegistry' })).toLowerCase() as Hex
     } catch (error) {
-      if (revertIn(error) || !isNodeFailure(error)) return undefined
+      if (revertIn(error) || !failureIn(error)) return undefined
       throw error
     }
   })

@@ -10,22 +10,18 @@ const retryMinMs = 1_000
 /** The limit of a quoted message. */
 const messageMax = 160
 
-/** An error response of a node, by JSON-RPC or HTTP status. */
+/** An error response of a node: its HTTP status, and the code and message of JSON-RPC. */
+type NodeResponse = {
+  readonly status?: number
+  readonly code: unknown
+  readonly message: string
+  readonly retryAfterMs?: number | undefined
+}
+
 export class Refusal extends Error {
   override readonly name = 'Refusal'
-  readonly status: number
-  readonly code: unknown
-  readonly retryAfterMs: number | undefined
-  constructor({
-    status,
-    code,
-    message,
-    retryAfterMs,
-  }: { status: number; code: unknown; message: string; retryAfterMs?: number | undefined }) {
-    super(message)
-    this.status = status
-    this.code = code
-    this.retryAfterMs = retryAfterMs
+  constructor(readonly response: NodeResponse) {
+    super(response.message)
   }
 }
 
@@ -46,13 +42,6 @@ const advices = {
   oneBlock: 'It refuses the logs of a single block: name another node in CHAINS',
   trouble: 'Wait until the provider has mended it, or name another node in CHAINS',
 } as const
-
-type NodeResponse = {
-  readonly status?: number
-  readonly code: unknown
-  readonly message: string
-  readonly retryAfterMs?: number | undefined
-}
 
 /**
  * Classifies a refusal.
@@ -77,17 +66,14 @@ export function failureOf(
   if (behindWords.test(text)) return new NodeError('BEHIND', `${description}: it does not have the blocks yet`)
   if (mayBeTooMuch({ status, code }) && blocksRequested !== undefined && blocksRequested > 1) {
     const blocks = rangeIn(text)
-    return new NodeError(
-      'RANGE',
-      `${description}: too many blocks or logs at once`,
-      blocks !== undefined && blocks < blocksRequested ? { blocks } : {},
-    )
+    const hint = blocks !== undefined && blocks < blocksRequested ? { blocks } : {}
+    return new NodeError('RANGE', `${description}: too many blocks or logs at once`, hint)
   }
   return new NodeError('FAULT', `it answered with ${description}`, { ...wait, advice: adviceFor(status, text, blocksRequested) })
 }
 
 /** Whether a smaller request may succeed: true for every JSON-RPC error and every 4xx, except statuses of keys. */
-export const mayBeTooMuch = ({ status, code }: Pick<Refusal, 'status' | 'code'>): boolean =>
+export const mayBeTooMuch = ({ status = 200, code }: Omit<NodeResponse, 'message'>): boolean =>
   !keyStatuses.includes(status) && (status < 500 || code !== undefined)
 
 function adviceFor(status: number, text: string, blocksRequested: number | undefined): string {

@@ -189,41 +189,27 @@ export function nextBackfillRange(
   return { group, from: readTo + 1, to }
 }
 
-/** The state of a chain's sync, as operators see it. */
-export type ChainStatus = {
-  readonly chainId: number
-  /** Whether `CHAINS` names the chain. Other chains keep their rows but are neither read nor published. */
-  readonly isConfigured: boolean
-  readonly contract: string
-  readonly startBlock: number
-  readonly countedTo: number
-  readonly countedToHash: string | null
-  readonly countedToAt: number | null
-  readonly head: number | null
-  readonly target: number | null
-  /** Blocks between the counted block and the newest known block. */
-  readonly lag: number | null
-  readonly provider: string | null
-  readonly syncedAt: number | null
-  readonly lastError: string | null
-  readonly lastErrorAt: number | null
-  readonly haltedBecause: string | null
-  readonly haltedAt: number | null
-  readonly rescan: {
-    readonly beganAt: number | null
-    readonly readTo: number | null
-    readonly isUnderWay: boolean
-    readonly missing: number | null
-    readonly unknown: number | null
-  }
-  readonly backfills: number
-}
+/** A chain of which nothing was read. */
+export const newSync = ({ chainId, contract, startBlock }: Pick<ChainSync, 'chainId' | 'contract' | 'startBlock'>): ChainSync => ({
+  ...{ chainId, contract, startBlock, countedTo: startBlock - 1, countedToHash: null, countedToAt: null, head: null, target: null },
+  ...{ provider: null, syncedAt: null, lastError: null, lastErrorAt: null, haltedBecause: null, haltedAt: null },
+  ...{ rescannedAt: null, rescannedTo: null, rescanEnd: null, rescanMissing: null, rescanUnknown: null },
+  ...{ leaseHolder: null, leaseUntil: null },
+})
 
-export const statusOf = (sync: ChainSync, backfills: number, isConfigured: boolean): ChainStatus => {
+/** The state of a chain's sync, as operators see it. */
+export type ChainStatus = ReturnType<typeof statusOf>
+
+/**
+ * @param isConfigured whether `CHAINS` names the chain. Other chains keep their rows, but are neither read nor
+ *   published.
+ */
+export const statusOf = (sync: ChainSync, backfills: number, isConfigured: boolean) => {
   const { rescannedAt, rescannedTo, rescanEnd, rescanMissing, rescanUnknown, leaseHolder: _, leaseUntil: __, ...rest } = sync
   return {
     ...rest,
     isConfigured,
+    /** Blocks between the counted block and the newest known block. */
     lag: sync.head === null ? null : Math.max(0, sync.head - sync.countedTo),
     rescan: { beganAt: rescannedAt, readTo: rescannedTo, isUnderWay: rescanEnd !== null, missing: rescanMissing, unknown: rescanUnknown },
     backfills,

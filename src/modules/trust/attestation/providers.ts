@@ -1,37 +1,11 @@
 import { createNode } from '../../../clients/chain/rpc.ts'
 import type { Deps } from '../../../core/deps.ts'
-import { schemaUids } from '../../../lib/eas.ts'
 import { createTally } from '../../../lib/prometheus.ts'
 import type { TrustDeps } from '../fabric/index.ts'
 import type { Registry } from './domain.ts'
 import { createNodes, type Nodes } from './nodes.ts'
 import { createAttestedRepaymentStore } from './repayments-store.ts'
 import { createAttestationStore } from './store.ts'
-
-/** The parts of the EAS client that repayments use. Loaded on first use. */
-async function loadEas() {
-  const { decodeAttestation, decodeStatement, isHashOf, attestationCall, refOf } = await import('../../../clients/chain/eas.ts')
-  return {
-    /** Returns the call data that reads an attestation. */
-    callOf: (uid: string): string => attestationCall(uid as `0x${string}`),
-    /**
-     * Decodes a repayment (schema C). `NOTHING`: it cannot be decoded. `ABSENT`: the node does not have it. `FORGED`:
-     * it does not match its uid.
-     */
-    repaymentIn(result: string, uid: string) {
-      let attestation: ReturnType<typeof decodeAttestation>
-      try {
-        attestation = decodeAttestation(result as `0x${string}`)
-      } catch {
-        return 'FORGED'
-      }
-      if (!attestation) return 'ABSENT'
-      if (attestation.uid !== uid || attestation.schema !== schemaUids.C || !isHashOf(attestation)) return 'FORGED'
-      return decodeStatement('C', attestation.data) ?? 'NOTHING'
-    },
-    refOf,
-  }
-}
 
 export function attestationProviders({ db, config, clock, safeFetch, randomBytes, newId }: Deps) {
   const stopping = new AbortController()
@@ -57,7 +31,8 @@ export function attestationProviders({ db, config, clock, safeFetch, randomBytes
     /** The time and block of the last progress log entry, by chain. */
     chainProgress: new Map<number, { at: number; block: number }>(),
     attestedRepaymentStore: createAttestedRepaymentStore(db),
-    eas: loadEas,
+    /** Loads viem with the first attested repayment. */
+    eas: () => import('../../../clients/chain/eas.ts'),
     /** Merchants by the hash of their id. */
     knownMerchants: { ids: new Set<string>(), byRef: new Map<string, string>() },
     /**

@@ -3,13 +3,11 @@
 import { NodeError } from '../../../core/chain.ts'
 import { locking, system } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
-import type { ChainSetting } from '../../../lib/chain-settings.ts'
 import { outcomes, type RepaymentDraft, violationOf } from '../../lending/repayment/domain.ts'
 import { type RepaymentDeps, recordRepayments, reverseRepayment } from '../../lending/repayment/index.ts'
 import { covers } from '../fabric/domain.ts'
 import type { Attestation, ChainSync } from './domain.ts'
-import type { NodeState } from './nodes.ts'
-import { ask, type ChainReading, recordRefusal, type SyncDeps } from './rpc-reader.ts'
+import { ask, type ChainReading, endForFailure, type NodeReading, type SyncDeps, undefinedIfEnded } from './rpc-reader.ts'
 
 type Deps = SyncDeps & RepaymentDeps
 type Statement = { merchantRef: string; loanRef: string; outcome: number; amountUsdCents: bigint; dueAt: bigint; settledAt: bigint }
@@ -50,12 +48,12 @@ async function processChain(deps: Deps, reading: ChainReading, hash: string): Pr
   const last = attestedTo.get(chainId)
   const isContinuation = last?.basis === basis && (await store.hasCheckpoint(chainId, last.block, last.hash))
   await reverseNoLongerCounted(deps, chainId, isContinuation ? last.block : undefined)
-  const merchants = createMerchantLookup(deps)
+  const lookup = { isRead: false }
   let from = countedTo
   let after = { blockNumber: isContinuation ? last.from : -1, uid: afterAllUids }
   for (;;) {
     const unprocessed = await store.listUnprocessed(chainId, after, countedTo, batchSize)
-    const absent = unprocessed.length === 0 ? [] : await recordBatch(deps, reading, unprocessed, merchants)
+    const absent = unprocessed.length === 0 ? [] : await recordBatch(deps, reading, unprocessed, lookup)
     if (!absent) return
     // Attestations that no node returned are retried in the next run and do not block the others.
     for (const { blockNumber } of absent) from = Math.min(from, blockNumber - 1)
@@ -89,14 +87,15 @@ async function recordBatch(
   deps: Deps,
   reading: ChainReading,
   unprocessed: readonly Attestation[],
-  merchantsOf: MerchantLookup,
+  lookup: MerchantLookup,
 ): Promise<readonly Attestation[] | undefined> {
   const { attestationStore, attestedRepaymentStore: store, clock } = deps
   const { chain, nodes, sync } = reading
   const node = nodes.next()
-  const statements = node && (await statementsOf(deps, reading, node, chain, unprocessed))
+  const statements = node && (await statementsOf(deps, { ...reading, node }, unprocessed).catch(undefinedIfEnded))
   if (!statements) return undefined
-  const merchants = await merchantsOf([...statements.values()].flatMap((statement) => (statement ? [statement.merchantRef] : [])))
+  const refs = [...statements.values()].flatMap((statement) => (statement ? [statement.merchantRef] : []))
+  const merchants = await merchantsByRef(deps, refs, lookup)
   const wallets = await store.lenderWallets([...new Set(unprocessed.map(({ attester }) => attester))])
   const drafts = unprocessed.flatMap((attestation): { uid: string; draft: RepaymentDraft }[] => {
     const { uid, attester, blockAt } = attestation
@@ -141,64 +140,49 @@ const isSameChain = async (now: ChainSync, before: ChainSync, store: Deps['attes
   now.countedToHash === before.countedToHash ||
   (before.countedToHash !== null && (await store.hasCheckpoint(before.chainId, before.countedTo, before.countedToHash)))
 
-/** Reads the attestations' statements by uid. Returns undefined if the node failed. */
+/** Reads the attestations' statements by uid. Undefined for a statement that cannot be decoded. */
 async function statementsOf(
   deps: Deps,
-  reading: ChainReading,
-  node: NodeState,
-  { contract }: ChainSetting,
+  reading: NodeReading,
   unprocessed: readonly Attestation[],
-): Promise<Map<string, Statement | undefined> | undefined> {
+): Promise<Map<string, Statement | undefined>> {
   const eas = await deps.eas()
-  const calls = unprocessed.map(({ uid }) => ({ to: contract, data: eas.callOf(uid) }))
-  const answer = await ask(deps, reading, node, { blocks: [], calls })
-  if (!answer) return undefined
+  const calls = unprocessed.map(({ uid }) => ({ to: reading.chain.contract, data: eas.attestationCall(uid as `0x${string}`) }))
+  const { results } = await ask(deps, reading, { blocks: [], calls })
   const statements = new Map<string, Statement | undefined>()
   for (const [nth, { uid }] of unprocessed.entries()) {
-    const statement = eas.repaymentIn(answer.results[nth] ?? '0x', uid)
-    if (statement === 'FORGED') {
-      await recordRefusal(deps, reading, node, new NodeError('FAULT', 'it answered an attestation that is not what its uid is the hash of'))
-      return undefined
-    }
+    const statement = eas.decodeRepayment(results[nth] ?? '0x', uid)
+    if (statement === 'FORGED')
+      return endForFailure(deps, reading, new NodeError('FAULT', 'it answered an attestation that is not what its uid is the hash of'))
     if (statement !== 'ABSENT') statements.set(uid, statement === 'NOTHING' ? undefined : statement)
   }
   return statements
 }
 
-type MerchantLookup = (refs: readonly string[]) => Promise<ReadonlyMap<string, string>>
+/** Whether this run has read the merchants. */
+type MerchantLookup = { isRead: boolean }
 
 /**
- * Looks up merchants by the hash of their id. All ids are read at most once per run, and only for an unknown hash.
- * Merchants are never deleted, so known hashes stay valid.
+ * Returns merchants by the hash of their id. Their ids are read once per run, and only for an unknown hash. Merchants
+ * are never deleted, so known hashes stay valid.
  */
-function createMerchantLookup(deps: Deps): MerchantLookup {
-  const { byRef } = deps.knownMerchants
-  let isRead = false
-  return async (refs) => {
-    if (!isRead && refs.some((ref) => !byRef.has(ref))) {
-      await readMerchants(deps)
-      isRead = true
-    }
-    return byRef
-  }
-}
-
-async function readMerchants(deps: Deps): Promise<void> {
-  const { attestedRepaymentStore: store, knownMerchants } = deps
+async function merchantsByRef(deps: Deps, refs: readonly string[], lookup: MerchantLookup): Promise<ReadonlyMap<string, string>> {
+  const { ids, byRef } = deps.knownMerchants
+  if (lookup.isRead || refs.every((ref) => byRef.has(ref))) return byRef
   const { refOf } = await deps.eas()
   const turn = await deps.pace.enter()
   try {
-    for (let after = ''; ; ) {
-      const ids = await store.merchantIds(after, merchantsBatch)
-      for (const id of ids) {
-        if (knownMerchants.ids.has(id)) continue
-        knownMerchants.ids.add(id)
-        knownMerchants.byRef.set(refOf(id), id)
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const batch = await deps.attestedRepaymentStore.merchantIds(after, merchantsBatch)
+      for (const id of batch) {
+        if (!ids.has(id)) byRef.set(refOf(id), id)
+        ids.add(id)
       }
       await turn.rest()
-      if (ids.length < merchantsBatch) return
-      after = ids.at(-1) ?? after
+      after = batch.length < merchantsBatch ? undefined : batch.at(-1)
     }
+    lookup.isRead = true
+    return byRef
   } finally {
     turn.leave()
   }

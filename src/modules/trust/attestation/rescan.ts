@@ -6,18 +6,15 @@ import type { ChainLog } from '../../../core/chain.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { schemaNames, schemaUids } from '../../../lib/eas.ts'
 import { isGranted } from '../fabric/domain.ts'
-import { storeLogs, writeAtPosition } from './chain-write.ts'
-import { type Attestation, Contradiction, type Registry, type TimedLog } from './domain.ts'
-import type { NodeState } from './nodes.ts'
-import { handleContradiction } from './reorg.ts'
+import { storeLogs, writeAtPosition, writeRange } from './chain-write.ts'
+import type { Attestation, Registry, TimedLog } from './domain.ts'
 import {
   addBlockTimes,
-  ask,
   type ChainReading,
   currentRegistry,
   logFilterOf,
-  recordBehind,
-  retryStep,
+  type NodeReading,
+  readCountedBlocks,
   type Step,
   type SyncDeps,
 } from './rpc-reader.ts'
@@ -54,86 +51,55 @@ export async function readRescan(deps: SyncDeps, reading: ChainReading): Promise
   if (from > last) return finishRescan(deps, reading)
   const node = nodes.nextOther() ?? nodes.next()
   if (!node) return { kind: 'WAITING', until: nodes.nextAt() }
-  return rescan(deps, reading, node, from, Math.min(last, from + nodes.rangeSize().blocks - 1))
+  return rescan(deps, { ...reading, node }, from, Math.min(last, from + nodes.rangeSize().blocks - 1))
 }
 
-async function finishRescan(deps: SyncDeps, { sync }: ChainReading): Promise<Step> {
-  const { chainId, rescanMissing: missing, rescanUnknown: unknown } = sync
-  const failure = await writeAtPosition(deps, sync, undefined, (tx) => deps.attestationStore.change(tx, chainId, { rescanEnd: null }))
-  if (!failure) deps.log[missing || unknown ? 'warn' : 'info']('chain.rescanned', { chainId, to: sync.rescannedTo, missing, unknown })
+async function finishRescan(deps: SyncDeps, reading: ChainReading): Promise<Step> {
+  const { chainId, rescannedTo: to, rescanMissing: missing, rescanUnknown: unknown } = reading.sync
+  await writeAtPosition(deps, reading, undefined, (tx) => deps.attestationStore.change(tx, chainId, { rescanEnd: null }))
+  deps.log[missing || unknown ? 'warn' : 'info']('chain.rescanned', { chainId, to, missing, unknown })
   return { kind: 'IDLE' }
 }
 
-/** Reads all logs of a range. Returns undefined if the node failed. */
-async function readRange(deps: SyncDeps, reading: ChainReading, node: NodeState, from: number, to: number) {
-  const { chain, sync } = reading
-  const answer = await ask(deps, reading, node, { blocks: [to, sync.countedTo], logs: logFilterOf(chain, from, to) })
-  if (!answer) return undefined
-  const [header, counted] = answer.headers
-  if (header && counted?.hash === sync.countedToHash) return { ...answer, end: header }
-  await recordBehind(deps, reading, node, `it does not have the blocks up to ${sync.countedTo} that are counted`)
-  return undefined
-}
-
-async function rescan(deps: SyncDeps, reading: ChainReading, node: NodeState, from: number, to: number): Promise<Step> {
-  const { chain, nodes, sync } = reading
+async function rescan(deps: SyncDeps, reading: NodeReading, from: number, to: number): Promise<Step> {
+  const { node, nodes, sync } = reading
   const { attestationStore: store } = deps
+  const { chainId } = sync
   const startedAt = deps.clock.monotonic()
   const registry = await currentRegistry(deps)
-  const answer = await readRange(deps, reading, node, from, to)
-  if (!answer) return retryStep
+  const filter = logFilterOf(reading.chain, from, to)
+  const answer = await readCountedBlocks(deps, reading, filter)
   // Addresses with a queued backfill are not compared yet.
-  const queued = new Set((await store.backfills(chain.chainId)).map(({ address }) => address))
+  const queued = new Set((await store.backfills(chainId)).map(({ address }) => address))
   const isCompared = (attester: string) => registry.addresses.has(attester) && !queued.has(attester)
-  const stored = await store.attestationsIn(chain.chainId, from, to)
-  const differencesTo = (logs: readonly ChainLog[]) =>
-    differences(
-      logs.filter(({ attester }) => isCompared(attester)),
-      stored,
-      isCompared,
-    )
+  const stored = await store.attestationsIn(chainId, from, to)
+  const differencesTo = (logs: readonly ChainLog[]) => differences(logs, stored, isCompared)
   const first = differencesTo(answer.logs)
   let missing: TimedLog[] = []
   let unknown = first.unknown
   if (first.missing.length > 0) {
     // Another node must confirm it.
-    const witness = nodes.nextOther(node, sync.provider ?? undefined) ?? node
-    const second = await readRange(deps, reading, witness, from, to)
-    if (!second) return retryStep
+    const witness = { ...reading, node: nodes.nextOther(node, sync.provider ?? undefined) ?? node }
+    const second = await readCountedBlocks(deps, witness, filter)
     const keys = new Set(first.missing.map(keyOf))
     const confirmed = differencesTo(second.logs).missing.filter((log) => keys.has(keyOf(log)))
-    const logs = await addBlockTimes(deps, reading, witness, confirmed, [second.end])
-    if (!logs) return retryStep
-    missing = await relevantLogs(deps, chain.chainId, logs, registry)
+    missing = await relevantLogs(deps, chainId, await addBlockTimes(deps, witness, confirmed, [second.end]), registry)
   }
   if (unknown.length > 0) {
-    const second = await readRange(deps, reading, nodes.nextOther(node) ?? node, from, to)
-    if (!second) return retryStep
+    const second = await readCountedBlocks(deps, { ...reading, node: nodes.nextOther(node) ?? node }, filter)
     const confirmed = new Set(differencesTo(second.logs).unknown)
     unknown = unknown.filter((uid) => confirmed.has(uid))
   }
-  try {
-    const failure = await writeAtPosition(deps, sync, registry, async (tx, now) => {
-      await storeLogs(tx, deps, chain.chainId, missing, registry)
-      await store.change(tx, chain.chainId, {
-        rescannedTo: to,
-        rescanMissing: (now.rescanMissing ?? 0) + missing.length,
-        rescanUnknown: (now.rescanUnknown ?? 0) + unknown.length,
-      })
-    })
-    if (failure) return failure === 'LOST' ? { kind: 'BUSY' } : retryStep
-  } catch (error) {
-    if (!(error instanceof Contradiction)) throw error
-    return handleContradiction(deps, reading, node, error)
-  }
-  if (missing.length > 0 || unknown.length > 0) {
+  const step = await writeRange(deps, reading, registry, { from, to, startedAt, answer }, async (tx, now) => {
+    await storeLogs(tx, deps, chainId, missing, registry)
+    const rescanMissing = (now.rescanMissing ?? 0) + missing.length
+    await store.change(tx, chainId, { rescannedTo: to, rescanMissing, rescanUnknown: (now.rescanUnknown ?? 0) + unknown.length })
+  })
+  if (step.kind === 'READ' && missing.length + unknown.length > 0) {
     const named = { missing: missing.slice(0, namedMax).map(({ uid }) => uid), unknown: unknown.slice(0, namedMax) }
-    deps.log.warn('chain.rescan_differs', { chainId: chain.chainId, from, to, provider: node.host, ...named })
+    deps.log.warn('chain.rescan_differs', { chainId, from, to, provider: node.host, ...named })
   }
-  const ms = deps.clock.monotonic() - startedAt
-  const read = { blocks: to - from + 1, logs: answer.logs.length, bytes: answer.bytes, ms, isContended: false }
-  nodes.recordRange(read)
-  return { kind: 'READ', from, to, logs: answer.logs.length }
+  return step
 }
 
 const keyOf = ({ kind, uid }: Pick<ChainLog, 'kind' | 'uid'>) => `${kind} ${uid}`
@@ -142,16 +108,16 @@ type StoredRows = { readonly made: readonly Attestation[]; readonly revoked: rea
 
 /** Returns the logs that are not stored, and the uids that are stored but not on the chain. */
 function differences(logs: readonly ChainLog[], { made, revoked }: StoredRows, isCompared: (attester: string) => boolean) {
-  const storedKeys = new Set([
-    ...made.map(({ uid, blockNumber }) => `ATTESTED ${uid} ${blockNumber}`),
-    ...revoked.map(({ uid, revokedBlock }) => `REVOKED ${uid} ${revokedBlock}`),
-  ])
-  const chainKeys = new Set(logs.map((log) => `${keyOf(log)} ${log.blockNumber}`))
-  const compared = new Set([...made, ...revoked].filter(({ attester }) => isCompared(attester)).map(({ uid }) => uid))
-  const onlyStored = [...storedKeys].filter((key) => !chainKeys.has(key)).flatMap((key) => key.split(' ').slice(1, 2))
+  const keyAt = (log: Pick<ChainLog, 'kind' | 'uid'>, block: number | null) => `${keyOf(log)} ${block}`
+  const stored = [
+    ...made.map(({ uid, attester, blockNumber }) => ({ uid, attester, key: keyAt({ kind: 'ATTESTED', uid }, blockNumber) })),
+    ...revoked.map(({ uid, attester, revokedBlock }) => ({ uid, attester, key: keyAt({ kind: 'REVOKED', uid }, revokedBlock) })),
+  ].filter(({ attester }) => isCompared(attester))
+  const storedKeys = new Set(stored.map(({ key }) => key))
+  const chainKeys = new Set(logs.map((log) => keyAt(log, log.blockNumber)))
   return {
-    missing: logs.filter((log) => !storedKeys.has(`${keyOf(log)} ${log.blockNumber}`)),
-    unknown: [...new Set(onlyStored)].filter((uid) => compared.has(uid)),
+    missing: logs.filter((log) => isCompared(log.attester) && !storedKeys.has(keyAt(log, log.blockNumber))),
+    unknown: [...new Set(stored.filter(({ key }) => !chainKeys.has(key)).map(({ uid }) => uid))],
   }
 }
 

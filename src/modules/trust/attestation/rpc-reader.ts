@@ -1,5 +1,5 @@
 /** Queries nodes, records their failures, and reads the registry. */
-import { type BlockHeader, type ChainLog, type NodeAnswer, NodeError, type NodeQuery } from '../../../core/chain.ts'
+import { type BlockHeader, type ChainLog, type LogFilter, type NodeAnswer, NodeError, type NodeQuery } from '../../../core/chain.ts'
 import type { Scheduler } from '../../../core/limits/scheduler.ts'
 import type { ChainSetting } from '../../../lib/chain-settings.ts'
 import { allSchemaUids, type ChainSync, type Registry, type TimedLog } from './domain.ts'
@@ -11,6 +11,8 @@ export type SyncDeps = AttestationDeps & { readonly pace: Pick<Scheduler, 'enter
 
 /** A chain, its nodes, and how far it is read. */
 export type ChainReading = { readonly chain: ChainSetting; readonly nodes: Nodes; readonly sync: ChainSync }
+/** A chain that is read from one node. */
+export type NodeReading = ChainReading & { readonly node: NodeState }
 
 /** The result of a step. */
 export type Step =
@@ -26,21 +28,25 @@ export type Step =
   /** Another process reads the chain. */
   | { readonly kind: 'BUSY' }
 
-export const retryStep: Step = { kind: 'RETRY' }
+/** Ends a step before its write. What a node did wrong is recorded already. */
+export class StepEnded extends Error {
+  override readonly name = 'StepEnded'
+  constructor(readonly step: Step) {
+    super(step.kind)
+  }
+}
+
+/** Returns undefined for a step that ended. @throws every other error */
+export const undefinedIfEnded = (error: unknown): undefined => {
+  if (!(error instanceof StepEnded)) throw error
+}
 
 /** Headers per query, since each lists all transactions of its block. With the chain id this makes fifty calls. */
 const headersMax = 49
 
-/**
- * Sends a query.
- * @returns undefined if the node failed; the failure is recorded
- */
-export async function ask(
-  deps: SyncDeps,
-  { chain, nodes }: ChainReading,
-  node: NodeState,
-  question: NodeQuery,
-): Promise<NodeAnswer | undefined> {
+/** Sends a query. @throws StepEnded if the node failed */
+export async function ask(deps: SyncDeps, reading: NodeReading, question: NodeQuery): Promise<NodeAnswer> {
+  const { node, nodes } = reading
   nodes.calls.asked++
   try {
     const answer = await node.ask(question, deps.pace)
@@ -50,40 +56,34 @@ export async function ask(
   } catch (error) {
     if (!(error instanceof NodeError)) throw error
     const { logs } = question
-    await recordRefusal(deps, { chain, nodes }, node, error, logs && logs.to - logs.from + 1)
-    return undefined
+    return endForFailure(deps, reading, error, logs && logs.to - logs.from + 1)
   }
 }
 
 /**
- * Records that a node failed.
+ * Records that a node failed, and ends the step.
  * @param blocksRequested how many blocks of logs were requested, if any
  */
-export async function recordRefusal(
+export async function endForFailure(
   deps: SyncDeps,
-  { chain, nodes }: Pick<ChainReading, 'chain' | 'nodes'>,
-  node: NodeState,
+  { chain, node, nodes }: NodeReading,
   error: NodeError,
   blocksRequested?: number,
-): Promise<void> {
+): Promise<never> {
   nodes.refused(node, error, blocksRequested)
   deps.chainFailures.add(`${chain.chainId} ${error.kind}`)
   // A range that can be made smaller is not a failure.
-  if (error.kind === 'RANGE' && blocksRequested !== undefined && blocksRequested > 1) return
-  await recordNodeFailure(deps, chain, node, error.report)
+  if (error.kind !== 'RANGE' || blocksRequested === undefined || blocksRequested === 1)
+    await recordNodeFailure(deps, chain, node, error.report)
+  throw new StepEnded({ kind: 'RETRY' })
 }
 
-/** Records that a node lacks a block that it must have. */
-export const recordBehind = (deps: SyncDeps, reading: ChainReading, node: NodeState, what: string): Promise<void> =>
-  recordRefusal(deps, reading, node, new NodeError('BEHIND', what))
+/** Ends the step because a node lacks a block that it must have. */
+export const endBehind = (deps: SyncDeps, reading: NodeReading, what: string): Promise<never> =>
+  endForFailure(deps, reading, new NodeError('BEHIND', what))
 
 /** Logs a node's failure and stores it in the status of the chain. */
-export async function recordNodeFailure(
-  deps: SyncDeps,
-  { chainId }: ChainSetting,
-  { host }: Pick<NodeState, 'host'>,
-  problem: string,
-): Promise<void> {
+export async function recordNodeFailure(deps: SyncDeps, { chainId }: ChainSetting, { host }: NodeState, problem: string): Promise<void> {
   // Queries that the stop of the process aborts are not failures.
   if (deps.life.stopping) return
   deps.log.warn('chain.node_failed', { chainId, provider: host, problem })
@@ -97,42 +97,69 @@ export async function currentRegistry({ attestationStore: store, knownRegistry }
   return knownRegistry.is as Registry
 }
 
-export const logFilterOf = ({ contract }: ChainSetting, from: number, to: number, attesters?: readonly string[]) => ({
-  contract,
-  schemaUids: allSchemaUids,
-  attesters,
-  from,
-  to,
+export const logFilterOf = ({ contract }: ChainSetting, from: number, to: number, attesters?: readonly string[]): LogFilter => ({
+  ...{ contract, schemaUids: allSchemaUids, attesters, from, to },
 })
+
+/** Reads logs of counted blocks. @returns the response, and the header of the last block */
+export async function readCountedBlocks(deps: SyncDeps, reading: NodeReading, logs: LogFilter) {
+  const { countedTo, countedToHash } = reading.sync
+  const answer = await ask(deps, reading, { blocks: [logs.to, countedTo], logs })
+  const [end, counted] = answer.headers
+  if (!end || counted?.hash !== countedToHash) return endWithoutCounted(deps, reading)
+  return { ...answer, end }
+}
+
+export const endWithoutCounted = (deps: SyncDeps, reading: NodeReading): Promise<never> =>
+  endBehind(deps, reading, `it does not have the blocks up to ${reading.sync.countedTo} that are counted`)
+
+/**
+ * Verifies that a node omitted no logs: blocks whose bloom may hold logs, and of which none came, are doubted, since
+ * blooms have false positives. Another node is asked about them once; without one, the same node is asked again. A
+ * second empty answer is accepted.
+ * @param filter of the logs that were requested
+ */
+export async function assertAllLogs(deps: SyncDeps, reading: NodeReading, filter: LogFilter, answer: NodeAnswer): Promise<void> {
+  const { missedBlocks, headers } = answer
+  if (missedBlocks.length === 0) return
+  const { node, nodes } = reading
+  const hashes = new Map(headers.map((header) => [header?.number, header?.hash]))
+  const logs = { ...filter, from: Math.min(...missedBlocks), to: Math.max(...missedBlocks) }
+  const otherNodes = nodes.others(node).filter(({ notBefore }) => notBefore <= deps.clock.now())
+  for (const witness of [...otherNodes, node]) {
+    const second = await ask(deps, { ...reading, node: witness }, { blocks: missedBlocks, logs }).catch(undefinedIfEnded)
+    if (!second || missedBlocks.some((number, nth) => second.headers[nth]?.hash !== hashes.get(number))) continue
+    const omittedLog = second.logs.find(({ blockNumber }) => missedBlocks.includes(blockNumber))
+    if (!omittedLog) return
+    const problem = `it left out logs of block ${omittedLog.blockNumber}, which its header shows`
+    await endForFailure(deps, reading, new NodeError('FAULT', problem))
+  }
+  if (node.notBefore <= deps.clock.now()) await endBehind(deps, reading, `it has other blocks up to ${logs.to} each time it is asked`)
+  throw new StepEnded({ kind: 'RETRY' })
+}
 
 /**
  * Adds block times to logs, by headers of the same node that must match the logs.
  * @param knownHeaders headers that were read already
- * @returns undefined if the node lacks a header or has another one
  */
 export async function addBlockTimes(
   deps: SyncDeps,
-  reading: ChainReading,
-  node: NodeState,
+  reading: NodeReading,
   logs: readonly ChainLog[],
-  knownHeaders: readonly BlockHeader[] = [],
-): Promise<TimedLog[] | undefined> {
+  knownHeaders: readonly BlockHeader[],
+): Promise<TimedLog[]> {
   const headers = new Map(knownHeaders.map((header) => [header.number, header]))
   const missing = [...new Set(logs.map(({ blockNumber }) => blockNumber))].filter((number) => !headers.has(number))
   for (let from = 0; from < missing.length; from += headersMax) {
-    const answer = await ask(deps, reading, node, { blocks: missing.slice(from, from + headersMax) })
-    if (!answer) return undefined
+    const answer = await ask(deps, reading, { blocks: missing.slice(from, from + headersMax) })
     for (const header of answer.headers) if (header) headers.set(header.number, header)
   }
   const timedLogs: TimedLog[] = []
-  for (const log of logs) {
+  for (const { blockHash, ...log } of logs) {
     const header = headers.get(log.blockNumber)
-    if (header?.hash !== log.blockHash) {
-      await recordBehind(deps, reading, node, `block ${log.blockNumber} of a log is another one, or none, when it is asked for by itself`)
-      return undefined
-    }
-    const { kind, uid, schemaUid, attester, recipient, blockNumber } = log
-    timedLogs.push({ kind, uid, schemaUid, attester, recipient, blockNumber, blockAt: header.at })
+    if (header?.hash !== blockHash)
+      return endBehind(deps, reading, `block ${log.blockNumber} of a log is another one, or none, when it is asked for by itself`)
+    timedLogs.push({ ...log, blockAt: header.at })
   }
   return timedLogs
 }

@@ -1,19 +1,20 @@
 /** Reads attestations of all chains. */
 import { locking } from '../../../core/command-context.ts'
 import { OperatorError } from '../../../core/errors.ts'
-import { leaseOf, noLease } from '../../../core/leases.ts'
+import { leaseOf } from '../../../core/leases.ts'
 import type { ChainSetting } from '../../../lib/chain-settings.ts'
 import { readBackfill } from './backfill.ts'
-import { addDeltas } from './chain-write.ts'
-import type { ChainSync } from './domain.ts'
+import { addDeltas, halt } from './chain-write.ts'
+import { type ChainSync, type Checkpoint, newSync } from './domain.ts'
 import { readNewBlocks } from './log-scan.ts'
-import { halt, lastMatchingCheckpoint } from './reorg.ts'
+import { lastMatchingCheckpoint } from './reorg.ts'
 import { readRescan } from './rescan.ts'
-import type { ChainReading, Step, SyncDeps } from './rpc-reader.ts'
+import { type ChainReading, type Step, StepEnded, type SyncDeps, undefinedIfEnded } from './rpc-reader.ts'
 
 /** How long a run of the job continues, so that another process can take over. */
 const runMs = 29_500
 const progressEveryMs = 60_000
+const reconfigured = 'CHAINS names another contract, or an earlier block to begin at, than what was read: `souk chain resync` reads anew'
 /** How often a command tries to get the lease of a chain. The server releases it after each run. */
 const leaseTries = { times: 80, everyMs: 500 }
 
@@ -32,15 +33,10 @@ export type RunOptions = {
  */
 export async function syncChains(deps: SyncDeps, { onStep, maxMs = runMs, chainId }: RunOptions = {}): Promise<Map<number, Step>> {
   const chains = deps.config.chains.filter((chain) => chainId === undefined || chain.chainId === chainId)
-  const runs = await Promise.allSettled(
-    chains.map(async (chain): Promise<[number, Step]> => [chain.chainId, await syncChain(deps, chain, maxMs, onStep)]),
-  )
+  const runs = chains.map(async (chain) => [chain.chainId, await syncChain(deps, chain, maxMs, onStep)] as const)
   // One failure does not stop the other chains.
-  const last = runs.map((run) => {
-    if (run.status === 'rejected') throw run.reason
-    return run.value
-  })
-  return new Map(last)
+  await Promise.allSettled(runs)
+  return new Map(await Promise.all(runs))
 }
 
 /**
@@ -83,33 +79,10 @@ async function syncChain(deps: SyncDeps, chain: ChainSetting, maxMs: number, onS
 async function acquireLease(deps: SyncDeps, { chainId, contract, startBlock }: ChainSetting): Promise<boolean> {
   const { attestationStore: store, db, clock, chainReader } = deps
   return db.write(async (tx) => {
-    if (!(await store.locked(tx, chainId))) await store.insert(tx, newSync(chainId, contract, startBlock))
+    if (!(await store.locked(tx, chainId))) await store.insert(tx, newSync({ chainId, contract, startBlock }))
     return store.acquireLease(tx, chainId, chainReader, clock.now())
   }, locking)
 }
-
-const newSync = (chainId: number, contract: string, startBlock: number): ChainSync => ({
-  chainId,
-  contract,
-  startBlock,
-  countedTo: startBlock - 1,
-  countedToHash: null,
-  countedToAt: null,
-  head: null,
-  target: null,
-  provider: null,
-  syncedAt: null,
-  lastError: null,
-  lastErrorAt: null,
-  haltedBecause: null,
-  haltedAt: null,
-  rescannedAt: null,
-  rescannedTo: null,
-  rescanEnd: null,
-  rescanMissing: null,
-  rescanUnknown: null,
-  ...noLease,
-})
 
 /** Runs one step: a range of new blocks, then one of a backfill, then one of a rescan. */
 async function runStep(deps: SyncDeps, chain: ChainSetting): Promise<Step> {
@@ -117,23 +90,24 @@ async function runStep(deps: SyncDeps, chain: ChainSetting): Promise<Step> {
   const nodes = chainNodes.get(chain.chainId)
   const sync = await store.find(chain.chainId)
   if (!nodes || !sync || sync.haltedBecause !== null) return { kind: 'HALTED' }
-  if (sync.contract !== chain.contract || sync.startBlock > chain.startBlock)
-    return halt(
-      deps,
-      { sync },
-      'CHAINS names another contract, or an earlier block to begin at, than what was read: `souk chain resync` reads anew',
-    )
-  const read = await readNewBlocks(deps, { chain, nodes, sync })
+  if (sync.contract !== chain.contract || sync.startBlock > chain.startBlock) return endedStep(halt(deps, { sync }, reconfigured))
+  const read = await endedStep(readNewBlocks(deps, { chain, nodes, sync }))
   if (read.kind !== 'READ' && read.kind !== 'IDLE') return read
   if (read.kind === 'READ') logProgress(deps, read, sync)
   if (read.kind === 'READ' && nodes.restMs > 0) await deps.sleep(nodes.restMs)
   const steps: Step[] = [read]
   for (const readMore of [readBackfill, readRescan]) {
     const now = await store.find(chain.chainId)
-    if (now) steps.push(await readMore(deps, { chain, nodes, sync: now }))
+    if (now) steps.push(await endedStep(readMore(deps, { chain, nodes, sync: now })))
   }
   return steps.find(({ kind }) => kind !== 'IDLE') ?? read
 }
+
+const endedStep = (step: Promise<Step>): Promise<Step> =>
+  step.catch((error: unknown) => {
+    if (error instanceof StepEnded) return error.step
+    throw error
+  })
 
 /** Logs progress once a minute while blocks are read. */
 function logProgress(
@@ -206,13 +180,16 @@ async function resyncTo(deps: SyncDeps, reading: ChainReading, fromBlock: number
     throw new OperatorError(`Chain ${chain.chainId} is counted to block ${sync.countedTo} only`)
   for (const node of nodes.all) {
     if (fromBlock === undefined) {
-      const match = await lastMatchingCheckpoint(deps, reading, node, sync.countedTo)
-      if (match)
-        return match.checkpoint && { number: match.checkpoint.blockNumber, hash: match.checkpoint.blockHash, at: match.checkpoint.blockAt }
+      const match = await lastMatchingCheckpoint(deps, { ...reading, node }, sync.countedTo).then(asHeader, undefinedIfEnded)
+      if (match) return match.header
     } else {
-      const header = await node.ask({ blocks: [fromBlock - 1] }, deps.pace).catch(() => undefined)
-      if (header?.headers[0]) return header.headers[0]
+      const answer = await node.ask({ blocks: [fromBlock - 1] }, deps.pace).catch(() => undefined)
+      if (answer?.headers[0]) return answer.headers[0]
     }
   }
   throw new OperatorError(`No node of chain ${chain.chainId} could be asked: nothing was changed`)
 }
+
+const asHeader = (checkpoint: Checkpoint | undefined) => ({
+  header: checkpoint && { number: checkpoint.blockNumber, hash: checkpoint.blockHash, at: checkpoint.blockAt },
+})

@@ -2,7 +2,7 @@
 import { isClosed } from '../../../lib/breaker.ts'
 import { isoTimes } from '../../../lib/objects.ts'
 import { labelledMetric } from '../../../lib/prometheus.ts'
-import { type ChainStatus, statusOf } from './domain.ts'
+import { type ChainStatus, newSync, statusOf } from './domain.ts'
 import type { NodeState } from './nodes.ts'
 import type { AttestationDeps } from './providers.ts'
 
@@ -26,22 +26,16 @@ export const chainView = ({ rescan, countedToAt, syncedAt, lastErrorAt, haltedAt
 export async function listChains(deps: Pick<AttestationDeps, 'attestationStore' | 'chainNodes' | 'config' | 'clock'>) {
   const statuses = await chainStatuses(deps)
   const unread = deps.config.chains.filter(({ chainId }) => !statuses.some((status) => status.chainId === chainId))
-  const read = statuses.map((status) => ({ ...chainView(status), nodes: nodesOf(deps, status) }))
-  const unreadChains = unread.map(({ chainId, contract, startBlock }) => ({
-    ...nothingRead,
-    ...{ chainId, contract, startBlock },
-    nodes: nodesOf(deps, { chainId, provider: null }),
-  }))
-  return [...read, ...unreadChains].sort((a, b) => a.chainId - b.chainId)
+  const chains = [
+    ...statuses.map((status) => ({ ...chainView(status), nodes: nodesOf(deps, status) })),
+    ...unread.map((chain) => ({
+      ...chainView(statusOf(newSync(chain), 0, true)),
+      countedTo: null,
+      nodes: nodesOf(deps, { chainId: chain.chainId, provider: null }),
+    })),
+  ]
+  return chains.sort((a, b) => a.chainId - b.chainId)
 }
-
-const nothingRead = {
-  isConfigured: true,
-  ...{ countedTo: null, countedToHash: null, countedToAt: null, head: null, target: null, lag: null },
-  ...{ provider: null, syncedAt: null, lastError: null, lastErrorAt: null, haltedBecause: null, haltedAt: null },
-  rescan: { beganAt: null, readTo: null, isUnderWay: false, missing: null, unknown: null },
-  backfills: 0,
-} as const
 
 function nodesOf(
   { chainNodes, clock }: Pick<AttestationDeps, 'chainNodes' | 'clock'>,
@@ -63,67 +57,35 @@ type ChainTallies = Pick<AttestationDeps, 'chainFailures' | 'chainLogs' | 'attes
 /** Builds Prometheus metrics of the configured chains. */
 export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: ChainTallies, chains: readonly ChainStatus[]): string[] {
   const statuses = chains.filter(({ isConfigured }) => isConfigured)
-  const each = (value: (status: ChainStatus) => number | null) =>
-    statuses.flatMap((status) => {
-      const figure = value(status)
-      return figure === null ? [] : [{ labels: { chain: String(status.chainId) }, value: figure }]
+  const sample = (labels: Record<string, string>, value: number | null) => (value === null ? [] : [{ labels, value }])
+  const gauge = (name: string, help: string, pick: (status: ChainStatus) => number | null) => {
+    const samples = statuses.flatMap((status) => sample({ chain: String(status.chainId) }, pick(status)))
+    return labelledMetric(`souk_chain_${name}`, help, samples)
+  }
+  /** @param counts by the chain's id and, after a space, what is counted */
+  const counter = (name: string, help: string, counts: readonly (readonly [string, number])[], label = '') => {
+    const samples = counts.flatMap(([key, value]) => {
+      const [chain = '', counted = ''] = key.split(' ')
+      return sample({ chain, ...(label && { [label]: counted.toLowerCase() }) }, value)
     })
+    return labelledMetric(`souk_chain_${name}_total`, help, samples, 'counter')
+  }
   const differences = statuses.flatMap(({ chainId, rescan }) =>
-    (['missing', 'unknown'] as const).flatMap((kind) => {
-      const value = rescan[kind]
-      return value === null ? [] : [{ labels: { chain: String(chainId), kind }, value }]
-    }),
+    (['missing', 'unknown'] as const).flatMap((kind) => sample({ chain: String(chainId), kind }, rescan[kind])),
   )
   return [
-    ...labelledMetric(
-      'souk_chain_counted_to',
-      'The last block whose attestations are counted.',
-      each(({ countedTo }) => countedTo),
-    ),
-    ...labelledMetric(
-      'souk_chain_head',
-      'The newest block that a node told of.',
-      each(({ head }) => head),
-    ),
-    ...labelledMetric(
-      'souk_chain_lag_blocks',
-      'Blocks between the two.',
-      each(({ lag }) => lag),
-    ),
-    ...labelledMetric(
-      'souk_chain_halted',
-      'Whether nothing is read until an operator says so.',
-      each(({ haltedAt }) => Number(haltedAt !== null)),
-    ),
-    ...labelledMetric(
-      'souk_chain_backfills',
-      'Addresses of which older blocks are still to be read.',
-      each(({ backfills }) => backfills),
-    ),
+    ...gauge('counted_to', 'The last block whose attestations are counted.', ({ countedTo }) => countedTo),
+    ...gauge('head', 'The newest block that a node told of.', ({ head }) => head),
+    ...gauge('lag_blocks', 'Blocks between the two.', ({ lag }) => lag),
+    ...gauge('halted', 'Whether nothing is read until an operator says so.', ({ haltedAt }) => Number(haltedAt !== null)),
+    ...gauge('backfills', 'Addresses of which older blocks are still to be read.', ({ backfills }) => backfills),
     ...labelledMetric('souk_chain_rescan_differences', 'What the last rescan found otherwise than it is here.', differences),
-    ...labelledMetric(
-      'souk_chain_logs_total',
+    ...counter(
+      'logs',
       'Logs by registered addresses that this process has read.',
-      [...chainLogs].map(([chain, value]) => ({ labels: { chain: String(chain) }, value })),
-      'counter',
+      [...chainLogs].map(([chain, value]) => [String(chain), value]),
     ),
-    ...labelledMetric(
-      'souk_chain_repayments_total',
-      'What became of repayments that lenders attest.',
-      attestedCounts.all().map(([label, value]) => {
-        const [chain = '', result = ''] = label.split(' ')
-        return { labels: { chain, result }, value }
-      }),
-      'counter',
-    ),
-    ...labelledMetric(
-      'souk_chain_errors_total',
-      'What nodes did not give as they should.',
-      chainFailures.all().map(([label, value]) => {
-        const [chain = '', kind = ''] = label.split(' ')
-        return { labels: { chain, kind: kind.toLowerCase() }, value }
-      }),
-      'counter',
-    ),
+    ...counter('repayments', 'What became of repayments that lenders attest.', attestedCounts.all(), 'result'),
+    ...counter('errors', 'What nodes did not give as they should.', chainFailures.all(), 'kind'),
   ]
 }

@@ -1,6 +1,6 @@
 /**
  * AVIF (AV1 image file format, ISO/IEC 23008-12 and 14496-12). No box moves, because offsets count from the start of
- * the file.
+ * the file. `Bun.Image` of 1.4.4 neither reads nor writes AVIF on Linux (ERR_IMAGE_FORMAT_UNSUPPORTED).
  */
 import { assertSize, broken, type CleanPicture, hasText, type PictureBounds, readerOf } from './picture.ts'
 

@@ -13,7 +13,7 @@ test('what touches a database, or starts a program that may, is tried on both en
     'test/db/dialect.test.ts',
     'test/db/write.test.ts',
     'test/cli/check.test.ts',
-    'test/demo/fill.test.ts',
+    'test/demo/fill.heavy.ts',
     'test/faults/saga-crash.heavy.ts',
     'test/http/fuzz.heavy.ts',
     'test/jobs/clock.test.ts',

@@ -49,8 +49,8 @@ export const engineNeutral = (): string[] =>
 export const ofTheDocument = ['test/http/docs-browser.heavy.ts', 'test/http/openapi-lint.heavy.ts'] as const
 
 /**
- * Buying in the demo's shops, which begins with a fill of its own: what the fill makes is looked at on both engines by fill.test.ts, and what
- * processors decide is tried on both by checkout/processor-calls.test.ts, order/invariants.test.ts and faults/payments-crash.heavy.ts.
+ * Buying in the demo's shops, which begins with a fill of its own: what the fill makes is looked at on both engines by fill.heavy.ts, and what
+ * processors decide is tried on both by checkout/processor-calls.test.ts, order/invariants.heavy.ts and faults/payments-crash.heavy.ts.
  */
 export const ofTheDemo = ['test/demo/paying.test.ts'] as const
 

@@ -2,7 +2,6 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { count, eq } from 'drizzle-orm'
-import { engine } from '../../../../db/columns.ts'
 import { productDocuments, products, variants } from '../../../../db/schema/catalog.ts'
 import { auditLog } from '../../../../db/schema/people.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
@@ -11,8 +10,6 @@ import { startChild } from '../../../support/process.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
-
-if (engine !== 'sqlite') process.stderr.write('skipped on Postgres: the memory of the reader, which knows no engine\n')
 
 const csv = { 'content-type': 'text/csv' }
 const lines = (...rows: string[]) => `${rows.join('\n')}\n`
@@ -446,24 +443,3 @@ async function totals({ deps: { db } }: TestApp) {
   const [documents] = await db.read.select({ n: count() }).from(productDocuments)
   return { products: Number(all?.n), variants: Number(parts?.n), documents: Number(documents?.n) }
 }
-
-test.skipIf(engine !== 'sqlite')('a file far larger than the memory it may take goes through', async () => {
-  await using app = await testApp()
-  const { shop } = await shopIn(app)
-  const created = 1_250
-  const rowsPerProduct = 4
-  // In a process of its own: what other tests left in this one would be counted too.
-  await using child = startChild('import-generated.ts', [
-    JSON.stringify(app.deps.config),
-    shop.name,
-    String(created),
-    String(rowsPerProduct),
-  ])
-  const { value } = await child.lines.next()
-  const { report, fileBytes, grownBytes } = JSON.parse(value ?? '{}')
-  expect(await child.exited).toBe(0)
-  const rows = created * rowsPerProduct
-  expect(report).toMatchObject({ rows, created, failed: 0, variants: rows })
-  expect(fileBytes).toBeGreaterThan(140_000_000)
-  expect(grownBytes).toBeLessThan(120_000_000)
-})

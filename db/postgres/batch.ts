@@ -5,7 +5,7 @@
 import type { Compiled, Prepared, Values, Writer } from '../engine.ts'
 import { lockRankOf } from '../schema/lock-order.ts'
 import { assertOpen, asWork, newWork, type Work } from '../write-work.ts'
-import type { QueryResult, Statement } from './wire.ts'
+import type { QueryResult, Statement } from './pool.ts'
 
 /** What a work has sent, as far as it is noted. */
 type RecordedStatement = {

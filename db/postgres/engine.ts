@@ -12,7 +12,7 @@ import { newStats, recordValue } from '../histogram.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../write-work.ts'
 import { isRetryable, refusalOf } from './errors.ts'
 import { createGroupCommit } from './group-commit.ts'
-import { defaultTransactionMode, openPool, type Query, type Timeouts, unhurried } from './pool.ts'
+import { openPool, type Query, type Timeouts, unhurried } from './pool.ts'
 import { serversAt } from './primary.ts'
 import { bindQuery, buildersOn, preparedReadsOn, readerOn } from './reader.ts'
 import { begin, commit, ignoreRejection, type Transaction } from './transaction.ts'
@@ -50,7 +50,7 @@ function writerOn({ query }: Transaction, work: Work): Writer {
 type Isolation = keyof typeof beginAs
 const beginAs = {
   serializable: 'ISOLATION LEVEL SERIALIZABLE',
-  locking: defaultTransactionMode,
+  locking: 'ISOLATION LEVEL READ COMMITTED',
 } as const
 
 /**
@@ -62,9 +62,9 @@ export function openPostgres(url: string, random: () => number, { connections = 
   // Writes that wait, for a lock or for each other, hold up no read.
   const writersMax = Math.max(1, Math.round(connections * 0.6))
   const servers = serversAt(url)
-  const writers = openPool(servers, writersMax, timeouts)
+  const writers = openPool({ servers, max: writersMax, timeouts, changesNeedBegin: true })
   const readersMax = Math.max(1, connections - writersMax)
-  const readers = openPool(servers, readersMax, timeouts)
+  const readers = openPool({ servers, max: readersMax, timeouts })
   const stats: DatabaseStats = {
     ...newStats(),
     pools: () => [
@@ -78,19 +78,17 @@ export function openPostgres(url: string, random: () => number, { connections = 
   async function attempt<T>(work: (tx: Writer) => Promise<T>, scope: Work, isolation: Isolation): Promise<T> {
     const session = await writers.session()
     const transaction = begin(session, beginAs[isolation])
-    let broken = false
     try {
+      if (session.isPooled) await transaction.begun
       const value = await asWork(scope, () => work(writerOn(transaction, scope)))
       await commit(session, transaction, stats)
       return value
     } catch (error) {
-      // Behind whatever was sent and is not answered yet.
-      await session.rollBack().catch(() => {
-        broken = true
-      })
+      // Runs after the statements that were sent. A connection that does not roll back is closed.
+      await session.query({ text: 'ROLLBACK' }).catch(() => undefined)
       throw refusalOf(error)
     } finally {
-      session.release(broken)
+      session.release()
     }
   }
 

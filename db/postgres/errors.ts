@@ -15,9 +15,9 @@ const unavailableMessages = /^(Connection terminated|Client has encountered a co
 /** serialization_failure and deadlock_detected: nothing happened, the same work may run again. */
 const retryableCodes = new Set(['40001', '40P01'])
 
-/** The server that was asked is in recovery: another one takes the writes. It says so in one of two ways. */
+/** The server is in recovery: another one takes the writes. */
 export const takesNoWrites = ({ code, message }: { readonly code?: string | undefined; readonly message: string }): boolean =>
-  code === '25006' || (code === '0A000' && message.includes('hot standby'))
+  code === '25006' || (code === '0A000' && /hot standby|during recovery/.test(message))
 
 export function isUnavailable(error: unknown): boolean {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error

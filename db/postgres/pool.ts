@@ -1,9 +1,12 @@
-/** Connections, what each of them sets, and a pooler that may be in between. */
+/** Connections of the driver's pool, what each of them sets, and a pooler that may be in between. */
+import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { DatabaseUnavailable, type PoolFigures } from '../engine.ts'
-import { createConnectionPool } from './connection-pool.ts'
+import { takesNoWrites } from './errors.ts'
 import { reachMs, refuseStandby, type Servers } from './primary.ts'
-import { type FailureScope, type QueryResult, type Statement, type Wire, wireOn } from './wire.ts'
+
+// Every bigint that we store fits a JavaScript number; without this the driver returns text.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** Milliseconds. */
 export type Timeouts = {
@@ -38,45 +41,63 @@ export const defaults: Timeouts = {
 /** For commands, whose statements may take as long as they take. */
 export const unhurried: Partial<Timeouts> = { statement: 0, answer: 0 }
 
-/** Runs a statement. drizzle hands the values over beside it. */
-export type Query = (statement: Omit<Statement, 'values'> & Partial<Statement>, values?: unknown[]) => Promise<QueryResult>
+export type Statement = Omit<pg.QueryConfig, 'values'> & {
+  readonly values?: readonly unknown[]
+  readonly rowMode?: string | undefined
+}
+export type QueryResult = { readonly rows: unknown[]; readonly command: string }
+/** Runs a statement. drizzle passes the values beside it. */
+export type Query = (statement: Statement, values?: unknown[]) => Promise<QueryResult>
 
-/**
- * A connection that is ours until it is released. Statements are sent at once, behind those that are not answered yet.
- */
+/** A connection that is reserved until it is released. Statements are sent without waiting for earlier responses. */
 export type Session = {
-  /** @param within whose failure it is, should it fail */
-  query(statement: Parameters<Query>[0], values?: unknown[], within?: FailureScope): Promise<QueryResult>
-  /** Whether a pooler hands every transaction to another connection: what is set outlives it, for somebody else. */
+  readonly query: Query
+  /** Whether a pooler gives each transaction another connection, so that nothing may be set beyond one. */
   readonly isPooled: boolean
-  /** Begins a transaction, and sets for it what cannot be set for the connection. */
-  begin(mode: string, within?: FailureScope): Promise<unknown>
-  /** `COMMIT` or, when a statement had failed, `ROLLBACK`. */
-  commit(): Promise<QueryResult>
-  /** Whatever has become of what was sent before. */
-  rollBack(): Promise<unknown>
-  /** @param broken the connection is not used again */
-  release(broken: boolean): void
+  /** Begins a transaction, and sets its timeouts if the connection could not. */
+  begin(mode: string): Promise<unknown>
+  /** Returns the connection to the pool, or closes it if it is broken. */
+  release(): void
 }
 
 export type Pool = {
-  /** @throws DatabaseUnavailable when there is none in time */
+  /** @throws DatabaseUnavailable if no connection is free or can be opened in time */
   session(): Promise<Session>
   figures(): Pick<PoolFigures, 'open' | 'idle' | 'waiting'>
   end(): Promise<void>
 }
 
-/** The mode of a transaction that is begun by itself. */
-export const defaultTransactionMode = 'ISOLATION LEVEL READ COMMITTED'
+/** Members of the driver's client that its types omit. Its version is pinned. */
+type InternalClient = pg.ClientBase & { readonly processID: number | null; readonly connection: { readonly stream: Writable } }
+
+/** Returns a function that joins all writes until the end of the turn: one system call instead of one a statement. */
+function corkTurn(stream: Writable): () => void {
+  let isCorked = false
+  return () => {
+    if (isCorked) return
+    isCorked = true
+    stream.cork()
+    process.nextTick(() => {
+      isCorked = false
+      stream.uncork()
+    })
+  }
+}
 
 /** Idle connections are closed after this time, in milliseconds. */
-const restMs = 10_000
+const idleMs = 10_000
 
-/**
- * @param servers that may take writes: every connection is to the one that does
- * @param max connections at most
- */
-export function openPool(servers: Servers, max: number, given: Partial<Timeouts> = {}): Pool {
+type PoolOptions = {
+  /** Those that may take writes: every connection is to the one that does. */
+  readonly servers: Servers
+  /** Connections at most. */
+  readonly max: number
+  readonly timeouts?: Partial<Timeouts> | undefined
+  /** Refuses changes outside a transaction, such as those behind a BEGIN that failed. */
+  readonly changesNeedBegin?: boolean
+}
+
+export function openPool({ servers, max, timeouts: given, changesNeedBegin = false }: PoolOptions): Pool {
   const timeouts = { ...defaults, ...given }
   const limits = {
     statement_timeout: timeouts.statement,
@@ -88,110 +109,113 @@ export function openPool(servers: Servers, max: number, given: Partial<Timeouts>
     ...limits,
     tcp_user_timeout: timeouts.unacknowledged,
     default_transaction_isolation: 'read committed',
-    // Starting workers takes longer than any statement that somebody waits for here, and takes the processors of
-    // others.
+    // Starting workers takes longer than any statement of a request, and takes the processors of others.
     max_parallel_workers_per_gather: 0,
     // JIT compilation takes up to a second, longer than any statement of a request.
     jit: 'off',
+    ...(changesNeedBegin ? { default_transaction_read_only: 'on' } : {}),
   }
   const setForSession = Object.entries(ofSession).map(([name, value]) => `set_config('${name}', '${value}', false)`)
-
   const isOneOfSeveral = servers.urls.length > 1
-  // The driver opens connections and ends them. They are handed on by `kept`, which costs no timer and no event each
-  // time.
+  const sessions = new WeakMap<pg.ClientBase, Session>()
+
+  /** One of several servers must be reached sooner than a connection may be waited for. */
+  class Client extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super({ ...config, connectionTimeoutMillis: isOneOfSeveral ? Math.min(reachMs, timeouts.connect) : timeouts.connect })
+    }
+  }
+
   const pools = servers.urls.map((connectionString) => {
     const pool = new pg.Pool({
       connectionString,
+      Client,
       max,
-      connectionTimeoutMillis: isOneOfSeveral ? Math.min(reachMs, timeouts.connect) : timeouts.connect,
+      pipeline: true,
+      connectionTimeoutMillis: timeouts.connect,
+      idleTimeoutMillis: idleMs,
       query_timeout: timeouts.answer,
       keepAlive: true,
-      // Unhandled, the event of a connection that is lost would end the process; its queries fail by themselves.
-      onConnect: (client) => void client.on('error', () => undefined),
+      onConnect: async (client) => void sessions.set(client, await sessionOn(client)),
     })
-    pool.on('error', () => undefined)
+    // An idle connection was lost. Unhandled, the event would end the process.
+    pool.on('error', findServer)
     return pool
   })
 
-  const kept = createConnectionPool<Open>({
-    max,
-    waitMs: timeouts.connect,
-    restMs,
-    open,
-    close({ client }, broken) {
-      // Ended at once: the driver's own queries no longer work on it, and for as long as it were idle it would be
-      // handed out as a new one.
-      client.release(true)
-      if (broken && isOneOfSeveral) void servers.find()
-    },
-    // What is open to a server that no longer takes writes is of no use, even where it seems to work.
-    isBroken: ({ wire, nth }) => wire.isLost() || nth !== servers.nth(),
-  })
+  function findServer(): void {
+    if (isOneOfSeveral) void servers.find()
+  }
 
   /**
-   * Looks for the server that takes writes, if the one that did does no longer, for as long as one may wait for a
-   * connection.
+   * Sets the timeouts, but only if the process number that the server reported is that of the backend. A pooler invents
+   * the number, and would pass the settings on to other clients.
    */
-  async function open(): Promise<Open> {
-    if (!isOneOfSeveral) return openAt(0)
-    const until = performance.now() + timeouts.connect
-    for (let failure: unknown, isFound = true; ; ) {
+  async function sessionOn(client: pg.ClientBase): Promise<Session> {
+    // Queries of a lost connection fail by themselves. Unhandled, the event would end the process.
+    client.on('error', () => undefined)
+    if (isOneOfSeveral) await refuseStandby(client)
+    const { processID, connection } = client as InternalClient
+    const { rows } = await client.query<{ access: 'on' | 'off' }>(
+      `select current_setting('default_transaction_read_only') as access, ${setForSession.join(', ')}
+        where pg_backend_pid() = ${Number(processID)}`,
+    )
+    const isPooled = rows.length === 0
+    // A database that its administrator made read-only stays so.
+    const access = changesNeedBegin && rows[0]?.access === 'off' ? ' READ WRITE' : ''
+    const sendTogether = corkTurn(connection.stream)
+    let isBroken = false
+    const query: Query = async ({ text, name, values: bound = [], rowMode, types }, values = [...bound]) => {
+      sendTogether()
       try {
-        if (isFound) return await openAt(servers.nth())
+        // Behind a pooler the next transaction may be on a connection without that prepared statement.
+        const config = { text, name: isPooled ? undefined : name, values, rowMode, types }
+        return await client.query(config)
       } catch (error) {
-        failure = error
+        // An error that is not the server's leaves the connection in an unknown state.
+        isBroken ||= !(error instanceof pg.DatabaseError) || takesNoWrites(error)
+        throw error
       }
-      if (performance.now() >= until) throw failure
+    }
+    return {
+      query,
+      isPooled,
+      begin: (mode) => query({ text: `BEGIN ${mode}${access}${isPooled ? setLocal.join('') : ''}` }),
+      release() {
+        if (isBroken) findServer()
+        ;(client as pg.PoolClient).release(isBroken || client.getTransactionStatus() !== 'I')
+      },
+    }
+  }
+
+  /** Connects to the server that takes writes. If that is another one now, looks for it until the time is over. */
+  async function connect(): Promise<pg.PoolClient> {
+    const until = performance.now() + timeouts.connect
+    for (let isFound = true; ; ) {
+      try {
+        if (isFound) return await (pools[servers.nth()] as pg.Pool).connect()
+      } catch (error) {
+        if (!isOneOfSeveral || performance.now() >= until) throw error
+      }
       isFound = await servers.find()
     }
   }
 
-  /**
-   * Sets the time-outs, but only on a connection that is ours: the number of the process at the other end is what the
-   * server said it was. A pooler makes that number up, and would hand on to others what is set. (It refuses such
-   * settings at the start, too.)
-   */
-  async function openAt(nth: number): Promise<Open> {
-    const client = await (pools[nth] as pg.Pool).connect().catch((error: unknown) => {
-      throw new DatabaseUnavailable('the database server does not answer', { cause: error })
-    })
-    try {
-      if (isOneOfSeveral) await refuseStandby(client)
-      const { processID } = client as pg.ClientBase as pg.ClientBase & { processID: number | null }
-      const { rowCount } = await client.query(`select ${setForSession.join(', ')} where pg_backend_pid() = ${Number(processID)}`)
-      const isPooled = rowCount === 0
-      const wire = wireOn(client, timeouts.answer)
-      const opened: Open = { client, wire, nth, session: sessionOn(wire, isPooled, (broken) => kept.giveBack(opened, broken)) }
-      return opened
-    } catch (error) {
-      client.release(true)
-      throw new DatabaseUnavailable('the database server does not answer', { cause: error })
-    }
-  }
-
-  function sessionOn(wire: Wire, isPooled: boolean, release: Session['release']): Session {
-    // Behind a pooler the next transaction may be on a connection that knows no plan by that name.
-    const nameOf = (name: string | undefined) => (isPooled ? undefined : name)
-    return {
-      query: ({ text, name, values, rowMode, types }, given, within) =>
-        wire.run({ text, name: nameOf(name), values: given ?? values ?? [], rowMode, types }, within),
-      isPooled,
-      begin: (mode, within) =>
-        isPooled ? wire.runApart(`BEGIN ${mode}${setLocal.join('')}`, within) : wire.begin(mode, mode === defaultTransactionMode, within),
-      commit: () => (isPooled ? wire.run({ text: 'COMMIT', values: [] }) : wire.commit()),
-      rollBack: () => wire.runApart('ROLLBACK'),
-      release,
-    }
-  }
-
+  const sum = (count: (pool: pg.Pool) => number) => pools.reduce((all, pool) => all + count(pool), 0)
   return {
-    session: async () => (await kept.take()).session,
-    figures: kept.figures,
+    async session() {
+      const client = await connect().catch((error: unknown) => {
+        throw new DatabaseUnavailable('the database server does not answer, or no connection is free', { cause: error })
+      })
+      return sessions.get(client) as Session
+    },
+    figures: () => ({
+      open: sum(({ totalCount }) => totalCount),
+      idle: sum(({ idleCount }) => idleCount),
+      waiting: sum(({ waitingCount }) => waitingCount),
+    }),
     async end() {
-      kept.end()
       await Promise.all(pools.map((pool) => pool.end()))
     },
   }
 }
-
-type Open = { readonly client: pg.PoolClient; readonly wire: Wire; readonly nth: number; readonly session: Session }

@@ -4,10 +4,9 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
 import { nameOf } from '../compile.ts'
 import type { Prepared, Reader, Values, Writer } from '../engine.ts'
-import { isUnavailable, refusalOf } from './errors.ts'
-import type { Pool, Query, Session } from './pool.ts'
-import { begin, ignoreRejection } from './transaction.ts'
-import type { QueryResult, Statement } from './wire.ts'
+import { refusalOf } from './errors.ts'
+import type { Pool, Query, QueryResult, Session, Statement } from './pool.ts'
+import { begin } from './transaction.ts'
 
 /** What builds queries, made when one is built: making it costs more than most of what a transaction does besides. */
 export function buildersOn(query: Query) {
@@ -40,84 +39,50 @@ export function preparedReadsOn(query: Query) {
   return { all, first: async <Row>(query: Prepared<Row>, values?: Values): Promise<Row | undefined> => (await all(query, values))[0] }
 }
 
-/** A read that somebody waits for. */
-type PendingRead = { query: Parameters<Query>[0]; values: unknown[] | undefined } & PromiseWithResolvers<QueryResult>
+type PendingRead = {
+  readonly statement: Statement
+  readonly values: unknown[] | undefined
+  readonly resolve: (result: QueryResult) => void
+  readonly reject: (error: unknown) => void
+}
+/** Reads of one snapshot. */
+type Snapshot = readonly PendingRead[]
+
+/** Snapshots of one turn on one connection, at most. */
+const snapshotsMax = 8
 
 /** @param pool of connections that are for reads alone */
 export function readerOn(pool: Pool): Reader {
-  /** What is being asked together. */
-  let together: PendingRead[] | undefined
-  const query: Query = (query, values) => {
-    const asked = { query, values, ...Promise.withResolvers<QueryResult>() }
-    if (together) together.push(asked)
-    else ask([asked])
-    return asked.promise
+  /** The reads of the running `inSnapshot`. */
+  let snapshot: PendingRead[] | undefined
+  const query: Query = (statement, values) => {
+    const { promise, resolve, reject } = Promise.withResolvers<QueryResult>()
+    const read = { statement, values, resolve, reject }
+    if (snapshot) snapshot.push(read)
+    else start([read])
+    return promise
   }
-  /** What waits for the end of this turn of the event loop. */
-  const turn: (readonly PendingRead[])[] = []
+  /** Waits for the end of this turn of the event loop. */
+  const turn: Snapshot[] = []
 
-  /** Prepared reads of one turn leave together: each piece costs us and the server more than most reads. */
-  function ask(reads: readonly PendingRead[]): void {
-    if (!reads.every(isPrepared)) return void answer(reads)
-    turn.push(reads)
-    if (turn.length === 1) setImmediate(answerTurn)
-  }
-
-  function answerTurn(): void {
-    const all = turn.splice(0)
-    for (let from = 0; from < all.length; from += readsAtOnce) {
-      const some = all.slice(from, from + readsAtOnce)
-      void (some[0] && some.length === 1 ? answer(some[0]) : answerTogether(some))
-    }
+  /** Prepared reads of one turn share a connection: reserving one costs more than most reads. Others may be slow. */
+  function start(reads: Snapshot): void {
+    if (!reads.every(isPrepared)) return void run([reads])
+    if (turn.push(reads) > 1) return
+    setImmediate(() => {
+      while (turn.length > 0) void run(turn.splice(0, snapshotsMax))
+    })
   }
 
-  /**
-   * Those that say the same are one. Where one of them fails the others behind it do, too: then each is asked by
-   * itself.
-   */
-  async function answerTogether(all: readonly (readonly PendingRead[])[]): Promise<void> {
+  async function run(snapshots: readonly Snapshot[]): Promise<void> {
     let session: Session | undefined
-    let broken = false
     try {
       session = await pool.session()
-      if (session.isPooled) return void all.map(answer)
-      const { query } = session
-      const sent = new Map<string, Promise<QueryResult>>()
-      const answers = all.map((reads) => {
-        const statement = statementOf(reads)
-        return sent.getOrInsertComputed(`${statement.name} ${JSON.stringify(statement.values)}`, () => query(statement))
-      })
-      const told = await Promise.allSettled(answers)
-      const handed = new Set<QueryResult>()
-      for (const [nth, one] of told.entries()) {
-        const reads = all[nth] ?? []
-        if (one.status === 'fulfilled') {
-          resolveReads(handed.has(one.value) ? copyOf(one.value) : one.value, reads)
-          handed.add(one.value)
-        } else if (isUnavailable(one.reason)) throw one.reason
-        else void answer(reads)
-      }
+      await Promise.all(mergeEqual(snapshots).map((reads) => runSnapshot(session as Session, reads)))
     } catch (error) {
-      broken = isUnavailable(error)
-      for (const { reject } of all.flat()) reject(refusalOf(error))
+      for (const { reject } of snapshots.flat()) reject(refusalOf(error))
     } finally {
-      session?.release(broken)
-    }
-  }
-
-  async function answer(reads: readonly PendingRead[]): Promise<void> {
-    let session: Session | undefined
-    let broken = false
-    try {
-      session = await pool.session()
-      if (!session.isPooled && reads.every(isPrepared)) resolveReads(await session.query(statementOf(reads)), reads)
-      else if (!session.isPooled && reads.length === 1) await answerEach(session.query, reads)
-      else await answerAsOfOneMoment(session, reads)
-    } catch (error) {
-      broken = isUnavailable(error)
-      for (const { reject } of reads) reject(refusalOf(error))
-    } finally {
-      session?.release(broken)
+      session?.release()
     }
   }
 
@@ -125,74 +90,90 @@ export function readerOn(pool: Pool): Reader {
     ...buildersOn(query),
     ...preparedReadsOn(query),
     inSnapshot<T>(reads: () => T): T {
-      // What is asked within it belongs to it.
-      if (together) return reads()
-      const asked: PendingRead[] = []
-      together = asked
+      if (snapshot) return reads()
+      const pending: PendingRead[] = []
+      snapshot = pending
       try {
         return reads()
       } finally {
-        together = undefined
-        if (asked.length > 0) ask(asked)
+        snapshot = undefined
+        if (pending.length > 0) start(pending)
       }
     },
   }
 }
 
-async function answerEach(query: Query, reads: readonly PendingRead[]): Promise<void> {
-  await Promise.all(reads.map(async (read) => read.resolve(await query(read.query, read.values))))
+/**
+ * Sends equal reads once: 1.17 times the orders a second in one shop with 64 callers. Each caller gets rows of its own,
+ * because it decodes them in place.
+ */
+function mergeEqual(snapshots: readonly Snapshot[]): readonly Snapshot[] {
+  if (snapshots.length === 1) return snapshots
+  const groups = Map.groupBy(snapshots, (reads) => JSON.stringify(reads.map(({ statement: { name, values } }) => [name, values])))
+  return [...groups.values()].map((equal) => {
+    const [first = []] = equal
+    return first.map((read, nth) => ({
+      ...read,
+      resolve: (result) => {
+        // Settling runs no caller before the last copy is made.
+        for (const reads of equal) reads[nth]?.resolve(equal.length > 1 ? copyOf(result) : result)
+      },
+      reject: (error) => {
+        for (const reads of equal) reads[nth]?.reject(error)
+      },
+    }))
+  })
 }
 
-/** On one connection. */
-const readsAtOnce = 8
+const copyOf = ({ rows, command }: QueryResult): QueryResult => ({ rows: structuredClone(rows), command })
 
-/** What the columns of a prepared query are called is known, and what they are made of. */
-const isPrepared = ({ query: { name, rowMode, types } }: PendingRead): boolean =>
-  name !== undefined && rowMode === undefined && types === undefined
-
-const valuesOf = ({ query, values }: PendingRead): readonly unknown[] => values ?? query.values ?? []
-
-/** Several statements as one, by their names: each is a column of its rows as JSON. */
-const joints = new Map<string, Pick<Statement, 'text' | 'name'>>()
-
-/** Prepared reads as one statement, which is as of one moment: it costs less than a transaction around them. */
-function statementOf(reads: readonly PendingRead[]): Statement {
-  const [first] = reads
-  if (first && reads.length === 1) return { ...first.query, values: valuesOf(first) }
-  const joint = joints.getOrInsertComputed(reads.map(({ query }) => query.name).join(), () => jointOf(reads))
-  return { ...joint, values: reads.flatMap(valuesOf) }
+/** Settles when the connection is free: after the last response, even of failed reads. */
+async function runSnapshot(session: Session, reads: Snapshot): Promise<void> {
+  // Behind a pooler timeouts can be set within a transaction only.
+  if (!session.isPooled && reads.length === 1) return runEach(session.query, reads)
+  if (!session.isPooled && reads.every(isPrepared)) return runJoined(session.query, reads)
+  const { query } = begin(session, 'ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  const results = runEach(query, reads)
+  await session.query({ text: 'COMMIT' }).catch(() => undefined)
+  await results
 }
 
-function jointOf(reads: readonly PendingRead[]): Pick<Statement, 'text' | 'name'> {
+async function runEach(query: Query, reads: Snapshot): Promise<void> {
+  await Promise.all(
+    reads.map(({ statement, values, resolve, reject }) =>
+      query(statement, values).then(resolve, (error: unknown) => reject(refusalOf(error))),
+    ),
+  )
+}
+
+/** Whether a read is not a builder's: its values are in the statement, and its rows consist of plain columns. */
+const isPrepared = ({ statement }: PendingRead): boolean => statement.name !== undefined && statement.rowMode === undefined
+
+/** Joined statements by the names of their parts. */
+const joined = new Map<string, Statement>()
+
+/** Runs prepared reads as one statement with a JSON column each: 1.5 times the orders a second of a transaction. */
+async function runJoined(query: Query, reads: Snapshot): Promise<void> {
+  const statement = joined.getOrInsertComputed(reads.map(({ statement }) => statement.name).join(), () => joinStatements(reads))
+  try {
+    const { rows, command } = await query(
+      statement,
+      reads.flatMap(({ statement }) => statement.values ?? []),
+    )
+    const [columns] = rows as Record<string, unknown[]>[]
+    for (const [nth, { resolve }] of reads.entries()) resolve({ rows: columns?.[nth] ?? [], command })
+  } catch (error) {
+    for (const { reject } of reads) reject(refusalOf(error))
+  }
+}
+
+function joinStatements(reads: Snapshot): Statement {
   let before = 0
-  const columns = reads.map((read, nth) => {
-    const text = read.query.text.replace(/\$(\d+)/g, (_, mark) => `$${Number(mark) + before}`)
-    before += valuesOf(read).length
+  const columns = reads.map(({ statement }, nth) => {
+    const text = statement.text.replace(/\$(\d+)/g, (_, mark) => `$${Number(mark) + before}`)
+    before += statement.values?.length ?? 0
     return `(select coalesce(json_agg("rows"), '[]') from (${text}) as "rows") as "${nth}"`
   })
   const text = `select ${columns.join(', ')}`
   return { text, name: nameOf(text) }
-}
-
-/** Hands out what `statementOf` of these reads was answered. */
-function resolveReads({ rows, command }: QueryResult, reads: readonly PendingRead[]): void {
-  const isOne = reads.length === 1
-  const [found] = rows as Record<string, unknown[]>[]
-  for (const [nth, { resolve }] of reads.entries()) resolve({ rows: isOne ? rows : (found?.[nth] ?? []), command })
-}
-
-/** Rows are changed in place by whoever has them: of one answer to several each has their own. */
-const copyOf = ({ rows, command }: QueryResult): QueryResult => ({ rows: rows.map(rowCopyOf), command })
-/** Most have nothing in them that could be changed: what copies anything takes ten times as long. */
-const rowCopyOf = (row: unknown): unknown =>
-  Object.values(row as object).some((value) => typeof value === 'object' && value !== null) ? structuredClone(row) : { ...(row as object) }
-
-/** All are sent at once, begin and end with them: it costs one round trip. */
-async function answerAsOfOneMoment(session: Session, reads: readonly PendingRead[]): Promise<void> {
-  const { query } = begin(session, 'ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  const answered = answerEach(query, reads)
-  const ended = session.commit()
-  ignoreRejection(ended)
-  await answered
-  await ended
 }

@@ -1,47 +1,57 @@
-/** Transactions on a connection: statements are sent one behind the other, and the server takes them in their order. */
+/** Transactions on a connection. Statements are sent without waiting; the server runs them in order. */
 import { DatabaseOutcomeUnknown, type DatabaseStats } from '../engine.ts'
 import { recordValue } from '../histogram.ts'
 import { saysNothingWasKept } from './errors.ts'
 import type { Query, Session } from './pool.ts'
-import type { FailureScope } from './wire.ts'
+
+/** After a statement has failed, the server refuses the rest: the first failure is the cause of all later ones. */
+export type Transaction = {
+  readonly failed: { readonly error: unknown } | undefined
+  readonly begun: Promise<unknown>
+  readonly query: Query
+}
 
 /**
- * After a statement has failed the server refuses the rest, so that the first failure is the cause of every later one.
+ * Begins a transaction without waiting for it. If BEGIN fails, the connection refuses changes until the next one.
+ * Behind a pooler, where that cannot be set, a writer must wait until it has `begun`.
  */
-export type Transaction = FailureScope & { readonly query: Query }
-
-/** Begins a transaction without waiting for it. */
 export function begin(session: Session, mode: string): Transaction {
-  const transaction: Transaction = {
-    failed: undefined,
-    query: (statement, values) => session.query(statement, values, transaction),
+  let failed: Transaction['failed']
+  const causedBy = (error: unknown): never => {
+    failed ??= { error }
+    throw failed.error
   }
-  ignoreRejection(session.begin(mode, transaction))
-  return transaction
+  const begun = session.begin(mode).catch(causedBy)
+  ignoreRejection(begun)
+  return {
+    get failed() {
+      return failed
+    },
+    begun,
+    query: (statement, values) => session.query(statement, values).catch(causedBy),
+  }
 }
 
 /** Ignores a rejection that the transaction has already recorded. */
 export const ignoreRejection = (sent: Promise<unknown>): void => void sent.catch(() => undefined)
 
 /**
- * Commits, behind whatever was sent before.
- * @throws what a query of the transaction has failed of, or the commit; DatabaseOutcomeUnknown when the server did not
- *   say how it ended
+ * Commits after all statements that were sent.
+ * @throws the first failure of the transaction or its commit; DatabaseOutcomeUnknown if the server did not respond
  */
 export async function commit(session: Session, transaction: Transaction, stats: Pick<DatabaseStats, 'commitSeconds'>): Promise<void> {
-  // What was never sent has not failed there.
   throwFailure(transaction)
   const askedAt = performance.now()
-  const { command } = await session.commit().catch((error: unknown) => {
+  const { command } = await session.query({ text: 'COMMIT' }).catch((error: unknown) => {
     for (const failure of [transaction.failed?.error, error]) if (saysNothingWasKept(failure)) throw failure
     throw new DatabaseOutcomeUnknown('the database server went away during a commit', { cause: error })
   })
-  // The server answers ROLLBACK, and no error, when a query had failed.
-  if (command === 'COMMIT') return recordValue(stats.commitSeconds, (performance.now() - askedAt) / 1_000)
+  // If a statement has failed, the server responds ROLLBACK; if BEGIN has, it responds COMMIT. Neither is an error.
   throwFailure(transaction)
-  throw new Error('a transaction was rolled back and nobody has said why')
+  if (command !== 'COMMIT') throw new Error('a transaction was rolled back without an error')
+  recordValue(stats.commitSeconds, (performance.now() - askedAt) / 1_000)
 }
 
-function throwFailure({ failed }: FailureScope): void {
+function throwFailure({ failed }: Transaction): void {
   if (failed) throw failed.error
 }

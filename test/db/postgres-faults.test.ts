@@ -116,6 +116,29 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     }
   })
 
+  test('a write that gets no connection in time is refused, and later ones get it', async () => {
+    await using of = await opened({ connections: 1, timeouts: { connect: 300 } })
+    const { db } = of
+    await db.write((tx) => insert(tx, row('a')))
+    const holding = await holdRow(of.url, "UPDATE attempts SET at = 7 WHERE id = 'a'")
+    const waiting = db.write((tx) => setAt(tx, { at: 1 }, { id: 'a' }), locking)
+    expect(await failure(db.write((tx) => insert(tx, row('b'))))).toBeInstanceOf(DatabaseUnavailable)
+    await holding[Symbol.asyncDispose]()
+    await waiting
+    await db.write((tx) => insert(tx, row('c')))
+    expect(await idsIn(db)).toEqual(['a', 'c'])
+  })
+
+  test('a read whose value cannot be sent fails, and the next one with the same statement does not', async () => {
+    await using of = await opened({ connections: 1 })
+    const { db } = of
+    await db.write((tx) => insert(tx, row('a')))
+    const circle: Record<string, unknown> = {}
+    circle['self'] = circle
+    expect(await failure(Promise.resolve(db.read.first(found, { id: circle })))).toBeInstanceOf(TypeError)
+    expect(await db.read.first(found, { id: 'a' })).toEqual(row('a'))
+  })
+
   test('a statement that takes too long is refused, read or write, and nothing of its work is kept', async () => {
     await using of = await opened({ timeouts: { statement: 200 } })
     const { db } = of
@@ -189,6 +212,12 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(await idsIn(of.db as ReturnType<typeof openPostgres>)).toEqual([])
     await db.close()
     await of[Symbol.asyncDispose]()
+  })
+
+  test('a write whose BEGIN fails keeps nothing, though its statements were sent behind it', async () => {
+    const spoiled = await cutting('BEGIN', 'spoiled')
+    expect(spoiled.refused).toMatchObject({ code: '42601' })
+    expect(spoiled.kept).toEqual(['before'])
   })
 
   test('readiness notices a database that takes no writes, or is only read, and says so while the write still waits', async () => {

@@ -1,11 +1,12 @@
 /** A wire to a Postgres server that can be cut where a test says. */
 import { connect, createServer, type Socket } from 'node:net'
 
-export type Cut = 'before' | 'behind'
+export type Cut = 'before' | 'behind' | 'spoiled'
 
 /**
  * Listens on a port of its own and hands on what goes to and from the server.
- * @param cutAt text of a statement, at which a connection is cut: before the server has heard of it, or when the server has answered
+ * @param cutAt text of a statement, at which a connection is cut: before the server has heard of it, or when the server has answered. `spoiled`
+ *   makes the text unreadable instead
  */
 export async function wireTo(serverUrl: string, cutAt: string, cut: Cut) {
   const { hostname, port } = new URL(serverUrl)
@@ -20,10 +21,11 @@ export async function wireTo(serverUrl: string, cutAt: string, cut: Cut) {
       socket.on('error', end)
       socket.on('close', end)
     }
-    client.on('data', (bytes) => {
+    client.on('data', (bytes: Buffer) => {
       if (armed && bytes.includes(cutAt)) {
         if (cut === 'before') return end()
-        isCut = true
+        if (cut === 'spoiled') bytes.fill('?', bytes.indexOf(cutAt), bytes.indexOf(cutAt) + cutAt.length)
+        else isCut = true
       }
       upstream.write(bytes)
     })

@@ -31,3 +31,7 @@ export function isoTimes<Times extends Record<string, number | null>>(times: Tim
   }
   return told as { [Name in keyof Times]: Times[Name] extends number ? string : string | null }
 }
+
+/** Converts a number of a raw query. */
+export const numberOrUndefined = (value: number | string | null | undefined) =>
+  value === null || value === undefined ? undefined : Number(value)

@@ -1,7 +1,7 @@
 import { locking } from '../../../core/command-context.ts'
+import { createDeliveryQueue, lanesPerQuery, type Sender } from '../../../core/delivery-queue.ts'
 import { MailNotTaken } from '../../../core/mail-server.ts'
 import { afterFailure, afterProbe, afterSuccess, isClosed, isProbeDue, startProbe } from '../../../lib/breaker.ts'
-import { coalesceRuns } from '../../../lib/coalesce.ts'
 import { randomFraction } from '../../../lib/random.ts'
 import { composeMail } from './compose.ts'
 import { afterAttempt, isServerFailure, type Mail, type MailContent, mailSeal, type Outcome, selectForSlots, slotsMax } from './domain.ts'
@@ -9,16 +9,6 @@ import type { MailBaseDeps, MailHealth, Preparer } from './mail-deps.ts'
 import { claimAllowed } from './quotas.ts'
 import { type DueLane, mailStore as store } from './store.ts'
 
-export type MailSender = {
-  /** Starts sending due mails without waiting for them. After failures it first checks the server. */
-  run(): Promise<void>
-  /** Resolves when nothing is being sent. */
-  idle(): Promise<void>
-  /** Starts no new mails, and resolves when nothing is being sent. */
-  stop(): Promise<void>
-}
-
-const lanesPerQuery = 50
 const expiryBatchSize = 100
 /** Time for writing the result, in addition to the attempt. After both, another process may claim the mail. */
 const leaseMarginMs = 30_000
@@ -26,79 +16,45 @@ const leaseMarginMs = 30_000
 const probeMs = 20_000
 
 /**
- * Sends pending mails. Every process may: claimed mails are left to their process. Lanes take turns, so that a long
- * lane does not delay others. A server that fails repeatedly is only checked now and then until it recovers.
+ * Sends pending mails. A server that fails repeatedly is only checked now and then until it recovers.
  */
-export function createMailSender(deps: MailBaseDeps): MailSender {
+export function createMailSender(deps: MailBaseDeps): Sender {
   const { db, clock, log, mailServer, mailHealth, mailLimits } = deps
+  /** Lanes of mails that are being sent, by id. */
   const inFlight = new Map<string, string>()
-  const sends = new Set<Promise<void>>()
-  /** The lane that had the last turn. */
-  let lastLane = ''
-  let stopped = false
-
-  /** Fills free slots, one run at a time; a call during a run causes another run. */
-  const fillRun = coalesceRuns(async () => {
-    if (!stopped) await fillOnce()
+  const queue = createDeliveryQueue<DueLane, Mail>({
+    slots: slotsMax,
+    inFlight,
+    isOpen: () => isClosed(mailHealth.breaker),
+    lanes: (after) => store.lanes(db.read, { now: clock.now(), after, limit: lanesPerQuery }),
+    laneName: ({ lane }) => lane,
+    async claim(found) {
+      const selected = selectForSlots(found, [...inFlight.values()])
+      if (selected.length === 0) return { selected, claimed: [], ended: 0 }
+      const ids = selected.map(({ mailId }) => mailId)
+      const until = clock.now() + mailLimits.attemptMs + leaseMarginMs
+      const { claimed, held } = await db.write((tx) => claimAllowed(tx, deps, ids, until), locking)
+      return { selected, claimed, ended: held }
+    },
+    send(mail) {
+      inFlight.set(mail.id, mail.lane)
+      return send(deps, mail)
+    },
+    onError: (error, mail) => log.error(mail === undefined ? 'mail.claim_failed' : 'mail.result_lost', { mail, error }),
   })
-  const fill = (): Promise<void> => (stopped ? Promise.resolve() : fillRun.request())
-
-  /** Goes through the lanes until no slot is free or nothing is due. */
-  async function fillOnce(): Promise<void> {
-    let hasStarted = false
-    while (!stopped && isClosed(mailHealth.breaker) && inFlight.size < slotsMax) {
-      const fromTheStart = lastLane === ''
-      const found = await store.lanes(db.read, { now: clock.now(), after: lastLane, limit: lanesPerQuery })
-      const chosen = selectForSlots(found, [...inFlight.values()])
-      const { claimed, held } = await claim(chosen)
-      hasStarted ||= claimed.length + held > 0
-      for (const mail of claimed) begin(mail)
-      const isFull = inFlight.size >= slotsMax
-      lastLane = (isFull ? chosen.at(-1) : found.length < lanesPerQuery ? undefined : found.at(-1))?.lane ?? ''
-      if (lastLane !== '') continue
-      // All lanes had their turn.
-      if (fromTheStart && !hasStarted) return
-      hasStarted = false
-    }
-  }
-
-  async function claim(chosen: readonly DueLane[]): Promise<{ claimed: Mail[]; held: number }> {
-    if (chosen.length === 0) return { claimed: [], held: 0 }
-    const ids = chosen.map(({ mailId }) => mailId)
-    return db.write((tx) => claimAllowed(tx, deps, ids, clock.now() + mailLimits.attemptMs + leaseMarginMs), locking)
-  }
-
-  function begin(mail: Mail): void {
-    inFlight.set(mail.id, mail.lane)
-    const sending = send(deps, mail)
-      // The claim expires, and the mail is sent again.
-      .catch((error) => log.error('mail.result_lost', { mail: mail.id, error }))
-      .then(() => {
-        inFlight.delete(mail.id)
-        sends.delete(sending)
-        return fill()
-      })
-      .catch((error) => log.error('mail.claim_failed', { error }))
-    sends.add(sending)
-  }
-
-  async function idle(): Promise<void> {
-    while (fillRun.inFlight() || sends.size > 0) await Promise.allSettled([fillRun.inFlight(), ...sends])
-  }
 
   return {
     async run() {
-      if (stopped || mailServer === undefined) return
+      if (queue.isStopped() || mailServer === undefined) return
       const now = clock.now()
       if (isProbeDue(mailHealth.breaker, now)) await probe(deps)
       const work = await store.work(db.read, now)
       if (work.expired) await endExpiredMails(deps)
-      if (work.due) await fill()
+      if (work.due) await queue.fill()
     },
-    idle,
+    idle: queue.idle,
     async stop() {
-      stopped = true
-      await idle()
+      await queue.stop()
       mailServer?.close()
     },
   }

@@ -1,6 +1,7 @@
 import type { mails, shopMail } from '../../../../db/schema/mail.ts'
 import { dayMs, hourMs, minuteMs } from '../../../lib/day.ts'
 import type { Money } from '../../../lib/money.ts'
+import { addJitter } from '../../../lib/random.ts'
 
 export type Mail = typeof mails.$inferSelect
 export type ShopMail = typeof shopMail.$inferSelect
@@ -126,9 +127,6 @@ export function selectForSlots<Due extends { readonly lane: string }>(
 export const retryPausesMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs, hourMs, 2 * hourMs, 4 * hourMs] as const
 /** Pause when the server accepted nothing, which is not the mail's fault. */
 const serverPauseMs = 15_000
-/** Random part of a pause, so that failures do not retry at the same time. */
-const jitter = 0.1
-const addJitter = (pause: number, chance: number) => Math.round(pause * (1 - jitter + 2 * jitter * chance))
 
 /** The result of an attempt. `nobody`: no recipient (any more). `error` contains no address. */
 export type Outcome =

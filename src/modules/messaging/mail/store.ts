@@ -3,6 +3,7 @@ import type { Reader, Writer } from '../../../../db/engine.ts'
 import { insertOf, lockedRowsIn, lockNames, rowsOf } from '../../../../db/prepared.ts'
 import { mails, shopMail } from '../../../../db/schema/mail.ts'
 import { normalMailAddress } from '../../../lib/mail-address.ts'
+import { numberOrUndefined } from '../../../lib/objects.ts'
 import type { Mail, ShopMail } from './domain.ts'
 
 /** Number of pending mails, since when the first is due, and when the oldest was created. */
@@ -21,7 +22,6 @@ type SelectReader = Pick<Reader, 'select'>
 
 /** Literal, so that the partial indexes apply. */
 const pending = sql`${mails.status} = 'PENDING'`
-const timeOrUndefined = (at: number | string | null | undefined) => (at === null || at === undefined ? undefined : Number(at))
 
 export const mailStore = {
   /** Ignores a mail whose key exists. */
@@ -79,7 +79,7 @@ export const mailStore = {
       sql`select count(*) as count, min(at) as oldest from
           (select counted_at as at from mails where ${sql.raw(column)} = ${value} and counted_at > ${since} order by counted_at desc limit ${most}) newest`,
     )
-    return { count: Number(row?.count ?? 0), oldestAt: timeOrUndefined(row?.oldest) }
+    return { count: Number(row?.count ?? 0), oldestAt: numberOrUndefined(row?.oldest) }
   },
   /** Returns the shop's status and mode, and whether an address is its staff's or was invited. */
   async sender(
@@ -162,7 +162,7 @@ export const mailStore = {
     const [row] = await read.rows<Record<keyof QueueFigures, number | string | null>>(
       sql`select count(*) as waiting, min(next_at) as "dueAt", min(created_at) as "oldestAt" from mails where status = 'PENDING'`,
     )
-    return { waiting: Number(row?.waiting ?? 0), dueAt: timeOrUndefined(row?.dueAt), oldestAt: timeOrUndefined(row?.oldestAt) }
+    return { waiting: Number(row?.waiting ?? 0), dueAt: numberOrUndefined(row?.dueAt), oldestAt: numberOrUndefined(row?.oldestAt) }
   },
   /** Counts mails by status, and the most frequent errors. */
   async standing(

@@ -1,7 +1,7 @@
 import { locking } from '../../../core/command-context.ts'
+import { createDeliveryQueue, lanesPerQuery, type Sender } from '../../../core/delivery-queue.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { OutgoingError } from '../../../core/outgoing.ts'
-import { coalesceRuns } from '../../../lib/coalesce.ts'
 import type { Tally } from '../../../lib/prometheus.ts'
 import { randomFraction } from '../../../lib/random.ts'
 import { signedHeaders } from '../../../lib/standard-webhooks.ts'
@@ -25,15 +25,6 @@ import {
 } from './domain.ts'
 import { type ClaimedRow, type Lane, webhookStore as store } from './store.ts'
 
-export type WebhookSender = {
-  /** Creates deliveries of new messages and starts sending due ones, without waiting for responses. */
-  run(): Promise<void>
-  /** Resolves when nothing is being sent. */
-  idle(): Promise<void>
-  /** Starts nothing new, and resolves when nothing is being sent. */
-  stop(): Promise<void>
-}
-
 type DispatchDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'randomBytes' | 'log' | 'keyring' | 'safeFetch' | 'build'> & {
   /** Counts of attempts, and of deliveries given up without one. */
   readonly webhookCounts: Tally
@@ -43,59 +34,43 @@ type RunningAttempt = Attempt & { giveWay: AbortController }
 
 /** Messages per write; each may create a delivery for every endpoint of its shop. */
 const messagesPerWrite = 20
-const lanesPerQuery = 50
 const abandonBatchSize = 500
 const sendTimeoutMs = 10_000
 const answerBytesMax = 64 * 1024
 
 /**
- * Sends the messages of the outbox. Every process may: claimed deliveries are left to their process. Endpoints take
- * turns, so that one with a backlog does not delay others; `slotsMax` limits concurrent attempts.
+ * Sends the messages of the outbox. Endpoints are the lanes.
  */
-export function createWebhookSender(deps: DispatchDeps): WebhookSender {
+export function createWebhookSender(deps: DispatchDeps): Sender {
   const { db, clock, log } = deps
   const inFlight = new Map<string, RunningAttempt>()
-  const sends = new Set<Promise<void>>()
-  /** The endpoint that had the last turn. */
-  let lastTurn = ''
-  let stopped = false
-
-  /** Fills free slots, one run at a time; a call during a run causes another run. */
-  const fillRun = coalesceRuns(async () => {
-    if (!stopped) await fillOnce()
-  })
-  const fill = (): Promise<void> => (stopped ? Promise.resolve() : fillRun.request())
-
-  /** Goes through the endpoints until no slot is free or nothing is due. */
-  async function fillOnce(): Promise<void> {
-    let hasStarted = false
-    while (!stopped) {
-      if (inFlight.size >= slotsMax.all) return makeRoom()
-      const now = clock.now()
-      const fromTheStart = lastTurn === ''
-      const lanes = await store.lanes(db.read, {
-        now,
-        after: lastTurn,
+  const queue = createDeliveryQueue<Lane, ClaimedDelivery>({
+    slots: slotsMax.all,
+    inFlight,
+    onFull: makeRoom,
+    lanes: (after) =>
+      store.lanes(db.read, {
+        now: clock.now(),
+        after,
         except: fullShopsAndEndpoints(inFlight.values()),
         onlyHealthy: onlyHealthy(inFlight.size),
         limit: lanesPerQuery,
-      })
-      const over = lanes.filter(({ over }) => over !== null)
-      const selected = selectForSlots(
-        lanes.filter(({ over }) => over === null),
-        inFlight.values(),
-      )
-      const claimed = await claim(deps, selected, over, now)
-      for (const one of claimed) begin(one)
-      hasStarted ||= claimed.length + over.length > 0
-      const isFull = inFlight.size >= slotsMax.all
-      lastTurn = (isFull ? selected.at(-1) : lanes.length < lanesPerQuery ? undefined : lanes.at(-1))?.endpointId ?? ''
-      if (isFull || lastTurn !== '') continue
-      // All endpoints had their turn.
-      if (fromTheStart && !hasStarted) return
-      hasStarted = false
-    }
-  }
+      }),
+    laneName: ({ endpointId }) => endpointId,
+    async claim(found) {
+      const over = found.filter(({ over }) => over !== null)
+      const active = found.filter(({ over }) => over === null)
+      const selected = selectForSlots(active, inFlight.values())
+      return { selected, claimed: await claim(deps, selected, over), ended: over.length }
+    },
+    send(delivery) {
+      const { shopId, endpointId, failures, lastError } = delivery
+      const giveWay = new AbortController()
+      inFlight.set(delivery.id, { shopId, endpointId, failures, beganAt: clock.now(), mayGiveWay: lastError !== gaveWay, giveWay })
+      return send(deps, delivery, giveWay.signal)
+    },
+    onError: (error, delivery) => log.error(delivery === undefined ? 'webhook.claim_failed' : 'webhook.result_lost', { delivery, error }),
+  })
 
   /** Aborts long attempts in favour of shops without a slot. Their end triggers the next fill. */
   async function makeRoom(): Promise<void> {
@@ -110,38 +85,15 @@ export function createWebhookSender(deps: DispatchDeps): WebhookSender {
     for (const { giveWay } of selectToAbort(others, Math.max(0, waiting - givingWayCount), now)) giveWay.abort()
   }
 
-  function begin(delivery: ClaimedDelivery): void {
-    const { shopId, endpointId, failures, lastError } = delivery
-    const giveWay = new AbortController()
-    inFlight.set(delivery.id, { shopId, endpointId, failures, beganAt: clock.now(), mayGiveWay: lastError !== gaveWay, giveWay })
-    const sending = send(deps, delivery, giveWay.signal)
-      // The claim expires, and the delivery is sent again.
-      .catch((error) => log.error('webhook.result_lost', { delivery: delivery.id, error }))
-      .then(() => {
-        inFlight.delete(delivery.id)
-        sends.delete(sending)
-        return fill()
-      })
-      .catch((error) => log.error('webhook.claim_failed', { error }))
-    sends.add(sending)
-  }
-
-  async function idle(): Promise<void> {
-    while (fillRun.inFlight() || sends.size > 0) await Promise.allSettled([fillRun.inFlight(), ...sends])
-  }
-
   return {
     async run() {
-      if (stopped || !(await store.hasWork(db.read, clock.now()))) return
+      if (queue.isStopped() || !(await store.hasWork(db.read, clock.now()))) return
       // Alternates, so that a shop with many messages does not delay others.
-      while ((await createDeliveries(deps)) === messagesPerWrite && !stopped) await fill()
-      await fill()
+      while ((await createDeliveries(deps)) === messagesPerWrite && !queue.isStopped()) await queue.fill()
+      await queue.fill()
     },
-    idle,
-    stop() {
-      stopped = true
-      return idle()
-    },
+    idle: queue.idle,
+    stop: queue.stop,
   }
 }
 
@@ -210,12 +162,12 @@ const newDelivery = (of: Pick<WebhookDelivery, 'id' | 'endpointId' | 'outboxId' 
 
 /** Claims deliveries for an attempt, and gives up those of removed or disabled endpoints. */
 async function claim(
-  { db, webhookCounts }: DispatchDeps,
+  { db, clock, webhookCounts }: DispatchDeps,
   selected: readonly Lane[],
   over: readonly Lane[],
-  now: number,
 ): Promise<ClaimedDelivery[]> {
   if (selected.length + over.length === 0) return []
+  const now = clock.now()
   const failing = selected.filter(isFailing).map(({ endpointId }) => endpointId)
   const claimed = await db.write(async (tx) => {
     for (const { endpointId, over: why } of over) {

@@ -1,5 +1,7 @@
 import type { webhookDeliveries, webhookEndpoints } from '../../../../db/schema/outbox.ts'
+import { dayMs, hourMs, minuteMs } from '../../../lib/day.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
+import { addJitter } from '../../../lib/random.ts'
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
@@ -24,10 +26,8 @@ export const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED'] as const
 
 export const endpointsPerShopMax = 20
 const seconds = 1_000
-const minutes = 60 * seconds
-const hours = 60 * minutes
 /** How long messages are kept. */
-export const retentionMs = 30 * 24 * hours
+export const retentionMs = 30 * dayMs
 
 /** What an endpoint's sealed secret is bound to. */
 export const webhookSecretSeal = (shopId: string, endpointId: string): string => `${shopId}/webhook-endpoint/${endpointId}`
@@ -37,13 +37,10 @@ export const messageBody = (event: WebhookEvent, at: number, data: unknown): str
   JSON.stringify({ type: event, timestamp: new Date(at).toISOString(), data })
 
 /** Pause after each failed attempt but the last: nine attempts in about a day. */
-export const retryPausesMs = [5 * seconds, minutes, 5 * minutes, 30 * minutes, 2 * hours, 5 * hours, 7 * hours, 10 * hours] as const
-/** Random part of a pause, so that failures do not retry at the same time. */
-export const jitter = 0.1
+export const retryPausesMs = [5 * seconds, minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs, 5 * hourMs, 7 * hourMs, 10 * hourMs] as const
 const goneStatus = 410
 
 const isSuccess = (answered: number | null) => answered !== null && answered >= 200 && answered < 300
-const addJitter = (pause: number, chance: number) => Math.round(pause * (1 - jitter + 2 * jitter * chance))
 
 /** Marks an attempt that was aborted for others before the receiver's time was over. */
 export const gaveWay = 'gave way'
@@ -139,15 +136,15 @@ export type Health = Pick<WebhookEndpoint, 'failures' | 'failingSince' | 'retryA
 
 /** After this many consecutive failures an endpoint gets one attempt at a time, with growing pauses. */
 export const failuresTolerated = 3
-const endpointPauseMs = { first: 5 * seconds, longest: 10 * minutes }
+const endpointPauseMs = { first: 5 * seconds, longest: 10 * minuteMs }
 /** Endpoints that failed for this long and this often are disabled. */
-export const disabledAfter = { ms: 5 * 24 * hours, failures: 20 } as const
+export const disabledAfter = { ms: 5 * dayMs, failures: 20 } as const
 /** Limit of pending deliveries of an endpoint that is failing or behind. Further ones fail at once. */
 export const pendingMax = 1_000
 /** Limit for healthy endpoints, large enough for a burst. */
 export const burstMax = 10_000
 /** An endpoint is behind once its first delivery has been due for this long. */
-export const behindAfterMs = minutes
+export const behindAfterMs = minuteMs
 
 /** An endpoint's pending deliveries and the due time of the oldest. */
 export type Backlog = { readonly waiting: number; readonly dueAt: number }
@@ -157,9 +154,9 @@ export const pendingMaxOf = (endpoint: Pick<Health, 'failures'>, { dueAt }: Pick
   isFailing(endpoint) || dueAt <= now - behindAfterMs ? pendingMax : burstMax
 
 /** Skipping is logged once per endpoint, and again only after this long without skips. */
-export const skipLogIntervalMs = hours
+export const skipLogIntervalMs = hourMs
 /** Deliveries older than this are given up. */
-export const deliveryMaxAgeMs = 3 * 24 * hours
+export const deliveryMaxAgeMs = 3 * dayMs
 
 const endpointRestMs = (failures: number) =>
   Math.min(endpointPauseMs.longest, endpointPauseMs.first * 2 ** Math.max(0, failures - failuresTolerated))

@@ -3,6 +3,7 @@ import type { Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, lockedRowsOf } from '../../../../db/prepared.ts'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../../db/schema/outbox.ts'
+import { numberOrUndefined } from '../../../lib/objects.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import type { Backlog, Health, WebhookDelivery, WebhookEndpoint } from './domain.ts'
 
@@ -125,12 +126,11 @@ export const webhookStore = {
             (select created_at from outbox where status = 'PENDING' order by id limit 1) as "oldestAt",
             (select min(next_at) from webhook_deliveries where status = 'PENDING') as "dueAt"`,
     )
-    const known = (at: number | string | null | undefined) => (at === null || at === undefined ? undefined : Number(at))
     return {
       messages: Number(row?.messages ?? 0),
       deliveries: Number(row?.deliveries ?? 0),
-      oldestAt: known(row?.oldestAt),
-      dueAt: known(row?.dueAt),
+      oldestAt: numberOrUndefined(row?.oldestAt),
+      dueAt: numberOrUndefined(row?.dueAt),
     }
   },
   /** Oldest first. */

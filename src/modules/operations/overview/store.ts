@@ -28,6 +28,6 @@ export const overviewStore = {
     const [row] = await read.rows<{ since: string | number | null }>(
       sql`select min(created_at) as since from api_keys where shop_id = ${shopId} and mode = ${mode}`,
     )
-    return row?.since === null || row?.since === undefined ? undefined : Number(row.since)
+    return numberOrUndefined(row?.since)
   },
 }

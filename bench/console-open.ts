@@ -2,7 +2,9 @@
  * A day with the console at high speed: a visitor opens every screen repeatedly while orders arrive.
  * Every half minute, at home and after garbage collection, it samples the memory of page and server.
  */
+
 import { demoShop } from '../src/demo/data.ts'
+import { minuteMs } from '../src/lib/day.ts'
 import { chromium } from '../test/support/chromium.ts'
 import { type ConsoleVisitor, consoleVisitor } from '../test/support/console-visitor.ts'
 import { closeBrowser } from '../test/support/visit.ts'
@@ -20,7 +22,6 @@ const betweenOrdersMs = 500
 const betweenScreensMs = 75
 /** Prevents products from selling out. */
 const plenty = 100_000
-const minuteMs = 60_000
 const mb = 1024 * 1024
 
 /** The page: heap in MB, nodes and listeners, attached or not. The server: resident MB. */

@@ -1,11 +1,13 @@
 /**
  * Measures credit: previews of an envelope and of an upgrade against the floor; the latter for many and few repayments.
  */
+
 import { Database as Sqlite } from 'bun:sqlite'
 import { join } from 'node:path'
 import { parseConfig } from '../src/config.ts'
 import { system } from '../src/core/command-context.ts'
 import { openInstance } from '../src/instance.ts'
+import { dayMs } from '../src/lib/day.ts'
 import { startSession } from '../src/modules/identity/auth/service.ts'
 import { createMerchant, createSuperAdmin } from '../src/modules/identity/merchant/service.ts'
 import { createLender } from '../src/modules/lending/lender/index.ts'
@@ -20,7 +22,6 @@ const many = quick ? 20_000 : 100_000
 const merchants = 200
 /** More paths than cached responses, so that most are computed. */
 const paths = 20_000
-const dayMs = 86_400_000
 
 export async function measureLendingCredit(): Promise<void> {
   print(`credit, with a merchant of ${figure(many)} repayments (seeding takes a while)`)

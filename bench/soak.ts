@@ -5,9 +5,11 @@
  * time (default 60; 6 with `--quick`, which compares samples two minutes apart).
  * `--snapshots` keeps a heap snapshot of each sample.
  */
+
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { demoCustomer, demoShop } from '../src/demo/data.ts'
+import { minuteMs } from '../src/lib/day.ts'
 import { mailServer } from '../test/support/mail-server.ts'
 import { children, figure, print, quick, reportSingle, root, work } from './runs.ts'
 
@@ -15,7 +17,6 @@ const named = Bun.argv.find((argument) => argument.startsWith('--minutes='))?.sl
 const minutesMax = Number(named ?? (quick ? 6 : 60))
 const apartMinutes = quick ? 2 : 10
 const steadyShare = 0.02
-const minuteMs = 60_000
 const mb = 1024 * 1024
 const streams = 28
 const readersAtOnce = 4

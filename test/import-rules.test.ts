@@ -155,7 +155,7 @@ const rules: readonly Rule[] = [
     files: /^src\/console\//,
     may: [
       /^src\/console\//,
-      /^src\/lib\/(country-code|csv-line|decimal|money|processor-keys|processors|province-names|provinces|rounding|shipping-offers)\.ts$/,
+      /^src\/lib\/(country-code|csv-line|day|decimal|money|processor-keys|processors|province-names|provinces|rounding|shipping-offers)\.ts$/,
       /^(preact(\/hooks)?|preact-iso(\/[\w-]+)?|@preact\/signals|uplot(\/dist\/uPlot\.min\.css)?|qr|openapi-fetch|eventsource-parser(\/stream)?)$/,
     ],
   },

@@ -1,9 +1,8 @@
 import { csvLine } from '../lib/csv-line.ts'
-import { isDay } from '../lib/day.ts'
 import { type AuditView, auditColumns } from '../modules/operations/audit/domain.ts'
 import { exportAudit } from '../modules/operations/audit/index.ts'
 import type { Input } from './command.ts'
-import { UsageError } from './failure.ts'
+import { dayOption, UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
@@ -27,7 +26,7 @@ export async function audit({ config: settings, positionals: [what], values }: I
   if (what !== 'export') throw new UsageError('`souk audit export` is what there is: `souk audit --help` shows how it is called')
   const format = formats[values.get('format') ?? 'jsonl']
   if (!format) throw new UsageError('--format must be jsonl or csv')
-  const days = { from: dayOf(values, 'from'), to: dayOf(values, 'to') }
+  const days = { from: dayOption(values, 'from'), to: dayOption(values, 'to') }
   if (days.from !== undefined && days.to !== undefined && days.from > days.to) throw new UsageError('--to must not be before --from')
   const config = settings()
   const print = createPrinter(process.stdout)
@@ -38,10 +37,4 @@ export async function audit({ config: settings, positionals: [what], values }: I
     interruption.end()
     return 0
   })
-}
-
-function dayOf(values: ReadonlyMap<string, string>, name: string): string | undefined {
-  const day = values.get(name)
-  if (day !== undefined && !isDay(day)) throw new UsageError(`--${name} must be a day, as 2026-01-31`)
-  return day
 }

@@ -6,11 +6,11 @@ import { writeWhole } from '../clients/whole-files.ts'
 import { type CsvList, csvChunks, type ListRequest } from '../core/csv-list.ts'
 import { OperatorError } from '../core/errors.ts'
 import type { ShopContext } from '../core/principal.ts'
-import { dayMs, isDay, startOfDay } from '../lib/day.ts'
+import { dayMs, startOfDay } from '../lib/day.ts'
 import { findShopContextByName } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import type { Input } from './command.ts'
-import { UsageError } from './failure.ts'
+import { dayOption, UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
@@ -20,7 +20,7 @@ import { createProgress } from './progress.ts'
 export async function exportList({ config, positionals: [what = '', file = '-'], values, switches }: Input): Promise<number> {
   const shopName = values.get('shop')
   if (shopName === undefined) throw new UsageError('--shop is missing: `souk export orders --shop NAME FILE`')
-  const days = { from: dayOf(values, 'from'), to: dayOf(values, 'to') }
+  const days = { from: dayOption(values, 'from'), to: dayOption(values, 'to') }
   if (days.from !== undefined && days.to !== undefined && days.from > days.to) throw new UsageError('--to must not be before --from')
   if (file !== '-' && !switches.has('force') && statSync(file, { throwIfNoEntry: false }))
     throw new OperatorError(`${file} is there already: name another file, or say --force`)
@@ -120,10 +120,4 @@ async function write(file: string, pieces: AsyncGenerator<string>): Promise<void
 async function* encodeAll(pieces: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
   for await (const text of pieces) yield encoder.encode(text)
-}
-
-function dayOf(values: ReadonlyMap<string, string>, name: string): string | undefined {
-  const day = values.get(name)
-  if (day !== undefined && !isDay(day)) throw new UsageError(`--${name} must be a day, as 2026-01-31`)
-  return day
 }

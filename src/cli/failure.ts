@@ -1,6 +1,7 @@
 import { DatabaseRefused, engineErrorCode } from '../../db/engine.ts'
 import { ConfigError, settings } from '../config.ts'
 import { AppError, OperatorError } from '../core/errors.ts'
+import { isDay } from '../lib/day.ts'
 import { redact } from '../lib/log.ts'
 import { Interrupted, interruptedStatus } from './interruption.ts'
 
@@ -100,4 +101,11 @@ function withoutSecrets(text: string, env: Readonly<Record<string, string | unde
     .map((item) => item.trim())
     .filter((item) => item.length >= secretMinLength)
   return secrets.reduce((struck, secret) => struck.replaceAll(secret, '***'), text)
+}
+
+/** Returns an option that is a day. @throws UsageError */
+export function dayOption(values: ReadonlyMap<string, string>, name: string): string | undefined {
+  const day = values.get(name)
+  if (day !== undefined && !isDay(day)) throw new UsageError(`--${name} must be a day, as 2026-01-31`)
+  return day
 }

@@ -1,5 +1,7 @@
 /** `souk order show` and `souk orders stuck`: what an operator on call needs to know about orders. */
+
 import type { Database } from '../../db/engine.ts'
+import { minuteMs } from '../lib/day.ts'
 import { decimalOf, decimalsOf, type Money } from '../lib/money.ts'
 import { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from '../modules/selling/order/index.ts'
 import type { Input } from './command.ts'
@@ -30,7 +32,6 @@ function findOrder(which: string, shopName: string | undefined): { id: string } 
   return { number: Number(digits), shopName }
 }
 
-const minuteMs = 60_000
 const olderThanDefault = 5
 const limitDefault = 50
 const limitMax = 10_000

@@ -1,4 +1,5 @@
 import type { Database, Reader, Writer } from '../../db/engine.ts'
+import { dayMs, minuteMs } from '../lib/day.ts'
 import { type IdKind, idBoundary } from '../lib/ids.ts'
 import { locking } from './command-context.ts'
 import type { Deps } from './deps.ts'
@@ -47,11 +48,10 @@ export async function backfillSearch(
   return { filled: recordsPerRun, isDone: false }
 }
 
-const minute = 60_000
 /** Interval between two checks, and how far back a check looks. The second exceeds the duration of any write. */
-const [lookedEveryMs, lookedBackMs] = [10 * minute, 30 * minute]
+const [lookedEveryMs, lookedBackMs] = [10 * minuteMs, 30 * minuteMs]
 /** How far the first check of a process looks back: an older version may have run for a while. */
-const lookedBackAtFirstMs = 24 * 60 * minute
+const lookedBackAtFirstMs = dayMs
 const lookedAt = new WeakMap<Database, Map<string, number>>()
 
 /**

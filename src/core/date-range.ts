@@ -19,8 +19,11 @@ export function timeRangeOf({ from, to }: DateRange): { since: number | undefine
     if (to < from) throw new AppError('INVALID', 'to (query): before from')
     if (addDays(from, rangeDaysMax) <= to) throw new AppError('INVALID', `to (query): more than ${rangeDaysMax} days from the first`)
   }
-  return {
-    since: from === undefined ? undefined : startOfDay(from),
-    until: to === undefined ? undefined : startOfDay(addDays(to, 1)),
-  }
+  return timesOf({ from, to })
 }
+
+/** Converts a range of valid days like `timeRangeOf`. */
+export const timesOf = ({ from, to }: DateRange) => ({
+  since: from === undefined ? undefined : startOfDay(from),
+  until: to === undefined ? undefined : startOfDay(addDays(to, 1)),
+})

@@ -1,3 +1,4 @@
+import { hourMs } from '../lib/day.ts'
 import { digestOf } from '../lib/digest.ts'
 import type { Log } from '../lib/log.ts'
 
@@ -19,7 +20,6 @@ export type ErrorNotes = {
   restore(notes: readonly ErrorNote[]): void
 }
 
-export const hourMs = 60 * 60_000
 /** Kinds within an hour. Further ones are counted together. */
 const kindsMax = 200
 const titleMax = 200

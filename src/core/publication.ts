@@ -1,8 +1,7 @@
 import { parseInstant } from '../lib/instant.ts'
 import { AppError } from './errors.ts'
 
-/** Bounds of publication dates. The search index cannot order later ones. */
-const firstMs = Date.UTC(1970, 0, 1)
+/** End of publication dates. The search index cannot order later ones. */
 const lastMs = Date.UTC(2200, 0, 1)
 
 /**
@@ -10,7 +9,7 @@ const lastMs = Date.UTC(2200, 0, 1)
  * @throws AppError INVALID
  */
 export function assertPublicationDate(ms: number | null | undefined): void {
-  if (ms === null || ms === undefined || (ms >= firstMs && ms < lastMs)) return
+  if (ms === null || ms === undefined || (ms >= 0 && ms < lastMs)) return
   throw new AppError('INVALID', 'publishedAt (body): a moment from 1970 to 2199')
 }
 

@@ -3,6 +3,7 @@
  */
 
 import type { Principal } from '../core/principal.ts'
+import { hourMs } from '../lib/day.ts'
 import { multiplyHalfEven } from '../lib/rounding.ts'
 import type { PaymentChoice } from '../modules/payments/payment/domain.ts'
 import { paymentsOf } from '../modules/payments/payment/index.ts'
@@ -48,7 +49,6 @@ const shoppingMs = 6 * 60_000
 const afterwardsMs = 1_000
 /** How long after something is due the job comes that does it. */
 const jobDelayMs = 40_000
-const hourMs = 60 * 60_000
 
 /**
  * Makes the orders up to a moment, and what becomes of them. An order has its id by the plan: one that is there already

@@ -1,5 +1,5 @@
 /** What happens in a shop of the demo within its year. Made of constants alone: planned again, it is the same. */
-import { dayMs } from '../lib/day.ts'
+import { dayMs, hourMs, minuteMs } from '../lib/day.ts'
 import type { PaymentChoice } from '../modules/payments/payment/domain.ts'
 import { attributionWindowMs } from '../modules/selling/affiliate/domain.ts'
 import { codeBytes } from '../modules/selling/gift-card/domain.ts'
@@ -7,8 +7,6 @@ import { bytesOf, demoId } from './past-clock.ts'
 import type { DemoAddress, DemoCard, DemoProduct, DemoShop, Person } from './shop.ts'
 
 export const daysInYear = 365
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 /** How long what is missing of a parcel takes to come. */
 const restAfterMs = 52 * hourMs
 

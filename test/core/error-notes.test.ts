@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { countErrors, hourMs, titleOf } from '../../src/core/error-notes.ts'
+import { countErrors, titleOf } from '../../src/core/error-notes.ts'
+import { hourMs } from '../../src/lib/day.ts'
 import type { Log } from '../../src/lib/log.ts'
 
 const nothing = () => undefined

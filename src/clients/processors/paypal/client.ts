@@ -3,6 +3,7 @@
  * and Payments v2.
  */
 
+import { hourMs } from '../../../lib/day.ts'
 import { modeOf } from '../../../lib/processor-keys.ts'
 import { needed, parsedMessage, textAt, valueAt } from '../answers.ts'
 import type { ProcessorPort } from '../call.ts'
@@ -26,7 +27,6 @@ type Amount = { readonly amount: number; readonly currency: string }
 type Refund = Parameters<Processor['refund']>[0]
 type RefundName = Parameters<Processor['retrieveRefund']>[0]
 
-const hourMs = 3_600_000
 const capabilities: Capabilities = {
   capturesItself: false,
   // Orders keep request ids for 6 hours and payments for 45 days; the margin is for slow requests and clock

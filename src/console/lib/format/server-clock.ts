@@ -1,5 +1,7 @@
 /** The server's clock; the browser's may be wrong. */
+
 import { type Signal, signal } from '@preact/signals'
+import { dayMs, dayOf } from '../../../lib/day.ts'
 
 let aheadMs = 0
 
@@ -14,9 +16,8 @@ export function syncClock({ headers }: Response): void {
 /** Returns the server's time in milliseconds since 1970. */
 export const serverNow = (): number => Date.now() + aheadMs
 
-const dayMs = 86_400_000
 /** Returns a date some days before today (UTC). */
-export const daysAgo = (days: number): string => new Date(serverNow() - days * dayMs).toISOString().slice(0, 10)
+export const daysAgo = (days: number): string => dayOf(serverNow() - days * dayMs)
 
 const tickMs = 10_000
 let ticks: Signal<number> | undefined

@@ -1,3 +1,4 @@
+import { dayMs } from '../../../lib/day.ts'
 /** Local times of a time zone, for `datetime-local` fields. */
 
 export type WallTime = { year: number; month: number; day: number; hour: number; minute: number }
@@ -30,7 +31,6 @@ export function wallTimeAt(at: number, zone: string): WallTime {
 }
 
 const utcOf = ({ year, month, day, hour, minute }: WallTime) => Date.UTC(year, month - 1, day, hour, minute)
-const minuteMs = 60_000
 const two = (value: number) => String(value).padStart(2, '0')
 
 /** Formats a timestamp as `2026-11-23T18:30` in a time zone; empty for null. */
@@ -52,7 +52,7 @@ export function parseWallTime(text: string, zone: string): string | null | undef
   const wanted = utcOf({ year: year ?? 0, month: month ?? 0, day: day ?? 0, hour: hour ?? 0, minute: minute ?? 0 })
   if (!Number.isFinite(wanted)) return undefined
   // The zone's offsets a day before and after; the larger one gives the earlier instant.
-  const offsets = [wanted - 24 * 60 * minuteMs, wanted + 24 * 60 * minuteMs].map((at) => utcOf(wallTimeAt(at, zone)) - at)
+  const offsets = [wanted - dayMs, wanted + dayMs].map((at) => utcOf(wallTimeAt(at, zone)) - at)
   const [least, most] = [Math.min(...offsets), Math.max(...offsets)] as const
   const fits = [most, least].find((offset) => utcOf(wallTimeAt(wanted - offset, zone)) === wanted)
   return new Date(wanted - (fits ?? least)).toISOString()

@@ -1,4 +1,5 @@
 /** The dates of a page, which its URL holds. */
+import { dayMs, dayOf, startOfDay } from '../../../lib/day.ts'
 import { daysAgo } from '../format/server-clock.ts'
 
 export const dayChoices = [7, 30, 90] as const
@@ -39,12 +40,8 @@ export function rangeQuery({ from, to, days }: Readonly<Record<string, string>>)
   return text && `?${text}`
 }
 
-const dayMs = 86_400_000
-const dayStart = (text: string): number => Date.parse(`${text}T00:00:00Z`)
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
-
 /** Returns the range of equal length that ends the day before. */
 export function previousRange({ startDate, endDate }: { readonly startDate: string; readonly endDate: string }) {
-  const length = dayStart(endDate) - dayStart(startDate) + dayMs
-  return { startDate: dayOf(dayStart(startDate) - length), endDate: dayOf(dayStart(startDate) - dayMs) }
+  const length = startOfDay(endDate) - startOfDay(startDate) + dayMs
+  return { startDate: dayOf(startOfDay(startDate) - length), endDate: dayOf(startOfDay(startDate) - dayMs) }
 }

@@ -1,4 +1,5 @@
 import type { TokenRole } from '../../../core/tokens.ts'
+import { hourMs, minuteMs } from '../../../lib/day.ts'
 import { normalMailAddress } from '../../../lib/mail-address.ts'
 import { siteOf, siteTimes } from '../../../lib/networks.ts'
 
@@ -15,16 +16,14 @@ export const subjectOf = ({ subjectId, role, shopId }: { subjectId: string; role
 /** A limit of attempts within a time window. */
 export type Limit = { readonly name: string; readonly most: number; readonly windowMs: number }
 
-const minute = 60_000
-
 /**
  * Failed logins of an account from an address, and of all accounts of a kind from an address. Guessing customer
  * passwords does not lock out a merchant at the same address.
  */
-export const loginByAccountAndAddress: Limit = { name: 'login:account+address', most: 10, windowMs: 15 * minute }
-export const loginByAddress: Limit = { name: 'login:address', most: 50, windowMs: 15 * minute }
+export const loginByAccountAndAddress: Limit = { name: 'login:account+address', most: 10, windowMs: 15 * minuteMs }
+export const loginByAddress: Limit = { name: 'login:address', most: 50, windowMs: 15 * minuteMs }
 /** Failures from all addresses slow down an account's logins but never refuse them, so that nobody can lock it out. */
-export const loginByAccount: Limit = { name: 'login:account', most: 10, windowMs: 15 * minute }
+export const loginByAccount: Limit = { name: 'login:account', most: 10, windowMs: 15 * minuteMs }
 export const loginDelayMs = 1_000
 /** Logins that wait for a pending attempt to free a slot: per limit, and in total. */
 export const loginsWaitingMax = { key: 100, all: 2_000 }
@@ -34,17 +33,17 @@ export const loginsWaitingRetrySeconds = 10
 export type CodeLimits = { readonly cart: Limit; readonly customer: Limit; readonly address: Limit }
 /** @param what the kind of code; kinds are counted separately */
 export const codeLimits = (what: string): CodeLimits => ({
-  cart: { name: `${what}:cart`, most: 10, windowMs: minute },
-  customer: { name: `${what}:customer`, most: 10, windowMs: minute },
-  address: { name: `${what}:address`, most: 30, windowMs: minute },
+  cart: { name: `${what}:cart`, most: 10, windowMs: minuteMs },
+  customer: { name: `${what}:customer`, most: 10, windowMs: minuteMs },
+  address: { name: `${what}:address`, most: 30, windowMs: minuteMs },
 })
-export const signupByAddress: Limit = { name: 'signup:address', most: 30, windowMs: 60 * minute }
+export const signupByAddress: Limit = { name: 'signup:address', most: 30, windowMs: hourMs }
 
 /** Password reset requests: per address, and per account, existing or not. */
-export const resetByAddress: Limit = { name: 'reset:address', most: 30, windowMs: 60 * minute }
-export const resetByAccount: Limit = { name: 'reset:account', most: 5, windowMs: 60 * minute }
+export const resetByAddress: Limit = { name: 'reset:address', most: 30, windowMs: hourMs }
+export const resetByAccount: Limit = { name: 'reset:account', most: 5, windowMs: hourMs }
 /** Invalid tokens from mails. */
-export const tokenByAddress: Limit = { name: 'token:address', most: 50, windowMs: 15 * minute }
+export const tokenByAddress: Limit = { name: 'token:address', most: 50, windowMs: 15 * minuteMs }
 
 /**
  * Returns the limits by address: for the address, and for its network, so that many addresses of one network gain

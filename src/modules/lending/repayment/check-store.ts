@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { type CheckContext, checkRules, type Finding, type Rule } from '../../../core/integrity-check.ts'
-import { dayMs } from '../../../lib/day.ts'
+import { dayMs, dayText } from '../../../lib/day.ts'
 import { daysOfBlock } from './domain.ts'
 
 // Built on demand, since only `souk check` uses it.
@@ -37,7 +37,7 @@ const rules = (): readonly Rule[] => [
       where coalesce(k.defaults, 0) <> coalesce(c.n, 0)
       order by d.merchant_id, d.day`,
     say: ({ id, day, kept, counted }) =>
-      `Of merchant ${id}, ${kept} defaults are kept of day ${new Date(Number(day) * dayMs).toISOString().slice(0, 10)}, and there are ${counted}`,
+      `Of merchant ${id}, ${kept} defaults are kept of day ${dayText(Number(day))}, and there are ${counted}`,
   },
   {
     subject: 'defaults by sixteen days',

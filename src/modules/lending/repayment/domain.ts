@@ -1,6 +1,6 @@
 import type { merchantRepaymentSignals, repaymentReversals, repayments } from '../../../../db/schema/lending.ts'
 import { AppError } from '../../../core/errors.ts'
-import { dayMs } from '../../../lib/day.ts'
+import { dayMs, dayNumberOf } from '../../../lib/day.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
 import { usdOf } from '../../../lib/usd.ts'
 
@@ -25,9 +25,6 @@ export type RepaymentSignals = Pick<
 
 /** An instalment to record. Amounts are cents, times are milliseconds. */
 export type RepaymentDraft = Pick<Repayment, 'merchantId' | 'lenderId' | 'loanRef' | 'outcome' | 'amountUsd' | 'dueAt' | 'settledAt'>
-
-/** Returns the day since the epoch, in UTC. Defaults are counted per day. */
-export const dayNumberOf = (ms: number): number => Math.floor(ms / dayMs)
 
 export const daysOfBlock = 16
 export const blockOf = (day: number): number => Math.floor(day / daysOfBlock)

@@ -2,13 +2,13 @@ import type { Writer } from '../../../../db/engine.ts'
 import { type Actor, type CommandContext, locking } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
+import { dayNumberOf } from '../../../lib/day.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audit, audited } from '../../operations/audit/index.ts'
 import {
   addToSignals,
   assertValid,
-  dayNumberOf,
   isSameRepayment,
   keyOf,
   laterTime,

@@ -85,9 +85,6 @@ export const auditView = ({ before, after, ...row }: AuditRow) =>
   pick({ ...row, ...isoTimes({ at: row.at }), before: formatValues(before), after: formatValues(after) }, ...auditColumns)
 export type AuditView = ReturnType<typeof auditView>
 
-const minuteMs = 60_000
-export const hourMs = 60 * minuteMs
-
 /** Actions that anyone can cause without an account. Their rows are limited, so that they cannot fill the disk. */
 export const anonymousActions = {
   failed: 'login.failed',

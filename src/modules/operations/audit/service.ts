@@ -1,11 +1,11 @@
 import type { Writer } from '../../../../db/engine.ts'
 import type { RefusalAudit } from '../../../core/audit-fields.ts'
 import { type Actor, type CommandContext, type Origin, system } from '../../../core/command-context.ts'
-import { type DateRange, timeRangeOf } from '../../../core/date-range.ts'
+import { type DateRange, timeRangeOf, timesOf } from '../../../core/date-range.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { untracked } from '../../../core/request-context.ts'
 import { inBatches } from '../../../lib/batches.ts'
-import { addDays, dayOf, startOfDay } from '../../../lib/day.ts'
+import { addDays, dayOf, hourMs, startOfDay } from '../../../lib/day.ts'
 import { limitKeyOf } from '../../../lib/networks.ts'
 import { pick } from '../../../lib/objects.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
@@ -20,7 +20,6 @@ import {
   countAnonymousRows,
   customerSessionDays,
   type Difference,
-  hourMs,
   isRecordedFailure,
   limitLength,
   searchTermOf,
@@ -237,11 +236,8 @@ export async function* searchAudit(deps: Pick<Deps, 'db'>, query: AuditQuery): A
 }
 
 /** Exports the trail between two days (inclusive, UTC), oldest first. */
-export async function* exportAudit({ db }: Pick<Deps, 'db'>, { from, to }: DateRange): AsyncGenerator<AuditView[]> {
-  const days = {
-    since: from === undefined ? undefined : startOfDay(from),
-    until: to === undefined ? undefined : startOfDay(addDays(to, 1)),
-  }
+export async function* exportAudit({ db }: Pick<Deps, 'db'>, range: DateRange): AsyncGenerator<AuditView[]> {
+  const days = timesOf(range)
   let last: AuditRow | undefined
   do {
     const rows = await store.next(db.read, days, last, exportBatch)

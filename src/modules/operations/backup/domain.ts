@@ -1,8 +1,6 @@
 /** Names, manifests and retention of backups. */
+import { dayMs, dayNumberOf, hourMs } from '../../../lib/day.ts'
 import { sha256 } from '../../../lib/seal.ts'
-
-const hourMs = 60 * 60 * 1000
-const dayMs = 24 * hourMs
 
 /** The record of a backup. It is written last: a backup without it does not exist. */
 export type Manifest = {
@@ -83,14 +81,13 @@ export function retainedBackups<B extends Pick<Backup, 'name' | 'at'>>(
     }
     return spans.values()
   }
-  const day = (at: number) => Math.floor(at / dayMs)
   const newest = newestFirst[0]?.at ?? 0
   return new Set([
     ...backups.filter(isInFuture).map(({ name }) => name),
     ...newestFirst.filter(({ at }) => newest - at < dayMs).map(({ name }) => name),
-    ...lastOf(Math.max(1, daily), day),
+    ...lastOf(Math.max(1, daily), dayNumberOf),
     // The epoch began on a Thursday.
-    ...lastOf(weekly, (at) => Math.floor((day(at) + 3) / 7)),
+    ...lastOf(weekly, (at) => Math.floor((dayNumberOf(at) + 3) / 7)),
     ...lastOf(monthly, (at) => new Date(at).toISOString().slice(0, 7)),
   ])
 }
@@ -105,7 +102,7 @@ export const isLate = (lastAt: number | undefined, since: number, now: number, l
  * @param at milliseconds since the epoch
  */
 export const isVerificationDay = (at: number, document: string): boolean =>
-  (Number.parseInt(sha256(document).slice(0, 8), 16) + Math.floor(at / dayMs)) % 7 === 0
+  (Number.parseInt(sha256(document).slice(0, 8), 16) + dayNumberOf(at)) % 7 === 0
 
 /**
  * Returns whether a path is on the disk of the data directory.

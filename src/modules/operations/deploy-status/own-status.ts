@@ -1,7 +1,7 @@
 /** The instance as its own provider, if the settings name none. */
 import type { Deps } from '../../../core/deps.ts'
-import { hourMs } from '../../../core/error-notes.ts'
 import { type Deploy, type ErrorProject, errorWindowHours, type ServiceStatus } from '../../../core/operations.ts'
+import { hourMs } from '../../../lib/day.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
 import { forgottenMs, ownErrors, ownServices } from './domain.ts'
 import { platformStore as store } from './store.ts'

@@ -1,6 +1,6 @@
 import type { Deps } from '../../../core/deps.ts'
-import { hourMs } from '../../../core/error-notes.ts'
 import { errorWindowHours } from '../../../core/operations.ts'
+import { hourMs } from '../../../lib/day.ts'
 import { heartbeatMs, revisionOf } from './domain.ts'
 import type { PlatformDeps } from './providers.ts'
 import { platformStore as store } from './store.ts'

@@ -1,12 +1,12 @@
 import type { BackgroundReader, Database } from '../../../../db/engine.ts'
-import { dayNumberOf, dayText, type KpiPart, kpiParts } from './domain.ts'
+import { dayMs, dayNumberOf, dayText, minuteMs } from '../../../lib/day.ts'
+import { type KpiPart, kpiParts } from './domain.ts'
 import { dayBefore, findDifferences } from './facts-store.ts'
 import { type RepairDeps, repairDay } from './repair.ts'
 import { kpiStore as store } from './store.ts'
 
-const minute = 60_000
 /** The interval of progress log entries. */
-const progressMs = minute / 2
+const progressMs = minuteMs / 2
 
 /** Attempts per day while sales continue. The nightly job repairs the rest. */
 const dayTries = 5
@@ -76,7 +76,7 @@ async function countDay(deps: RepairDeps, reader: Pick<BackgroundReader, 'rows'>
  * How often, and for how long after the backfill, recent days are counted again. By then an upgrade of all processes
  * has ended, and the nightly job repairs the rest.
  */
-const [recountEveryMs, recountForMs] = [10 * minute, 24 * 60 * minute]
+const [recountEveryMs, recountForMs] = [10 * minuteMs, dayMs]
 const lastRecounts = new WeakMap<Database, number>()
 
 /**

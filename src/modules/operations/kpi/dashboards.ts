@@ -1,8 +1,8 @@
 import { AppError } from '../../../core/errors.ts'
+import { dayText } from '../../../lib/day.ts'
 import { centsEnd, usdOf } from '../../../lib/usd.ts'
 import { kybCohorts } from '../../shop/kyb/domain.ts'
 import {
-  dayText,
   inModes,
   type Kpi,
   percentChange,

@@ -2,7 +2,7 @@ import type { kpiDays, kpiDeltas } from '../../../../db/schema/kpi.ts'
 import type { unifiedTransactions } from '../../../../db/schema/ledger.ts'
 import type { orderLines, orders } from '../../../../db/schema/selling.ts'
 import { AppError } from '../../../core/errors.ts'
-import { dayMs, dayOf, isDay, startOfDay } from '../../../lib/day.ts'
+import { dayNumberOf, isDay, startOfDay } from '../../../lib/day.ts'
 import { usdOf } from '../../../lib/usd.ts'
 import { usdCentsOf } from '../../payments/fx/domain.ts'
 
@@ -42,9 +42,6 @@ export function amountsOf(sum: bigint): number[] {
   }
   return amounts
 }
-
-/** Returns the day of a time (milliseconds): days since 1970-01-01, UTC. */
-export const dayNumberOf = (ms: number): number => Math.floor(ms / dayMs)
 
 /** The lengths of sums in days, so that a long window needs few rows. Each is a multiple of the next. */
 export const spans = [64, 8, 1] as const
@@ -214,8 +211,6 @@ export function windowOf({ startDate, endDate }: WindowQuery, now: number): Span
 
 /** Returns the previous window of the same length. */
 export const previousOf = ({ from, to }: Span): Span => ({ from: from - (to - from + 1), to: from - 1 })
-
-export const dayText = (day: number): string => dayOf(day * dayMs)
 
 /** Returns the change in percent; null without a previous value. */
 export const percentChange = (total: number, before: number): number | null => (before === 0 ? null : ((total - before) * 100) / before)

@@ -1,7 +1,8 @@
 import { system } from '../../../core/command-context.ts'
 import type { Deps } from '../../../core/deps.ts'
+import { dayText } from '../../../lib/day.ts'
 import { audit } from '../audit/index.ts'
-import { amountsOf, type Difference, dayText, foldDeltas } from './domain.ts'
+import { amountsOf, type Difference, foldDeltas } from './domain.ts'
 import { readStoredSums, type SpanDifference, spanDifferences, sumKey } from './facts-store.ts'
 import { addSums, kpiStore as store } from './store.ts'
 

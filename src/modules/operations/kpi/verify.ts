@@ -1,6 +1,7 @@
 import { type BackgroundReader, isDatabaseAway } from '../../../../db/engine.ts'
+import { dayText } from '../../../lib/day.ts'
 import { backfillKpis } from './backfill.ts'
-import { type Difference, dayText, type KpiPart, kpiParts } from './domain.ts'
+import { type Difference, type KpiPart, kpiParts } from './domain.ts'
 import { findDifferences, nextDay, type SpanDifference, spanDifferences } from './facts-store.ts'
 import { loggableSum, problemsMax, type RepairDeps, repairBlock, repairDay } from './repair.ts'
 import { kpiStore as store } from './store.ts'

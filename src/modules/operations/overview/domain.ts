@@ -1,4 +1,4 @@
-import { dayMs } from '../../../lib/day.ts'
+import { dayNumberOf } from '../../../lib/day.ts'
 import { type ProductSums, percentChange, type Span } from '../kpi/domain.ts'
 
 /** Products per ranking. */
@@ -30,7 +30,7 @@ export const cappedCountView = ({ total, isCapped }: CappedCount): { total: numb
 export const changeSince = (total: number, before: number): number | null => (before > 0 ? percentChange(total, before) : null)
 
 /** Returns whether no cart of these days was removed yet. */
-export const hasAllCarts = ({ from }: Span, now: number): boolean => from > Math.floor(now / dayMs) - cartsKeptDays
+export const hasAllCarts = ({ from }: Span, now: number): boolean => from > dayNumberOf(now) - cartsKeptDays
 
 /** Returns the first products by a figure, highest first, then by id. */
 export function headOf(products: readonly ProductSums[], by: 'units' | 'revenue'): ProductSums[] {

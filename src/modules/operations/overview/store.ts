@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Reader } from '../../../../db/engine.ts'
 import { dayMs } from '../../../lib/day.ts'
+import { numberOrUndefined } from '../../../lib/objects.ts'
 import type { ShopCurrency, Span } from '../kpi/domain.ts'
 import { cartsMax } from './domain.ts'
 

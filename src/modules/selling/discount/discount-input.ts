@@ -21,8 +21,7 @@ export type DiscountInput = Optional<
   > & { amount: Money | null; minSubtotal: Money | null }
 >
 
-/** The range of valid times. */
-const firstMs = Date.UTC(1970, 0, 1)
+/** End of valid times, which begin in 1970. */
 const lastMs = Date.UTC(2200, 0, 1)
 
 const invalid = (field: string, rule: string) => new AppError('INVALID', `${field} (body): ${rule}`)
@@ -99,7 +98,7 @@ function assertNeeded(field: string, input: unknown, after: unknown, isOfKind: s
 
 /** An invalid time is NaN. */
 function assertMoment(field: string, ms: number | null | undefined): void {
-  if (ms === null || ms === undefined || (ms >= firstMs && ms < lastMs)) return
+  if (ms === null || ms === undefined || (ms >= 0 && ms < lastMs)) return
   throw invalid(field, 'a moment from 1970 to 2199')
 }
 

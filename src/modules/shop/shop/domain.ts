@@ -74,7 +74,6 @@ export const privateKeyReadsPerHour = 10
 export const keyRotationsPerHour = 10
 /** How long expired keys are kept. */
 export const expiredKeysRetentionMs = 30 * dayMs
-export const hourMs = 60 * 60 * 1000
 export const graceSecondsMax = 86_400
 /** What sealed secrets of a shop are bound to. */
 export const keySeal = (shopId: string, keyId: string): string => `${shopId}/api-key/${keyId}`

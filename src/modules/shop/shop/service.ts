@@ -8,6 +8,7 @@ import type { StaffRole } from '../../../core/roles.ts'
 import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { isApiKey, newApiKey, prefixOf } from '../../../lib/api-keys.ts'
 import { inBatches } from '../../../lib/batches.ts'
+import { hourMs } from '../../../lib/day.ts'
 import { isCurrency } from '../../../lib/money.ts'
 import { type Optional, pick, withoutUndefined } from '../../../lib/objects.ts'
 import { sha256 } from '../../../lib/seal.ts'
@@ -20,7 +21,6 @@ import {
   type ApiKey,
   assertPages,
   expiredKeysRetentionMs,
-  hourMs,
   isOpen,
   isReservedName,
   isTimeZone,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { dayMs } from '../../../../src/lib/day.ts'
-import { blockOf, dayNumberOf, splitWindow } from '../../../../src/modules/lending/repayment/domain.ts'
+import { dayMs, dayNumberOf } from '../../../../src/lib/day.ts'
+import { blockOf, splitWindow } from '../../../../src/modules/lending/repayment/domain.ts'
 
 test('the parts of a window count each moment within it exactly once', () => {
   const moment = fc.oneof(

@@ -1,13 +1,11 @@
 /** Windows of days, the sums that make one up, and what movements of money count for: no database is needed. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { dayMs } from '../../../../src/lib/day.ts'
+import { dayMs, dayNumberOf, dayText } from '../../../../src/lib/day.ts'
 import {
   amountsOf,
   type CountedMovement,
   type Delta,
-  dayNumberOf,
-  dayText,
   deltasOfMovement,
   deltasOfPricing,
   foldDeltas,

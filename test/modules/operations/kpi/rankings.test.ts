@@ -1,4 +1,5 @@
 /** The heads of rankings against all that was ever sold, added up; and what the dashboards read. */
+
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
@@ -6,6 +7,7 @@ import { products } from '../../../../db/schema/catalog.ts'
 import { kpiDays, kpiDeltas } from '../../../../db/schema/kpi.ts'
 import { users } from '../../../../db/schema/people.ts'
 import { shops } from '../../../../db/schema/shop.ts'
+import { dayNumberOf } from '../../../../src/lib/day.ts'
 import {
   readFigure,
   readGmv,
@@ -13,7 +15,7 @@ import {
   readTopMerchants,
   readTopProducts,
 } from '../../../../src/modules/operations/kpi/dashboards.ts'
-import { type Delta, dayNumberOf, foldDeltas, type Span } from '../../../../src/modules/operations/kpi/domain.ts'
+import { type Delta, foldDeltas, type Span } from '../../../../src/modules/operations/kpi/domain.ts'
 import { rankingStore } from '../../../../src/modules/operations/kpi/ranking-store.ts'
 import { addSums, kpiStore } from '../../../../src/modules/operations/kpi/store.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'

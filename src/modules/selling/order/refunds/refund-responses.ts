@@ -1,5 +1,5 @@
 import type { RefundAnswer } from '../../../../clients/processors/processor.ts'
-import { dayMs } from '../../../../lib/day.ts'
+import { dayMs, hourMs } from '../../../../lib/day.ts'
 import { backoffMs, mustBeReturned, type Refund } from '../domain.ts'
 
 // Decides what follows from a processor's response to a refund. Pure functions.
@@ -110,8 +110,6 @@ function countAttempt(
   if (isSilent && refund.failureCode !== null) return { attempts: refund.attempts, failureCode: refund.failureCode }
   return { attempts: refund.attempts + 1, failureCode: null }
 }
-
-const hourMs = 60 * 60_000
 
 /** Returns when a claim is queried next: after an hour at first, then with growing pauses up to a day. */
 export const nextClaimQueryAt = (createdAt: number, now: number): number => now + Math.min(dayMs, Math.max(hourMs, now - createdAt))

@@ -8,7 +8,7 @@ import { orderLines, orderNumbers, orders } from '../../../../../db/schema/selli
 import { orderIndexed, orderSearch } from '../../../../../db/search.ts'
 import { backfillProgressOf } from '../../../../../db/search-backfill.ts'
 import { isToFulfil } from '../../../../../db/units-to-send.ts'
-import { dayMs } from '../../../../lib/day.ts'
+import { dayNumberOf } from '../../../../lib/day.ts'
 import { normalMailAddress } from '../../../../lib/mail-address.ts'
 import type { PageSlice } from '../../../../lib/page.ts'
 import { matchesSearch, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, searchWordsOf, statusesOf } from '../domain.ts'
@@ -54,12 +54,12 @@ const fills = backfillProgressOf('ORDERS')
 export const findingStore = {
   /** Indexes an order, in the write that inserts it. */
   async add(tx: Writer, { id, shopId, createdAt }: SearchedOrder, words: readonly string[]): Promise<void> {
-    await tx.run(noteDay, { id, shopId, day: dayFrom(createdAt) })
+    await tx.run(noteDay, { id, shopId, day: dayNumberOf(createdAt) })
     await orderSearch.add(tx, { id, shopId }, words)
   },
   /** Indexes an order that may be indexed already. */
   async replace(tx: Writer, { id, shopId, createdAt }: SearchedOrder, words: readonly string[]): Promise<void> {
-    await tx.run(noteDay, { id, shopId, day: dayFrom(createdAt) })
+    await tx.run(noteDay, { id, shopId, day: dayNumberOf(createdAt) })
     await orderSearch.replace(tx, { id, shopId }, words)
   },
 
@@ -114,8 +114,6 @@ export const findingStore = {
     return rows.map(({ id }) => id)
   },
 }
-
-const dayFrom = (ms: number): number => Math.floor(ms / dayMs)
 
 function isWhole({ shopId: _, ...filter }: OrderFilter): boolean {
   return Object.values(filter).every((value) => value === undefined || value === null)
@@ -258,8 +256,8 @@ async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Pro
     .where(
       and(
         eq(orderDays.shopId, shopId),
-        from === undefined ? undefined : gte(orderDays.day, dayFrom(from)),
-        until === undefined ? undefined : lte(orderDays.day, dayFrom(until - 1)),
+        from === undefined ? undefined : gte(orderDays.day, dayNumberOf(from)),
+        until === undefined ? undefined : lte(orderDays.day, dayNumberOf(until - 1)),
       ),
     )
   return row?.first == null || row.last == null ? undefined : { first: row.first, last: row.last }

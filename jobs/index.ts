@@ -97,7 +97,7 @@ export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
       for (const cron of crons) cron.stop()
       deps.stopChains()
       await started
-      await Promise.all([jobRunner.stop(), deps.webhooks.stop(), deps.mails.stop(), deps.errands.whenIdle()])
+      await Promise.all([jobRunner.stop(), deps.webhooks.stop(), deps.mails.stop(), deps.backgroundTasks.whenIdle()])
     },
   }
 }

@@ -67,7 +67,7 @@ test('of two workers on one message of a processor one has it, and what it says 
   const [payment] = outside.at.stripe.there
   const raw = JSON.stringify({ id: 'evt_1', payment: { paymentId: payment?.paymentId, reference: payment?.reference } })
   const held = Promise.withResolvers<void>()
-  for (let nth = 0; nth < 8; nth++) app.deps.errands.start('message stripe', () => held.promise)
+  for (let nth = 0; nth < 8; nth++) app.deps.backgroundTasks.start('message stripe', () => held.promise)
   ok(await app.call('POST', '/webhooks/payments/stripe', { raw, headers: signed }))
   held.resolve()
   await it.both(1_000, ({ jobs }) => jobs.messages())

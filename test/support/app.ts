@@ -182,19 +182,19 @@ export async function testApp(settings: Record<string, string> = {}, { database:
       closeOrders: () => closeOrders(deps),
       sweep: () => sweep(deps),
       async messages() {
-        await deps.errands.whenIdle()
+        await deps.backgroundTasks.whenIdle()
         await workInbox(deps)
       },
     },
     /** Closes what the system would of a process that was killed: nothing that is under way is waited for. */
     abandon: end,
     async close() {
-      await deps.errands.whenIdle()
+      await deps.backgroundTasks.whenIdle()
       await end()
       await drop()
     },
     async [Symbol.asyncDispose]() {
-      await deps.errands.whenIdle()
+      await deps.backgroundTasks.whenIdle()
       await end()
       await drop()
     },

@@ -26,8 +26,8 @@ export async function hostedPageOptions(deps: PaymentDeps, shop: ShopContext, am
     const { now } = (await offering)(method)
     // Undefined selects the default processor: in TEST the sandbox.
     for (const processor of now.length > 0 ? now : [undefined]) {
-      const wish = { method, processor, token: undefined, returnUrl: undefined, attemptKey: '' }
-      const found = await selectProcessor(deps, shop, wish, amount, offering).catch(noneOf)
+      const request = { method, processor, token: undefined, returnUrl: undefined, attemptKey: '' }
+      const found = await selectProcessor(deps, shop, request, amount, offering).catch(noneOf)
       if (!found || (processor === undefined && method !== 'card')) continue
       const bound = await processorOf(deps, found.first)
       if (found.first.processor !== (processor ?? found.first.processor) || !bound?.processor.capabilities.hasHostedPage) continue

@@ -34,18 +34,18 @@ export type Choices = { readonly first: PaymentChoice; readonly fallbacks: reado
 export async function selectProcessor(
   deps: PaymentDeps,
   shop: ShopContext,
-  wish: ProcessorRequest,
+  request: ProcessorRequest,
   amount: Money,
   offering?: Promise<OfferedProcessors>,
 ): Promise<Choices> {
   // Nothing to pay.
-  if (amount.amount === 0) return { first: { ...wish, processor: '', accountId: '', mode: shop.mode }, fallbacks: [] }
-  const builtIn = builtInFor(deps, shop, wish)
-  if (builtIn) return { first: choiceOf(shop, wish, builtIn), fallbacks: [] }
-  const offers = (await (offering ?? readOfferedProcessors(deps, shop)))(wish.method)
-  const wished = requestedProcessors(offers, wish)
+  if (amount.amount === 0) return { first: { ...request, processor: '', accountId: '', mode: shop.mode }, fallbacks: [] }
+  const builtIn = builtInFor(deps, shop, request)
+  if (builtIn) return { first: choiceOf(shop, request, builtIn), fallbacks: [] }
+  const offers = (await (offering ?? readOfferedProcessors(deps, shop)))(request.method)
+  const requested = requestedProcessors(offers, request)
   // A token belongs to one processor.
-  const names = wish.token === undefined ? wished : wished.slice(0, 1)
+  const names = request.token === undefined ? requested : requested.slice(0, 1)
   const takers: ProcessorWithAccount[] = []
   for (const name of names) {
     const taker = await processorForShop(deps, shop, name)
@@ -55,15 +55,15 @@ export async function selectProcessor(
   const eligible = exact.filter(({ processor }) => amount.amount >= minimumOf(processor, amount.currency))
   const [first, ...others] = eligible
   if (!first) {
-    const sandbox = wish.processor === undefined && shop.mode === 'TEST' ? sandboxFor(deps, wish) : undefined
+    const sandbox = request.processor === undefined && shop.mode === 'TEST' ? sandboxFor(deps, request) : undefined
     if (!sandbox && exact.length > 0) throw tooSmall(exact, amount.currency)
     if (!sandbox && takers.length > 0) throw new AppError('CONFLICT', `The processor cannot take exactly this amount of ${amount.currency}`)
     if (!sandbox) throw new AppError('CONFLICT', 'The shop has no processor for this method: ask the payment intent resolver')
-    return { first: choiceOf(shop, wish, sandbox), fallbacks: [] }
+    return { first: choiceOf(shop, request, sandbox), fallbacks: [] }
   }
   return {
-    first: choiceOf(shop, wish, first),
-    fallbacks: others.map((taker, nth) => choiceOf(shop, { ...wish, attemptKey: `${wish.attemptKey}/${nth + 1}` }, taker)),
+    first: choiceOf(shop, request, first),
+    fallbacks: others.map((taker, nth) => choiceOf(shop, { ...request, attemptKey: `${request.attemptKey}/${nth + 1}` }, taker)),
   }
 }
 
@@ -102,9 +102,9 @@ function requestedProcessors({ now, open }: Offers, { processor: named, token }:
 }
 
 /** Returns a named processor without accounts: the sandbox of a TEST shop. */
-function builtInFor(deps: PaymentDeps, { mode }: Pick<ShopContext, 'mode'>, wish: ProcessorRequest): ProcessorWithAccount | undefined {
-  if (wish.processor === processorDefault) return mode === 'TEST' ? sandboxFor(deps, wish) : undefined
-  const known = wish.processor === undefined || isProcessorName(wish.processor) ? undefined : deps.processors.get(wish.processor)
+function builtInFor(deps: PaymentDeps, { mode }: Pick<ShopContext, 'mode'>, request: ProcessorRequest): ProcessorWithAccount | undefined {
+  if (request.processor === processorDefault) return mode === 'TEST' ? sandboxFor(deps, request) : undefined
+  const known = request.processor === undefined || isProcessorName(request.processor) ? undefined : deps.processors.get(request.processor)
   return known?.mode === mode ? { processor: known, accountId: '' } : undefined
 }
 

@@ -212,12 +212,12 @@ function normalizeAnswer(
   answer: PaymentAnswer,
 ): PaymentAnswer {
   const isOpen = answer.state === 'PENDING' || answer.state === 'REQUIRES_ACTION'
-  if (operation === 'void' && isOpen && !takesItself(processor, payment)) return { ...answer, state: 'VOIDED' }
+  if (operation === 'void' && isOpen && !capturesWithoutCapture(processor, payment)) return { ...answer, state: 'VOIDED' }
   return answer.state === 'PENDING' && answer.clientParameters !== undefined ? { ...answer, state: 'REQUIRES_ACTION' } : answer
 }
 
 /** Whether a payment by this method is captured without a call of ours. */
-const takesItself = ({ capabilities: { capturesItself } }: Processor, { method }: Pick<Payment, 'method'>): boolean =>
+const capturesWithoutCapture = ({ capabilities: { capturesItself } }: Processor, { method }: Pick<Payment, 'method'>): boolean =>
   typeof capturesItself === 'boolean' ? capturesItself : capturesItself.includes(method)
 
 /** It is unknown whether the payment was started. */
@@ -307,10 +307,10 @@ async function fetchStatus(
  * Returns whether a payment that may have been started can capture money by itself, and whether it can be found by our
  * id.
  */
-export async function failOverCapabilities(deps: PaymentDeps, payment: Payment): Promise<{ takesItself: boolean; isFindable: boolean }> {
+export async function failOverCapabilities(deps: PaymentDeps, payment: Payment): Promise<{ capturesItself: boolean; isFindable: boolean }> {
   const bound = await processorOf(deps, payment)
-  if (!bound) return { takesItself: true, isFindable: false }
-  return { takesItself: takesItself(bound.processor, payment), isFindable: bound.processor.capabilities.findable }
+  if (!bound) return { capturesItself: true, isFindable: false }
+  return { capturesItself: capturesWithoutCapture(bound.processor, payment), isFindable: bound.processor.capabilities.findable }
 }
 
 /** Queries a payment in any status: `unheard` if the processor does not know it, undefined without an answer. */

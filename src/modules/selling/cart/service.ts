@@ -31,7 +31,7 @@ export type CartCaller = {
 /** Of one write. */
 const cartsAtOnce = 200
 /** How long a converted or expired cart is kept after its last change. */
-const overKeptMs = 90 * dayMs
+const endedCartRetentionMs = 90 * dayMs
 
 /** The same for a missing cart and another customer's. */
 export const noSuchCart = () => new AppError('NOT_FOUND', 'No such cart')
@@ -275,6 +275,6 @@ export async function expireCarts({ db, clock, cartStore }: Pick<CartDeps, 'db' 
 
 /** Deletes carts that were over long ago, in small writes. Their orders hold what is still needed. */
 export async function forgetCarts({ db, clock, cartStore }: Pick<CartDeps, 'db' | 'clock' | 'cartStore'>): Promise<void> {
-  const before = clock.now() - overKeptMs
+  const before = clock.now() - endedCartRetentionMs
   await inBatches(cartsAtOnce, () => db.write((tx) => cartStore.removeOver(tx, before, cartsAtOnce)))
 }

@@ -53,7 +53,7 @@ export function orderProviders(deps: MailDeps & CustomerDeps & ReturnType<typeof
     /** With another processor to try, a request waits this long for the first one. */
     failOver: { patienceMs: 10_000 },
     /** Runs webhooks' work in the background. */
-    errands: createBackgroundTasks({ log }),
+    backgroundTasks: createBackgroundTasks({ log }),
   }
 }
 export type OrderDeps = AffiliateDeps & CartDeps & PaymentDeps & MailDeps & ReturnType<typeof orderProviders>

@@ -71,7 +71,7 @@ test('erasing somebody while a checkout of theirs is under way ends in one of th
         const answers = results.filter((_, nth) => nth !== Math.min(at, chosen.length)) as { status: number; body: unknown }[]
         for (const [nth, { status, body }] of answers.entries())
           expect([chosen[nth], status < 500, body]).toEqual([chosen[nth] as Act, true, body])
-        await app.deps.errands.whenIdle()
+        await app.deps.backgroundTasks.whenIdle()
         app.clock.advance(3 * minute)
         await finishErasures(app.deps)
         const bought = answers.some(({ status }, nth) => status === 201 && (chosen[nth] === 'checkout' || chosen[nth] === 'decline'))

@@ -67,7 +67,7 @@ async function plant(app: TestApp, shop: Selling) {
   await shop.cart({ token, email: planted.email, ...place })
   await shop.cart({ email: planted.email, ...place })
   await shop.giftCard(500, { customerId: id, note: planted.note })
-  await app.deps.errands.whenIdle()
+  await app.deps.backgroundTasks.whenIdle()
   return { id: String(id), token, orders: [one.id, two.id, guest.id] as string[], place }
 }
 
@@ -192,7 +192,7 @@ describe('a customer who is erased', () => {
     expect((await erase(shop, id)).body.message).toContain(`order #${guest.number} (CONFIRMED)`)
     expect((await shop.order(guest.id)).customerId).toBeNull()
     ok(await shop.post(`/v2/orders/${guest.id}/cancel`, {}))
-    await app.deps.errands.whenIdle()
+    await app.deps.backgroundTasks.whenIdle()
     expect((await erase(shop, id)).status).toBe(200)
     expect(await tracesOf(app)).toEqual([])
   })

@@ -358,10 +358,10 @@ describe('a message of a processor', () => {
     })
     ok(await shop.buy())
     const before = asks
-    const { start } = app.deps.errands
-    app.deps.errands.start = () => undefined
+    const { start } = app.deps.backgroundTasks
+    app.deps.backgroundTasks.start = () => undefined
     ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
-    app.deps.errands.start = start
+    app.deps.backgroundTasks.start = start
     expect(asks).toBe(before)
     await Promise.all([app.jobs.messages(), app.jobs.messages(), app.jobs.messages()])
     expect(await inbox(app)).toMatchObject([{ attempts: 1, resumeAt: null }])
@@ -664,7 +664,7 @@ describe('a call of QPay', () => {
       await app.deps.orderStore.move(tx, orderId, ['PENDING_PAYMENT'], 'EXPIRED', { resumeAt: null, holds: 'RELEASED' })
       await app.deps.paymentStore.move(tx, world.paymentId, ['REQUIRES_ACTION'], 'FAILED', { endedAt: app.clock.now(), askAt: null })
     })
-    app.deps.errands.start = () => undefined
+    app.deps.backgroundTasks.start = () => undefined
     expect((await app.call('GET', world.path)).text).toBe('SUCCESS')
     await app.jobs.sweep()
     expect(await shop.order(orderId)).toMatchObject({

@@ -114,7 +114,7 @@ async function tell({ promises: drawn, steps }: Story): Promise<void> {
     faults = []
     for (const status of done) if (status === 500) throw new Error('500')
     // What a message has begun may still be under way, and the books are read table by table.
-    await app.deps.errands.whenIdle()
+    await app.deps.backgroundTasks.whenIdle()
     const now = await booksOf(app)
     expect({ drawn, wrong: violationsOf(now) }).toEqual({ drawn, wrong: [] })
     for (const { status, failureCode } of now.payments) note(failureCode === null ? status : `${status} ${failureCode}`)

@@ -135,7 +135,7 @@ export async function settleRefund(
   const refund = isUnsent ? stored : await leaseRefund(deps, stored, holder)
   if (!refund || !isOpenRefund(refund)) return refund ?? stored
   const { response, mayFail, wasSent } = await requestRefundStatus(deps, refund, {
-    mayBeSent: !isUnsent && stored.sentAt !== null,
+    mayHaveBeenSent: !isUnsent && stored.sentAt !== null,
     // A request must answer its caller in time. The job asks again.
     patienceMs: deadline === undefined ? undefined : deps.failOver.patienceMs,
   })
@@ -248,13 +248,13 @@ async function retryRefund(deps: OrderDeps, refund: Refund, { code, processorRef
 async function requestRefundStatus(
   deps: OrderDeps,
   refund: Refund,
-  { mayBeSent, patienceMs }: { mayBeSent: boolean; patienceMs: number | undefined },
+  { mayHaveBeenSent, patienceMs }: { mayHaveBeenSent: boolean; patienceMs: number | undefined },
 ): Promise<{ response: RefundResponse; mayFail: boolean; wasSent: boolean }> {
   const { id, orderId, paymentId, amount, currency, processorReference, sentAt, status } = refund
   if (amount > 0 && paymentId === null) throw new Error('a refund of captured money without its payment')
   if (paymentId === null) return { response: { reference: id, state: 'SUCCEEDED' }, mayFail: false, wasSent: false }
   const refundReference = processorReference ?? undefined
-  const sent = mayBeSent ? (sentAt ?? 0) : undefined
+  const sent = mayHaveBeenSent ? (sentAt ?? 0) : undefined
   return sendRefund(deps, {
     refundId: id,
     orderId,

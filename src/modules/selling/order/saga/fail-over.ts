@@ -18,8 +18,8 @@ export async function failOverPayment(deps: OrderDeps, saga: Saga, { id }: Payme
   const unanswered = saga.payments.find((candidate) => candidate.id === id)
   if (!unanswered || !hasFallback(context)) return undefined
   if (context.deadline !== undefined && deps.clock.now() >= context.deadline) return undefined
-  const { takesItself, isFindable: isWatched } = await failOverCapabilities(deps, unanswered)
-  if (takesItself) return undefined
+  const { capturesItself, isFindable: isWatched } = await failOverCapabilities(deps, unanswered)
+  if (capturesItself) return undefined
   const choice = context.fallbacks?.shift()
   if (!choice) return undefined
   const after = await deps.db.write(async (tx): Promise<Saga | undefined> => {

@@ -44,7 +44,7 @@ const silentMs = 3 * dayMs
  */
 export async function handleWebhook(deps: OrderDeps, sent: IncomingWebhook): Promise<void> {
   for (const { id, processor } of await receiveMessage(deps, sent))
-    deps.errands.start(`message ${processor}`, () => workMessage(deps, id, deps.clock.now()))
+    deps.backgroundTasks.start(`message ${processor}`, () => workMessage(deps, id, deps.clock.now()))
 }
 
 /**
@@ -137,5 +137,5 @@ export async function handleCallback(deps: OrderDeps, token: string, paid: strin
   await deps.db.write((tx) =>
     isOpenPayment(payment) ? deps.orderStore.resumeSooner(tx, payment.orderId, at) : scheduleQuery(tx, deps, payment, at),
   )
-  if (isTurn) deps.errands.start(`callback ${payment.processor}`, () => refreshPayment(deps, payment))
+  if (isTurn) deps.backgroundTasks.start(`callback ${payment.processor}`, () => refreshPayment(deps, payment))
 }

@@ -1,11 +1,8 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, program, serve, servedOnce, signUp, souk, startCommand, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const rows = 20_000
 /** As many rows as no pipe holds, a second apart from the first of January. */

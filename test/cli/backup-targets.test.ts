@@ -1,5 +1,5 @@
 /** Backups where the settings put them: made, listed and brought back, on another machine too; and what is done to them meanwhile. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { backUp } from '../../jobs/back-up.ts'
@@ -7,10 +7,7 @@ import { startS3 } from '../clients/documents/s3-server.ts'
 import { testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
 import { borrower, lendingOn, pathOf, pdf } from '../support/lending-documents.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, logIn, pause, privateKeyOf, serve, servedOnce, souk, startCommand, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const passphrase = 'twelve words that nobody guesses'
 const namesIn = (folder: string) =>

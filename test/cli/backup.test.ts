@@ -1,8 +1,7 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import {
   copiesOf,
   describeProcesses,
@@ -16,8 +15,6 @@ import {
   souk,
   withFile,
 } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const passphrase = 'a passphrase of many words'
 const shopTitle = (file: string) =>

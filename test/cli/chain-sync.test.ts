@@ -1,14 +1,11 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegistry } from '../../src/cli/registry-file.ts'
 import { describeChain } from '../support/chain/anvil.ts'
 import { deployer, startChain } from '../support/chain/eas.ts'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, logIn, serve, souk, startCommand, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const root = { email: 'root@example.com', password: 'password-of-root' }
 const stranger = '0x00000000000000000000000000000000000000b1'

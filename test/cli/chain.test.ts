@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chain as chainCommand } from '../../src/cli/chain.ts'
@@ -11,10 +11,7 @@ import { registryHash } from '../../src/modules/trust/fabric/domain.ts'
 import { describeChain, startAnvil } from '../support/chain/anvil.ts'
 import { deployEas, deployer, deployerKey, type Grant, startChain } from '../support/chain/eas.ts'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, onTerminal, souk } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const lender = '0x00000000000000000000000000000000000000b1'
 const provider = '0x00000000000000000000000000000000000000d1'

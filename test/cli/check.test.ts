@@ -1,13 +1,10 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
 import { temporaryDir, testDatabase } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { copiesOf, describeProcesses, logIn, serve, servedOnce, signUp, souk, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const ownSecrets = { JWT_SECRET: 'j'.repeat(32), ENCRYPTION_KEY: 'e'.repeat(32), INTEGRATION_API_KEY: 'i'.repeat(16) }
 const allOk =

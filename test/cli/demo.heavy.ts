@@ -1,16 +1,13 @@
 /** `souk demo` as somebody starts it: a process, killed in the middle, started again. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { demoShop } from '../../src/demo/data.ts'
 import { demoShops } from '../../src/demo/fill.ts'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, pause, source, startCommand, withFile, withoutProgress } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 /** A demo that is being filled, and then served, by its source as the README starts it. It ends with the test. */
 function demoIn(dataDir: string, settings: Record<string, string> = {}) {

@@ -1,5 +1,5 @@
 /** Documents of lending applications and the commands: found faulty, backed up, restored, sealed anew, and nothing left of a killed server. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   cpSync,
   existsSync,
@@ -16,11 +16,8 @@ import { join } from 'node:path'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { temporaryDir } from '../support/database.ts'
 import { lendingOn, pathOf, pdf, png } from '../support/lending-documents.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { drafted, send } from './drafted.ts'
 import { copiesOf, describeProcesses, logIn, pause, serve, servedOnce, souk, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const day = 24 * 60 * 60
 /** But for the mark of the store. */

@@ -1,5 +1,5 @@
 /** Whoever was erased does not come back with an older database. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { backUp } from '../../jobs/back-up.ts'
@@ -9,10 +9,7 @@ import { type TestApp, testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
 import { planted, plantedAddress, tracesOf } from '../support/personal-data.ts'
 import { ok, sellingIn } from '../support/selling.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, serve, souk } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const passphrase = 'twelve words that nobody guesses'
 const day = 24 * 60 * 60_000

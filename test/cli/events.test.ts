@@ -1,11 +1,8 @@
 /** Streams of events of a real process: one that is killed, and one that is told to stop. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { temporaryDir } from '../support/database.ts'
 import { streamFrom } from '../support/events.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, type Server, serve, signUp } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const path = '/v2/events'
 const product = { title: 'Mug', status: 'ACTIVE', variants: [{ price: { amount: 500, currency: 'USD' }, onHand: 5 }] }

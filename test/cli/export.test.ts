@@ -1,12 +1,9 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, pause, serve, servedOnce, signUp, souk, startCommand, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const rowsOf = (text: string) => parse(text, { columns: true }) as Record<string, string>[]
 const first = Date.UTC(2026, 0, 1)

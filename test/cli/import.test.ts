@@ -1,11 +1,8 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, pause, servedOnce, souk, startCommand, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const lines = (...rows: string[]) => `${rows.join('\n')}\n`
 const header = 'Handle,Title,Option1 Name,Option1 Value,Variant Price,Variant Inventory Tracker,Variant Inventory Qty'

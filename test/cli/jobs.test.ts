@@ -1,10 +1,7 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
 import { testDatabase } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, souk } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 describeProcesses('souk jobs', () => {
   test('souk jobs prints the last run of every job, and exits 1 where one did not end well', async () => {

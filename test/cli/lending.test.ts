@@ -1,14 +1,11 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { currentRules, rulesText } from '../../src/modules/lending/credit/domain.ts'
 import { temporaryDir } from '../support/database.ts'
 import { business } from '../support/kyb.ts'
 import { allUploaded } from '../support/lending.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, logIn, serve, signUp, souk, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 10_000, verifiedCollateralUsd: 20_000, operationalRisk: 'LOW' }
 const envelope = (ceilingUsd: number) => `{"tier":"T1","ceilingUsd":${ceilingUsd},"reason":"FORMULA"}`

@@ -1,12 +1,9 @@
 /** Mails of the program itself: a reset by a mail that is really read, a kill between claim and answer, and the commands. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
 import { mailServer } from '../support/mail-server.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, merchantLogin, serve, servedOnce, signUp, souk, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const { email } = merchantLogin
 const wanted = { body: { email } }

@@ -1,14 +1,11 @@
 /** Pictures and the commands: found faulty, backed up and restored, and in the backups that a server makes. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { temporaryDir } from '../support/database.ts'
 import { jpegOf } from '../support/pictures.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { copiesOf, describeProcesses, logIn, serve, servedOnce, souk, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const namesIn = (database: string) =>
   withFile(database, (connection) =>

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,10 +7,7 @@ import { startPaypal } from '../clients/processors/paypal-server.ts'
 import { startStripe } from '../clients/processors/stripe-server.ts'
 import { startTapServer, tapKeys } from '../clients/processors/tap-server.ts'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, logIn, serve, servedOnce, souk, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const asked = (dataDir: string, settings: Record<string, string>) => souk(['processors'], dataDir, { settings })
 

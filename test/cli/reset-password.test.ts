@@ -1,10 +1,7 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, logIn, merchantLogin, serve, signUp, souk, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const next = 'a new password, ünïcode '
 

@@ -1,6 +1,6 @@
 /** What is shipped of the log of an embedded database brings it back: to now, to a moment, and as far as it is sound. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { problemsOf } from '../../db/sqlite/copy.ts'
@@ -9,10 +9,7 @@ import { buildFromLog } from '../../src/cli/restore-log.ts'
 import { createFolderStore } from '../../src/clients/backups/folder.ts'
 import { temporaryDir } from '../support/database.ts'
 import { startChild } from '../support/process.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, souk, startCommand } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const program = 'ship-until-killed.ts'
 

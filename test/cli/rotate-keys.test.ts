@@ -1,13 +1,10 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { keyVersionOf, masterKey, seal } from '../../src/lib/seal.ts'
 import { answerSeal } from '../../src/modules/operations/idempotency/domain.ts'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, logIn, pause, privateKeyOf, serve, servedOnce, signUp, souk, startCommand, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const oldSecret = 'an-old-encryption-key-of-the-tests-0'
 const newSecret = 'a-new-encryption-key-of-the-tests-00'

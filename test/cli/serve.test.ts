@@ -1,13 +1,10 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sqliteMigrations } from '../../db/migrations/index.ts'
 import { migrateSqlite } from '../../db/sqlite/migrate.ts'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, logIn, privateKeyOf, serve, servedOnce, signUp, souk, source, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const slowLogin = JSON.stringify({ email: 'nobody@example.com', password: 'whatever it may be' })
 

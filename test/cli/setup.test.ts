@@ -1,11 +1,8 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, logIn, onTerminal, serve, souk, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const password = 'a password with spaces, ünïcode '
 const login = { email: 'root@example.com', password }

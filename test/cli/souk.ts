@@ -1,6 +1,6 @@
 /** Runs the program itself: real processes on a data directory of their own. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { describe } from 'bun:test'
+import { describe, setDefaultTimeout } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
@@ -15,13 +15,16 @@ export const program: readonly string[] = Bun.env['SOUK_PROGRAM'] ? [Bun.env['SO
 export type Settings = Record<string, string>
 export type Outcome = { status: number; stdout: string; stderr: string }
 
-/** Tests of processes run on the embedded engine only, and say so where they do not run. */
+/** Declares tests of processes: with a long time limit, on the embedded engine only, which a message says elsewhere. */
 export function describeProcesses(name: string, tests: () => void): void {
   if (engine !== 'sqlite') process.stderr.write(`skipped on Postgres: ${name} (data directory, lock and files are the embedded engine's)\n`)
+  setDefaultTimeout(longTestMs)
   describe.skipIf(engine !== 'sqlite')(name, tests)
 }
 
 /** The settings of the test alone: nothing of the environment of the test run leaks in. */
+import { longTestMs } from '../support/timeouts.ts'
+
 const environment = (dataDir: string, settings: Settings) => ({
   PATH: Bun.env['PATH'] ?? '',
   HOME: Bun.env['HOME'] ?? '',

@@ -1,11 +1,8 @@
 /** What a client sees of a server that is told to stop: over real connections to a real process. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, pause, serve, signUp, startCommand } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 type Ended = { answers: string[]; waiting: boolean; error: string | undefined }
 

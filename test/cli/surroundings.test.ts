@@ -1,5 +1,5 @@
 /** What lies around the program and is not as it should be: disks that are not mounted, keys, modes, other names of the one file. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   chmodSync,
   copyFileSync,
@@ -15,10 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, logIn, privateKeyOf, type Server, serve, servedOnce, souk, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 const everyCommand = [['serve'], ['setup', '--email', 'a@example.com'], ['rotate-keys'], ['demo']]
 

@@ -1,11 +1,8 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
-import { longTestMs } from '../support/timeouts.ts'
 import { codeAt } from '../support/totp.ts'
 import { describeProcesses, merchantLogin, serve, signUp, souk, withFile } from './souk.ts'
-
-setDefaultTimeout(longTestMs)
 
 describeProcesses('souk totp', () => {
   test('souk totp remove lets in again, beside a running server, who has lost their second factor; a new password does not', async () => {

@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll } from 'bun:test'
+import { longTestMs } from './timeouts.ts'
 import './validated-once.ts'
 
 /** Loaded before any test: which engine the suite runs on is decided before the first column is built. */
@@ -18,7 +19,11 @@ Database.prototype.run = function (this: Database, ...given: Parameters<typeof r
   return run.apply(this, given)
 } as typeof run
 
-afterAll(async () => {
-  const { cleanUp } = await import('./database.ts')
-  await cleanUp()
-})
+// With plain `bun test` it removes the databases of all tests at once.
+afterAll(
+  async () => {
+    const { cleanUp } = await import('./database.ts')
+    await cleanUp()
+  },
+  { timeout: longTestMs },
+)

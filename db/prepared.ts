@@ -5,10 +5,10 @@
 import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core'
 import { BaseSQLiteDatabase, SQLiteAsyncDialect, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { insertArrays, withMany } from './arrays.ts'
+import { insertArrays } from './arrays.ts'
 import { engine } from './columns.ts'
-import { type Builder, compile, hasJoins, nameOf, tableOf } from './compile.ts'
-import type { BatchPlacement, Compiled, MaybePromise, Prepared, Queries, Values, Writer } from './engine.ts'
+import { type Builder, compile, hasJoins, nameOf } from './compile.ts'
+import type { Compiled, MaybePromise, Prepared, Queries, Values, Writer } from './engine.ts'
 
 type RowsOf<B> = B extends { readonly _: { readonly result: (infer Row)[] } } ? Row : never
 /** Only selects have a mode. */
@@ -24,27 +24,16 @@ const builders: Queries =
  * Prepares a query. It is built at its first run.
  * @param build uses `sql.placeholder` for values. Inserted values are encoded by their columns; others are passed to
  *   the driver.
- * @param within its placement in a group commit
  * @returns a query for `first`, `all` and `run`, with the row type of the builder
  */
-export function prepare<B extends Builder>(build: (queries: Queries) => B, within?: BatchRole): Prepared<RowsOf<B>, KindOf<B>> {
+export function prepare<B extends Builder>(build: (queries: Queries) => B): Prepared<RowsOf<B>, KindOf<B>> {
   let compiled: Compiled<RowsOf<B>> | undefined
   return {
     get compiled() {
-      if (!compiled) {
-        const builder = build(builders)
-        compiled = { ...compile<RowsOf<B>>(builder), together: batchPlacementOf(within, builder) }
-      }
+      compiled ??= compile<RowsOf<B>>(build(builders))
       return compiled
     },
   }
-}
-
-/** The name of the value that identifies the locked row. */
-type BatchRole = { readonly row: string } | undefined
-
-function batchPlacementOf(within: BatchRole, builder: Builder): BatchPlacement | undefined {
-  return within && { kind: 'row', table: tableOf(builder), by: within.row }
 }
 
 /**
@@ -83,10 +72,9 @@ export function prepareCheckedChange(build: (queries: Queries) => Builder): Prep
  * Prepares a change or locking read that must affect a row. The write does not wait for it: later statements and the
  * commit follow at once. Without a row the write throws NothingChanged.
  * @param build an update or delete without RETURNING, or a select from one table
- * @param within as for `prepare`
  */
-export function prepareSure(build: (queries: Queries) => Builder, within?: BatchRole): Prepared<never, 'change'> {
-  const plain = prepare(build, within) as Prepared<never>
+export function prepareSure(build: (queries: Queries) => Builder): Prepared<never, 'change'> {
+  const plain = prepare(build) as Prepared<never>
   let compiled: Compiled<never> | undefined
   return {
     get compiled() {
@@ -160,13 +148,11 @@ export function lockAsKnownOf<Table extends SQLiteTable>(
 ): (tx: Writer, row: Row<Table>) => MaybePromise<void> {
   const columns: Record<string, SQLiteColumn> = getTableColumns(table)
   const same = known.map((name) => sql`${columns[name]} is not distinct from ${sql.placeholder(name)}`)
-  const lock = prepareSure(
-    (queries) =>
-      queries
-        .select({ one: sql`1`.as('one') })
-        .from(table)
-        .where(and(valuesOf(table, [which]), ...same)),
-    { row: which },
+  const lock = prepareSure((queries) =>
+    queries
+      .select({ one: sql`1`.as('one') })
+      .from(table)
+      .where(and(valuesOf(table, [which]), ...same)),
   )
   return (tx, row) => tx.run(lock, row)
 }
@@ -240,11 +226,10 @@ export function insertOf<Table extends SQLiteTable>(
 ): (tx: Writer, row: Row<Table>) => Promise<boolean> {
   const values = placeholders(Object.keys(getTableColumns(table))) as Table['$inferInsert']
   if (onTaken !== 'skip') {
-    const plain = prepare((queries) => {
+    const insert = prepare((queries) => {
       const inserting = queries.insert(table).values(values)
       return onTaken === 'leave' ? inserting.onConflictDoNothing() : inserting
     })
-    const insert = engine === 'postgres' ? withMany(plain, table, insertArrays(table, onTaken)) : plain
     return async (tx, row) => {
       await tx.run(insert, row)
       return true
@@ -263,8 +248,7 @@ const rowsMax = 16
  */
 export function insertAllOf<Table extends SQLiteTable>(table: Table): (tx: Writer, rows: readonly Row<Table>[]) => Promise<void> {
   if (engine === 'postgres') {
-    const many = insertArrays(table, 'throw')
-    const insert = withMany(many, table, many)
+    const insert = insertArrays(table)
     return async (tx, rows) => {
       if (rows.length > 0) await tx.run(insert, { rows })
     }
@@ -336,24 +320,18 @@ export const changeOf = <Table extends SQLiteTable>(
     async (tx, query, values) => (await tx.first(query, values)) !== undefined,
   )
 
-/**
- * `changeOf` that must change a row; see `prepareSure`.
- * @param row placeholder that identifies the row
- */
+/** `changeOf` that must change a row; see `prepareSure`. */
 export const sureChangeOf = <Table extends SQLiteTable>(
   table: Table,
   where: SQL | undefined,
-  row = 'which',
 ): ((tx: Writer, change: Partial<Row<Table>>, values: Values) => Promise<void>) =>
   setting(
     (names) =>
-      prepareSure(
-        (queries) =>
-          queries
-            .update(table)
-            .set(placeholders(names) as never)
-            .where(where),
-        { row },
+      prepareSure((queries) =>
+        queries
+          .update(table)
+          .set(placeholders(names) as never)
+          .where(where),
       ),
     async (tx, query, values) => tx.run(query, values),
   )

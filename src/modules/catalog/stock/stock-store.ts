@@ -82,21 +82,19 @@ const staysAboveThreshold = or(
   lte(variants.onHand, variants.lowStockAt),
   gt(sql`${variants.onHand} - ${quantity}`, variants.lowStockAt),
 )
-const commitPromised = prepareSure(
-  (queries) =>
-    queries
-      .update(variants)
-      .set({ onHand: sql`${variants.onHand} - ${quantity}`, reserved: sql`${variants.reserved} - ${quantity}` })
-      .where(
-        and(
-          eq(variants.id, sql.placeholder('id')),
-          eq(variants.trackInventory, true),
-          gte(variants.onHand, quantity),
-          gte(variants.reserved, quantity),
-          staysAboveThreshold,
-        ),
+const commitPromised = prepareSure((queries) =>
+  queries
+    .update(variants)
+    .set({ onHand: sql`${variants.onHand} - ${quantity}`, reserved: sql`${variants.reserved} - ${quantity}` })
+    .where(
+      and(
+        eq(variants.id, sql.placeholder('id')),
+        eq(variants.trackInventory, true),
+        gte(variants.onHand, quantity),
+        gte(variants.reserved, quantity),
+        staysAboveThreshold,
       ),
-  { row: 'id' },
+    ),
 )
 /**
  * Reads variants for a sale and changes their stock. Changes are relative, so concurrent writes cannot undo each other,

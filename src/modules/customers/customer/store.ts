@@ -167,22 +167,19 @@ const totalColumns = {
 } as const
 const zeroTotals = { orders: 0, spent: 0, liveOrders: 0, liveSpent: 0 }
 const prepareAdd = (mode: Mode, orders: 'orders' | 'liveOrders', spent: 'spent' | 'liveSpent') =>
-  prepare(
-    (queries) => {
-      const more = { [orders]: sql.placeholder('orders'), [spent]: sql.placeholder('spent') }
-      return queries
-        .insert(customerTotals)
-        .values({ ...zeroTotals, ...more, customerId: sql.placeholder('customerId'), currency: sql.placeholder('currency') } as never)
-        .onConflictDoUpdate({
-          target: [customerTotals.customerId, customerTotals.currency],
-          set: {
-            [orders]: sql`${totalColumns[mode].orders} + ${more[orders]}`,
-            [spent]: sql`${totalColumns[mode].spent} + ${more[spent]}`,
-          },
-        })
-    },
-    { row: 'customerId' },
-  )
+  prepare((queries) => {
+    const more = { [orders]: sql.placeholder('orders'), [spent]: sql.placeholder('spent') }
+    return queries
+      .insert(customerTotals)
+      .values({ ...zeroTotals, ...more, customerId: sql.placeholder('customerId'), currency: sql.placeholder('currency') } as never)
+      .onConflictDoUpdate({
+        target: [customerTotals.customerId, customerTotals.currency],
+        set: {
+          [orders]: sql`${totalColumns[mode].orders} + ${more[orders]}`,
+          [spent]: sql`${totalColumns[mode].spent} + ${more[spent]}`,
+        },
+      })
+  })
 const addByMode = { TEST: prepareAdd('TEST', 'orders', 'spent'), LIVE: prepareAdd('LIVE', 'liveOrders', 'liveSpent') } as const
 
 export const customerTotalsStore = {

@@ -1,5 +1,5 @@
 import { isDatabaseAway, NothingChanged, type Writer } from '../../../../../db/engine.ts'
-import { groupedLocking, locking } from '../../../../core/command-context.ts'
+import { locking } from '../../../../core/command-context.ts'
 import { canMoveTo, hasFailed, isOpenPayment, isPaidAfterEnding, type Payment } from '../../../payments/payment/domain.ts'
 import {
   abandonPayment,
@@ -120,20 +120,17 @@ async function recordOnPlacedOrder(deps: OrderDeps, placedOrder: PlacedOrder, re
   const [placed, ...others] = placedOrder.payments
   if (others.length > 0 || placed?.id !== payment.id || received.answer.captured > payment.amount) return undefined
   try {
-    return await deps.db.write(
-      async (tx) => {
-        await deps.orderStore.lockAsKnown(tx, placedOrder.order)
-        await lockPaymentAsKnown(tx, deps, placed)
-        const trail = [...placedOrder.events]
-        const { saga, refunds } = await applyAnswer(tx, deps, { ...received, saga: placedOrder, parts: placedOrder, trail })
-        if (refunds.length > 0) throw new NothingChanged('money that goes back is read first')
-        tx.afterCommit(() => {
-          context.placedOrder = { ...placedOrder, ...saga, events: trail }
-        })
-        return saga
-      },
-      received.answer.captured > 0 ? locking : groupedLocking('note', placedOrder.order.shopId),
-    )
+    return await deps.db.write(async (tx) => {
+      await deps.orderStore.lockAsKnown(tx, placedOrder.order)
+      await lockPaymentAsKnown(tx, deps, placed)
+      const trail = [...placedOrder.events]
+      const { saga, refunds } = await applyAnswer(tx, deps, { ...received, saga: placedOrder, parts: placedOrder, trail })
+      if (refunds.length > 0) throw new NothingChanged('money that goes back is read first')
+      tx.afterCommit(() => {
+        context.placedOrder = { ...placedOrder, ...saga, events: trail }
+      })
+      return saga
+    }, locking)
   } catch (error) {
     if (isDatabaseAway(error)) throw error
     return undefined

@@ -1,76 +1,166 @@
-/** A real browser without a screen: playwright-core starts and ends it, and its debugging protocol is open to tests. */
+/** A real browser without a screen, told what to do over its debugging protocol. */
 import { join } from 'node:path'
-import { type BrowserContext, type CDPSession, chromium as playwright } from 'playwright-core'
 import { temporaryDir } from './database.ts'
 
+type Message = {
+  id?: number
+  method?: string
+  params?: Record<string, unknown>
+  result?: Record<string, unknown>
+  error?: { message: string }
+  sessionId?: string
+}
 export type BrowserEvent = { method: string; params: Record<string, unknown> }
 
-/** The shell first: it draws no windows around its pages, and opens one in a quarter of the time. */
+/**
+ * The shell first: it draws no windows of a desk's around its pages, and opens one in a quarter of the time. Debian's command for it begins it
+ * as another process, which would outlive that.
+ */
 const names = ['/usr/lib/chromium/chromium-headless-shell', 'chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
-const pathOf = (candidates: readonly string[]) =>
-  Bun.env['CHROMIUM'] ?? candidates.map((name) => Bun.which(name)).find((path) => path !== null)
 
 /** Where Chromium is, or undefined on a machine without it. */
-export const chromium = pathOf(names)
+export const chromium = Bun.env['CHROMIUM'] ?? names.map((name) => Bun.which(name)).find((path) => path !== null)
 
-/** The desktop browser, which reads preferences; undefined on a machine that has the shell alone. */
-export const chromiumOfDesk = pathOf(names.filter((name) => !name.endsWith('shell')))
+/** The one of a desk, which reads preferences; undefined on a machine that has the shell alone. */
+export const chromiumOfDesk =
+  Bun.env['CHROMIUM'] ??
+  names
+    .filter((name) => !name.endsWith('shell'))
+    .map((name) => Bun.which(name))
+    .find((path) => path !== null)
 
 /** Preferences of a browser that takes no cookies, and keeps nothing else for a page. */
 export const withoutCookies = { profile: { default_content_setting_values: { cookies: 2 } } } as const
 
 const flags = [
+  '--headless=new',
+  '--no-sandbox',
   '--disable-gpu',
-  // Pages that share their cookies share a process, which has the program compiled: opening one takes a third of the time.
+  '--no-first-run',
+  '--disable-dev-shm-usage',
+  '--disable-background-networking',
+  '--disable-component-update',
+  // Pages that share their cookies share a process, which has the program compiled: to open one takes a third of the time.
   '--renderer-process-limit=1',
-  // Most pages of tests close before what makes them faster pays off: axe is compiled anew in each. Not where it is measured.
+  // Most pages of tests are gone before what makes them faster is paid off: axe, above all, is compiled anew in each. Not where it is measured.
   ...(Bun.env['NODE_ENV'] === 'test' ? ['--js-flags=--no-maglev --no-turbofan'] : []),
+  '--remote-debugging-port=0',
 ]
-/** A command without an answer fails by then, before the test's own time is over. */
-const commandMs = 40_000
+
+/** Where there is this tool, a browser ends with its tests, also where somebody kills those. */
+const untilWeEnd = Bun.which('setpriv') ? ['setpriv', '--pdeathsig', 'KILL'] : []
+
+/** A command that is not answered by then never is: what it was is told, before the test's own time is over. */
+const patienceMs = 40_000
 
 export type Browser = Awaited<ReturnType<typeof startBrowser>>
 export type Page = Awaited<ReturnType<Browser['openPage']>>
 
 /** Starts the browser. @param preferences as its settings keep them; the shell reads none */
 export async function startBrowser(path: string, preferences?: object) {
-  const options = { executablePath: path, args: flags, chromiumSandbox: false }
   const profile = temporaryDir()
   if (preferences) await Bun.write(join(profile, 'Default', 'Preferences'), JSON.stringify(preferences))
-  const persistent = preferences && (await playwright.launchPersistentContext(profile, { ...options, viewport: null }))
-  const browser = persistent ? undefined : await playwright.launch(options)
+  const command = [...untilWeEnd, path, ...flags, `--user-data-dir=${profile}`, 'about:blank']
+  const browser = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe' })
+  const socket = new WebSocket(await debuggerAddress(browser.stderr))
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve
+    socket.onerror = () => reject(new Error('the browser does not answer'))
+  })
+  const waiting = new Map<number, { resolve: (result: Record<string, unknown>) => void; reject: (why: string) => void }>()
+  const pages = new Map<string, BrowserEvent[]>()
+  socket.onmessage = ({ data }) => {
+    const { id, method, params = {}, result = {}, error, sessionId = '' }: Message = JSON.parse(String(data))
+    if (method) pages.get(sessionId)?.push({ method, params })
+    // Until somebody answers it, the page and whoever asks it anything stand still.
+    if (method === 'Page.javascriptDialogOpening')
+      void send('Page.handleJavaScriptDialog', { accept: true }, sessionId).catch(() => undefined)
+    if (id === undefined) return
+    const caller = waiting.get(id)
+    waiting.delete(id)
+    if (error) caller?.reject(error.message)
+    else caller?.resolve(result)
+  }
+
+  socket.onclose = () => {
+    for (const { reject } of waiting.values()) reject('the browser is gone')
+    waiting.clear()
+  }
+
+  let calls = 0
+  function send(method: string, params: Record<string, unknown> = {}, sessionId?: string): Promise<Record<string, unknown>> {
+    const id = ++calls
+    if (socket.readyState !== WebSocket.OPEN) return Promise.reject(new Error(`${method}: the browser is gone`))
+    socket.send(JSON.stringify({ id, method, params, sessionId }))
+    return new Promise((resolve, reject) => {
+      const impatience = setTimeout(() => waiting.get(id)?.reject('the browser has not answered'), patienceMs)
+      waiting.set(id, {
+        resolve(result) {
+          clearTimeout(impatience)
+          resolve(result)
+        },
+        reject(why) {
+          clearTimeout(impatience)
+          waiting.delete(id)
+          reject(new Error(`${method} ${params['expression'] ?? ''}: ${why}`))
+        },
+      })
+    })
+  }
 
   return {
     /**
-     * An empty page that shares neither cache nor cookies with others; `events` collects what it does.
+     * One empty page that shares nothing with the others, neither cache nor cookies; `events` collects what it does.
      * @param beside a page with which it shares them: another tab
      */
-    async openPage(beside?: { readonly context: BrowserContext }) {
-      const context = beside?.context ?? persistent ?? (await (browser as NonNullable<typeof browser>).newContext({ viewport: null }))
-      const page = await context.newPage()
-      // Until a dialog is answered, the page stands still.
-      page.on('dialog', (dialog) => void dialog.accept().catch(() => undefined))
-      const session = await context.newCDPSession(page)
+    async openPage(beside?: { readonly browserContextId: unknown }) {
+      const { browserContextId } = beside ?? (await send('Target.createBrowserContext'))
+      const { targetId } = await send('Target.createTarget', { url: 'about:blank', browserContextId })
+      const sessionId = String((await send('Target.attachToTarget', { targetId, flatten: true }))['sessionId'])
       const events: BrowserEvent[] = []
-      session.on('event', ({ method, params = {} }) => void events.push({ method, params: params as BrowserEvent['params'] }))
-      const command = (method: string, params: Record<string, unknown> = {}): Promise<Record<string, unknown>> =>
-        session.send(method as Parameters<CDPSession['send']>[0], params as never, { timeout: commandMs }) as never
-      for (const domain of ['Network', 'Log', 'Runtime', 'Page']) await command(`${domain}.enable`)
+      pages.set(sessionId, events)
+      for (const domain of ['Network', 'Log', 'Runtime', 'Page']) await send(`${domain}.enable`, {}, sessionId)
       return {
         events,
-        context,
-        open: (url: string) => command('Page.navigate', { url }),
+        browserContextId,
+        open: (url: string) => send('Page.navigate', { url }, sessionId),
         /** A command of the debugging protocol, to this page. */
-        command,
+        command: (method: string, params: Record<string, unknown> = {}) => send(method, params, sessionId),
         /** The value of an expression in the page; a promise is waited for. */
         async evaluate(expression: string): Promise<unknown> {
-          const { result, exceptionDetails } = await command('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })
+          const { result, exceptionDetails } = await send(
+            'Runtime.evaluate',
+            { expression, awaitPromise: true, returnByValue: true },
+            sessionId,
+          )
           if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails))
           return (result as { value?: unknown }).value
         },
-        [Symbol.asyncDispose]: () => (beside || persistent ? page.close() : context.close()),
+        async [Symbol.asyncDispose]() {
+          // One of a desk does not always answer that it has ended a context: there it ends with the browser.
+          const isWhole = !beside && !preferences
+          await (isWhole ? send('Target.disposeBrowserContext', { browserContextId }) : send('Target.closeTarget', { targetId }))
+          pages.delete(sessionId)
+        },
       }
     },
-    [Symbol.asyncDispose]: () => (persistent ?? browser)?.close() ?? Promise.resolve(),
+    async [Symbol.asyncDispose]() {
+      socket.close()
+      browser.kill()
+      await browser.exited
+    },
   }
+}
+
+/** Reads the address that the browser prints once it listens. The rest of what it says is read away, so that it never waits for us. */
+async function debuggerAddress(stderr: ReadableStream<Uint8Array>): Promise<string> {
+  const [first, rest] = stderr.tee()
+  void rest.pipeTo(new WritableStream()).catch(() => undefined)
+  let said = ''
+  for await (const text of first.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)) {
+    said += text
+    const address = /DevTools listening on (ws:\/\/\S+)/.exec(said)?.[1]
+    if (address) return address
+  }
+  throw new Error(`the browser did not start: ${said}`)
 }

@@ -1,10 +1,7 @@
 import type { BunRequest, Server } from 'bun'
-import type { Config } from './config.ts'
 import { OperatorError } from './core/errors.ts'
 import { asAppError, errorResponse } from './http/errors.ts'
-import type { FastPath } from './http/fast-path.ts'
 import type { LoopLag } from './http/metrics.ts'
-import { orderPath, recordPath, resolverPath, statsPath } from './http/response-cache.ts'
 import type { Instance } from './instance.ts'
 
 const drainMaxMs = 10_000
@@ -12,21 +9,6 @@ const drainLookMs = 20
 /** Checks without a new request after which no client is busy. Fewer suffice if there was no request. */
 const quietLooks = { afterRequests: 50, atFirst: 8 }
 const gatherLooksMax = 150
-
-type FastRoute = [path: string, answer: (request: BunRequest<string>, server: Server<undefined>) => Response | Promise<Response>]
-
-/** Paths with handlers of their own, for the most frequent reads. */
-const fastRoutes = ({ apiV3Prefix }: Config, edge: FastPath): FastRoute[] => [
-  ...[recordPath, `${apiV3Prefix}${recordPath}`].map(
-    (path): FastRoute => [path, (request, self) => edge.fetchRecord(request, idOf(request), self, path)],
-  ),
-  [orderPath, (request, self) => edge.fetchOrder(request, request.params['orderId'] ?? '', self)],
-  ...[resolverPath, `${apiV3Prefix}${resolverPath}`].map(
-    (path): FastRoute => [path, (request, self) => edge.fetchResolved(request, self, path)],
-  ),
-  ...[statsPath, `${apiV3Prefix}${statsPath}`].map((path): FastRoute => [path, (request, self) => edge.fetchStats(request, self, path)]),
-]
-const idOf = ({ params }: BunRequest<string>): string => params['id'] ?? ''
 
 /** Explains why the server cannot listen on an address. */
 function explainFailure<T>({ host, port }: { host: string; port: number }, serve: () => T): T {
@@ -105,15 +87,18 @@ export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, 
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       // Bun extracts the id, which is cheaper than parsing the URL.
       routes: Object.fromEntries(
-        fastRoutes(deps.config, edge).map(([path, answer]) => [
-          path,
-          {
-            GET: (request: BunRequest<string>, self: Server<undefined>) => {
-              count()
-              return answer(request, self)
+        edge.fastReads.map(({ path, fetch }) => {
+          const [, name = ''] = /:(\w+)/.exec(path) ?? []
+          return [
+            path,
+            {
+              GET: (request: BunRequest<string>, self: Server<undefined>) => {
+                count()
+                return fetch(request, request.params[name] ?? '', self)
+              },
             },
-          },
-        ]),
+          ]
+        }),
       ),
       fetch: (request, self) => {
         count()

@@ -11,7 +11,7 @@ import { type BudgetOptions, readJson, readRawBody } from './body.ts'
 import type { HttpDeps } from './deps.ts'
 import { browserHeaders } from './public-cache.ts'
 import { hidesSecrets, omitSecrets } from './role-fields.ts'
-import { assertOn, type StatedRoute } from './route-table.ts'
+import { assertOn, type FastRead, type StatedRoute } from './route-table.ts'
 import { assertQuery, assertShape, normalizeParams } from './schema-shape.ts'
 import { assertShopOrigin } from './shop.ts'
 
@@ -63,6 +63,7 @@ const needsStaff = (roles: readonly StaffRole[]) => new AppError('FORBIDDEN', `T
  * Adds route options. `access: 'management'` states who may call. `{ by: 'management', while: () => boolean }` also
  * hides the route while the switch is off. `largeJson` allows a body of 1 MB. `exactNumbers` refuses numbers that
  * parsing would round. `anyQuery` ignores unknown query parameters, as reads by id or handle do.
+ * `fastRead` lets response-cache.ts answer the route; the server and the read queue derive from it.
  * `takesNoTurn` bypasses the read queue and the 1 MB limit of public responses: for files, pages, health checks and
  * streams; see public-reads.ts.
  */
@@ -219,6 +220,7 @@ export const access = (
     largeJson: (_stated: true) => ({ detail: { 'x-large-json': true } as object }),
     exactNumbers: (_stated: true) => ({ detail: { 'x-exact-numbers': true } as object }),
     anyQuery: (_stated: true) => ({ detail: { 'x-any-query': true } as object }),
+    fastRead: (read: FastRead) => ({ detail: { 'x-fast-read': read } as object }),
     takesNoTurn: (_stated: true) => ({ detail: { 'x-takes-no-turn': true } as object }),
     access: (stated: AccessOption) => {
       const { by, while: isOn } = typeof stated === 'string' ? { by: stated, while: undefined } : stated

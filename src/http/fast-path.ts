@@ -6,19 +6,16 @@ import type { ClientConnection, ClientConnections } from './client-connections.t
 import { asAppError, deadlineExceeded, errorResponse } from './errors.ts'
 import type { RequestCounts } from './metrics.ts'
 import { hostRefusal, pathnameOf, urlRefusal } from './request-url.ts'
-import { type CachedReads, orderPath, recordPath, resolverPath, statsPath } from './response-cache.ts'
+import type { CachedReads } from './response-cache.ts'
 import { isOpenPath, type RouteTable, type StatedRoute } from './route-table.ts'
 
 export type FastPath = {
   fetch(request: Request, server?: ClientConnection): Response | Promise<Response>
-  /** `fetch` for a public record with this id. `route`: the declared route, for metrics. */
-  fetchRecord(request: Request, id: string, server?: ClientConnection, route?: string): Response | Promise<Response>
-  /** `fetch` for an order with this id. */
-  fetchOrder(request: Request, id: string, server?: ClientConnection): Response | Promise<Response>
-  /** `fetch` for a shop's payment page. */
-  fetchResolved(request: Request, server?: ClientConnection, route?: string): Response | Promise<Response>
-  /** `fetch` for the statistics of the trust fabric. */
-  fetchStats(request: Request, server?: ClientConnection, route?: string): Response | Promise<Response>
+  /** `fetch` for routes that declare `fastRead`, by declared path. `param`: the path parameter. */
+  fastReads: readonly {
+    readonly path: string
+    fetch(request: Request, param: string, server?: ClientConnection): Response | Promise<Response>
+  }[]
   /** Closes connections after each response, and lets new requests wait for `drain`. */
   hold(): void
   /** Processes the waiting requests, and refuses new ones. */
@@ -187,12 +184,13 @@ export function createFastPath({
 
   return {
     fetch: (request, server) => respond(request, server, (requestId) => hot.cachedAnswer(request, requestId), undefined),
-    fetchRecord: (request, id, server, route = recordPath) =>
-      respond(request, server, (requestId) => hot.record(request, id, requestId), route),
-    fetchOrder: (request, id, server) => respond(request, server, (requestId) => hot.order(request, id, requestId), orderPath),
-    fetchResolved: (request, server, route = resolverPath) =>
-      respond(request, server, (requestId) => hot.resolved(request, requestId, server), route),
-    fetchStats: (request, server, route = statsPath) => respond(request, server, (requestId) => hot.stats(request, requestId), route),
+    fastReads: routeTable.fastReads().map(({ path, fastRead = 'record' }) => {
+      const read = hot[fastRead]
+      return {
+        path,
+        fetch: (request, param, server) => respond(request, server, (requestId) => read(request, param, requestId, server), path),
+      }
+    }),
     hold() {
       phase = 'holding'
     },

@@ -275,6 +275,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     'x-large-json': _____,
     'x-any-query': ______,
     'x-takes-no-turn': ______________,
+    'x-fast-read': _______________,
     'x-exact-numbers': __________,
     'x-events': _______,
     'x-versioned': ________,

@@ -6,7 +6,7 @@ import type { ClientConnection } from './client-connections.ts'
 import { type AnswerCache, browserHeaders, matchesEtag, pathAndQuery, prebuilt } from './public-cache.ts'
 import { countedFrom } from './public-reads.ts'
 import { isPlainUrl, pathnameOf } from './request-url.ts'
-import type { RouteTable, StatedRoute } from './route-table.ts'
+import type { FastRead, RouteTable, StatedRoute } from './route-table.ts'
 
 /** A public record of known version; see modules/catalog/products/document-cache.ts. */
 export type CachedRecord = { readonly etag: string; readonly visibleFrom: number }
@@ -24,20 +24,15 @@ export type CachedOrders = {
   textNow(shopId: string, id: string): string | undefined
 }
 
+/** @param param the path parameter, such as the id */
+type Read = (request: Request, param: string, requestId: string, peer: ClientConnection | undefined) => Response | undefined
+
 /**
  * Responds to the most frequent reads before the framework runs, from memory or by one prepared query. The routes give
  * equal responses. It leaves all special cases to them: unknown or invisible records, refusals, requests with an
  * Origin, long responses, and URLs with percent encoding.
  */
-export type CachedReads = {
-  /** Responds with a record. */
-  record(request: Request, id: string, requestId: string): Response | undefined
-  /** Responds with an order of the key's shop. */
-  order(request: Request, id: string, requestId: string): Response | undefined
-  /** Responds with a cached payment page, within the rate limit. */
-  resolved(request: Request, requestId: string, peer: ClientConnection | undefined): Response | undefined
-  /** Responds with the statistics of the trust fabric. */
-  stats(request: Request, requestId: string): Response | undefined
+export type CachedReads = Record<FastRead, Read> & {
   /** Responds with a cached public response. */
   cachedAnswer(request: Request, requestId: string): Response | undefined
   /** The declared route of the last `cachedAnswer`. */
@@ -60,32 +55,13 @@ type CachedReadsDeps<Kept extends CachedRecord> = {
   routeTable: RouteTable
 }
 
-/** Route of public records. */
-export const recordPath = '/product-v2/public/:id'
-/** Route of payment pages. */
-export const resolverPath = '/checkout/:shopUrl/payment-intent-resolver'
-/** Route of the statistics. */
-export const statsPath = '/v2/trust-fabric/stats'
-/** Route of orders. */
-export const orderPath = '/v2/orders/:orderId'
-
-const [beforeShopUrl = '', afterShopUrl = ''] = resolverPath.split(':shopUrl')
-
-/** Returns the shop in the URL of a payment page. */
-function shopUrlIn(url: string): string | undefined {
-  const at = url.indexOf(beforeShopUrl, 8)
-  const from = at + beforeShopUrl.length
-  const to = url.indexOf('/', from)
-  return at >= 0 && url.startsWith(afterShopUrl, to) ? url.slice(from, to) : undefined
-}
-
 const idLengthMax = 40
 
 /** Creates a test whether a route responds from memory, also for requests that `CachedReads` leaves to it. */
 export const isCachedBy =
   <Kept extends CachedRecord>({ answers, documents }: { answers: Pick<AnswerCache, 'get'>; documents: CachedRecords<Kept> }) =>
-  ({ url }: Request, { path }: StatedRoute): boolean => {
-    if (!path.endsWith(recordPath)) return answers.get(pathAndQuery(url)) !== undefined
+  ({ url }: Request, { fastRead }: StatedRoute): boolean => {
+    if (fastRead !== 'record') return answers.get(pathAndQuery(url)) !== undefined
     const pathname = pathnameOf(url)
     return documents.keptNow(pathname.slice(pathname.lastIndexOf('/') + 1)) !== undefined
   }
@@ -104,8 +80,8 @@ export function createCachedReads<Kept extends CachedRecord>({
   now,
   routeTable,
 }: CachedReadsDeps<Kept>): CachedReads {
-  const orderAccess = routeTable.get('GET', orderPath)?.access
-  if (!orderAccess) throw new Error(`no route states who may read ${orderPath}`)
+  const orderAccess = routeTable.fastReads().find(({ fastRead }) => fastRead === 'order')?.access
+  if (!orderAccess) throw new Error('no route states who may read an order')
   const orderRule: AccessRule = accessRules[orderAccess]
   const orderHeaders = orderRule.browsers ? browserHeaders : {}
   let routeAgain: string | undefined
@@ -126,17 +102,15 @@ export function createCachedReads<Kept extends CachedRecord>({
       const text = key && keyIsEnough(orderRule, key) ? orders.textNow(key.shop.id, id) : undefined
       return text === undefined ? undefined : prebuilt.secret(text, requestId, orderHeaders)
     },
-    resolved(request, requestId, peer) {
-      const { url } = request
-      const shopUrl = isPlainUrl(url) ? shopUrlIn(url) : undefined
-      const kept = shopUrl === undefined ? undefined : resolver.answers.get(shopUrl)
+    resolver(request, shopUrl, requestId, peer) {
+      const kept = isPlainUrl(request.url) ? resolver.answers.get(shopUrl) : undefined
       // The route counts and refuses a request above the limit, and counts groups.
       const { limit } = resolver
       if (!kept || !limit.isLocal() || limit.take(resolver.limitKey(request, peer)) !== undefined) return undefined
       const { body, etag } = kept
       return matchesEtag(request.headers, etag) ? prebuilt.notModified(etag, requestId) : prebuilt.json(body, etag, requestId)
     },
-    stats({ url }, requestId) {
+    stats({ url }, _, requestId) {
       const text = isPlainUrl(url) ? statsNow() : undefined
       return text === undefined ? undefined : prebuilt.forAMinute(text, requestId)
     },

@@ -17,6 +17,9 @@ export type UploadRule = {
   readonly typesOf?: (params: Readonly<Record<string, string>>) => readonly string[] | undefined
 }
 
+/** A read that response-cache.ts answers before the framework runs. */
+export type FastRead = 'record' | 'order' | 'resolver' | 'stats'
+
 /** What a route declares besides its handler. */
 export type StatedRoute = {
   /** The declared path, such as `/cart/:id`. */
@@ -27,6 +30,7 @@ export type StatedRoute = {
   readonly upload?: UploadRule | undefined
   /** Whether the route bypasses the read queue and the response limit: files, pages, health checks and streams. */
   readonly takesNoTurn: boolean
+  readonly fastRead?: FastRead | undefined
   /** Size limit of the body. */
   readonly bytesMax: number
   /** Whether the body must not contain numbers that parsing rounds. */
@@ -68,6 +72,7 @@ type StatedDetail = {
   readonly 'x-large-json'?: true
   readonly 'x-any-query'?: true
   readonly 'x-takes-no-turn'?: true
+  readonly 'x-fast-read'?: FastRead
   readonly 'x-exact-numbers'?: true
 }
 
@@ -77,6 +82,8 @@ export type RouteTable = {
   fill(routes: readonly DeclaredRoute[]): void
   /** Returns a route by its declared path, such as `/cart/:id`. */
   get(method: string, path: string): StatedRoute | undefined
+  /** Returns the routes with `fastRead`. */
+  fastReads(): StatedRoute[]
   /** Returns the route that matches a path. */
   match(method: string, pathname: string): StatedRoute | undefined
 }
@@ -107,6 +114,7 @@ export function createRouteTable(): RouteTable {
       }
     },
     get: (method, path) => routes.get(`${method} ${path}`),
+    fastReads: () => [...routes.values()].filter(({ fastRead }) => fastRead !== undefined),
     match(method, pathname) {
       const path = pathname.split('/')
       const exact = candidates.get(groupOf(method, path))?.find(({ segments }) => fits(segments, path))
@@ -128,6 +136,7 @@ function statedRoute(declared: DeclaredRoute): StatedRoute {
     // Messages of processors are long and are not our JSON.
     bytesMax: upload?.bytesMax ?? (isLarge || access === 'processor' ? largeJsonBytesMax : jsonBytesMax),
     takesNoTurn: detail['x-takes-no-turn'] === true,
+    fastRead: detail['x-fast-read'],
     exactNumbers: detail['x-exact-numbers'] === true,
     shapes: () => {
       shapes ??= shapesOf(declared, detail['x-any-query'] === true || access === 'processor')

@@ -368,12 +368,14 @@ describe('a hot read of an order', () => {
       now += id === 'slow' ? 1_000 : 999
       return new Response(`${request.method} ${requestId}`)
     }
+    const routeTable = createRouteTable()
+    routeTable.fill([{ method: 'GET', path: '/v2/orders/:orderId', hooks: { detail: { 'x-fast-read': 'order' } } }])
     const edge = createFastPath({
-      hot: { record: nothing, cachedAnswer: nothing, resolved: nothing, stats: nothing, order: answered, lastRoute: nothing },
+      hot: { record: nothing, cachedAnswer: nothing, resolver: nothing, stats: nothing, order: answered, lastRoute: nothing },
       handle: () => new Response(null, { status: 500 }),
       log: { debug: nothing, info: (event, fields) => void logged.push([event, fields]), warn: nothing, error: nothing },
       requestCounts: createRequestCounts(),
-      routeTable: createRouteTable(),
+      routeTable,
       allowedHosts: [],
       monotonicMs: () => now,
       newRequestId: () => 'id-1',
@@ -381,7 +383,7 @@ describe('a hot read of an order', () => {
       deadline: answerDeadline,
     })
     const request = (id: string) => new Request(`http://localhost/v2/orders/${id}?secret=1`, { headers: { host: 'localhost' } })
-    for (const id of ['quick', 'slow']) edge.fetchOrder(request(id), id)
+    for (const id of ['quick', 'slow']) edge.fastReads[0]?.fetch(request(id), id)
     expect(logged).toEqual([['request', { method: 'GET', path: '/v2/orders/slow', status: 200, ms: 1_000, requestId: 'id-1' }]])
   })
 })

@@ -32,8 +32,8 @@ export function sharedRoutes(deps: AppDeps) {
   const { app, user } = composed
   user.deps = deps
   // `fill` stays its own: what another app states, which a test makes of the same parts, is not for all.
-  const { get, match } = composed.routeTable
-  Object.assign(deps.routeTable, { get, match })
+  const { get, match, fastReads } = composed.routeTable
+  Object.assign(deps.routeTable, { get, match, fastReads })
   return {
     fetch: (request: Request) => underWay.run(deps, () => app.fetch(request)),
     giveBack() {

@@ -62,6 +62,7 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
         return publicJson(request, document, etag) as never
       },
       {
+        fastRead: 'record',
         access: 'public',
         response: { 200: PublicProduct, 304: notModified, ...errorResponses(403, 404) },
         detail: { summary: 'A product', description: 'Only products that are ACTIVE and whose publication date has passed.' },

@@ -42,6 +42,7 @@ export const resolverRoutes = (deps: HttpDeps & PaymentMethodDeps) =>
       return deps.resolverAnswers.respond(request, compute, shopCacheKey(shopUrl)) as never
     },
     {
+      fastRead: 'resolver',
       access: 'public',
       anyQuery: true,
       params: ShopUrlParam,

@@ -74,6 +74,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       ({ params, shop, principal }) =>
         readOrder(deps, { shopId: shop.id, ...(principal.kind === 'customer' ? { customerId: principal.id } : {}) }, params.orderId),
       {
+        fastRead: 'order',
         access: 'order',
         params: OrderIdParam,
         response: { 200: OrderRecord, ...errorResponses(401, 403, 404) },

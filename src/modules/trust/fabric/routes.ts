@@ -1,6 +1,5 @@
 import type { HttpDeps } from '../../../http/deps.ts'
 import { jsonForAMinute } from '../../../http/public-cache.ts'
-import { statsPath } from '../../../http/response-cache.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, RecordId } from '../../../http/schema.ts'
 import { sliceOf } from '../../../lib/page.ts'
@@ -26,8 +25,9 @@ import {
 /** Public routes of the trust fabric. */
 export const trustRoutes = (deps: HttpDeps & TrustDeps) =>
   routes(deps, 'Trust')
-    .get(statsPath, async () => jsonForAMinute(JSON.stringify(await readStats(deps))) as never, {
+    .get('/v2/trust-fabric/stats', async () => jsonForAMinute(JSON.stringify(await readStats(deps))) as never, {
       access: 'public',
+      fastRead: 'stats',
       anyQuery: true,
       response: { 200: StatsRecord, ...errorResponses() },
       detail: {

@@ -22,8 +22,8 @@ export type RateLimit = {
 /** A group is identified by its key and its multiple. */
 export type GroupLimit = { readonly key: string; readonly times: number }
 
-type Window = { second: number; total: number; readonly counts: Uint32Array }
-type Caller = { readonly name: string; readonly most: number }
+/** `counts`: per second, modulo the window; undefined while all requests came in `second`, as most callers' do. */
+type Window = { second: number; total: number; counts: Uint32Array | undefined }
 
 const windowSeconds = 60
 
@@ -77,36 +77,45 @@ export function createRateLimit({
   shared?: SharedState
   keysMax?: number
 }): RateLimit {
-  /** The least active come first, with a precision of one second. */
+  /** By caller; groups have their multiple before a space. The least active come first, to the second. */
   const windows = new Map<string, Window>()
+  /** Stays at the least active: a new iterator would skip all deleted entries again. */
+  const leastActive = windows.keys()
+  const groupName = (group: GroupLimit) => `${group.times} ${group.key}`
 
   /** Returns the window of a caller, updated to this second. */
   function windowOf(caller: string, second: number): Window {
-    const window = windows.get(caller) ?? { second, total: 0, counts: new Uint32Array(windowSeconds) }
-    if (window.second === second && windows.has(caller)) return window
-    forgetUntil(window, second)
-    windows.delete(caller)
-    windows.set(caller, window)
-    return window
+    const window = windows.get(caller)
+    if (window?.second === second) return window
+    const updated = window ?? { second, total: 0, counts: undefined }
+    forgetUntil(updated, second)
+    if (window) windows.delete(caller)
+    windows.set(caller, updated)
+    return updated
   }
 
-  function takeLocally(callers: readonly Caller[]): number | undefined {
+  function takeLocally(key: string, groups: readonly GroupLimit[]): number | undefined {
     const at = now() / 1000
-    const levels = callers.map((caller) => ({ window: windowOf(caller.name, Math.floor(at)), most: caller.most }))
-    let wait: number | undefined
-    for (const { window, most } of levels) if (window.total >= most) wait = Math.max(wait ?? 0, waitOf(window, at))
-    if (wait === undefined) for (const { window } of levels) count(window)
-    while (windows.size > keysMax) windows.delete(windows.keys().next().value as string)
+    const own = windowOf(key, Math.floor(at))
+    const others = groups.map((group) => ({ window: windowOf(groupName(group), Math.floor(at)), most: group.times * most }))
+    let wait = own.total < most ? undefined : waitOf(own, at)
+    for (const { window, most } of others) if (window.total >= most) wait = Math.max(wait ?? 0, waitOf(window, at))
+    if (wait === undefined) for (const { window } of [{ window: own }, ...others]) count(window)
+    while (windows.size > keysMax) windows.delete(leastActive.next().value as string)
     return wait
   }
 
-  async function takeShared(callers: readonly Caller[]): Promise<number | undefined> {
+  async function takeShared(key: string, groups: readonly GroupLimit[]): Promise<number | undefined> {
+    const callers = [
+      { name: `one ${key}`, most },
+      ...groups.map((group) => ({ name: `many ${groupName(group)}`, most: group.times * most })),
+    ]
     // Redis stores no plain addresses.
     const keys = callers.map((caller) => `limit:${name}:${sha256(caller.name).slice(0, 32)}`)
     const wait = await shared.run(script, keys, [windowSeconds, ...callers.map((caller) => caller.most)])
     if (typeof wait === 'number' && wait >= 0) return wait / 1000
     // Counted locally too, so that limits continue if Redis fails.
-    const localWait = takeLocally(callers)
+    const localWait = takeLocally(key, groups)
     return wait === -1 ? undefined : localWait
   }
 
@@ -114,46 +123,43 @@ export function createRateLimit({
 
   return {
     isLocal,
-    take(key, groups = []) {
-      const callers = [
-        { name: `one ${key}`, most },
-        ...groups.map((group) => ({ name: `many ${group.times} ${group.key}`, most: group.times * most })),
-      ]
-      return isLocal() ? takeLocally(callers) : takeShared(callers)
-    },
+    take: (key, groups = noGroups) => (isLocal() ? takeLocally(key, groups) : takeShared(key, groups)),
     wait(key) {
-      const caller = `one ${key}`
-      if (!windows.has(caller)) return undefined
+      if (!windows.has(key)) return undefined
       const at = now() / 1000
-      const window = windowOf(caller, Math.floor(at))
+      const window = windowOf(key, Math.floor(at))
       return window.total >= most ? waitOf(window, at) : undefined
     },
   }
 }
 
+const noGroups: readonly GroupLimit[] = []
+
 /** Removes seconds that left the window. Starts over if the clock was set back. */
 function forgetUntil(window: Window, second: number): void {
   const passed = second - window.second
   if (passed < 0 || passed >= windowSeconds) {
-    window.counts.fill(0)
+    window.counts = undefined
     window.total = 0
-  } else
+  } else if (passed > 0 && window.total > 0) {
+    window.counts ??= new Uint32Array(windowSeconds).fill(window.total, window.second % windowSeconds, (window.second % windowSeconds) + 1)
     for (let next = window.second + 1; next <= second; next++) {
       window.total -= window.counts[next % windowSeconds] as number
       window.counts[next % windowSeconds] = 0
     }
+  }
   window.second = second
 }
 
 function count(window: Window): void {
   const at = window.second % windowSeconds
-  window.counts[at] = (window.counts[at] as number) + 1
+  if (window.counts) window.counts[at] = (window.counts[at] as number) + 1
   window.total++
 }
 
 /** Returns the seconds until the oldest counted request leaves the window. */
 function waitOf({ second, counts }: Window, at: number): number {
-  let oldest = Math.max(0, second - windowSeconds + 1)
-  while (oldest < second && counts[oldest % windowSeconds] === 0) oldest++
+  let oldest = counts ? Math.max(0, second - windowSeconds + 1) : second
+  while (oldest < second && counts?.[oldest % windowSeconds] === 0) oldest++
   return oldest + windowSeconds - at
 }

@@ -5,7 +5,7 @@ const now = 1_000
 const made = (input: Partial<Parameters<typeof buildBlog>[0]> = {}) =>
   buildBlog({ title: 'Tea & Cakes', bodyHtml: '<p>Hot</p>', ...input }, { id: 'blog_1', shopId: 'shop_1', now })
 
-test('a blog is a draft under the handle of its title, with nothing that it was not given', () => {
+test('a new blog is a draft with a slug from its title; fields that were not given are null or empty', () => {
   expect(made()).toEqual({
     id: 'blog_1',
     shopId: 'shop_1',
@@ -27,7 +27,7 @@ test('a blog is a draft under the handle of its title, with nothing that it was 
   expect(made({ slug: 'mine' }).slug).toBe('mine')
 })
 
-test('a change to a blog changes what it names, and the words by which it is found with it', () => {
+test('a change to a blog changes the named fields and updates its search words', () => {
   const before = made({ excerpt: 'Short', tags: ['b', 'B', ' a '] })
   expect(before.tags).toEqual(['b', 'a'])
   expect(before.words).toBe(' tea cakes short b a hot ')
@@ -41,7 +41,7 @@ test('a change to a blog changes what it names, and the words by which it is fou
   expect(applyBlogChange(before, { tags: [] }, now).tags).toEqual([])
 })
 
-test('a blog that is published has a date: its own, or that of the change', () => {
+test('a published blog has a publication date: the given one, or the moment of the change', () => {
   const published = applyBlogChange(made(), { status: 'PUBLISHED' }, 5)
   expect(published.publishedAt).toBe(5)
   expect(applyBlogChange(published, { title: 'Pots' }, 6).publishedAt).toBe(5)
@@ -49,14 +49,14 @@ test('a blog that is published has a date: its own, or that of the change', () =
   expect(made({ status: 'PUBLISHED', publishedAt: 7 }).publishedAt).toBe(7)
 })
 
-test('the public sees a blog that is published, from its date on', () => {
+test('the public sees a published blog from its publication date on', () => {
   const published = made({ status: 'PUBLISHED', publishedAt: 5 })
   expect([4, 5, 6].map((at) => isPublic(published, at))).toEqual([false, true, true])
   expect(isPublic({ ...published, status: 'DRAFT' }, 6)).toBe(false)
   expect(isPublic({ ...published, publishedAt: null }, 6)).toBe(false)
 })
 
-test('a blog is answered without its version and the words by which it is found, with its times as texts; to its shop with the version', () => {
+test('the public view of a blog omits version and search words; the view for its shop has the version', () => {
   const { words: _, version, ...rest } = made()
   const times = { createdAt: '1970-01-01T00:00:01.000Z', updatedAt: '1970-01-01T00:00:01.000Z' }
   expect(blogView(made())).toEqual({ ...rest, ...times, publishedAt: null })

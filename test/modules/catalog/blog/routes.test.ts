@@ -18,8 +18,8 @@ const post1 = {
   status: 'PUBLISHED',
 }
 
-describe('creating', () => {
-  test('a blog is stored whole, published now, with a slug from its title and an audit row', async () => {
+describe('POST /blogs', () => {
+  test('POST stores every field of a blog, with a slug from its title, published now, and writes an audit entry', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
     const made = await post('/blogs', post1)
@@ -41,7 +41,7 @@ describe('creating', () => {
     expect(rows.map(({ action, shopId }) => [action, shopId])).toEqual([['blog.created', shop.id]])
   })
 
-  test('a title and a text will do for a blog: then it is a draft without a date', async () => {
+  test('a blog with only a title and a text becomes a draft without a date', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     expect((await post('/blogs', { title: 'Draft', bodyHtml: '' })).body).toMatchObject({
@@ -55,7 +55,7 @@ describe('creating', () => {
     })
   })
 
-  test('a slug from a title is numbered when any shop of the instance has it; a given one is refused', async () => {
+  test('a slug from a title gets a number when it is taken in the instance; a given slug that is taken is refused', async () => {
     await using app = await testApp()
     const mine = await shopIn(app)
     const theirs = await shopIn(app)
@@ -73,7 +73,7 @@ describe('creating', () => {
     expect((await theirs.get(`/blogs/${other.id}`)).body).toEqual(other)
   })
 
-  test('a title that the instance has used a hundred times still makes a blog', async () => {
+  test('a blog is created although a hundred blogs of the instance have the same title', async () => {
     await using app = await testApp()
     const { shop, post } = await shopIn(app)
     const at = app.clock.now()
@@ -98,7 +98,7 @@ describe('creating', () => {
     expect((await post('/blogs', { title: 'News', bodyHtml: '' })).body.slug).toMatch(/^news-[0-9a-z]{12}$/)
   })
 
-  test('each field of a blog that breaks its rule is named, and what was sent is not repeated', async () => {
+  test('every invalid field of a blog is named, and the error does not repeat the value', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const cases: [field: string, body: object][] = [
@@ -129,7 +129,7 @@ describe('creating', () => {
     ).toBe(415)
   })
 
-  test('the HTML of a blog loses what could run, and unknown fields are refused', async () => {
+  test('the HTML of a blog is sanitized, and unknown fields are refused', async () => {
     await using app = await testApp()
     const { shop, post } = await shopIn(app)
     const bodyHtml =
@@ -146,7 +146,7 @@ describe('creating', () => {
     expect(made.body).not.toHaveProperty('words')
   })
 
-  test('a request for a blog under a key has its effect once and its answer is the same to the byte; another body is 422', async () => {
+  test('a repeated idempotency key replays the response byte for byte; another body under the key is 422', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const key = { 'idempotency-key': 'k' }
@@ -161,8 +161,8 @@ describe('creating', () => {
   })
 })
 
-describe('changing', () => {
-  test('of a changed blog what is left out stays, null clears, and publication without a date is now', async () => {
+describe('PATCH and DELETE /blogs', () => {
+  test('PATCH keeps fields that are left out, null clears them, and publishing without a date sets it to now', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
     const { body: made } = await post('/blogs', { ...post1, status: 'DRAFT' })
@@ -185,7 +185,7 @@ describe('changing', () => {
     )
   })
 
-  test('DELETE removes a blog: 204, then it is nowhere', async () => {
+  test('DELETE removes a blog with status 204, and reads no longer find it', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { body: made } = await shop.post('/blogs', post1)
@@ -199,8 +199,8 @@ describe('changing', () => {
   })
 })
 
-describe('who may', () => {
-  test('the blogs are 401 without a credential; a publishable key reads and no more', async () => {
+describe('access to blogs', () => {
+  test('blogs without credentials are 401, and a publishable key can only read', async () => {
     await using app = await testApp()
     const { publishableKey, token } = await shopIn(app)
     for (const [method, path, withKey] of [
@@ -219,7 +219,7 @@ describe('who may', () => {
     expect((await app.call('GET', '/blogs', { token })).body).toMatchObject({ total: 1 })
   })
 
-  test('a publishable key sees what is published and due; merchant and secret key see the rest too', async () => {
+  test('a publishable key sees only blogs that are public; merchants and secret keys see drafts too', async () => {
     await using app = await testApp()
     const { post, publishableKey, secretKey, token } = await shopIn(app)
     const ids = new Map<string, string>()
@@ -254,7 +254,7 @@ describe('who may', () => {
     expect([open.headers.get('access-control-allow-origin'), open.headers.get('cache-control')]).toEqual(['*', 'no-store'])
   })
 
-  test("another shop's blog looks as absent as one that never was", async () => {
+  test('a blog of another shop gets the same response as one that does not exist', async () => {
     await using app = await testApp()
     const owner = await shopIn(app)
     const thief = await shopIn(app)
@@ -274,8 +274,8 @@ describe('who may', () => {
   })
 })
 
-describe('lists', () => {
-  test('pages of blogs are clamped, past the end they are empty, bad parameters are named', async () => {
+describe('lists of blogs', () => {
+  test('page and limit of blogs are clamped, a page past the end is empty, and invalid parameters are named', async () => {
     await using app = await testApp()
     const { post, get } = await shopIn(app)
     for (const title of ['A', 'B', 'C']) {
@@ -296,7 +296,7 @@ describe('lists', () => {
     }
   })
 
-  test('the search q of blogs finds whole words of title, excerpt, tags and text, and no wildcard works', async () => {
+  test('q finds blogs by whole words of title, excerpt, tags and text, without wildcards', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const { body: made } = await post('/blogs', {
@@ -319,7 +319,7 @@ describe('lists', () => {
 })
 
 describe('GET /blogs/public/{slug}', () => {
-  test('anybody reads a published blog, under the API prefix too, with a strong ETag and 304', async () => {
+  test('anyone reads a published blog, also under the API prefix, with a strong ETag and 304', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const { body: made } = await post('/blogs', { ...post1, slug: 'чай-茶' })
@@ -340,7 +340,7 @@ describe('GET /blogs/public/{slug}', () => {
     }
   })
 
-  test('drafts, blogs to come and unknown slugs look the same; a date that passes shows within a second', async () => {
+  test('drafts, scheduled blogs and unknown slugs get the same 404; a scheduled blog appears at its date', async () => {
     await using app = await testApp()
     const { post, secretKey } = await shopIn(app)
     await post('/blogs', { title: 'Draft', bodyHtml: '' })
@@ -355,7 +355,7 @@ describe('GET /blogs/public/{slug}', () => {
     expect((await app.call('GET', '/blogs/public/soon')).status).toBe(200)
   })
 
-  test('a page that the shop does not list cannot tell a draft from a slug that nobody has', async () => {
+  test('an origin that the shop does not list gets the same 404 for a draft as for an unknown slug', async () => {
     await using app = await testApp()
     const { token, post } = await shopIn(app)
     await app.call('PATCH', '/shops/v2', { token, body: { storefrontOrigins: ['https://mine.example'] } })
@@ -365,7 +365,7 @@ describe('GET /blogs/public/{slug}', () => {
     expect([draft?.status, draft?.text]).toEqual([404, nobody?.text])
   })
 
-  test('a change of a blog shows at once, and unpublishing takes it away', async () => {
+  test('a changed blog shows on the next read, and an unpublished one is 404', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
     const { body: made } = await post('/blogs', post1)
@@ -380,7 +380,7 @@ describe('GET /blogs/public/{slug}', () => {
     expect((await app.call('GET', '/blogs/public/moved')).status).toBe(404)
   })
 
-  test("a shop that lists its origins answers pages of those only, and its publishable key's reads too", async () => {
+  test('a shop with listed origins serves blogs only to them, also with a publishable key', async () => {
     await using app = await testApp()
     const { shop, post, publishableKey } = await shopIn(app)
     await post('/blogs', post1)

@@ -6,7 +6,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('a collection is published now unless told otherwise, its handle numbered when taken, its HTML cleaned', async () => {
+test('a new collection is published now by default, numbers a taken handle and sanitizes its HTML', async () => {
   await using app = await testApp()
   const { shop, post, get } = await shopIn(app)
   const made = await post('/collection-v2', {
@@ -45,7 +45,7 @@ test('a collection is published now unless told otherwise, its handle numbered w
   }
 })
 
-test('products stand in the order in which they were put, and putting again replaces them', async () => {
+test('PUT products sets the products of a collection in the given order and replaces earlier ones', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const { body: set } = await shop.post('/collection-v2', { title: 'Set' })
@@ -60,7 +60,7 @@ test('products stand in the order in which they were put, and putting again repl
   expect(await shop.titles('?collection=set')).toEqual([])
 })
 
-test("products that are another shop's, unknown or repeated are refused, and nothing is half-written", async () => {
+test('PUT products refuses foreign, unknown and repeated products and changes nothing', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const other = await shopIn(app)
@@ -97,14 +97,14 @@ test("products that are another shop's, unknown or repeated are refused, and not
   expect((await shop.get(`/collection-v2/${set.id}`)).body).toEqual(before.body)
 })
 
-test('a list with a repeated product is 400 before the collection is looked for', async () => {
+test('a list that repeats a product is 400 even if the collection does not exist', async () => {
   await using app = await testApp()
   const { put } = await shopIn(app)
   const answer = await put('/collection-v2/coll_none/products', { productIds: ['prod_a', 'prod_a'] })
   expect([answer.status, answer.body.message]).toEqual([400, 'productIds.1 (body): each product may stand once'])
 })
 
-test('the published list shows each collection with its first visible products, and nothing that is not public', async () => {
+test('the public list shows each collection with its first visible products and no hidden ones', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const other = await shopIn(app)
@@ -135,7 +135,7 @@ test('the published list shows each collection with its first visible products, 
   expect(later.publishedAt).toBe('2026-01-06T12:00:30.000Z')
 })
 
-test('a change keeps the rest; a collection that is gone leaves its products', async () => {
+test('a change keeps the fields that it does not name; deleting a collection keeps its products', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const product = await shop.add({ title: 'P' })
@@ -156,7 +156,7 @@ test('a change keeps the rest; a collection that is gone leaves its products', a
   expect(await shop.titles()).toEqual(['P'])
 })
 
-test('a create or change under a key happens once, with the same answer to the byte', async () => {
+test('a repeated idempotency key creates or changes a collection once and replays the response byte for byte', async () => {
   await using app = await testApp()
   const { post, patch, get } = await shopIn(app)
   const key = { 'idempotency-key': 'k' }

@@ -46,7 +46,7 @@ describe('a file of 100,000 rows', () => {
     return { products, variants, rows, bytesRead, bytesBeforeFirst, cost: user + system }
   }
 
-  test('a file of 100,000 rows is read as a stream, and costs what ten files of a tenth of it cost', async () => {
+  test('reads a file of 100,000 rows as a stream, in time that grows linearly', async () => {
     // The first is for the compiler's warming up.
     await measure(productCount / 10, 100)
     const tenth = await measure(productCount / 10, 100)
@@ -60,12 +60,12 @@ describe('a file of 100,000 rows', () => {
     expect(bytesBeforeFirst).toBeLessThan(200_000)
   })
 
-  test('a file of 100,000 rows is read in any order of rows', async () => {
+  test('reads a file of 100,000 rows in any order of rows', async () => {
     const { products, variants } = await measure(productCount, productCount)
     expect({ products, variants }).toEqual({ products: productCount, variants: 100_000 })
   })
 
-  test('a file of 100,000 rows is refused when more of it would have to be held than the limit', async () => {
+  test('refuses a file when the unfinished products would exceed the memory limit', async () => {
     const handles = encoder.encode(Array.from({ length: 270_000 }, (_, product) => `p${product}\n`).join(''))
     const source: CsvSource = async function* () {
       yield encoder.encode('Handle\n')

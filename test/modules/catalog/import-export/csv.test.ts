@@ -59,7 +59,7 @@ async function failureOf(content: string | Uint8Array, chunkBytes?: number): Pro
 
 const lines = (...rows: string[]) => `${rows.join('\n')}\n`
 
-describe('both dialects', () => {
+describe('both CSV dialects', () => {
   const expected = {
     row: 2,
     handle: 'tee',
@@ -112,7 +112,7 @@ describe('both dialects', () => {
     ],
   } satisfies ImportedProduct
 
-  test('the old dialect is read in full', async () => {
+  test('reads every column of the old CSV dialect', async () => {
     const product = await productOf(
       lines(
         'Handle,Title,Body (HTML),Vendor,Type,Tags,Published,Status,Option1 Name,Option1 Value,Variant SKU,Variant Barcode,Variant Price,Variant Compare At Price,Cost per item,Variant Grams,Variant Weight Unit,Variant Taxable,Variant Inventory Tracker,Variant Inventory Policy,Variant Inventory Qty,Image Src,Image Position,Image Alt Text,Variant Image,SEO Title,SEO Description,Gift Card',
@@ -123,7 +123,7 @@ describe('both dialects', () => {
     expect(product).toEqual(expected)
   })
 
-  test('the new dialect is read in full', async () => {
+  test('reads every column of the new CSV dialect', async () => {
     const product = await productOf(
       lines(
         'Title,URL handle,Description,Vendor,Product category,Type,Tags,Published on online store,Status,SKU,Barcode,Option1 name,Option1 value,Option1 Linked To,Price,Compare-at price,Cost per item,Charge tax,Tax code,Inventory tracker,Inventory quantity,Continue selling when out of stock,Weight value (grams),Weight unit for display,Product image URL,Image position,Image alt text,Variant image URL,SEO title,SEO description',
@@ -136,14 +136,14 @@ describe('both dialects', () => {
     expect(product).toEqual({ ...expected, variants })
   })
 
-  test('column names match whatever their case and spacing, and unknown columns are ignored', async () => {
+  test('matches column names regardless of case and spacing, and ignores unknown columns', async () => {
     expect(await productOf(lines(' hANDLE ,TITLE,variant  price,Metafield: custom.x', 'a,A,1,zzz'))).toMatchObject({
       handle: 'a',
       variants: [{ price: 100 }],
     })
   })
 
-  test('an absent column is an absent property, a blank cell is null', async () => {
+  test('leaves the property out for an absent column, and sets null for a blank cell', async () => {
     const bare = await productOf(lines('Title', 'Blue Shirt'))
     expect(bare).toStrictEqual({
       row: 2,
@@ -172,7 +172,7 @@ describe('both dialects', () => {
     })
   })
 
-  test('a product without a title column is still a product', async () => {
+  test('reads products from a file without a title column', async () => {
     expect(await productOf(lines('Handle,Variant Price', 'a,5'))).toStrictEqual({
       row: 2,
       handle: 'a',
@@ -185,7 +185,7 @@ describe('both dialects', () => {
 })
 
 describe('handles', () => {
-  test('rows of one handle are one product although others stand between them', async () => {
+  test('groups rows by handle even if rows of other products stand between them', async () => {
     const products = await productsOf(
       lines('Handle,Title,Option1 Name,Option1 Value', 'a,A,Size,S', 'b,B,Size,S', 'A,,,M', 'c,C,,', 'b,,,L', 'a,,,L'),
     )
@@ -196,17 +196,17 @@ describe('handles', () => {
     ])
   })
 
-  test('a blank handle comes from the title', async () => {
+  test('derives a blank handle from the title', async () => {
     const products = await productsOf(lines('Handle,Title', ',"Crème  Brûlée, 2 pcs!"', ',ПИРОГ', ',हिन्दी किताब', ',한국 Tee'))
     expect(products.map(({ handle }) => handle)).toEqual(['creme-brulee-2-pcs', 'пирог', 'हिन्दी-किताब', '한국-tee'])
   })
 
-  test('rows with the same title and no handle are one product', async () => {
+  test('groups rows without a handle by title', async () => {
     const product = await productOf(lines('Title,Option1 name,Option1 value', 'Blue Tee,Size,S', 'Blue tee,,M'))
     expect(product.options).toEqual([{ name: 'Size', values: ['S', 'M'] }])
   })
 
-  test('different titles that give one handle are refused, and others go on', async () => {
+  test('refuses different titles that give the same handle, and reads the other products', async () => {
     const items = await itemsOf(lines('Title', 'Tee (blue)', 'Tee: blue', 'Hat'))
     expect(items).toMatchObject([
       { kind: 'rejected', handle: 'tee-blue', rows: 2, errors: [{ row: 3, column: 'Title' }] },
@@ -214,7 +214,7 @@ describe('handles', () => {
     ])
   })
 
-  test('a handle of its own is not held to the titles of its rows', async () => {
+  test('rows with the same handle may have different titles; the first one counts', async () => {
     expect(await productOf(lines('Handle,Title,Option1 Name,Option1 Value', 'a,One,Size,S', 'a,Two,,M'))).toMatchObject({ title: 'One' })
   })
 
@@ -224,14 +224,14 @@ describe('handles', () => {
     ['a handle of 256 characters', `${'a'.repeat(256)},Tee`, 'Handle'],
     ['a title without a letter', ',!!!', 'Title'],
     ['neither handle nor title', ',,x', 'Handle'],
-  ])('%s is a row error that does not repeat the cell', async (_name, row, column) => {
+  ])('%s is reported as a row error that does not repeat the cell', async (_name, row, column) => {
     const items = await itemsOf(lines('Handle,Title,Vendor', row, 'ok,Ok,'))
     expect(items).toMatchObject([{ kind: 'rejected', errors: [{ row: 2, column }] }, { kind: 'product' }])
     expect(items[0]).not.toHaveProperty('handle')
     expect(JSON.stringify(items[0])).not.toContain('tee')
   })
 
-  test('a handle of 255 characters of any script is taken', async () => {
+  test('accepts a handle of 255 characters in any script', async () => {
     expect((await productOf(lines('Handle', 'é'.repeat(255)))).handle).toHaveLength(255)
   })
 })
@@ -239,12 +239,12 @@ describe('handles', () => {
 describe('options and variants', () => {
   const header = 'Handle,Title,Option1 Name,Option1 Value,Option2 Name,Option2 Value,Option3 Name,Option3 Value,Variant Price'
 
-  test('Title with Default Title means no options', async () => {
+  test('reads the option Title with the value Default Title as no options', async () => {
     const product = await productOf(lines(header, 'a,A,Title,Default Title,,,,,5'))
     expect(product).toMatchObject({ options: [], variants: [{ optionValues: [], price: 500 }] })
   })
 
-  test('three options are collected in the order of first appearance', async () => {
+  test('collects three options in the order of first appearance', async () => {
     const product = await productOf(lines(header, 'a,A,Size,M,Color,Red,Fit,Slim,5', 'a,,,S,,Red,,Slim,5', 'a,,,M,,Blue,,Slim,'))
     expect(product.options).toEqual([
       { name: 'Size', values: ['M', 'S'] },
@@ -261,12 +261,12 @@ describe('options and variants', () => {
     ['a value without a name', ['a,A,,S,,,,,5'], { row: 2, column: 'Option1 Value' }],
     ['a later row with another name', ['a,A,Size,S,,,,,5', 'a,,Colour,M,,,,,5'], { row: 3, column: 'Option1 Name' }],
     ['the same name twice', ['a,A,Size,S,size,Red,,,5'], { row: 2, column: 'Option2 Name' }],
-  ])('it is an error of options and variants: %s', async (_name, rows, error) => {
+  ])('refuses options and variants with %s', async (_name, rows, error) => {
     const errors = await errorsOf(lines(header, ...rows))
     expect(errors).toMatchObject([error])
   })
 
-  test('250 variants are taken, 251 are not', async () => {
+  test('accepts 250 variants and refuses 251', async () => {
     const rows = (count: number) => lines(header, ...Array.from({ length: count }, (_, i) => `a,A,Size,${i},,,,,5`))
     expect((await productOf(rows(250))).variants).toHaveLength(250)
     expect(await errorsOf(rows(251))).toMatchObject([{ row: 252, message: expect.stringContaining('at most 250 variants') }])
@@ -276,7 +276,7 @@ describe('options and variants', () => {
 describe('images', () => {
   const header = 'Handle,Title,Option1 Name,Option1 Value,Variant Price,Image Src,Image Position,Image Alt Text,Variant Image'
 
-  test('a row without option value and price is an image only', async () => {
+  test('reads a row without option value and price as an image only', async () => {
     const product = await productOf(lines(header, 'a,A,,,5,https://x.test/1.jpg,,,', 'a,,,,,https://x.test/2.jpg,,Back,'))
     expect(product.variants).toHaveLength(1)
     expect(product.images).toEqual([
@@ -285,7 +285,7 @@ describe('images', () => {
     ])
   })
 
-  test('images are unique by address, sorted by position and numbered from 1, with images of variants last', async () => {
+  test('removes duplicate images, sorts and numbers them by position, and puts variant images last', async () => {
     const product = await productOf(
       lines(
         header,
@@ -301,18 +301,18 @@ describe('images', () => {
     ])
   })
 
-  test('without an image column the images stay undefined, whatever the variants show', async () => {
+  test('leaves images undefined without an image column, even if variants have images', async () => {
     const product = await productOf(lines('Handle,Variant Image', 'a,https://x.test/v.jpg'))
     expect(product).toMatchObject({ images: undefined, variants: [{ imageUrl: 'https://x.test/v.jpg' }] })
   })
 
-  test('250 images are taken, 251 are not', async () => {
+  test('accepts 250 images and refuses 251', async () => {
     const rows = (count: number) => lines(header, ...Array.from({ length: count }, (_, i) => `a,,,,,https://x.test/${i}.jpg,,,`))
     expect((await productOf(rows(250))).images).toHaveLength(250)
     expect(await errorsOf(rows(251))).toMatchObject([{ message: expect.stringContaining('at most 250 images') }])
   })
 
-  test('a product with more rows than variants and images can fill is refused without being held', async () => {
+  test('refuses a product with more rows than its variants and images can use', async () => {
     const items = await itemsOf(lines(header, ...Array.from({ length: 5_000 }, (_, i) => `a,,Size,${i},5,,,,`), 'b,B,,,,,,,'))
     expect(items).toMatchObject([{ kind: 'rejected', handle: 'a', rows: 5_000, errors: [{ row: 2 }] }, { kind: 'product' }])
   })
@@ -353,7 +353,7 @@ describe('cells', () => {
     ['Image Src', 'https://x.test/a b.jpg'],
     ['Image Src', `https://x.test/${'a'.repeat(2_048)}`],
     ['Variant Image', '//x.test/1.jpg'],
-  ])('%s refuses what it cannot hold, names itself, and does not repeat the cell', async (column, cell) => {
+  ])('the column %s refuses an invalid cell with an error that does not repeat it', async (column, cell) => {
     const [error, ...others] = await read(column, cell)
     expect(others).toEqual([])
     expect(error).toMatchObject({ row: 2, column })
@@ -366,7 +366,7 @@ describe('cells', () => {
     ['USD', '9'.repeat(400), 'Must be at most 1000000000000 USD.'],
     ['JPY', '100000000000001', 'Must be at most 100000000000000 JPY.'],
     ['USD', '1000000000000.001', 'Must be a plain USD amount of zero or more, with at most 2 decimals'],
-  ])('a price in %s that is too large is refused for that, and not for its form: %s', async (currency, cell, message) => {
+  ])('a %s price above the maximum is refused as too large, not as malformed: %s', async (currency, cell, message) => {
     const [error] = await read('Variant Price', cell, currency)
     expect(error?.message).toStartWith(message)
     expect(await read('Variant Price', currency === 'USD' ? '1000000000000.00' : '100000000000000', currency)).toEqual([])
@@ -375,12 +375,12 @@ describe('cells', () => {
   test.each([
     ['Variant Inventory Qty', '-1000000'],
     ['Variant Inventory Qty', '1000000'],
-  ])('%s takes %s', async (column, cell) => {
+  ])('the column %s accepts %s', async (column, cell) => {
     const product = await productOf(lines(`Handle,${column},Variant Inventory Policy`, `a,${cell},continue`))
     expect(product.variants[0]?.onHand).toBe(Number(cell))
   })
 
-  test('prices follow the decimals of the currency', async () => {
+  test('reads prices with the decimals of the currency', async () => {
     const read = async (currency: string, cell: string) =>
       (await productOf(lines('Handle,Price', `a,${cell}`), currency)).variants[0]?.price
     expect(await read('KWD', '1.234')).toBe(1234)
@@ -389,7 +389,7 @@ describe('cells', () => {
     expect((await errorsOf(lines('Handle,Price', 'a,"1,5"'), 'KWD'))[0]?.message).toContain('1234.567')
   })
 
-  test('limits of cells are taken to the last character', async () => {
+  test('accepts cells of exactly the maximum length', async () => {
     const cells = ['a', 't'.repeat(255), 'd'.repeat(64 * 1024), 's'.repeat(1_000)]
     expect(await productOf(lines('Handle,Title,Description,SEO description', cells.join()))).toMatchObject({
       title: cells[1],
@@ -397,7 +397,7 @@ describe('cells', () => {
     })
   })
 
-  test('all errors of a product come together, at most 20, in the order of rows', async () => {
+  test('reports at most 20 errors of a product together, in the order of rows', async () => {
     const rows = Array.from({ length: 15 }, (_, i) => `a,A,Size,${i},x,y`)
     const [item] = await itemsOf(lines('Handle,Title,Option1 Name,Option1 Value,Variant Price,Variant Grams', ...rows))
     expect(item).toMatchObject({ kind: 'rejected', handle: 'a', rows: 15 })
@@ -405,14 +405,14 @@ describe('cells', () => {
     expect(errors.map(({ row }) => row)).toEqual(Array.from({ length: 20 }, (_, i) => 2 + Math.floor(i / 2)))
   })
 
-  test('rows are counted as in a spreadsheet, whatever lines a cell has', async () => {
+  test('counts rows like a spreadsheet when cells contain line breaks', async () => {
     const errors = await errorsOf('\uFEFFHandle,Body (HTML),Variant Price\r\n\r\na,"one\r\ntwo\nthree",1\r\n,,\r\nb,,x\r\n')
     expect(errors).toMatchObject([{ row: 5, handle: 'b', column: 'Variant Price' }])
   })
 })
 
 describe('files', () => {
-  test('BOM, CRLF, mixed line ends, blank lines, short rows and no last line end are read, in chunks of any size', async () => {
+  test('reads BOM, CRLF, mixed line ends, blank lines, short rows and a missing last line end, in any chunk size', async () => {
     const content = '\uFEFF\r\nHandle,Title,Vendor,Image Src\r\n\n"a","Größe ""L""\r\n😀",Acme\nb,B,,https://x.test/é.jpg\r\n,,,\r\n\r\nc,C'
     const whole = await itemsOf(content)
     expect(whole).toMatchObject([
@@ -443,26 +443,26 @@ describe('files', () => {
     ['a record over 1 MB in many lines', `Handle,Title\na,A\nb,"${'secret\n'.repeat(200_000)}"\n`, 'Row 3 is larger than 1 MB'],
     ['a line of commas without end', `Handle,Title\n${','.repeat(3_000_000)}\n`, 'Row 2 is larger than 1 MB'],
     ['more than 2,000 columns', `Handle${',x'.repeat(2_000)}\n`, '2000 columns'],
-  ])('a file is refused: %s', async (_name, content, message) => {
+  ])('refuses a file with %s', async (_name, content, message) => {
     const failure = await failureOf(content)
     expect(failure).toContain(message)
     expect(failure).not.toContain('secret')
   })
 
-  test.each([1, 2, 3, 1024])('malformed UTF-8 is refused by its row, in chunks of %i', async (chunkBytes) => {
+  test.each([1, 2, 3, 1024])('refuses malformed UTF-8 and names its row, in chunks of %i bytes', async (chunkBytes) => {
     const good = encoder.encode('Handle,Title\na,😀\n')
     const bad = Uint8Array.from([...good, ...encoder.encode('b,é\nc,'), 0xe9, 0x20, 0x0a])
     expect(await failureOf(bad, chunkBytes)).toContain('Row 4 is not valid UTF-8')
     expect(await failureOf(Uint8Array.from([...good, 0xf0, 0x9f]), chunkBytes)).toContain('Row 3 ends within a character')
   })
 
-  test.each(['utf16le with BOM', 'utf16be with BOM', 'utf16le without'])('%s is named as UTF-16', async (kind) => {
+  test.each(['utf16le with BOM', 'utf16be with BOM', 'utf16le without'])('refuses %s and names it as UTF-16', async (kind) => {
     const units = Buffer.from(`${kind.endsWith('BOM') ? '\uFEFF' : ''}Handle,Title\na,A\n`, 'utf16le')
     const bytes = new Uint8Array(kind.startsWith('utf16be') ? units.swap16() : units)
     for (const chunkBytes of [1, 64]) expect(await failureOf(bytes, chunkBytes)).toContain('UTF-16')
   })
 
-  test('nothing is yielded from a file that is refused at its end', async () => {
+  test('yields no product from a file that is malformed at its end', async () => {
     const seen: CsvItem[] = []
     const read = async () => {
       for await (const item of readProducts(sourceOf('Handle,Title\na,A\nb,"B\n'), { currency: 'USD' })) seen.push(item)
@@ -471,11 +471,11 @@ describe('files', () => {
     expect(seen).toEqual([])
   })
 
-  test('an unknown currency is refused', async () => {
+  test('refuses an unknown currency', async () => {
     await expect(itemsOf('Handle\na\n', 'XXX')).rejects.toMatchObject({ code: 'INVALID' })
   })
 
-  test('a source that fails passes its own error on', async () => {
+  test('passes on the error of a source that fails', async () => {
     const source: CsvSource = async function* () {
       yield encoder.encode('Handle\na\n')
       throw new Error('disk')
@@ -487,7 +487,7 @@ describe('files', () => {
     ['grows', 'Handle,Title\na,A\nb,B\n', 'Handle,Title\na,A\nb,B\nc,C\n'],
     ['shrinks', 'Handle,Title\na,A\nb,B\n', 'Handle,Title\na,A\n'],
     ['loses a last row', 'Handle,Title\na,A\nb,B\na,\n', 'Handle,Title\na,A\nb,B\nb,\n'],
-  ])('a file that %s between the two readings is refused', async (_name, before, after) => {
+  ])('refuses a file that %s between its two passes', async (_name, before, after) => {
     let reading = 0
     const source: CsvSource = () => sourceOf(reading++ === 0 ? before : after)()
     const read = async () => {
@@ -496,7 +496,7 @@ describe('files', () => {
     await expect(read()).rejects.toThrow('changed while it was read')
   })
 
-  test('a reader that stops early closes the source', async () => {
+  test('closes the source when the reader stops early', async () => {
     let open = 0
     const source: CsvSource = async function* () {
       open += 1
@@ -511,7 +511,7 @@ describe('files', () => {
   })
 })
 
-describe('any list of products', () => {
+describe('property tests of the CSV reader', () => {
   type Dialect = 'old' | 'new'
   type Model = { product: Omit<ImportedProduct, 'row' | 'variants'>; variants: Omit<ImportedVariant, 'row'>[] }
 
@@ -666,7 +666,7 @@ describe('any list of products', () => {
     return written.startsWith('"') ? written : `"${written}"`
   }
 
-  test('any list of products written in either dialect, interleaved and quoted, reads back the same', async () => {
+  test('random products written in either dialect, interleaved and quoted, read back equal', async () => {
     const input = fc.record({
       models: fc.array(model, { maxLength: 6 }),
       dialect: fc.constantFrom<Dialect>('old', 'new'),
@@ -704,7 +704,7 @@ describe('any list of products', () => {
     )
   })
 
-  test('any bytes are read or refused, never anything else', async () => {
+  test('random bytes are either read or refused with an AppError', async () => {
     const piece = fc.constantFrom(
       'Handle',
       'Title',

@@ -163,14 +163,17 @@ const folder = join(import.meta.dir, '../../../../shared/cases')
 if (!existsSync(folder)) process.stderr.write('Skipped: the folder of cases is not beside the checkout\n')
 
 describe.each(Object.entries(cases))('%s', (name, { inline, check }) => {
-  test('is imported as its case says', async () => {
+  test('imports the file of the case with the expected result', async () => {
     await using app = await testApp()
     await check(await importer(app), inline)
   })
-  test.if(existsSync(join(folder, name)))('so is the file beside the checkout', async () => {
-    await using app = await testApp()
-    await check(await importer(app), readFileSync(join(folder, name), 'utf8'))
-  })
+  test.if(existsSync(join(folder, name)))(
+    'imports the same file from the folder beside the checkout with the expected result',
+    async () => {
+      await using app = await testApp()
+      await check(await importer(app), readFileSync(join(folder, name), 'utf8'))
+    },
+  )
 })
 
 test.each([
@@ -189,7 +192,7 @@ test.each([
     'Type,SKU,Name,Published,Regular price,Parent,Attribute 1 name,Attribute 1 value(s)',
     ['variable,P,A,1,,,Size,"S, M"', 'variation,S,A - S,1,5,P,Size,S', 'variation,M,A - M,1,,P,Size,M'],
   ],
-])('no price makes nothing that sells: %s', async (_name, header, rows) => {
+])('a product without a valid price is not imported: %s', async (_name, header, rows) => {
   await using app = await testApp()
   const shop = await importer(app)
   const report = await shop.imported(lines(header, ...rows))
@@ -198,14 +201,14 @@ test.each([
   expect(await shop.onSale()).toEqual([])
 })
 
-test('a price of 0 that is written is one', async () => {
+test('a written price of 0 is a price', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   expect(await shop.imported(lines('Handle,Title,Price,Status', 'a,A,0,active', 'b,B,0.00,active'))).toMatchObject({ created: 2 })
   expect((await shop.onSale()).flatMap(({ variants }) => variants.map(({ price }: Json) => price))).toEqual([usd(0), usd(0)])
 })
 
-test('without a price column a new product is a draft, and a new variant of a known product is refused', async () => {
+test('without a price column, a new product is a draft and a new variant of a known product is refused', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const report = await shop.imported(lines('Handle,Title,Published', 'a,A,TRUE', 'b,B,FALSE'))
@@ -221,7 +224,7 @@ test('without a price column a new product is a draft, and a new variant of a kn
   expect((await shop.byHandle('tee')).variants).toHaveLength(1)
 })
 
-test('a variant without a price cannot be bought, however it was made', async () => {
+test('a variant without a price cannot be bought, whether the API or an import created it', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const { body: open } = await app.call('POST', '/cart', { key: shop.secretKey, body: {} })
@@ -268,7 +271,7 @@ test('a variant without a price cannot be bought, however it was made', async ()
   expect((await shop.onSale()).map(({ handle }) => handle).sort()).toEqual(['cup', 'tea'])
 })
 
-test('blank status, policy and quantity never make a product that sells more than there is', async () => {
+test('blank status, policy and quantity import as draft, no backorders and no stock', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const file = lines(
@@ -281,7 +284,7 @@ test('blank status, policy and quantity never make a product that sells more tha
   expect(await shop.byHandle('b')).toMatchObject({ status: 'DRAFT' })
 })
 
-test('columns that souk does not use are named once, of Shopify and of WooCommerce', async () => {
+test('columns that are not imported are named in one notice, for Shopify and for WooCommerce', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const shopify = await shop.imported(lines('Handle,Title,Price,Metafield: x,,Google Shopping / MPN', 'a,A,1,x,,y', 'b,B,1,x,,y'))
@@ -290,7 +293,7 @@ test('columns that souk does not use are named once, of Shopify and of WooCommer
   expect(woo.notices).toEqual([{ row: 1, message: 'These columns are not imported: Purchase note, Meta: x.' }])
 })
 
-test('a product that is skipped has no notices, and a gift card has in any row', async () => {
+test('a skipped product has no notices, except a gift card in any of its rows', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const file = lines(
@@ -304,7 +307,7 @@ test('a product that is skipped has no notices, and a gift card has in any row',
   expect((await shop.imported(file, '?overwrite=true')).notices).toMatchObject([{ handle: 'hidden' }, { handle: 'card' }])
 })
 
-test('products of WooCommerce that share a name are numbered by their rows, wherever their variations stand', async () => {
+test('WooCommerce products with the same name get handles numbered by row, wherever their variations stand', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const file = lines(
@@ -328,7 +331,7 @@ test.each([
   ['12,5', '12,50', 1250, null],
   ['9,99', '10', 999, 1000],
   ['0', '10', 0, 1000],
-])('a sale price of %s beside a regular one of %s', async (sale, regular, price, compareAt) => {
+])('sets price and compare-at price from a sale price of %s and a regular price of %s', async (sale, regular, price, compareAt) => {
   await using app = await testApp()
   const shop = await importer(app)
   await shop.imported(lines('Type,Name,Published,Regular price,Sale price', `simple,A,1,"${regular}","${sale}"`))
@@ -345,14 +348,14 @@ test.each([
   ['tabs', sep('\t')],
   ['semicolons after a mark of the byte order', `\ufeff${sep(';')}`],
   ['a first line that names the separator', `sep=;\r\n${sep(';').replaceAll('\n', '\r\n')}`],
-])('cells are separated by %s', async (_name, file) => {
+])('reads cells separated by %s', async (_name, file) => {
   await using app = await testApp()
   const shop = await importer(app)
   expect(await shop.imported(file)).toMatchObject({ rows: 1, created: 1, failed: 0 })
   expect(await shop.byHandle('a')).toMatchObject({ title: 'A, b; c\td', status: 'ACTIVE', variants: [{ price: usd(1050) }] })
 })
 
-test('the API and files take the same handles, so that an export is read back under its own', async () => {
+test('the API and imports accept the same handles, so an exported catalog can be imported again', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const post = (handle: string) => shop.post('/product-v2', { title: 'A', handle, status: 'ACTIVE', variants: [{ price: usd(100) }] })
@@ -366,7 +369,7 @@ test('the API and files take the same handles, so that an export is read back un
   expect(await shop.imported(file, '?overwrite=true')).toMatchObject({ created: 0, updated: handles.length, failed: 0 })
 })
 
-test('what is not CSV is named before a row is read', async () => {
+test('refuses a file that is not CSV and names its type', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'))

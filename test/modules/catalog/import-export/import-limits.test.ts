@@ -43,7 +43,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await turn()
 }
 
-test('an upload of 19 MB whose client leaves stops working within a batch or two, and the next one of the shop may come', async () => {
+test('stops an upload of 19 MB within a few batches when its client leaves, and accepts the next one', async () => {
   await using app = await testApp()
   await using served = serveTestApp(app)
   const { secretKey } = await shopIn(app)
@@ -66,7 +66,7 @@ test('an upload of 19 MB whose client leaves stops working within a batch or two
   expect((await send(app, secretKey, lines('Handle,Title', 'p-0,Again', 'new,New'))).body).toMatchObject({ created: 1, skipped: 1 })
 })
 
-test('one import of a shop at a time: 429 for the next one meanwhile, from before its body is read, and not for other shops', async () => {
+test('a second import of the same shop is 429 before its body is read; other shops can import', async () => {
   await using app = await testApp()
   await using served = serveTestApp(app)
   const [shop, other] = [await shopIn(app), await shopIn(app)]
@@ -88,7 +88,7 @@ test('one import of a shop at a time: 429 for the next one meanwhile, from befor
   expect((await send(app, shop.secretKey, file)).body.skipped).toBe(1)
 })
 
-test('uploads that stall shut nobody else out, however many, and hold a bounded amount together: the oldest makes room, and is told', async () => {
+test('20 stalled uploads use bounded memory and do not block another shop; the oldest is ended with 408', async () => {
   await using app = await testApp()
   await using served = serveTestApp(app)
   const mb = 1024 * 1024
@@ -121,7 +121,7 @@ test('uploads that stall shut nobody else out, however many, and hold a bounded 
   expect(room.usage()).toEqual({ bodies: 0, bytes: 0 })
 })
 
-test('sixteen imports are at work at once: the next one is 429, also when its file was on the way already', async () => {
+test('the seventeenth concurrent import is 429, also when its upload began earlier', async () => {
   await using app = await testApp()
   await using served = serveTestApp(app)
   const [early, late] = [await shopIn(app), await shopIn(app)]
@@ -141,7 +141,7 @@ test('sixteen imports are at work at once: the next one is 429, also when its fi
   expect((await send(app, early.secretKey, file)).body.created).toBe(1)
 })
 
-test('imports over HTTP take turns at the thread, and each lets requests have theirs: nothing of one is stored while another has its piece', async () => {
+test('imports over HTTP run in turns: one stores nothing while another has its turn', async () => {
   await using app = await testApp()
   const { secretKey } = await shopIn(app)
   const other = await app.deps.pace.enter()
@@ -155,7 +155,7 @@ test('imports over HTTP take turns at the thread, and each lets requests have th
   expect((await send(app, secretKey, lines('Title', 'Tea'))).body).toMatchObject({ skipped: 1 })
 })
 
-test('a client that leaves while it still sends, and a file that is none, free the shop for the next import', async () => {
+test('a client that disconnects while sending, and an empty file, allow the next import of the shop', async () => {
   await using app = await testApp()
   await using served = serveTestApp(app)
   const { secretKey, shop } = await shopIn(app)
@@ -168,7 +168,7 @@ test('a client that leaves while it still sends, and a file that is none, free t
   expect((await send(app, secretKey, 'Title\nTea')).status).toBe(200)
 })
 
-test('a file with more rows or products than an import over HTTP takes is 413, names the bound, and stores nothing', async () => {
+test('a file above the limit of rows or products is 413, names the limit and stores nothing', async () => {
   await using app = await testApp()
   const { secretKey } = await shopIn(app)
   const rows = Array.from({ length: 100_001 }, (_, nth) => `p-${nth % 10_000},${nth < 10_000 ? 'Tea' : ''}`)
@@ -180,7 +180,7 @@ test('a file with more rows or products than an import over HTTP takes is 413, n
   expect(await stored(app)).toBe(0)
 })
 
-test('what is said of an import that was stopped is that its products stay, and of a dry run that nothing was stored', () => {
+test('the error of a stopped import says that its products stay, and of a dry run that nothing was stored', () => {
   const report = { created: 3, updated: 2, skipped: 1 }
   expect(importStoppedError({ dryRun: false, ...report })).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 })
   expect(importStoppedError({ dryRun: false, ...report }).message).toContain(
@@ -191,7 +191,7 @@ test('what is said of an import that was stopped is that its products stay, and 
   )
 })
 
-test('an import that is stopped in the middle says how far it came: what it stored stays whole, and it may be sent again', async () => {
+test('a stopped import reports its progress, keeps what it stored, and can be sent again', async () => {
   await using app = await testApp()
   const merchant = await shopIn(app)
   const shop = contextOf(merchant.shop)
@@ -221,7 +221,7 @@ test('an import that is stopped in the middle says how far it came: what it stor
 const header = 'Handle,Title,Option1 Name,Option1 Value,Variant Price,Variant Inventory Tracker,Variant Inventory Qty'
 const tee = lines(header, 'tee,Tee,Size,S,10,shopify,5', 'tee,,,M,11,shopify,6')
 
-test('overwriting leaves counts and tracking of known variants alone unless it is asked for, and the report says so, in a dry run too', async () => {
+test('overwriting keeps stock counts and tracking of known variants unless requested, and reports so', async () => {
   await using app = await testApp()
   const { secretKey, get } = await shopIn(app)
   await send(app, secretKey, tee)
@@ -262,7 +262,7 @@ test('overwriting leaves counts and tracking of known variants alone unless it i
   ])
 })
 
-test('an import takes no variant away: those that it does not name stay, and are counted in the report', async () => {
+test('an import never removes variants: it keeps and counts those that the file does not name', async () => {
   await using app = await testApp()
   const { secretKey, get } = await shopIn(app)
   await send(app, secretKey, tee)
@@ -279,7 +279,7 @@ test('an import takes no variant away: those that it does not name stay, and are
   expect((await get('/product-v2')).body.data[0].variants.map(({ title }: Json) => title)).toEqual(['L', 'S', 'M'])
 })
 
-test('a file whose options do not fit the variants that stay leaves the product out and says what to do', async () => {
+test('refuses a product whose options do not fit its remaining variants, and says what to do', async () => {
   await using app = await testApp()
   const { secretKey, add, get } = await shopIn(app)
   await add({ title: 'Mug', handle: 'mug', variants: [{ price: usd(100), onHand: 3 }] })

@@ -9,7 +9,7 @@ setDefaultTimeout(longTestMs)
 
 if (engine !== 'sqlite') process.stderr.write('skipped on Postgres: the memory of the reader, which knows no engine\n')
 
-test.skipIf(engine !== 'sqlite')('imports a file of 140 MB in less memory than the file has bytes', async () => {
+test.skipIf(engine !== 'sqlite')('imports a file of 140 MB with less memory than the size of the file', async () => {
   await using app = await testApp()
   const { shop } = await shopIn(app)
   const created = 1_250

@@ -48,8 +48,8 @@ const stored = async (app: TestApp) => ({
 describe.each([
   ['old', oldDialect],
   ['new', newDialect],
-])('the %s dialect', (_, file) => {
-  test('products come with their variants, images, stock and publication, and the public reads them', async () => {
+])('import of the %s dialect', (_, file) => {
+  test('imports products with variants, images, stock and publication, and the public reads them', async () => {
     await using app = await testApp()
     const shop = await importer(app)
     const report = await shop.send(file)
@@ -113,7 +113,7 @@ describe.each([
     expect(rows.length).toBe(2)
   })
 
-  test('a dry run says the same as the import and stores nothing', async () => {
+  test('a dry run reports the same as the import and stores nothing', async () => {
     await using app = await testApp()
     const shop = await importer(app)
     const dry = await shop.send(file, '?dryRun=true')
@@ -132,7 +132,7 @@ describe.each([
     expect(await stored(app)).toEqual(before)
   })
 
-  test('importing again skips what is known and changes nothing, not even the time of change', async () => {
+  test('importing a file again skips known products and does not change them or their time of change', async () => {
     await using app = await testApp()
     const shop = await importer(app)
     await shop.send(file)
@@ -149,7 +149,7 @@ describe.each([
   })
 })
 
-test('with overwrite on, a blank cell clears, an absent column keeps, and known variants and images keep their ids', async () => {
+test('overwriting: a blank cell clears, an absent column keeps, and known variants and images keep their ids', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   await shop.send(oldDialect)
@@ -184,7 +184,7 @@ test('with overwrite on, a blank cell clears, an absent column keeps, and known 
   expect(after.images[0].id).toBe(before.images[1].id)
 })
 
-test('with overwrite on, an image keeps what the file has no column for: its text and its size', async () => {
+test('overwriting keeps the alt text and size of an image when the file has no column for them', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const url = 'https://i.example/1.jpg'
@@ -198,7 +198,7 @@ test('with overwrite on, an image keeps what the file has no column for: its tex
   expect((await shop.byHandle('tee')).images).toEqual([{ ...before, alt: null }])
 })
 
-test('a blank price is no price: the product is left out and named, known or new, in a dry run too; the others are stored', async () => {
+test('a product with a blank price is refused and named, known or new, also in a dry run; others are stored', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   await shop.send(oldDialect)
@@ -223,7 +223,7 @@ test('a blank price is no price: the product is left out and named, known or new
   expect(await shop.byHandle('new')).toBeUndefined()
 })
 
-test('a file without a price column leaves every price as it is', async () => {
+test('overwriting from a file without a price column keeps every price', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   await shop.send(oldDialect)
@@ -237,7 +237,7 @@ test('a file without a price column leaves every price as it is', async () => {
   ])
 })
 
-test('a file without option columns leaves the variants of a product with options alone', async () => {
+test('overwriting from a file without option columns keeps the variants of a product with options', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   await shop.send(oldDialect)
@@ -248,7 +248,7 @@ test('a file without option columns leaves the variants of a product with option
   expect([after.variants, after.images, after.options]).toEqual([before.variants, before.images, before.options])
 })
 
-test('Published and Status decide what the public sees', async () => {
+test('the columns Published and Status decide whether the public sees a product', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   for (const [header, cells, status, isPublished] of [
@@ -269,7 +269,7 @@ test('Published and Status decide what the public sees', async () => {
   }
 })
 
-test('a product that was off the storefront returns when the file publishes it', async () => {
+test('an unpublished product is public again when the file publishes it', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   await shop.send(lines('Title,Price,Published,Status', 'Tee,5,FALSE,active'))
@@ -278,7 +278,7 @@ test('a product that was off the storefront returns when the file publishes it',
   expect(await shop.titles()).toEqual(['Tee'])
 })
 
-test('a bad row leaves its product out and is named by row and column; the others are stored; nothing is repeated', async () => {
+test('an invalid row leaves its product out with row and column named, and the others are stored', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const report = await shop.send(
@@ -310,7 +310,7 @@ test('a bad row leaves its product out and is named by row and column; the other
   expect(await shop.titles('?sort=title')).toEqual(['Fine', 'Good'])
 })
 
-test("prices are read in the shop's currency, by its decimals; to ask for another is refused", async () => {
+test('reads prices in the currency and decimals of the shop, and refuses a request for another currency', async () => {
   await using app = await testApp()
   const shop = await importer(app, { currency: 'KWD' })
   const file = (price: string, handle: string) => lines('Handle,Title,Variant Price', `${handle},X,${price}`)
@@ -332,7 +332,7 @@ test("prices are read in the shop's currency, by its decimals; to ask for anothe
   }
 })
 
-test('what is no such file is refused: 400 for its content, 413 for its size, 415 for its type', async () => {
+test('refuses an invalid upload: 400 for its content, 413 for its size, 415 for its type', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   for (const file of [
@@ -354,7 +354,7 @@ test('what is no such file is refused: 400 for its content, 413 for its size, 41
   expect(await stored(app)).toEqual({ products: [], variants: [] })
 })
 
-test('a stranger is 401 and a publishable key 403, whatever they send', async () => {
+test('an import without credentials is 401 and with a publishable key 403, whatever the body', async () => {
   await using app = await testApp()
   const { publishableKey, token } = await importer(app)
   for (const raw of [oldDialect, 'junk']) {
@@ -364,7 +364,7 @@ test('a stranger is 401 and a publishable key 403, whatever they send', async ()
   expect((await app.call('POST', '/product-v2/import', { raw: oldDialect, headers: csv, token })).body.created).toBe(2)
 })
 
-test("another shop's product of the same handle is not touched", async () => {
+test('an import does not change a product of another shop with the same handle', async () => {
   await using app = await testApp()
   const mine = await importer(app)
   const theirs = await importer(app)
@@ -378,7 +378,7 @@ const exports = ['apparel.csv', 'jewelery.csv'].map((name) => join(import.meta.d
 const haveExports = exports.every((path) => existsSync(path))
 if (!haveExports) process.stderr.write('Skipped: the two real Shopify exports are not beside the checkout\n')
 
-test.if(haveExports)('two real exports come in whole: 40 products, 45 variants, and every image is on the storefront', async () => {
+test.if(haveExports)('imports two real exports completely: 40 products, 45 variants and every image', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const reports = []
@@ -396,7 +396,7 @@ test.if(haveExports)('two real exports come in whole: 40 products, 45 variants, 
   for (const path of exports) expect((await shop.send(readFileSync(path))).body).toMatchObject({ created: 0, skipped: 20, failed: 0 })
 })
 
-test('an import that was killed in the middle is completed by running it again, and nothing is there twice', async () => {
+test('repeating an import after a crash completes it without duplicates', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   // Ten batches, and more products than changes of a listing are folded at once.

@@ -102,7 +102,7 @@ const product = fc
     }
   })
 
-test('a catalog that is exported and imported into another shop is the same catalog, and imported again changes nothing', async () => {
+test('an exported catalog imports into another shop unchanged, and a second import changes nothing', async () => {
   await using app = await testApp()
   await fc.assert(
     fc.asyncProperty(fc.array(product, { minLength: 1, maxLength: 5 }), async (products) => {
@@ -125,7 +125,7 @@ test('a catalog that is exported and imported into another shop is the same cata
   )
 })
 
-test('a product that is to be seen later is not published by the file', async () => {
+test('importing an export does not publish a scheduled product', async () => {
   await using app = await testApp()
   const [from, to] = [await app.merchant(), await app.merchant()]
   const publishedAt = new Date(app.clock.now() + 86_400_000).toISOString()

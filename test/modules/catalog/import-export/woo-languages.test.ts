@@ -55,21 +55,21 @@ const headers = {
     'ID|Tür|Stok kodu (SKU)|İsim|Yayımlanmış|Kısa açıklama|Açıklama|Vergi durumu|Vergi sınıfı|Stokta?|Stok|Yok satmaya izin?|Ağırlık (kg)|İndirimli satış fiyatı|Normal fiyat|Kategoriler|Etiketler|Görseller|Ebeveyn|Nitelik 1 ismi|Nitelik 1 değer(ler)i|Nitelik 1 görünür|Nitelik 1 genel|Nitelik 1 varsayılan',
 } as const
 
-describe.each(Object.entries(headers))('a header in %s', (_language, text) => {
+describe.each(Object.entries(headers))('a WooCommerce header in %s', (_language, text) => {
   const header = text.split('|')
-  test('is recognised, with every column that is imported', () => {
+  test('recognises the WooCommerce header and maps every imported column', () => {
     expect(isWooHeader(header)).toBe(true)
     const { indexes, gramsPerUnit, attributes } = mapWooHeader(header)
     expect(Object.fromEntries(indexes)).toEqual(Object.fromEntries(fields.map((field, at) => [field, at])))
     expect([gramsPerUnit, attributes]).toEqual([1000, [1]])
   })
-  test('is recognised in small letters, in decomposed form and with other white space', () => {
+  test('recognises the WooCommerce header in lower case, decomposed Unicode and other white space', () => {
     const other = header.map((name) => ` ${name.toLocaleLowerCase('und').normalize('NFD').replaceAll(' ', '  ')}`)
     expect(Object.fromEntries(mapWooHeader(other).indexes)).toEqual(Object.fromEntries(mapWooHeader(header).indexes))
   })
 })
 
-test("Shopify's header and one without a name are none of WooCommerce's", () => {
+test('a Shopify header and headers without a name column are not WooCommerce headers', () => {
   for (const text of ['Handle,Title,Type,Name', 'Title,Type,Name', 'Type,SKU', 'Typ,Preis'])
     expect(isWooHeader(text.split(','))).toBe(false)
 })

@@ -56,7 +56,7 @@ async function importer(app: TestApp) {
 }
 const errorsOf = ({ body }: { body: Json }) => body.errors.map(({ row, column, message }: Json) => [row, column, message])
 
-test('simple products: prices, stock, weight, categories, tags, pictures, and what is virtual needs no shipping', async () => {
+test('imports simple products with prices, stock, weight, categories, tags, images and virtual ones unshipped', async () => {
   await using app = await testApp()
   const { send, all } = await importer(app)
   const report = await send([
@@ -122,7 +122,7 @@ for (const [how, parent] of [
   ['its SKU', 'SHIRT'],
   ['its id', 'id:10'],
 ] as const)
-  test(`variations by ${how}, before their product and after it, and those that are switched off are not there to buy`, async () => {
+  test(`imports variations by ${how} in any row order, without the disabled ones`, async () => {
     await using app = await testApp()
     const { send, all } = await importer(app)
     const report = await send([
@@ -165,7 +165,7 @@ for (const [how, parent] of [
     expect(found.images[2].id).toBe(found.variants[0].imageId)
   })
 
-test('what is not taken is named by its row, and the others are stored', async () => {
+test('refuses invalid WooCommerce rows by number, and stores the other products', async () => {
   await using app = await testApp()
   const { send, all } = await importer(app)
   const report = await send([
@@ -214,14 +214,14 @@ test('what is not taken is named by its row, and the others are stored', async (
   expect(report.body).toMatchObject({ rows: 19, created: 3 })
 })
 
-test('an error of a variation is told by its own row, also of the first one', async () => {
+test('reports an error of a variation with its own row, also for the first variation', async () => {
   await using app = await testApp()
   const { send } = await importer(app)
   const report = await send([shirt(), variation('S', { 'Regular price': 'x' }), variation('M', { 'Regular price': 'y' })])
   expect(errorsOf(report).map(([row]: [number]) => row)).toEqual([3, 4])
 })
 
-test('a dry run stores nothing; imported again products are skipped, and with overwrite changed, without their stock', async () => {
+test('a dry run stores nothing, a second import skips, and overwriting changes products but not their stock', async () => {
   await using app = await testApp()
   const { send, all } = await importer(app)
   const rows = [simple({ Stock: '5' }), shirt(), variation('S'), variation('M')]
@@ -244,7 +244,7 @@ test('a dry run stores nothing; imported again products are skipped, and with ov
   expect((await all())[0]).toMatchObject({ status: 'ACTIVE', variants: [{ onHand: 7, price: { amount: 1200 } }] })
 })
 
-test('weights by the unit of the file, and a header that says one thing twice is refused', async () => {
+test('reads weights in the unit of the file, and refuses a header with a repeated column', async () => {
   await using app = await testApp()
   const { send, all } = await importer(app)
   const columns = ['Type', 'Name', 'Regular price', 'Weight (lbs)']

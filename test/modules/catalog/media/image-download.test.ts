@@ -33,7 +33,7 @@ async function pictureServer() {
   return { asked, url: (path: string) => `http://127.0.0.1:${server.port}${path}`, [Symbol.asyncDispose]: () => server.stop(true) }
 }
 
-test('pictures of other servers are fetched, each address once; what cannot be had keeps its address and is told', async () => {
+test('downloads each external image URL once, and keeps and reports the URLs that fail', async () => {
   await using server = await pictureServer()
   await using app = await testApp({ PUBLIC_URL: 'https://shop.example', OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' })
   const shop = await shopIn(app)
@@ -84,7 +84,7 @@ test('pictures of other servers are fetched, each address once; what cannot be h
   expect(server.asked).not.toContain('/shirt.jpg')
 })
 
-test('no address of a private network is called, and what is stopped goes on', async () => {
+test('calls no address of a private network, and a stopped download continues on the next run', async () => {
   await using server = await pictureServer()
   await using app = await testApp({ PUBLIC_URL: 'https://shop.example' })
   const shop = await shopIn(app)

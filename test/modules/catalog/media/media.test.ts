@@ -53,7 +53,7 @@ const placesToKeep = {
 }
 
 for (const [where, open] of Object.entries(placesToKeep))
-  test(`a picture of every format is told its size, whatever it is declared as, and anybody reads it as it was; kept in ${where}`, async () => {
+  test(`stores every image format with its true size and type, and serves it unchanged from ${where}`, async () => {
     await using store = await open()
     await using app = await testApp({ ...settings, ...store.settings })
     const { secretKey } = await shopIn(app)
@@ -101,7 +101,7 @@ for (const [where, open] of Object.entries(placesToKeep))
     else expect(inFolder(app).length).toBe(1)
   })
 
-test('a picture is sent for ever, to pages of any origin, and runs nothing', async () => {
+test('serves images as immutable, to any origin, and with headers that prevent scripts', async () => {
   await using app = await testApp(settings)
   const { secretKey } = await shopIn(app)
   const { url } = (await handIn(app, secretKey, make.drawn())).body
@@ -133,7 +133,7 @@ test('a picture is sent for ever, to pages of any origin, and runs nothing', asy
     expect([name, (await read(app, `/media/${name}`)).status]).toEqual([name, 404])
 })
 
-test('what is no picture is refused by its own bytes, damage and bombs too, and leaves nothing', async () => {
+test('refuses files that are not images, damaged images and decompression bombs, and stores nothing', async () => {
   await using app = await testApp(settings)
   const { secretKey, token } = await shopIn(app)
   const jpeg = await make.jpegOf(300, 200)
@@ -169,7 +169,7 @@ test('what is no picture is refused by its own bytes, damage and bombs too, and 
   expect((await app.call('POST', '/media', { token, raw: png, headers: { 'content-encoding': 'gzip' } })).status).toBe(415)
 })
 
-test('the same picture of two shops is kept once, neither learns of the other, and it goes with the last', async () => {
+test('stores an image of two shops once, hides that from both, and deletes it with the last one', async () => {
   await using app = await testApp(settings)
   const [one, other] = [await shopIn(app), await shopIn(app)]
   const picture = await make.jpegOf(400, 300)
@@ -199,7 +199,7 @@ test('the same picture of two shops is kept once, neither learns of the other, a
   await isSound(app)
 })
 
-test('the address of a picture cannot be told from its bytes, and is another in another instance', async () => {
+test('the URL of an image does not reveal its hash and differs between instances', async () => {
   await using app = await testApp(settings)
   await using elsewhere = await testApp({ ...settings, ENCRYPTION_KEY: 'another-test-only-encryption-key-0123' })
   const [one, other] = [await shopIn(app), await shopIn(elsewhere)]
@@ -210,7 +210,7 @@ test('the address of a picture cannot be told from its bytes, and is another in 
 })
 
 describe('the quota of a shop', () => {
-  test('holds, whoever comes at once, and what is removed is free again', async () => {
+  test('concurrent uploads stay within the quota of a shop, and deleting frees space', async () => {
     await using app = await testApp({ ...settings, MEDIA_QUOTA_MB: '1' })
     const { secretKey } = await shopIn(app)
     const noise = (seed: number) =>
@@ -233,7 +233,7 @@ describe('the quota of a shop', () => {
   })
 })
 
-test('a shop that sends more than eight at once is asked to wait', async () => {
+test('refuses with 429 the uploads of a shop beyond eight at once', async () => {
   await using app = await testApp(settings)
   const { secretKey } = await shopIn(app)
   // None is done before the last has come.
@@ -250,7 +250,7 @@ test('a shop that sends more than eight at once is asked to wait', async () => {
   expect(refused[0]?.headers.get('retry-after')).toBe('5')
 })
 
-test('of two that hand in and remove the same picture at once, what is there in the end is whole', async () => {
+test('an image stays intact when shops upload and delete it at the same time', async () => {
   await using app = await testApp(settings)
   const shops = [await shopIn(app), await shopIn(app), await shopIn(app)]
   const picture = make.drawn(200, 100)
@@ -270,7 +270,7 @@ test('of two that hand in and remove the same picture at once, what is there in 
   }
 })
 
-test('files that a crash left without a row are swept once they are a day old, and so is the bench', async () => {
+test('sweeps files without a row, in the store and the work folder, once they are a day old', async () => {
   await using app = await testApp(settings)
   const { secretKey } = await shopIn(app)
   const kept = await handIn(app, secretKey, make.drawn(200, 100))
@@ -289,7 +289,7 @@ test('files that a crash left without a row are swept once they are a day old, a
   expect((await read(app, kept.body.url)).status).toBe(200)
 })
 
-test('a picture that is lost or altered is told of, and its shop answers that it is not at hand', async () => {
+test('reports a missing or altered image, and serves 503 for a missing one', async () => {
   await using app = await testApp(settings)
   const { secretKey } = await shopIn(app)
   const { url } = (await handIn(app, secretKey, make.drawn())).body
@@ -309,7 +309,7 @@ test('a picture that is lost or altered is told of, and its shop answers that it
   expect([(await read(app, url)).status, told()]).toEqual([503, 2])
 })
 
-test('a process that has another directory than the pictures of its database takes none', async () => {
+test('a process whose image folder does not belong to its database refuses uploads with 503', async () => {
   const database = await testDatabase()
   const secretKey = await (async () => {
     await using app = await testApp(settings, { database })

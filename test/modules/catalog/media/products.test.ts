@@ -13,7 +13,7 @@ const handIn = (app: TestApp, key: string, raw: Uint8Array) =>
   app.call('POST', '/media', { key, raw, headers: { 'content-type': 'image/png' } })
 const outside = 'https://cdn.example/shirt.jpg'
 
-test('a product shows a picture of its shop with its true size, wherever the instance is reached later', async () => {
+test('a product keeps showing an image of its shop, with its true size, after PUBLIC_URL changes', async () => {
   const database = await testDatabase()
   await using _ = { [Symbol.asyncDispose]: () => database.drop() }
   const made = await (async () => {
@@ -71,7 +71,7 @@ test('a product shows a picture of its shop with its true size, wherever the ins
   expect(await describePictureDifferences(app.deps)).toEqual([])
 })
 
-test('every public read of a product tells where its pictures are, with quantities and without', async () => {
+test('every public read of a product has its image URLs, with and without quantities', async () => {
   await using app = await testApp({ PUBLIC_URL: 'https://shop.example' })
   const shop = await shopIn(app)
   const picture = (await handIn(app, shop.secretKey, make.drawn(20, 20))).body
@@ -105,7 +105,7 @@ test('every public read of a product tells where its pictures are, with quantiti
   }
 })
 
-test('a picture that a product shows cannot go, until it shows it no more; one of another shop is none', async () => {
+test('an image that a product shows cannot be deleted, and a product cannot show an image of another shop', async () => {
   await using app = await testApp({ PUBLIC_URL: 'https://shop.example' })
   const [shop, other] = [await shopIn(app), await shopIn(app)]
   const [one, two, foreign] = [
@@ -138,7 +138,7 @@ test('a picture that a product shows cannot go, until it shows it no more; one o
   expect(await describePictureDifferences(app.deps)).toEqual([])
 })
 
-test('of a product that begins to show a picture and the removal of that picture at once, one is refused', async () => {
+test('when a product adds an image while it is deleted, exactly one of the two requests is refused', async () => {
   await using app = await testApp({ PUBLIC_URL: 'https://shop.example' })
   const shop = await shopIn(app)
   for (let round = 0; round < 8; round++) {

@@ -10,7 +10,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('products are filtered by text, status, vendor, type, tag and SKU, alone and together, in every status', async () => {
+test('filters products by text, status, vendor, type, tag and SKU, one at a time and combined', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const other = await shopIn(app)
@@ -73,7 +73,7 @@ test('products are filtered by text, status, vendor, type, tag and SKU, alone an
   expect(await found('status=ARCHIVED')).toEqual(['Cup'])
 })
 
-test('products that are older than the search are filled in, and each is found once', async () => {
+test('the backfill indexes products from before the search existed, and each is found once', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   await shop.add({ title: 'Mug' })

@@ -19,13 +19,13 @@ const sizes = (...values: string[]) => ({
 const made = buildProduct({ title: 'Mug', descriptionHtml: '<p>Long</p>', ...sizes('S', 'M') }, 'shop_1', given('a'))
 const changed = (input: ProductInput, before: ProductWithVariants = made) => applyProductChange(before, input, given('b', 1))
 
-test('what a product was made with is on record by its fields and the number of its variants, a long text by its name alone', () => {
+test('the audit entry of a new product has its fields and variant count, with long texts redacted', () => {
   const { before, after } = productDifference(undefined, made)
   expect(before).toBeNull()
   expect(after).toMatchObject({ title: 'Mug', handle: 'mug', status: 'DRAFT', variants: 2, descriptionHtml: '[redacted]' })
 })
 
-test('what changed of a product is on record as it was and as it is, and nothing else of it', () => {
+test('the audit entry of a changed product has only the changed fields, before and after', () => {
   expect(productDifference(made, changed({ title: 'Cup', status: 'ACTIVE', descriptionHtml: '<p>Other</p>' }))).toEqual({
     before: { title: 'Mug', status: 'DRAFT', descriptionHtml: '[redacted]', publishedAt: null },
     after: { title: 'Cup', status: 'ACTIVE', descriptionHtml: '[redacted]', publishedAt: 1 },
@@ -33,7 +33,7 @@ test('what changed of a product is on record as it was and as it is, and nothing
   expect(productDifference(made, changed({ title: 'Mug' }))).toEqual({ before: null, after: null })
 })
 
-test('what changed of a variant is on record under its id, with how many of them changed', () => {
+test('the audit entry of a changed variant has its changed fields under its id, and the number of such variants', () => {
   const [small, medium] = made.variants
   const after: ProductWithVariants = {
     ...made,
@@ -49,7 +49,7 @@ test('what changed of a variant is on record under its id, with how many of them
   expect(JSON.stringify(without)).not.toContain(small?.id ?? 'none')
 })
 
-test('what changed of very many variants is on record for the first ten, and bounded', () => {
+test('the audit entry of a change to many variants lists the first ten', () => {
   const fifteen = sizes(...Array.from({ length: 15 }, (_, nth) => `size ${nth}`))
   const many = buildProduct({ title: 'Mug', ...fifteen }, 'shop_1', given('c'))
   const dearer: ProductWithVariants = { ...many, variants: many.variants.map((one) => ({ ...one, price: 2_000 })) }

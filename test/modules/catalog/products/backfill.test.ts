@@ -10,7 +10,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('the migration that brings filters and fields of variants makes of a document of before what is rendered now', async () => {
+test('the migration for filters and variant fields updates an old document to what is rendered now', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   await shop.add({ title: 'A "taxable": lamp', vendor: 'Kiln', type: 'Light', variants: [{ price: usd(1), onHand: 0 }] })

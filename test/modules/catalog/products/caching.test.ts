@@ -29,7 +29,7 @@ async function publicReads(app: TestApp) {
   }
 }
 
-test('a public read has a strong ETag, may be kept by shared caches for a minute, and answers 304 to who holds it', async () => {
+test('a public read has a strong ETag, lets shared caches keep it for a minute, and answers 304', async () => {
   await using app = await testApp()
   const { paths } = await publicReads(app)
   for (const path of [...paths, ...paths.map((one) => `/api/v3${one}`)]) {
@@ -50,7 +50,7 @@ test('a public read has a strong ETag, may be kept by shared caches for a minute
   }
 })
 
-test('after a write every public read shows it, and has another ETag', async () => {
+test('after a write, every public read shows it with another ETag', async () => {
   await using app = await testApp()
   const { shop, product, paths } = await publicReads(app)
   const before = new Map<string, string | null>()
@@ -78,7 +78,7 @@ test('after a write every public read shows it, and has another ETag', async () 
   for (const path of lists) expect([path, (await app.call('GET', path)).text.includes(product.id)]).toEqual([path, false])
 })
 
-test('a publication date shows on every read at most a second late', async () => {
+test('a publication date takes effect on every read within a second', async () => {
   await using app = await testApp()
   const { shop, paths } = await publicReads(app)
   const lists = paths.slice(1, 3)
@@ -97,7 +97,7 @@ test('a publication date shows on every read at most a second late', async () =>
   expect(await seenOn()).toEqual([true, true, true])
 })
 
-test('what another process writes shows at once', async () => {
+test('a write of another process shows on the next read', async () => {
   await using app = await testApp()
   const { shop, paths } = await publicReads(app)
   const lists = paths.slice(1, 3)
@@ -125,7 +125,7 @@ test('what another process writes shows at once', async () => {
   }
 })
 
-test('keeps a response of up to 1 MB in bytes, and no longer one', async () => {
+test('caches a response of up to 1 MB and no larger one', async () => {
   const answers = createAnswerCache({ version: () => 1, now: () => 0 })
   const isKept = async (path: string, text: string) => {
     await answers.respond(new Request(`http://localhost${path}`), async () => text)

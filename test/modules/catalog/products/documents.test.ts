@@ -32,8 +32,8 @@ function documentsOn({ foreign = 0, late = false }: { foreign?: number | undefin
   return { documents, stored, state, put, textNow }
 }
 
-describe('a public document', () => {
-  test('a public document is read once, until it is forgotten', () => {
+describe('the document cache', () => {
+  test('the document cache reads a document once, until it is invalidated', () => {
     const { documents, state, put, textNow } = documentsOn()
     put('a', 'first')
     expect([textNow('a'), textNow('a'), state.reads]).toEqual(['first', 'first', 1])
@@ -42,7 +42,7 @@ describe('a public document', () => {
     expect([textNow('a'), documents.keptNow('a')?.etag, state.reads]).toEqual(['second', '"a-2"', 2])
   })
 
-  test('a public document that is not there is asked for again each time', () => {
+  test('the document cache queries a missing document again each time', () => {
     const { documents, state, put, textNow } = documentsOn()
     expect([documents.find('a'), textNow('a')]).toEqual([undefined, undefined])
     expect(state.reads).toBeGreaterThanOrEqual(2)
@@ -50,7 +50,7 @@ describe('a public document', () => {
     expect(textNow('a')).toBe('text')
   })
 
-  test('a public document is forgotten with all others when another process has committed', () => {
+  test('the document cache drops all documents when another process commits', () => {
     const { state, put, stored, textNow } = documentsOn()
     put('a', 'first')
     put('b', 'gone')
@@ -61,7 +61,7 @@ describe('a public document', () => {
     expect([textNow('a'), textNow('b')]).toEqual(['second', undefined])
   })
 
-  test('a public document whose text was dropped and has changed since never goes out under its old mark', () => {
+  test('the document cache never serves a changed text under its old ETag', () => {
     const { documents, put } = documentsOn()
     put('a', 'first')
     const kept = documents.keptNow('a')
@@ -72,7 +72,7 @@ describe('a public document', () => {
     expect(documents.find('a')).toMatchObject({ document: 'second', etag: '"a-2"' })
   })
 
-  test('a public document is not kept where the engine cannot tell of the commits of others', () => {
+  test('the document cache keeps nothing when the engine cannot detect commits of other processes', () => {
     const { documents, state, put, textNow } = documentsOn({})
     state.foreign = undefined
     put('a', 'first')
@@ -81,7 +81,7 @@ describe('a public document', () => {
     expect(documents.find('a')).toMatchObject({ document: 'second' })
   })
 
-  test('a public document of a store that answers later is not kept either, and found all the same', async () => {
+  test('the document cache does not keep documents of an asynchronous store, but finds them', async () => {
     const { documents, put, textNow } = documentsOn({ late: true })
     put('a', 'first')
     expect(textNow('a')).toBeUndefined()
@@ -91,8 +91,8 @@ describe('a public document', () => {
   })
 })
 
-describe('the room for documents', () => {
-  test('the room for documents is 13 million characters: beyond, texts are read again and are right, before and after their change', () => {
+describe('the size of the document cache', () => {
+  test('the document cache holds texts of 13 million characters, and reads evicted ones again correctly', () => {
     const { documents, state, put, textNow } = documentsOn()
     const ids = Array.from({ length: 200 }, (_, at) => `p${at}`)
     const text = (id: string, version = 1) => `${id}-${version}-`.padEnd(100_000, 'x')
@@ -118,7 +118,7 @@ describe('the room for documents', () => {
     expect(kept.length).toBeLessThanOrEqual(130)
   })
 
-  test('the room for documents is not lost to more documents than it holds, asked for in turn again and again', () => {
+  test('the document cache keeps most of its texts when more documents than fit are read in turn', () => {
     const { state, put, textNow } = documentsOn()
     const ids = Array.from({ length: 20 }, (_, at) => `doc_${at}`)
     for (const id of ids) put(id, id.padEnd(1_000_000))
@@ -132,7 +132,7 @@ describe('the room for documents', () => {
     for (let round = 0; round < 5; round++) expect(ask()).toBeLessThanOrEqual(8)
   })
 
-  test('the room for documents is 20,000 marks: the oldest goes, and is read again when it is asked for', () => {
+  test('the document cache holds 20,000 ETags, and evicts and rereads the oldest', () => {
     const { state, put, textNow } = documentsOn()
     const ids = Array.from({ length: 20_001 }, (_, at) => `p${at}`)
     for (const id of ids) put(id, `text of ${id}`)

@@ -116,7 +116,7 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
   ['variants.1.price', 'needed for a new variant', { variants: [{ price: usd(1), optionValues: ['S'] }, { optionValues: ['M'] }] }],
 ]
 
-test.each(broken)('a change that breaks the rule of %s (%s) is INVALID, names it and repeats nothing', (field, rule, input) => {
+test.each(broken)('a change with an invalid %s (%s) is INVALID, names the field and does not repeat the value', (field, rule, input) => {
   let failure: unknown
   try {
     applyProductChange(base, input, given())
@@ -129,12 +129,12 @@ test.each(broken)('a change that breaks the rule of %s (%s) is INVALID, names it
   expect(message.toLowerCase()).not.toContain(mark)
 })
 
-test('an empty change changes the time of change and no more', () => {
+test('an empty change updates only the time of change and the version', () => {
   const later = { ...given(), now: now + 1 }
   expect(applyProductChange(base, {}, later)).toEqual({ ...base, product: { ...base.product, updatedAt: now + 1, version: 2 } })
 })
 
-test('publication: now on becoming ACTIVE, kept afterwards, and whatever is asked for', () => {
+test('publishedAt is set when a product becomes ACTIVE, is kept afterwards, and can be set explicitly', () => {
   const draft = made({ variants: [{ price: usd(0) }] })
   expect(draft.product.publishedAt).toBeNull()
   const active = applyProductChange(draft, { status: 'ACTIVE' }, { ...given(), now: 5 })
@@ -157,7 +157,7 @@ const item = fc.record({
 const bytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 const plain = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
 
-test('sorting by a key is sorting by what it stands for, ties by id', () => {
+test('sort keys order products by date, title and price, with ties by id', () => {
   fc.assert(
     fc.property(fc.array(item, { minLength: 2, maxLength: 12 }), (items) => {
       const all = items.map(({ title: text, prices, publishedAt }, at) => {
@@ -182,13 +182,13 @@ test('sorting by a key is sorting by what it stands for, ties by id', () => {
   )
 })
 
-test('a key is whole characters, however long the title', () => {
+test('a sort key of a long title is bounded and does not split a character', () => {
   const { titleKey } = sortKeys(made({ title: `x${'\u{1f600}'.repeat(200)}` }))
   expect(titleKey.isWellFormed()).toBe(true)
   expect(titleKey.length).toBeLessThan(120)
 })
 
-test('the public view holds neither cost nor stock, whatever the product; the shop sees both', () => {
+test('the public view has neither cost nor stock, and the view of the shop has both', () => {
   const variant = fc.record({
     price: amount,
     cost: fc.option(fc.integer({ min: 1, max: 1e9 })),
@@ -227,7 +227,7 @@ test('the public view holds neither cost nor stock, whatever the product; the sh
   )
 })
 
-test('a product of nothing but a title is a draft with one variant that is free and not counted', () => {
+test('a product with only a title is a draft with one free variant whose stock is not tracked', () => {
   const { product, variants } = made({ title: 'Green Tea' })
   expect(product).toEqual({
     id: 'prod_1',
@@ -278,7 +278,7 @@ test('a product of nothing but a title is a draft with one variant that is free 
   expect(made({ title: '!' }).product.handle).toBe('product')
 })
 
-test('a variant of a changed product keeps what is left out, and a new currency drops the sums that were in another', () => {
+test('a variant keeps omitted fields, and loses compare-at price and cost when the currency changes', () => {
   const one = made({ variants: [{ price: usd(5), compareAtPrice: usd(9), cost: usd(2), sku: 'A', onHand: 3 }] })
   const again = applyProductChange(one, { variants: [{ id: 'var_0' }] }, given())
   expect(again.variants).toEqual(one.variants)
@@ -291,7 +291,7 @@ test('a variant of a changed product keeps what is left out, and a new currency 
   expect(cleared.variants[0]).toMatchObject({ price: 5, compareAtPrice: null, cost: null, sku: null })
 })
 
-test('variants of a change are merged by their ids: those that are not named stay, new ones come last; where all are named, in that order', () => {
+test('a change merges variants by id: unnamed ones stay, new ones come last, and naming all sets the order', () => {
   const options = [{ name: 'Size', values: ['S', 'M', 'L'] }]
   const merge = (...named: NonNullable<ProductInput['variants']>) =>
     applyProductChange(base, { options, variants: named }, { ...given(), variantIds: ids('new', 3) }).variants.map(
@@ -303,7 +303,7 @@ test('variants of a change are merged by their ids: those that are not named sta
   expect(merge({ id: 'var_1' }, large, { id: 'var_0' })).toEqual(['1 var_1 2', '2 new_1 9', '3 var_0 1'])
 })
 
-test('a count is for new variants alone: of a known one it is INVALID and says where counts are changed', () => {
+test('a change accepts a stock count only for new variants, and names the route for known ones', () => {
   expect(() => assertNoStockCounts({ variants: [{ onHand: 3 }, { id: 'var_0', title: 'x' }] })).not.toThrow()
   expect(() => assertNoStockCounts({})).not.toThrow()
   expect(() => assertNoStockCounts({ variants: [{ id: 'var_1' }, { id: 'var_0', onHand: 3 }] })).toThrow(
@@ -311,7 +311,7 @@ test('a count is for new variants alone: of a known one it is INVALID and says w
   )
 })
 
-test('a variant goes while there is another, and nobody was promised any of it; the others close up', () => {
+test('a variant can be removed if it is not the last one and has no reservations; positions close up', () => {
   const [small, medium] = base.variants as [Variant, Variant]
   const { product, variants } = removeVariantFrom(base, small, 9)
   expect([variants, product]).toEqual([[{ ...medium, position: 1 }], { ...base.product, updatedAt: 9, version: base.product.version + 1 }])
@@ -323,7 +323,7 @@ test('a variant goes while there is another, and nobody was promised any of it; 
   )
 })
 
-test('a change by hand leaves as much as was promised, and no less than nothing, unless the variant may be ordered ahead', () => {
+test('a stock change leaves reserved units in stock and does not go below zero, unless backorders are allowed', () => {
   const after = (more: object, delta: number) => () => applyStockChange({ ...stock(5, 3), ...more }, delta).onHand
   expect([after({}, -2)(), after({}, 4)(), after({ allowBackorder: true }, -9)(), after({ trackInventory: false }, -5)()]).toEqual([
     3, 9, -4, 0,
@@ -336,7 +336,7 @@ test('a change by hand leaves as much as was promised, and no less than nothing,
   expect(after({ allowBackorder: true }, -1_000_006)).toThrow('The stock must be from')
 })
 
-test('a variant loses its picture with the image, and finds one by its URL', () => {
+test('a variant loses its image when the product does, and can name an image by URL', () => {
   const images = [{ url: 'https://i.example/a', alt: 'A', width: 2, height: 3 }, { url: 'https://i.example/b' }]
   const one = made({ images, variants: [{ price: usd(1), imageUrl: 'https://i.example/b' }] })
   expect(one.product.images).toEqual([
@@ -353,7 +353,7 @@ test('a variant loses its picture with the image, and finds one by its URL', () 
 
 const stock = (onHand: number, reserved: number) => ({ trackInventory: true, allowBackorder: false, onHand, reserved })
 
-test('of what is counted as many can be bought as nobody has reserved, and of anything else as many as anybody wants', () => {
+test('available is the stock minus reservations, and unlimited for backorders and untracked stock', () => {
   expect(availableCount(stock(5, 2))).toBe(3)
   expect(availableCount(stock(2, 5))).toBe(0)
   expect(availableCount({ ...stock(0, 0), allowBackorder: true })).toBe(Number.POSITIVE_INFINITY)
@@ -361,7 +361,7 @@ test('of what is counted as many can be bought as nobody has reserved, and of an
   expect([stock(1, 0), stock(1, 1), stock(0, 0)].map(isAvailable)).toEqual([true, false, false])
 })
 
-test('an import cannot count away what orders have reserved; a variant stops taking backorders and begins to be counted with any stock', () => {
+test('a change cannot set a tracked stock below the reservations, unless the variant takes backorders', () => {
   const promised = (fields: object): ProductWithVariants => {
     const one = made({ variants: [{ price: usd(1), onHand: 3 }] })
     return { ...one, variants: one.variants.map((variant) => ({ ...variant, reserved: 2, ...fields })) }
@@ -387,7 +387,7 @@ test('an import cannot count away what orders have reserved; a variant stops tak
   expect(recounted(promised({ reserved: 0 }), { onHand: -2 })).not.toThrow()
 })
 
-test('a shortage is told by the names of product and variant, and not by how many there are', () => {
+test('a shortage message names product and variant', () => {
   const tea = { title: 'Tea' }
   expect(labelOf({ product: tea, variant: { title: 'Default Title' } })).toBe('Tea')
   expect(labelOf({ product: tea, variant: { title: 'Green' } })).toBe('Tea (Green)')
@@ -395,14 +395,14 @@ test('a shortage is told by the names of product and variant, and not by how man
   expect(shortageMessage({ product: tea, variant: { title: 'Green', ...stock(2, 1) } })).toBe('Only 1 of Tea (Green) is left')
 })
 
-test('shoppers may buy what is active, from its publication date on', () => {
+test('shoppers can buy an active product from its publication date on', () => {
   const active = { status: 'ACTIVE' as const, publishedAt: 5 }
   expect([4, 5, 6].map((at) => isSellable(active, at))).toEqual([false, true, true])
   expect(isSellable({ ...active, publishedAt: null }, 6)).toBe(false)
   for (const status of ['DRAFT', 'ARCHIVED'] as const) expect(isSellable({ ...active, status }, 6)).toBe(false)
 })
 
-test('the public document is the public view, found by the words of everything that a shopper reads of the product', () => {
+test('the public document is the public view, searchable by every text that a shopper reads', () => {
   const whole = made({
     status: 'ACTIVE',
     publishedAt: 5,
@@ -435,13 +435,13 @@ test('the public document is the public view, found by the words of everything t
   expect(searchWords(whole)).toEqual(['green', 'tea', 'ann', 'drink', 'hot', 's', 'm', 't1', 'from', 'uji'])
 })
 
-test('a product takes three options and 250 variants', () => {
+test('a product accepts three options and 250 variants', () => {
   const options = ['Size', 'Colour', 'Cut'].map((name) => ({ name, values: ids('v', 250) }))
   const variants = ids('v', 250).map((value) => ({ price: usd(1), optionValues: [value, 'v_0', 'v_0'] }))
   expect(made({ options, variants }).variants).toHaveLength(250)
 })
 
-test('a variant that was named keeps its name until its option values change', () => {
+test('a variant keeps its given title until its option values change', () => {
   const green = { id: 'var_0', price: usd(1), optionValues: ['S'] }
   const options = [{ name: 'Size', values: ['S', 'M', 'L'] }]
   const named = applyProductChange(base, { options, variants: [{ ...green, title: 'Small' }] }, given())
@@ -450,7 +450,7 @@ test('a variant that was named keeps its name until its option values change', (
   expect(titleAfter({ variants: [{ ...green, optionValues: ['L'] }] })).toBe('L')
 })
 
-test('sort keys are the date, the plain title and the lowest price, each with the end of the id behind it', () => {
+test('sort keys are the date, the normalized title and the lowest price, each followed by the end of the id', () => {
   const whole = made({ title: 'Café', publishedAt: 36, variants: [{ price: usd(12) }] })
   expect(sortKeys(whole)).toEqual({ newestKey: '000000010.1', titleKey: 'cafe\u00011', priceKey: '000000000000012.1' })
 })

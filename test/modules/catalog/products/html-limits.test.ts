@@ -21,7 +21,7 @@ const stored = async ({ deps: { db } }: TestApp) => [
   (await db.read.select().from(auditLog)).length,
 ]
 
-test.each(tooMuch)('%s is 400 naming the field, on every route that takes HTML, and nothing is stored', async (_, html) => {
+test.each(tooMuch)('%s is 400 and names the field on every route that takes HTML, and nothing is stored', async (_, html) => {
   await using app = await testApp()
   const { post, patch } = await shopIn(app)
   const [product, collection, blog] = [
@@ -47,7 +47,7 @@ test.each(tooMuch)('%s is 400 naming the field, on every route that takes HTML, 
   expect(await stored(app)).toEqual(before)
 })
 
-test.each(tooMuch)('%s in a file leaves its product out, in a dry run too; the others are stored', async (_, html) => {
+test.each(tooMuch)('an import leaves out a product with %s, also in a dry run, and stores the others', async (_, html) => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const raw = `Handle,Title,Body (HTML)\none,One,<p>1</p>\nmuch,Much,${html}\ntwo,Two,<p>2</p>\n`

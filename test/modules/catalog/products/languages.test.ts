@@ -45,29 +45,26 @@ const languages = {
     'цай=цаи сүү=сүү өвөл=өвөл морь=морь малгай=малгаи гутал=гутал дээл=дээл ноолуур=ноолуур хивс=хивс ширээ=ширээ сандал=сандал аяга=аяга халбага=халбага хутга=хутга ёс=ес уйгур=уигур нэхий=нэхии эсгий=эсгии зөгийн=зөгиин ундаа=ундаа',
 } as const
 
-test.each(Object.entries(languages))(
-  'twenty words of %s are found by shoppers and by the shop, in each spelling',
-  async (_language, text) => {
-    await using app = await testApp()
-    const shop = await shopIn(app)
-    const words = text.split(' ').map((pair) => pair.split('=') as [string, string])
-    expect(words).toHaveLength(20)
-    // The dotted and the dotless i have one capital each: upper case follows the language only where a machine knows it.
-    await shop.add({ title: words.map(([word]) => word).join(' '), status: 'ACTIVE' })
-    await shop.add({ title: 'Another', status: 'ACTIVE' })
-    for (const [word, typed] of words) {
-      const spellings = [word, word.normalize('NFD'), typed, typed.toUpperCase(), word.toUpperCase()]
-      for (const spelling of new Set(spellings)) {
-        const q = encodeURIComponent(spelling)
-        const seen = (await app.call('GET', `${shop.list}?q=${q}`)).body
-        const managed = (await shop.get(`/product-v2?q=${q}`)).body
-        expect([spelling, seen.total, managed.total]).toEqual([spelling, 1, 1])
-      }
+test.each(Object.entries(languages))('shoppers and shops find twenty words of %s in each spelling', async (_language, text) => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  const words = text.split(' ').map((pair) => pair.split('=') as [string, string])
+  expect(words).toHaveLength(20)
+  // The dotted and the dotless i have one capital each: upper case follows the language only where a machine knows it.
+  await shop.add({ title: words.map(([word]) => word).join(' '), status: 'ACTIVE' })
+  await shop.add({ title: 'Another', status: 'ACTIVE' })
+  for (const [word, typed] of words) {
+    const spellings = [word, word.normalize('NFD'), typed, typed.toUpperCase(), word.toUpperCase()]
+    for (const spelling of new Set(spellings)) {
+      const q = encodeURIComponent(spelling)
+      const seen = (await app.call('GET', `${shop.list}?q=${q}`)).body
+      const managed = (await shop.get(`/product-v2?q=${q}`)).body
+      expect([spelling, seen.total, managed.total]).toEqual([spelling, 1, 1])
     }
-  },
-)
+  }
+})
 
-test('handles, slugs, tags, codes and SKUs are one text in either normal form, in every path', async () => {
+test('handles, slugs, tags, codes and SKUs match in either Unicode normal form, in every path', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const [composed, decomposed] = ['café-й', 'café-й'.normalize('NFD')]
@@ -112,7 +109,7 @@ test('handles, slugs, tags, codes and SKUs are one text in either normal form, i
   }
 })
 
-test('vendor and type are compared in one form, in lists and in imported files', async () => {
+test('vendor and type match in either Unicode normal form, in lists and imports', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const [composed, decomposed] = ['Café Ümlaut', 'Café Ümlaut'.normalize('NFD')]
@@ -138,7 +135,7 @@ test('vendor and type are compared in one form, in lists and in imported files',
   expect((await shop.get('/product-v2?q=read')).body.data[0].variants).toHaveLength(1)
 })
 
-test('handles and slugs that a version before stored decomposed are found in either form, and mended by a change', async () => {
+test('stored decomposed handles and slugs are found in either form, and normalized by a change', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const [composed, decomposed] = ['мой-café', 'мой-café'.normalize('NFD')]
@@ -172,7 +169,7 @@ test('handles and slugs that a version before stored decomposed are found in eit
     expect((await app.call('GET', `/collection-v2/published/${name}/${form}`)).body.id).toBe(fresh.id)
 })
 
-test('after an upgrade, the job that fills the search folds the words of products that were indexed before', async () => {
+test('after an upgrade, the search backfill normalizes the words of products indexed before', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const { id } = await shop.add({ title: 'Straße', status: 'ACTIVE' })

@@ -23,7 +23,7 @@ setDefaultTimeout(longTestMs)
 const runs = engine === 'sqlite' ? 40 : 12
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-test('strings compare as the bytes of UTF-8 do', () => {
+test('sortsAtOrBefore orders strings by their UTF-8 bytes', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 5 }), fc.string({ unit: 'binary', maxLength: 5 }), (a, b) => {
       expect(sortsAtOrBefore(a, b)).toBe(byBytes(a, b) <= 0)
@@ -33,7 +33,7 @@ test('strings compare as the bytes of UTF-8 do', () => {
   expect(sortsAtOrBefore('\u{1f600}', '\uffef')).toBe(false)
 })
 
-test('a position lies in the bucket that holds it, whatever came and went', () => {
+test('locatePosition finds the bucket that contains a position, after any changes', () => {
   const keys = fc.uniqueArray(fc.string({ unit: 'binary', minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(keys, fc.array(fc.nat(39)), (unsorted, picks) => {
@@ -56,7 +56,7 @@ test('a position lies in the bucket that holds it, whatever came and went', () =
   )
 })
 
-test('a window is the page of a list, from either end', () => {
+test('a window is the page of a list, read from either end', () => {
   fc.assert(
     fc.property(
       fc.nat(30),
@@ -107,7 +107,7 @@ const operation = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('fold' as const) }) },
 )
 
-test('every page of every order, and the total, are those of a naive list: through writes, folds, partings and publication dates', async () => {
+test('pages and totals equal those of a naive list, through writes, folds, splits and publication dates', async () => {
   await using app = await testApp()
   const { deps, clock } = app
   const folds = createListingCounts(deps, 2)
@@ -188,7 +188,7 @@ async function expectNaive(deps: ReadDeps, shopId: string, known: readonly Known
   }
 }
 
-test('buckets part as a shop grows and vanish as it empties', async () => {
+test('buckets split as a shop grows and disappear as it empties', async () => {
   await using app = await testApp()
   const { deps } = app
   const folds = createListingCounts(deps, 4)
@@ -207,7 +207,7 @@ test('buckets part as a shop grows and vanish as it empties', async () => {
   expect(empty.changes).toEqual([])
 })
 
-test('a product to come costs the other lists nothing: neither its place nor the count shows it before its moment', async () => {
+test('a scheduled product affects neither positions nor totals of lists before its publication date', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   for (const [title, price] of [

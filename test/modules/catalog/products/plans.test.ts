@@ -77,7 +77,7 @@ const filters: readonly Partial<PublicQuery>[] = (() => {
 const large = 'products|product_documents|product_tags|collection_products|variants|product_summaries|product_ranks|product_words'
 const wide = engine === 'sqlite' ? new RegExp(`^SCAN (${large}|[fdr])( |$)(?!VIRTUAL TABLE INDEX)`) : new RegExp(`Seq Scan on (${large})`)
 
-test('no combination of sort and filters reads a whole table or sorts more than a bounded part of it', async () => {
+test('no combination of sort and filters reads a whole table or sorts an unbounded part of it', async () => {
   await using app = await testApp()
   const { deps } = app
   const shop = await shopIn(app)
@@ -114,7 +114,7 @@ test('no combination of sort and filters reads a whole table or sorts more than 
   expect(Object.fromEntries(plans)).toEqual({})
 })
 
-test('a filter whose conditions each match thousands finds the few that meet all of them', async () => {
+test('finds the few products that meet all filters when each filter alone matches thousands', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const { id } = await shop.add({ title: 'Linen shirt', variants: [{ price: usd(1) }] })

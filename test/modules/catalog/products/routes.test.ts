@@ -27,8 +27,8 @@ const shirt = {
   seo: { title: 'Buy linen' },
 }
 
-describe('creating', () => {
-  test('a product is stored whole, with ids, a handle from its title and a publication now', async () => {
+describe('POST /product-v2', () => {
+  test('POST stores a whole product with ids, a handle from its title and publication now', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
     const made = await post('/product-v2', shirt)
@@ -71,7 +71,7 @@ describe('creating', () => {
     ])
   })
 
-  test('a title alone will do for a product; a handle from a title is numbered when taken, a given one is refused', async () => {
+  test('a title is enough for a product; a taken handle is numbered if derived and refused if given', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const handles = []
@@ -91,7 +91,7 @@ describe('creating', () => {
     expect((await second.post('/product-v2', { title: 'Bare', handle: 'bare' })).status).toBe(201)
   })
 
-  test('a merchant may do with products what the secret key may', async () => {
+  test('a merchant has the same access to products as the secret key', async () => {
     await using app = await testApp()
     const { token } = await shopIn(app)
     expect((await app.call('POST', '/product-v2', { token, body: { title: 'Tea' } })).status).toBe(201)
@@ -101,7 +101,7 @@ describe('creating', () => {
     })
   })
 
-  test('each field of a product that breaks its rule is named, and what was sent is not repeated', async () => {
+  test('every invalid field of a product is named, and the error does not repeat the value', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const mark = 'zq9-leak'
@@ -172,7 +172,7 @@ describe('creating', () => {
     expect((await app.deps.db.read.select().from(products)).length).toBe(0)
   })
 
-  test('prices keep their minor units in currencies of no, two and three decimals', async () => {
+  test('prices keep their minor units in currencies with no, two and three decimals', async () => {
     await using app = await testApp()
     for (const currency of ['JPY', 'EUR', 'KWD']) {
       const shop = await shopIn(app, { currency })
@@ -188,7 +188,7 @@ describe('creating', () => {
     }
   })
 
-  test('fields that nobody asked for are refused, and nothing is stored', async () => {
+  test('unknown fields are refused, and nothing is stored', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     for (const [field, body] of Object.entries({
@@ -204,7 +204,7 @@ describe('creating', () => {
     expect(await app.deps.db.read.select().from(products)).toEqual([])
   })
 
-  test('a publication date may be a leap day, with an offset, in small letters, or with up to nine decimals', async () => {
+  test('accepts a publication date on a leap day, with an offset, in lower case, or with up to nine decimals', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     for (const [publishedAt, as] of [
@@ -223,7 +223,7 @@ describe('creating', () => {
     }
   })
 
-  test('a publication date that there is not is 400 on collections and blogs too, and on changes', async () => {
+  test('an impossible publication date is 400 for products, collections and blogs, also in changes', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     for (const [path, more] of [
@@ -255,7 +255,7 @@ describe('creating', () => {
     }
   })
 
-  test('an image may be at any well-formed address of the web, whatever the case of its scheme', async () => {
+  test('an image accepts any well-formed web address, whatever the case of its scheme', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     for (const url of ['HTTPS://X.example/y', 'http://x.example', 'https://x.example:8443/a?b#c', 'https://[2001:db8::1]/y']) {
@@ -264,7 +264,7 @@ describe('creating', () => {
     }
   })
 
-  test('half a surrogate pair is 400 wherever it stands, and nothing is stored; a whole one is text', async () => {
+  test('half a surrogate pair is 400 in any field and nothing is stored; a whole pair is accepted', async () => {
     await using app = await testApp()
     const { secretKey, get } = await shopIn(app)
     const send = (raw: string) => app.call('POST', '/product-v2', { key: secretKey, raw, headers: { 'content-type': 'application/json' } })
@@ -282,7 +282,7 @@ describe('creating', () => {
     expect((await send('{"title":"Tea \\ud83d\\ude00"}')).body.title).toBe('Tea 😀')
   })
 
-  test('the HTML of a product loses whatever could run or disguise itself', async () => {
+  test('the HTML of a product is sanitized of scripts and disguised content', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const descriptionHtml = [
@@ -304,8 +304,8 @@ describe('creating', () => {
   })
 })
 
-describe('changing', () => {
-  test('of a changed product what is left out stays, variants too; images that are named keep their ids, the rest come and go', async () => {
+describe('PATCH and DELETE /product-v2', () => {
+  test('PATCH keeps omitted fields and variants; named images keep their ids, and the others are replaced', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
     const { body: made } = await post('/product-v2', shirt)
@@ -344,7 +344,7 @@ describe('changing', () => {
     ])
   })
 
-  test('an id that is not of this product is refused, as is one that stands twice', async () => {
+  test('refuses an id that is not of this product or that is repeated', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
     const { body: mine } = await post('/product-v2', shirt)
@@ -380,7 +380,7 @@ describe('changing', () => {
     }
   })
 
-  test('a variant that is named without a price keeps it; a new one needs one', async () => {
+  test('a known variant keeps its price when it is omitted; a new variant needs one', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const { body: before } = await post('/product-v2', shirt)
@@ -401,7 +401,7 @@ describe('changing', () => {
     expect((await get(`/product-v2/${before.id}`)).body).toEqual(changed.body)
   })
 
-  test("a price in another currency than the shop's is refused, at creation and in a change, and nothing changes", async () => {
+  test("refuses a price in another currency than the shop's, at creation and in a change", async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const { body: before } = await post('/product-v2', shirt)
@@ -422,7 +422,7 @@ describe('changing', () => {
     expect([created.status, created.body.message]).toEqual([400, "variants.0.price.currency (body): not the shop's currency"])
   })
 
-  test('a product of before, in another currency, is brought to that of the shop by a price for each variant, and takes no amount over', async () => {
+  test("a product in another currency moves to the shop's when every variant gets a price, and keeps no old amount", async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
     const { body: made } = await post('/product-v2', shirt)
@@ -446,7 +446,7 @@ describe('changing', () => {
     expect(changed.text).not.toContain('KWD')
   })
 
-  test('a taken handle is refused and nothing changes', async () => {
+  test('a change to a taken handle is refused and changes nothing', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     await post('/product-v2', { title: 'First' })
@@ -455,7 +455,7 @@ describe('changing', () => {
     expect((await get(`/product-v2/${second.id}`)).body).toEqual(second)
   })
 
-  test('DELETE archives a product: the public sees it no longer, the shop does; once more is no error', async () => {
+  test('DELETE archives a product: the public no longer sees it, the shop does, and repeating it is no error', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { body: made } = await shop.post('/product-v2', shirt)
@@ -472,7 +472,7 @@ describe('changing', () => {
   })
 })
 
-describe('who may', () => {
+describe('access to products', () => {
   const routes = [
     ['POST', '/product-v2'],
     ['GET', '/product-v2'],
@@ -490,7 +490,7 @@ describe('who may', () => {
     ['PUT', '/collection-v2/ID/products'],
   ] as const
 
-  test('the catalog is 401 without a credential, 403 with a publishable key, before anything is looked at', async () => {
+  test('product routes are 401 without credentials and 403 with a publishable key, before any lookup', async () => {
     await using app = await testApp()
     const { publishableKey } = await shopIn(app)
     for (const [method, path] of routes) {
@@ -501,7 +501,7 @@ describe('who may', () => {
     }
   })
 
-  test("another shop's product looks as absent as one that never was", async () => {
+  test('a product of another shop gets the same response as one that does not exist', async () => {
     await using app = await testApp()
     const owner = await shopIn(app)
     const thief = await shopIn(app)
@@ -519,8 +519,8 @@ describe('who may', () => {
   })
 })
 
-describe('idempotency', () => {
-  test('a request for a product under a key has its effect once, and the answer is the same to the byte', async () => {
+describe('idempotency keys of products', () => {
+  test('a repeated idempotency key creates a product once and replays the response byte for byte', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const key = { 'idempotency-key': 'k-1' }
@@ -536,7 +536,7 @@ describe('idempotency', () => {
     expect((await get(path)).body.title).toBe('Later')
   })
 
-  test('another body under the key of a product is 422; a stored refusal is replayed', async () => {
+  test('another body under the same idempotency key is 422, and a stored refusal is replayed', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     expect((await post('/product-v2', { title: 'A' }, { 'idempotency-key': 'k' })).status).toBe(201)
@@ -550,8 +550,8 @@ describe('idempotency', () => {
   })
 })
 
-describe('what the public sees', () => {
-  test('the public sees a product without cost, stock or drafts; under the API prefix too; whatever credentials come along', async () => {
+describe('public reads of products', () => {
+  test('public reads show no cost, stock or drafts, with any credentials and under the API prefix', async () => {
     await using app = await testApp()
     const { post, patch, secretKey } = await shopIn(app)
     const { body: made } = await post('/product-v2', shirt)
@@ -573,7 +573,7 @@ describe('what the public sees', () => {
     })
   })
 
-  test('a limit beyond all bounds is clamped like any other', async () => {
+  test('a limit of any size is clamped', async () => {
     await using app = await testApp()
     const { list, add } = await shopIn(app)
     await add({ title: 'Tea' })
@@ -584,7 +584,7 @@ describe('what the public sees', () => {
       expect((await app.call('GET', `${list}?limit=${limit}`)).body).toMatchObject({ limit: as, total: 1 })
   })
 
-  test('a public list is paged and clamped; past the end it is empty; bad parameters are named', async () => {
+  test('public lists are paged and clamped, a page past the end is empty, and invalid parameters are named', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     for (const title of ['A', 'B', 'C']) await shop.add({ title })
@@ -612,7 +612,7 @@ describe('what the public sees', () => {
     expect((await app.call('GET', '/product-v2/public/shop/nobody')).status).toBe(404)
   })
 
-  test('a tag, a collection, or both narrow the list, in any order', async () => {
+  test('a list narrows by tag, collection, or both, in any order of sorting', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const ids: string[] = []
@@ -638,7 +638,7 @@ describe('what the public sees', () => {
     })
   })
 
-  test('a shop that lists its origins answers pages of those only', async () => {
+  test('a shop with listed origins serves products only to them', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { id } = await shop.add({ title: 'Tea' })

@@ -18,7 +18,7 @@ type Table = Parameters<typeof getTableColumns>[0]
 
 const q = (words: string, more = '') => `?q=${encodeURIComponent(words)}${more}`
 
-test('a product is found by each of its fields, and only when it holds every word', async () => {
+test('finds a product by each of its fields, and only when it has every word', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   await shop.add({
@@ -56,7 +56,7 @@ test('a product is found by each of its fields, and only when it holds every wor
     expect([missing, await shop.titles(q(missing))]).toEqual([missing, []])
 })
 
-test('neither cost nor what only the shop sees can be searched for', async () => {
+test('does not find products by cost or by fields that only the shop sees', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   await shop.add({
@@ -67,7 +67,7 @@ test('neither cost nor what only the shop sees can be searched for', async () =>
   for (const secret of ['333444', '987654', '700']) expect(await shop.titles(q(secret))).toEqual([])
 })
 
-test('case, diacritics and scripts without spaces do not matter', async () => {
+test('ignores case and diacritics, and finds scripts without spaces', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   await shop.add({ title: 'Café Größe İstanbul' })
@@ -94,7 +94,7 @@ test('case, diacritics and scripts without spaces do not matter', async () => {
   }
 })
 
-test('letters younger than the search engine are letters all the same', async () => {
+test('finds letters that are newer than the tokenizer of the search engine', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   // Cyrillic Extended-C, Cherokee small letters, CJK extensions E and G, Adlam, Osage.
@@ -103,7 +103,7 @@ test('letters younger than the search engine are letters all the same', async ()
   for (const word of words) expect([word, await shop.titles(q(word))]).toEqual([word, [`Only ${word}`]])
 })
 
-test('what would be an operator elsewhere is a word or nothing', async () => {
+test('treats search operators as plain words or ignores them', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   await shop.add({ title: 'Salt and Pepper' })
@@ -134,7 +134,7 @@ test('what would be an operator elsewhere is a word or nothing', async () => {
   }
 })
 
-test('a blank search is none', async () => {
+test('a blank search lists all products', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   await shop.add({ title: 'Tea' })
@@ -142,7 +142,7 @@ test('a blank search is none', async () => {
   expect(await shop.titles(q('  '))).toEqual(['Tea'])
 })
 
-test('found newest first, whatever `sort` says; products to come, drafts, archived and other shops’ products never', async () => {
+test('lists results newest first whatever sort says, without hidden products or those of other shops', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const other = await shopIn(app)
@@ -166,7 +166,7 @@ test('found newest first, whatever `sort` says; products to come, drafts, archiv
   expect(await shop.titles(q('mug'))).toEqual(['Mug'])
 })
 
-test('a search within a tag, a collection, or both', async () => {
+test('searches within a tag, a collection, or both', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const red = await shop.add({ title: 'Red cup', tags: ['Gift'] })
@@ -232,7 +232,7 @@ async function fill(app: TestApp, shopId: string, count: number): Promise<void> 
   }
 }
 
-test('the total is exact up to 1,000; beyond, it is 1,000 and says that it is capped, and later pages go on', async () => {
+test('the total of a search is exact up to 1,000 results', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   await fill(app, shop.shop.id, 1000)
@@ -243,7 +243,7 @@ test('the total is exact up to 1,000; beyond, it is 1,000 and says that it is ca
   expect((await app.call('GET', `${shop.list}${q('bead', '&limit=100&page=11')}`)).body.data).toEqual([])
 })
 
-test('beyond 1,000 found, the list ends where its total says', async () => {
+test('beyond 1,000 results, the total is capped and the list ends there', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   await fill(app, shop.shop.id, 1130)
@@ -256,7 +256,7 @@ test('beyond 1,000 found, the list ends where its total says', async () => {
   expect((await app.call('GET', `${shop.list}${q('bead 1007')}`)).body).toMatchObject({ total: 1, data: [{ title: 'Bead 1007' }] })
 })
 
-test('the last word as it begins, within a tag, a collection and filters, however long; words before it are whole', async () => {
+test('matches the last word as a prefix and earlier words whole, also with tag, collection and filters', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const long = 'a'.repeat(19)
@@ -304,7 +304,7 @@ async function asOlder(app: TestApp, shopId: string): Promise<void> {
   })
 }
 
-test('what an older program made findable is found by how words begin, before the job comes to it and afterwards', async () => {
+test('finds products indexed by an older version by prefix, before and after the backfill', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   await shop.add({ title: 'Linen shirt' })
@@ -338,7 +338,7 @@ async function copiesOf({ deps }: TestApp, id: string, count: number): Promise<v
   })
 }
 
-test('among thousands, what few have, what many have and what nearly all have is found in whole, newest first', async () => {
+test('among thousands of products, rare and common words are found completely and newest first', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const other = await shopIn(app)
@@ -376,7 +376,7 @@ test('among thousands, what few have, what many have and what nearly all have is
   expect(await found('nowhere')).toEqual([])
 })
 
-test('of a large shop, whole words are found meanwhile, and the answer says that there may be more', async () => {
+test('in a large shop before the backfill, finds whole words and marks the total as capped', async () => {
   if (engine === 'postgres') return
   await using app = await testApp()
   const shop = await shopIn(app)

@@ -7,7 +7,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('quantities are shown while the shop wants it, as of the last commit, by id, handle, list, search and collection', async () => {
+test('public reads show current quantities while the shop enables it: by id, handle, list, search, collection', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 5 })
   ok(await shop.post('/product-v2', { title: 'Mug song', status: 'ACTIVE', variants: [{ price: usd(1) }] }))
@@ -52,7 +52,7 @@ test('quantities are shown while the shop wants it, as of the last commit, by id
   expect(await shown()).toEqual([...none.slice(0, 4), [], ...none.slice(5)])
 })
 
-test('a product is the same record by its handle as by its id, and what nobody sees is 404 by either', async () => {
+test('a product is the same record by handle as by id, and a hidden one is 404 by either', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const { id } = await shop.add({ title: 'Crème Brûlée' })
@@ -66,7 +66,7 @@ test('a product is the same record by its handle as by its id, and what nobody s
     expect([path, (await by(path)).status]).toEqual([path, 404])
 })
 
-test('a list is narrowed by vendor, type, price and whether anything is left, each beside all others, with a total of what is left', async () => {
+test('filters by vendor, type, price and availability combine with all others and have exact totals', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const made: { title: string; vendor: string; type: string; tag: string; price: number; other: number; left: boolean; at: number }[] = []
@@ -134,7 +134,7 @@ test('a list is narrowed by vendor, type, price and whether anything is left, ea
     expect([bad, (await app.call('GET', `${shop.list}?${bad}`)).status]).toEqual([bad, 400])
 })
 
-test('a product that sells out leaves the list of what is left, and comes back with its stock', async () => {
+test('a sold-out product leaves the list of available products, and returns when it is restocked', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 1 })
   const left = async () => ok(await app.call('GET', `${shop.list}?available=true`)).body.total

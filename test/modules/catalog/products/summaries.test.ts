@@ -33,7 +33,7 @@ const large = (nth: number) => ({
   images: numbers(20).map((image) => ({ url: `https://images.example.com/${'x'.repeat(1_900)}${image}`, alt: wide(500) })),
 })
 
-test('items of lists are summaries of the record: 20 tags, 10 variants, two images, and how many there are', async () => {
+test('list items are summaries with at most 20 tags, 10 variants and two images, and the full counts', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const tags = numbers(30).map((nth) => `tag ${nth}`)
@@ -65,7 +65,7 @@ test('items of lists are summaries of the record: 20 tags, 10 variants, two imag
   expect((await app.call('GET', `${collections}/all`)).body).toMatchObject({ productsCount: 1, products: [summary], total: 1, page: 1 })
 })
 
-test('the page of a collection has a page of its products, and the list the first twelve of each, twenty collections at most', async () => {
+test('a collection page has a page of products, and the collection list twelve of each, at most 20 collections', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const ids: string[] = []
@@ -96,7 +96,7 @@ test('the page of a collection has a page of its products, and the list the firs
   expect([(await pageOf('')).productsCount, await shown('?limit=2')]).toEqual([16, [draft, ids[1]]])
 })
 
-test('lists of the largest products and collections stay within 1 MB, whole in their number', async () => {
+test('lists of the largest products and collections stay within 1 MB and omit no item', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const ids: string[] = []
@@ -129,7 +129,7 @@ test('lists of the largest products and collections stay within 1 MB, whole in t
   expect((await bytesAt(`/product-v2/public/${ids[0]}`)).bytes).toBeLessThan(publicAnswerBytesMax)
 })
 
-test('a product whose public record would exceed 1 MB is refused at creation, change and import, with the number of bytes', async () => {
+test('a product whose public record exceeds 1 MB is refused at creation, change and import with its size', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const { id } = await shop.add({ title: 'Shirt', tags: ['a'] })
@@ -161,7 +161,7 @@ test('a product whose public record would exceed 1 MB is refused at creation, ch
   }
 })
 
-test('an older product above the bound is answered within it, and may be changed as long as it does not grow', async () => {
+test('an older product above 1 MB is shown within it, and can be changed as long as it does not grow', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const { id } = await shop.add({ title: 'Shirt', descriptionHtml: '<p>x</p>', images: imagesOf(250) })
@@ -181,7 +181,7 @@ test('an older product above the bound is answered within it, and may be changed
   expect(body.images.length).toBeLessThan(250)
 })
 
-test('products stored by an older version are listed before the job makes their summaries, and the same afterwards', async () => {
+test('products of an older version are listed the same before and after the summary backfill', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   for (const title of ['Shirt', 'Coat']) await shop.add({ title, tags: ['Linen'], images: imagesOf(4) })

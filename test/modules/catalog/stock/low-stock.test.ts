@@ -21,7 +21,7 @@ const watched = async (app: TestApp, onHand: number, lowStockAt: number) => {
   return shop
 }
 
-test('a variant of which there are few is listed, and told of when it comes to that by a sale, by hand and by another bound', async () => {
+test('a low variant is listed, and notified when a sale, a manual change or a new threshold makes it low', async () => {
   await using app = await testApp()
   const shop = await watched(app, 5, 3)
   expect([(await low(shop)).total, await told(app)]).toEqual([0, []])
@@ -58,7 +58,7 @@ test('a variant of which there are few is listed, and told of when it comes to t
   expect(JSON.stringify(body)).not.toContain('lowStockAt')
 })
 
-test('an order that waits for its payment is no sale, and one that takes all of it back tells nobody', async () => {
+test('an order that awaits payment or is cancelled causes no low-stock notice', async () => {
   await using app = await testApp()
   const shop = await watched(app, 2, 1)
   const id = await shop.cart({ quantity: 2 })
@@ -68,7 +68,7 @@ test('an order that waits for its payment is no sale, and one that takes all of 
   expect([(await low(shop)).total, await told(app)]).toEqual([0, []])
 })
 
-test('whatever is bought and counted at the same time, each time that there come to be few is told of once', async () => {
+test('under concurrent sales and stock changes, each time a variant becomes low is notified exactly once', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 0, max: 6 }),
@@ -111,7 +111,7 @@ test('whatever is bought and counted at the same time, each time that there come
   )
 })
 
-test('the history of a variant is read newest first, by its shop alone', async () => {
+test('the stock history of a variant is listed newest first, and only to its shop', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const path = `/product-v2/${shop.productId}/variants/${shop.variantId}/stock`
@@ -130,7 +130,7 @@ test('the history of a variant is read newest first, by its shop alone', async (
   expect((await app.call('GET', path, { key: shop.publishableKey })).status).toBe(403)
 })
 
-test('an import reads what is sent and the tax code, and leaves them where the file has no such column', async () => {
+test('an import sets shipping and tax class, and keeps them when the file has no such column', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const send = (csv: string) =>
@@ -153,7 +153,7 @@ test('an import reads what is sent and the tax code, and leaves them where the f
   ])
 })
 
-test('a shop of very many products lists the same, and none of another shop', async () => {
+test('a shop with very many products lists its low stock correctly, without that of other shops', async () => {
   await using app = await testApp()
   const shop = await watched(app, 2, 3)
   const other = await watched(app, 1, 3)

@@ -14,7 +14,7 @@ const historyOf = async ({ deps }: TestApp, variantId: string) =>
     ({ delta, onHand, reason }) => [delta, onHand, reason],
   )
 
-test('the stock is changed by so many or set to what was counted; the answer is the variant, and the history says who, when, by how much and why', async () => {
+test('stock changes by a delta or to a count; the history says who, when, how much and why', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { productId, variantId } = shop
@@ -36,7 +36,7 @@ test('the stock is changed by so many or set to what was counted; the answer is 
   expect(rows[1]).toMatchObject({ shopId: shop.shop.id, at: app.clock.now() })
 })
 
-test('a product that is not listed gets no summary when a change of its stock makes it available', async () => {
+test('a stock change of an unlisted product creates no summary', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { productId, variantId } = shop
@@ -50,7 +50,7 @@ test('a product that is not listed gets no summary when a change of its stock ma
   expect(await summaries()).toHaveLength(1)
 })
 
-test('the stock is given as exactly one of delta and counted, in whole numbers within bounds', async () => {
+test('a stock change needs exactly one of delta and counted, as a whole number within bounds', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   for (const [field, body] of [
@@ -70,7 +70,7 @@ test('the stock is given as exactly one of delta and counted, in whole numbers w
   expect([await shop.stock(), await historyOf(app, shop.variantId)]).toEqual([{ onHand: 10, reserved: 0 }, []])
 })
 
-test('the stock is never less than what orders were promised, unless the variant may be ordered ahead; a refusal leaves no row', async () => {
+test('stock cannot fall below the reservations unless backorders are allowed, and a refusal adds no history', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { productId, variantId } = shop
@@ -88,7 +88,7 @@ test('the stock is never less than what orders were promised, unless the variant
   expect(await shop.stock()).toEqual({ onHand: -5, reserved: 4 })
 })
 
-test('the stock of a product, or of a variant, that the shop does not have is 404', async () => {
+test('a stock change of a product or variant that the shop does not have is 404', async () => {
   await using app = await testApp()
   const [shop, other] = [await sellingIn(app), await sellingIn(app)]
   for (const [productId, variantId, message] of [
@@ -105,7 +105,7 @@ test('the stock of a product, or of a variant, that the shop does not have is 40
   expect(await other.stock()).toEqual({ onHand: 10, reserved: 0 })
 })
 
-test('deliveries that come in at once, between sales, are all counted, and the history leads to what is there', async () => {
+test('concurrent deliveries and sales are all counted, and the history adds up to the stock', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 20 })
   const { productId, variantId } = shop
@@ -121,7 +121,7 @@ test('deliveries that come in at once, between sales, are all counted, and the h
   expect(history.map(([delta]) => delta)).toEqual(Array(8).fill(2))
 })
 
-test('many who take the last ones by hand at once leave none below what was promised', async () => {
+test('concurrent manual decreases never leave less stock than is reserved', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 5 })
   ok(await shop.checkout(await shop.cart({ quantity: 2 }), { paymentToken: 'tok_action' }))
@@ -130,7 +130,7 @@ test('many who take the last ones by hand at once leave none below what was prom
   expect(await shop.stock()).toEqual({ onHand: 2, reserved: 2 })
 })
 
-test('a change of the stock under an idempotency key happens once', async () => {
+test('a stock change under an idempotency key happens once', async () => {
   await using app = await testApp()
   const { productId, variantId, post, stock } = await sellingIn(app)
   const path = `/product-v2/${productId}/variants/${variantId}/stock`
@@ -139,7 +139,7 @@ test('a change of the stock under an idempotency key happens once', async () => 
   expect([again.text, again.headers.get('idempotent-replayed'), await stock()]).toEqual([first.text, 'true', { onHand: 15, reserved: 0 }])
 })
 
-test('the public sees at once that the last one is gone, and that there are some again', async () => {
+test('the public sees on the next read that a product sold out or was restocked', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const available = async () => (await app.call('GET', `/product-v2/public/${shop.productId}`)).body.available
@@ -150,7 +150,7 @@ test('the public sees at once that the last one is gone, and that there are some
   expect(await available()).toBe(true)
 })
 
-test('the count of a known variant in a change of its product is 400 and names the route for it; a new one may bring its count', async () => {
+test('a product change with a stock count for a known variant is 400 and names the route; new ones accept it', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const path = `/product-v2/${shop.productId}`
@@ -171,7 +171,7 @@ test('the count of a known variant in a change of its product is 400 and names t
   expect(changed.body.variants.map(({ onHand }: Json) => onHand)).toEqual([10, 4])
 })
 
-test('a variant that orders under way were promised cannot go: by its route, by a change that does not name it, or by an import', async () => {
+test('a variant with reservations cannot be removed, by its route, a product change or an import', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const options = [{ name: 'Size', values: ['S', 'M'] }]

@@ -33,7 +33,7 @@ async function oversold(app: TestApp): Promise<Selling> {
 
 const soldOut = { statusCode: 409, message: 'Mug is sold out' }
 
-test('an oversold variant stops selling: no backorders, nothing available, refused in carts and at checkout', async () => {
+test('an oversold variant is unavailable without backorders, and is refused in carts and at checkout', async () => {
   await using app = await testApp()
   const shop = await oversold(app)
   const filled = await shop.cart()
@@ -53,7 +53,7 @@ test('an oversold variant stops selling: no backorders, nothing available, refus
   expect([await shop.stock(), await problems(app)]).toEqual([{ onHand: -2, reserved: 0 }, []])
 })
 
-test('deliveries raise a negative stock step by step, and the variant sells again from the first unit that is left', async () => {
+test('deliveries raise a negative stock step by step, and the variant sells again once stock is positive', async () => {
   await using app = await testApp()
   const shop = await oversold(app)
   ok(await setBackorder(shop, false))
@@ -69,7 +69,7 @@ test('deliveries raise a negative stock step by step, and the variant sells agai
   expect([await shop.stock(), await problems(app)]).toEqual([{ onHand: 0, reserved: 0 }, []])
 })
 
-test('other fields of a variant with a negative stock can be changed, and it is among the low ones', async () => {
+test('other fields of a variant with negative stock can be changed, and it is listed as low stock', async () => {
   await using app = await testApp()
   const shop = await oversold(app)
   ok(await setBackorder(shop, false))
@@ -84,7 +84,7 @@ test('other fields of a variant with a negative stock can be changed, and it is 
   expect(await problems(app)).toEqual([])
 })
 
-test('a product may be created oversold, and an import keeps it so', async () => {
+test('a product can be created with negative stock, and an import keeps it', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const made = ok(
@@ -115,7 +115,7 @@ for (const [how, left] of [
   ['taken back', { onHand: 1, reserved: 0 }],
   ['expired', { onHand: 1, reserved: 0 }],
 ] as const)
-  test(`an order that reserved backorders is ${how} after the variant stopped taking them`, async () => {
+  test(`an order that reserved backorders can be ${how} after the variant stopped taking them`, async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 1 })
     ok(await setBackorder(shop, true))
@@ -137,7 +137,7 @@ for (const [how, left] of [
     expect(available).toBe(how !== 'paid')
   })
 
-test('whatever is bought, counted and switched at once: once backorders are off, nothing is sold that is not there', async () => {
+test('under concurrent sales and stock changes, nothing oversells once backorders are off', async () => {
   const act = fc.oneof(
     { weight: 4, arbitrary: fc.constant('buy' as const) },
     { weight: 2, arbitrary: fc.integer({ min: -2, max: 3 }) },

@@ -56,8 +56,8 @@ const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =>
     },
   )
 
-describe('reserving', () => {
-  test('reserving promises what is there and no more, and says what is left', async () => {
+describe('reserving stock', () => {
+  test('reserves no more than is in stock, and says what is left', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -70,7 +70,7 @@ describe('reserving', () => {
     expect(await of(id)).toEqual([5, 5])
   })
 
-  test('reserving promises all lines or none, and adds up lines of one variant', async () => {
+  test('reserves all lines or none, and adds up lines of the same variant', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -86,7 +86,7 @@ describe('reserving', () => {
     expect(await of(many.id)).toEqual([9, 3])
   })
 
-  test('reserving leaves alone what is not counted, goes below zero where backorder is allowed, and refuses what is gone', async () => {
+  test('does not reserve untracked stock, goes below zero with backorders, and refuses unknown variants', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -100,7 +100,7 @@ describe('reserving', () => {
     expect(await refusalOf(reserve({ var_gone: 1 }))).toBe('CONFLICT: A product of the order is not sold any more')
   })
 
-  test('reserving the last one, by many at once: exactly one has it', async () => {
+  test('when many orders reserve the last unit at once, exactly one gets it', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -111,7 +111,7 @@ describe('reserving', () => {
     expect(await of(id)).toEqual([1, 1])
   })
 
-  test('reserving two things in two orders at once never waits in a ring, and sells each once', async () => {
+  test('concurrent orders that reserve two variants in opposite order do not deadlock', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -127,8 +127,8 @@ describe('reserving', () => {
   })
 })
 
-describe('what was promised', () => {
-  test('what was promised is taken back, handed over, or put back on the shelf', async () => {
+describe('reserved stock', () => {
+  test('reserved stock can be released, committed or restocked', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, does, of } = stockOf(app)
@@ -142,7 +142,7 @@ describe('what was promised', () => {
     expect(await of(id)).toEqual([9, 0])
   })
 
-  test('what was promised never falls below none, and a variant that is gone is passed over', async () => {
+  test('reservations never fall below zero, and removed variants are ignored', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, does, of } = stockOf(app)
@@ -154,7 +154,7 @@ describe('what was promised', () => {
     await does('restock', { var_gone: 1 })
   })
 
-  test('what was promised is handed over without counting below zero, when the shop has stopped counting meanwhile', async () => {
+  test('committing a reservation does not take stock below zero when tracking was turned off meanwhile', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, does, of } = stockOf(app)
@@ -166,7 +166,7 @@ describe('what was promised', () => {
     expect(await of(id)).toEqual([0, 0])
   })
 
-  test('what was promised cannot be counted away: by a change, nor by an import, which names the row and stores the others', async () => {
+  test('a change or import cannot set stock below the reservations; an import names the row and stores the rest', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -200,13 +200,13 @@ describe('what was promised', () => {
   })
 })
 
-describe('what the public sees', () => {
+describe('public availability', () => {
   const seen = async (app: TestApp, productId: string) => {
     const { body, headers } = await app.call('GET', `/product-v2/public/${productId}`)
     return { available: [body.available, ...body.variants.map(({ available }: Json) => available)], etag: headers.get('etag'), body }
   }
 
-  test('what the public sees follows when the last one is promised, comes back, and is put back; not before', async () => {
+  test('public availability changes when the last unit is reserved, released or restocked, and not before', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, does } = stockOf(app)
@@ -244,7 +244,7 @@ describe('what the public sees', () => {
     expect((await app.call('GET', shop.list)).body.data[0]).toEqual({ ...summary, variantsCount: 2, imagesCount: 0 })
   })
 
-  test('what the public sees stays as it was when the write of the order fails', async () => {
+  test('public availability stays the same when the write of the order fails', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -260,7 +260,7 @@ describe('what the public sees', () => {
     expect(await of(id)).toEqual([1, 0])
   })
 
-  test('what the public sees is nothing of a product that is not listed', async () => {
+  test('reserving stock of an unlisted product does not make it public', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve } = stockOf(app)
@@ -269,7 +269,7 @@ describe('what the public sees', () => {
     expect((await app.call('GET', `/product-v2/public/${product.id}`)).status).toBe(404)
   })
 
-  test('what the public sees of many products of one order follows for each', async () => {
+  test('public availability changes for every product of an order', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve } = stockOf(app)
@@ -279,7 +279,7 @@ describe('what the public sees', () => {
   })
 })
 
-test('what a shop sells is looked up by variant: of any status, and of no other shop', async () => {
+test('findSellables finds variants by id in any status, but only those of the shop', async () => {
   await using app = await testApp()
   const [shop, other] = [await shopIn(app), await shopIn(app)]
   const draft = await shop.add({ title: 'Draft', status: 'DRAFT', variants: [{ price: usd(7) }] })

@@ -12,8 +12,8 @@ setDefaultTimeout(longTestMs)
 
 const email = 'ann@example.com'
 
-describe('an account that the shop made', () => {
-  test('is not had by signing up with its address: a mail goes there, by which its owner chooses a password', async () => {
+describe('claiming an account that the shop created', () => {
+  test('mails a signup with the address of a shop-created account a link to set its password', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
@@ -41,7 +41,7 @@ describe('an account that the shop made', () => {
     expect(server.received).toHaveLength(1)
   })
 
-  test('is told of as what it is where a new password is asked for, and not more than five times an hour', async () => {
+  test('limits mails about a shop-created account to five an hour, for signups and password requests together', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
@@ -55,7 +55,7 @@ describe('an account that the shop made', () => {
     expect(await mailRows(app)).toHaveLength(5)
   })
 
-  test('an address that is changed is told of it, without the new one', async () => {
+  test('mails the old address when a customer changes it, without the new address', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)

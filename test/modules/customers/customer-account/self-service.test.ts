@@ -19,8 +19,8 @@ async function customerOfShop(app: TestApp) {
 const login = (app: TestApp, shopName: string, email: string, password: string) =>
   app.call('POST', '/customer/login', { body: { shopName, email, password } })
 
-describe('a customer', () => {
-  test('reads and changes their own account; what is left out stays, and the audit trail holds nothing of them', async () => {
+describe('customer self-service', () => {
+  test('lets customers read and change their account, keeps omitted fields and redacts the audit trail', async () => {
     await using app = await testApp()
     const { customer, call } = await customerOfShop(app)
     const before = (await call('GET', '/customer/me')).body
@@ -41,7 +41,7 @@ describe('a customer', () => {
     expect((await call('PATCH', '/customer/me', { passwordHash: 'x' })).body.message).toBe('unknown field: passwordHash')
   })
 
-  test('has another e-mail address for the present password alone, and it is taken or not as at signup', async () => {
+  test('requires the current password to change the email address, and rejects a taken address like a signup', async () => {
     await using app = await testApp()
     const { shop, customer, call } = await customerOfShop(app)
     const other = await customerIn(app, shop.shop)
@@ -61,7 +61,7 @@ describe('a customer', () => {
     expect((await login(app, shop.shop.name, 'new@example.com', password)).status).toBe(200)
   })
 
-  test('of two who change to one address at once one gets it', async () => {
+  test('lets only one of two customers change to the same email address at the same time', async () => {
     await using app = await testApp()
     const { shop, customer, call } = await customerOfShop(app)
     const other = await customerIn(app, shop.shop)
@@ -72,7 +72,7 @@ describe('a customer', () => {
     expect([one?.status, two?.status].sort()).toEqual([200, 409])
   })
 
-  test("reads their orders, newest first and page by page, and nobody else's", async () => {
+  test("lists only the customer's own orders, newest first and in pages", async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 10 })
     const [one, other] = [await customerIn(app, shop.shop), await customerIn(app, shop.shop)]
@@ -90,7 +90,7 @@ describe('a customer', () => {
     expect((await read('?limt=2')).status).toBe(400)
   })
 
-  test('has their password and sessions by the routes of everybody who is logged in', async () => {
+  test('lets customers list their sessions and change their password by the auth routes, which ends other sessions', async () => {
     await using app = await testApp()
     const { shop, customer, call } = await customerOfShop(app)
     const second = (await login(app, shop.shop.name, customer.email, customer.password)).body.data.accessToken
@@ -101,8 +101,8 @@ describe('a customer', () => {
   })
 })
 
-describe('an address book', () => {
-  test('is filled, read, changed and emptied by its owner; a default moves', async () => {
+describe('the address book of a customer', () => {
+  test('lets customers add, list, change and delete addresses, and moves the default flag', async () => {
     await using app = await testApp()
     const { call } = await customerOfShop(app)
     const one = (await call('POST', '/customer/me/addresses', { ...address, isDefaultShipping: true })).body
@@ -119,7 +119,7 @@ describe('an address book', () => {
     expect((await call('GET', '/customer/me')).body.addressIds).toEqual([two.id])
   })
 
-  test("is nobody else's: neither another customer's, nor what is in no book", async () => {
+  test("rejects changes to another customer's address and to an address outside the book", async () => {
     await using app = await testApp()
     const { shop, customer, call } = await customerOfShop(app)
     const other = await customerIn(app, shop.shop)
@@ -134,7 +134,7 @@ describe('an address book', () => {
     expect((await other.get('/customer/me/addresses')).body.data).toEqual([theirs])
   })
 
-  test('keeps one default of each kind, whoever changes it at once', async () => {
+  test('keeps one default address of each kind when several are set at once', async () => {
     await using app = await testApp()
     const { call } = await customerOfShop(app)
     const ids: string[] = []
@@ -146,8 +146,8 @@ describe('an address book', () => {
   })
 })
 
-describe("a shop's customers", () => {
-  test('are listed newest first, and found by how their address or name begins, by their whole address and by their id', async () => {
+describe('the customer list of a shop', () => {
+  test('lists customers newest first and finds them by prefix of email or name, full email or id', async () => {
     await using app = await testApp()
     const [shop, other] = [await shopIn(app), await shopIn(app)]
     const make = async (where: typeof shop, email: string, name: string) => String((await where.post('/customer', { email, name })).body.id)

@@ -39,8 +39,8 @@ const spentOf = async (customer: Customer) => {
 }
 const heldTo = async (app: TestApp) => expect(violationsOf(await booksOf(app))).toEqual([])
 
-describe('a customer who proves their address', () => {
-  test('has what they bought as a guest in that shop, once; refunds and what was not paid count as they do', async () => {
+describe("verification of a customer's email address", () => {
+  test('assigns paid guest orders of the shop to a customer who verifies their address, with correct totals', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const [shop, other] = [await sellingIn(app, { onHand: 20 }), await sellingIn(app)]
@@ -66,7 +66,7 @@ describe('a customer who proves their address', () => {
     await heldTo(app)
   })
 
-  test('finds what they bought as a guest afterwards at the next login, and more than fits one write as well', async () => {
+  test('assigns later guest orders at the next login, and more orders than one write holds', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app, { onHand: 10 })
@@ -92,7 +92,7 @@ describe('a customer who proves their address', () => {
     expect(await spentOf(customer)).toEqual([guestOrdersPerWrite + 7, (guestOrdersPerWrite + 7) * 1_000])
   })
 
-  test('does so by a new password that a mail has brought, also one whom the shop has made; signing up is refused to everybody else', async () => {
+  test('assigns guest orders after a password reset by mail, also for accounts that the shop created', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
@@ -112,7 +112,7 @@ describe('a customer who proves their address', () => {
     await heldTo(app)
   })
 
-  test('does so on our own page with the password of the account: nobody hands their orders to a stranger by a click', async () => {
+  test("asks for the account's password on the verification page before it assigns guest orders", async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
@@ -133,8 +133,8 @@ describe('a customer who proves their address', () => {
   })
 })
 
-describe('a token', () => {
-  test('of another account, of another shop, too old, made up, or for an address that is another by now is one and the same 404', async () => {
+describe('email verification tokens', () => {
+  test('answers 404 alike for a token that is foreign, expired, invented or for a changed address', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const [shop, elsewhere] = [await shopIn(app), await shopIn(app)]
@@ -166,7 +166,7 @@ describe('a token', () => {
     expect((await app.call('GET', '/customer/me', session)).body.emailVerified).toBe(false)
   })
 
-  test('is asked for five times an hour, not at all once the address is proven, and for nothing without a mail server', async () => {
+  test('limits verification mails to five an hour, and sends none for a verified address or without a mail server', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const { shop } = await shopIn(app)
@@ -184,7 +184,7 @@ describe('a token', () => {
     expect((await mailRows(without)).length).toBe(0)
   })
 
-  test('is sent to one address five times an hour, however many accounts have it one after the other', async () => {
+  test('limits verification mails to five an hour per address, even if several accounts have it in turn', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const { shop } = await shopIn(app)
@@ -203,7 +203,7 @@ describe('a token', () => {
     expect((await mailRows(app)).filter(({ template }) => template === 'email-verify').length).toBe(5 + 3)
   })
 
-  test('tried at once by many proves once, and tries without end are refused', async () => {
+  test('accepts a verification token once when it is used in parallel, and rate-limits failed attempts', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
@@ -220,7 +220,7 @@ describe('a token', () => {
 
 const act = fc.constantFrom('buy', 'refund', 'refundAll', 'prove', 'login', 'move', 'cancel')
 
-test("whatever is bought, refunded, cancelled and proven at once, a customer's numbers are those of their orders, each once", async () => {
+test("keeps a customer's order count and spending correct under parallel purchases, refunds and verifications", async () => {
   await using server = await mailServer()
   await using app = await testApp(server.settings)
   await fc.assert(

@@ -11,7 +11,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 describe('the export of a customer', () => {
-  test('holds the account, addresses, orders whole, carts, sessions, mails, gift cards and what is on record; nothing of anybody else', async () => {
+  test('exports account, addresses, orders, carts, sessions, mails, gift cards and activity of that customer only', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const [shop, other] = [await sellingIn(app, { onHand: 200 }), await sellingIn(app)]
@@ -61,7 +61,7 @@ describe('the export of a customer', () => {
     expect(trail.data.map(({ subject }: { subject: string }) => subject)).toEqual([id])
   })
 
-  test('is one of two at once of its shop, however slowly it is read, and gives its place back', async () => {
+  test('allows two customer exports per shop at once, and frees the slot when one ends', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await customerOf(app, shop.shop.name, planted.email)
@@ -80,7 +80,7 @@ describe('the export of a customer', () => {
     await Promise.all([next.body?.cancel(), last.body?.cancel()])
   })
 
-  test("is the shop's own to ask for", async () => {
+  test("allows only the customer's own shop to export a customer", async () => {
     await using app = await testApp()
     const [shop, other] = [await sellingIn(app), await sellingIn(app)]
     const { id, token } = await customerOf(app, shop.shop.name)

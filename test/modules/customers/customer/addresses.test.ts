@@ -27,8 +27,8 @@ async function defaultsOf(app: TestApp, customerId: string) {
   return { shipping: names('isDefaultShipping'), billing: names('isDefaultBilling') }
 }
 
-describe("an address in a customer's book", () => {
-  test("an address in a customer's book is stored whole, with an audit row, and both the shop and the customer read it", async () => {
+describe("an address in a customer's address book", () => {
+  test('stores an address in the book with an audit row, readable by the shop and the customer', async () => {
     await using app = await testApp()
     const { shop, secretKey, customer, book, post, get } = await shopWithCustomer(app)
     for (const rogue of ['id', 'customerId', 'enteredBy'])
@@ -54,14 +54,14 @@ describe("an address in a customer's book", () => {
     expect(rows).toMatchObject([{ action: 'address.created', actor: key?.id, shopId: shop.id }])
   })
 
-  test("an address in a customer's book needs a name, a line, a city and a country; what is left out or blank is null", async () => {
+  test('requires name, line1, city and country of an address, and stores omitted or blank fields as null', async () => {
     await using app = await testApp()
     const { book, post } = await shopWithCustomer(app)
     const { body } = await post(book, { ...needed, company: '', line2: null, phone: '  ' })
     expect(body).toMatchObject({ ...needed, company: null, line2: null, province: null, postalCode: null, phone: null })
   })
 
-  test('a field of an address that breaks its rule is 400 and named, on every route that takes one, and not repeated', async () => {
+  test('rejects an invalid address field with 400 on every route, naming the field but not its value', async () => {
     await using app = await testApp()
     const { customer, book, adding, post } = await shopWithCustomer(app)
     const long = 'zq9'.repeat(70)
@@ -89,7 +89,7 @@ describe("an address in a customer's book", () => {
     expect(await app.deps.db.read.select().from(addresses)).toEqual([])
   })
 
-  test("an address in a customer's book is the only default of its kind: an older one is none any more", async () => {
+  test('unsets the previous default address of the same kind when a new one is set', async () => {
     await using app = await testApp()
     const { shop, customer, book, adding, post, get } = await shopWithCustomer(app)
     const other = await customerIn(app, shop)
@@ -105,7 +105,7 @@ describe("an address in a customer's book", () => {
     expect(await defaultsOf(app, other.id)).toEqual({ shipping: ['Other'], billing: ['Other'] })
   })
 
-  test('many addresses at once leave one default of each kind', async () => {
+  test('leaves one default address of each kind after many are added at once', async () => {
     await using app = await testApp()
     const { customer, book, post } = await shopWithCustomer(app)
     const answers = await Promise.all(
@@ -116,7 +116,7 @@ describe("an address in a customer's book", () => {
     expect([shipping.length, billing.length]).toEqual([1, 1])
   })
 
-  test("an address in a customer's book under an idempotency key is made once, and answered the same to the byte; another body is 422", async () => {
+  test('creates an address once per idempotency key, replays the response, and rejects another body with 422', async () => {
     await using app = await testApp()
     const { customer, book, post } = await shopWithCustomer(app)
     const key = { 'idempotency-key': 'k' }
@@ -134,8 +134,8 @@ describe("an address in a customer's book", () => {
   })
 })
 
-describe('putting an address into a book', () => {
-  test('putting an address into a book takes what the shop or a customer entered, with an audit row; again is 200 and applies the flags', async () => {
+describe('adding an existing address to a book', () => {
+  test('adds addresses that the shop or a customer entered with an audit row; a repeat updates the flags', async () => {
     await using app = await testApp()
     const { shop, secretKey, customer, adding, post, get } = await shopWithCustomer(app)
     const { body: byShop } = await post('/addresses', needed)
@@ -161,7 +161,7 @@ describe('putting an address into a book', () => {
     ])
   })
 
-  test("putting another customer's address into a book is 409, and it stays theirs", async () => {
+  test("rejects adding another customer's address to a book with 409", async () => {
     await using app = await testApp()
     const { shop, adding, post, get } = await shopWithCustomer(app)
     const other = await customerIn(app, shop)
@@ -171,7 +171,7 @@ describe('putting an address into a book', () => {
     expect((await get(`/addresses/${theirs.id}`)).body).toEqual(theirs)
   })
 
-  test("an unknown address and another shop's are, when put into a book, 404, to the byte", async () => {
+  test("answers 404 alike when adding an unknown address and another shop's address to a book", async () => {
     await using app = await testApp()
     const { adding, post } = await shopWithCustomer(app)
     const { body: foreign } = await (await shopIn(app)).post('/addresses', whole)
@@ -182,7 +182,7 @@ describe('putting an address into a book', () => {
     expect([hidden?.status, hidden?.text]).toEqual([404, absent?.text])
   })
 
-  test(`a book of addresses is full at ${addressesPerCustomerMax}: one more is 409, one that is in it already is not`, async () => {
+  test(`rejects more than ${addressesPerCustomerMax} addresses in a book with 409, but still updates one in it`, async () => {
     await using app = await testApp()
     const { shop, customer, book, adding, post, get } = await shopWithCustomer(app)
     const { body: entered } = await post('/addresses', needed)
@@ -210,8 +210,8 @@ describe('putting an address into a book', () => {
   })
 })
 
-describe("an address in nobody's book", () => {
-  test("an address in nobody's book is read by the shop and by the customer who entered it, and says nothing of who that was", async () => {
+describe('an address outside of any book', () => {
+  test('shows an address outside of a book to the shop and to the customer who entered it, without naming the latter', async () => {
     await using app = await testApp()
     const { shop, customer, post, get } = await shopWithCustomer(app)
     for (const [rogue, value] of Object.entries({ isDefaultShipping: true, customerId: customer.id }))
@@ -226,7 +226,7 @@ describe("an address in nobody's book", () => {
     expect(await customer.get(`/addresses/${byShop.id}`)).toMatchObject({ status: 404, body: noSuchAddress })
   })
 
-  test("a customer never reads another customer's address, whoever entered it; and no shop another shop's", async () => {
+  test('hides addresses from other customers and from other shops, whoever entered them', async () => {
     await using app = await testApp()
     const { shop, customer, post, get } = await shopWithCustomer(app)
     const neighbour = await customerIn(app, shop)
@@ -250,7 +250,7 @@ describe("an address in nobody's book", () => {
     }
   })
 
-  test("an address in nobody's book needs the shop, by its merchant or secret key, or a customer: 401 without a credential, 403 with a publishable key", async () => {
+  test('requires a shop or customer credential for addresses: 401 without one, 403 with a publishable key', async () => {
     await using app = await testApp()
     const { token, publishableKey, post } = await shopWithCustomer(app)
     const { body: made, text } = await post('/addresses', whole)
@@ -271,7 +271,7 @@ describe("an address in nobody's book", () => {
     }
   })
 
-  test(`customers enter ${addressesByCustomer.most} addresses an hour each, and then 429; the shop is not counted`, async () => {
+  test(`limits each customer to ${addressesByCustomer.most} new addresses an hour, and does not limit the shop`, async () => {
     await using app = await testApp()
     const { shop, customer, post } = await shopWithCustomer(app)
     for (let nth = 0; nth < addressesByCustomer.most; nth++) expect((await customer.post('/addresses', needed)).status).toBe(201)

@@ -12,8 +12,8 @@ setDefaultTimeout(longTestMs)
 const buyer = { email: 'Buyer@Example.com', name: 'A Buyer', phone: '+1 555 0100', acceptsMarketing: true }
 const address = { name: 'A Buyer', line1: '1 High St', city: 'Springfield', countryCode: 'US' }
 
-describe('making a customer', () => {
-  test('making a customer stores them whole, with an audit row of the key that did it', async () => {
+describe('creating a customer', () => {
+  test('stores a customer that the shop creates, with an audit row that names the key', async () => {
     await using app = await testApp()
     const { shop, secretKey, post, get } = await shopIn(app, { currency: 'KWD' })
     const made = await post('/customer', buyer, { 'x-request-id': 'made-1' })
@@ -39,7 +39,7 @@ describe('making a customer', () => {
     expect(rows).toMatchObject([{ action: 'customer.created', actor: key?.id, shopId: shop.id, requestId: 'made-1' }])
   })
 
-  test('an e-mail address will do for a customer; unknown fields are refused', async () => {
+  test('creates a customer from an email address alone, and rejects unknown fields', async () => {
     await using app = await testApp()
     const { shop, post } = await shopIn(app)
     for (const [rogue, value] of Object.entries({ id: 'cus_mine', shopId: 'shop_other', passwordHash: 'zq9', ordersCount: 9 }))
@@ -50,7 +50,7 @@ describe('making a customer', () => {
     expect(row).toMatchObject({ id: made.body.id, shopId: shop.id, passwordHash: null })
   })
 
-  test('making a customer with an e-mail address that the shop has is 409, however it is written and whoever made the other', async () => {
+  test('rejects a customer with an email address that the shop already has, in any letter case, with 409', async () => {
     await using app = await testApp()
     const mine = await shopIn(app)
     const theirs = await shopIn(app)
@@ -64,14 +64,14 @@ describe('making a customer', () => {
     expect((await theirs.post('/customer', buyer)).status).toBe(201)
   })
 
-  test('making customers at once with the same address makes one', async () => {
+  test('creates one customer from several simultaneous requests with the same email address', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const answers = await Promise.all(Array.from({ length: 6 }, () => post('/customer', buyer)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409])
   })
 
-  test('a customer whom the shop made has no password to log in with', async () => {
+  test('gives a customer that the shop created no password to log in with', async () => {
     await using app = await testApp()
     const { shop, post } = await shopIn(app)
     await post('/customer', buyer)
@@ -81,7 +81,7 @@ describe('making a customer', () => {
     }
   })
 
-  test('a field of a customer that breaks its rule is 400 and named, and not repeated', async () => {
+  test('rejects an invalid customer field with 400, naming the field but not its value', async () => {
     await using app = await testApp()
     const { post, secretKey } = await shopIn(app)
     for (const [field, body] of [
@@ -101,7 +101,7 @@ describe('making a customer', () => {
     expect(await app.deps.db.read.select().from(customers)).toEqual([])
   })
 
-  test('making a customer under an idempotency key happens once, and is answered the same to the byte; another body is 422', async () => {
+  test('creates a customer once per idempotency key, replays the response, and rejects another body with 422', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const key = { 'idempotency-key': 'k' }
@@ -113,8 +113,8 @@ describe('making a customer', () => {
   })
 })
 
-describe('who may', () => {
-  test("customers open to the shop's merchant and secret key: 401 without either, 403 to a customer and with a publishable key, 404 to another shop's", async () => {
+describe('access to customers', () => {
+  test("opens customer routes to the shop's merchant and secret key only: others get 401, 403 or 404", async () => {
     await using app = await testApp()
     const { shop, token, publishableKey, post, get } = await shopIn(app)
     const { body: made } = await post('/customer', buyer)
@@ -146,7 +146,7 @@ describe('who may', () => {
     expect((await app.call('POST', '/customer', { token, body: { email: 'second@example.com' } })).status).toBe(201)
   })
 
-  test("another shop's customer answers as one that never was, to the byte", async () => {
+  test("answers for another shop's customer exactly as for an unknown customer", async () => {
     await using app = await testApp()
     const owner = await shopIn(app)
     const thief = await shopIn(app)
@@ -169,7 +169,7 @@ describe('who may', () => {
     expect((await thief.get(`/addresses/${theirs.id}`)).body.customerId).toBeNull()
   })
 
-  test('a password hash never leaves', async () => {
+  test("never returns a customer's password hash", async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
     const body = { shopName: shop.name, email: 'a@example.com', password: 'long enough' }
@@ -194,7 +194,7 @@ describe('who may', () => {
   })
 })
 
-test('orders count in every currency, and what was spent shows in that of the shop', async () => {
+test("counts a customer's orders of all currencies, and shows spending in the shop's currency and mode", async () => {
   await using app = await testApp()
   const { post, get } = await shopIn(app)
   const { id: customerId } = (await post('/customer', buyer)).body

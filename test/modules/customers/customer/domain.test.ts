@@ -10,7 +10,7 @@ import {
 const needed = { name: 'Ann', line1: 'Here 1', city: 'Bonn', countryCode: 'DE' }
 const bare = { ...needed, company: null, line2: null, province: null, postalCode: null, phone: null }
 
-test('of an address what is left out or blank is null, and what is no field of it is left behind', () => {
+test('stores omitted and blank address fields as null, and drops unknown fields', () => {
   expect(addressOf(needed)).toEqual(bare)
   for (const blank of ['', ' \t', null, undefined])
     expect(addressOf({ ...needed, company: blank, line2: blank, province: blank, postalCode: blank, phone: blank })).toEqual(bare)
@@ -18,7 +18,7 @@ test('of an address what is left out or blank is null, and what is no field of i
   expect(addressOf({ ...full, ...{ isDefaultShipping: true } })).toEqual(full)
 })
 
-test('an address is answered without who entered it, and without what is no longer a field of it', () => {
+test('shows an address without the customer who entered it, and without stored fields that are unknown now', () => {
   const known: OwnedAddress = {
     id: 'addr_1',
     shopId: 'shop_1',
@@ -42,7 +42,7 @@ test('an address is answered without who entered it, and without what is no long
   })
 })
 
-test('a customer is answered without their password, with all orders, and with what was spent in the currency of the shop', () => {
+test("shows a customer without the password hash, with the total order count and spending in the shop's currency", () => {
   const shown = { id: 'cus_1', shopId: 'shop_1', email: 'a@example.com', name: 'Ann', phone: null, acceptsMarketing: false }
   const times = { createdAt: '1970-01-01T00:00:00.000Z', updatedAt: '1970-01-01T00:00:00.001Z' }
   const customer: Customer = { ...shown, passwordHash: 'hash', emailProvenAt: 1, erasedAt: null, createdAt: 0, updatedAt: 1 }

@@ -24,8 +24,8 @@ const send = (shop: Selling, raw: string, query = '') =>
   shop.app.call('POST', `/customer/import${query}`, { key: shop.secretKey, raw, headers: { 'content-type': 'text/csv' } })
 const all = async (shop: Selling) => ok(await shop.get('/customer?limit=100')).body.data
 
-describe('an import of customers', () => {
-  test('makes them with their default address, names what it does not take, and leaves a bad row out', async () => {
+describe('the import of customers', () => {
+  test('imports customers with their default address, reports ignored columns, and skips invalid rows', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
@@ -78,7 +78,7 @@ describe('an import of customers', () => {
     expect(findings.flatMap(({ problems }) => problems)).toEqual([])
   })
 
-  test('changes known ones with overwrite: blank clears, an absent column keeps, an address is added once', async () => {
+  test('overwrites known customers: blank cells clear, absent columns keep, and an address is added once', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     ok(await send(shop, file(...rows)))
@@ -96,7 +96,7 @@ describe('an import of customers', () => {
     expect((await all(shop)).find(({ id }: { id: string }) => id === ann.id)).toMatchObject({ name: 'Anna', phone: null })
   })
 
-  test('reads names back as they were, which the list as CSV escapes', async () => {
+  test('imports names unchanged from an exported CSV list, in which formulas are escaped', async () => {
     await using app = await testApp()
     const [from, to] = [await sellingIn(app), await sellingIn(app)]
     const names = ['=1+1', '＝1', 'Ann;=cmd', 'Bob, -5', "'=quoted", "O'Hara"].map((name, at) => ({ email: `c${at}@example.com`, name }))
@@ -108,7 +108,7 @@ describe('an import of customers', () => {
     expect(await nameOf(to)).toEqual(await nameOf(from))
   })
 
-  test('refuses what is no file of customers, and what is too long, without a word of what it holds', async () => {
+  test('rejects files that are not customer lists and cells that are too long, without repeating their content', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     for (const raw of ['', 'Handle,Title\na,b\n', 'Email,EMAIL\na@example.com,b@example.com\n', 'Email\n"open', 'Email\n\0@example.com\n'])
@@ -133,7 +133,7 @@ describe('an import of customers', () => {
     }
   })
 
-  test('two imports and a signup at the same time end with each address once', async () => {
+  test('creates each customer once when two imports and signups run at the same time', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const lines = Array.from({ length: 200 }, (_, nth) => `c${nth}@example.com`).join('\n')

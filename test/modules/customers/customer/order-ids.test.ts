@@ -59,7 +59,7 @@ async function customerWithOrders(app: TestApp, n: number) {
   return { ...shop, whose, newestFirst: oldestFirst.toReversed(), path: `/customer/${customer.id}/order-ids` }
 }
 
-test('ids come newest first, by pages, with the number of all in every currency, and nothing else of the orders', async () => {
+test("lists only the ids of a customer's orders in every currency, newest first, in pages with a total", async () => {
   await using app = await testApp()
   const { whose, newestFirst, path, get } = await customerWithOrders(app, 23)
   const [newest] = await place(app, { ...whose, currency: 'KWD' }, 1)
@@ -74,7 +74,7 @@ test('ids come newest first, by pages, with the number of all in every currency,
   expect((await get(`${path}?page=3&limit=5`)).body.orderIds).toEqual(ids.slice(10, 15))
 })
 
-test('a page past the end is empty, and so is that of a customer who never ordered', async () => {
+test('returns an empty page past the end, and for a customer without orders', async () => {
   await using app = await testApp()
   const { path, post, get } = await customerWithOrders(app, 1)
   expect((await get(`${path}?page=2`)).body).toMatchObject({ orderIds: [], total: 1 })
@@ -83,7 +83,7 @@ test('a page past the end is empty, and so is that of a customer who never order
   expect((await get(`/customer/${customer.id}/order-ids`)).body).toEqual({ customerId: customer.id, orderIds: [], total: 0 })
 })
 
-test('the limit is clamped to 1..1,000; what is no number is 400 and named', async () => {
+test('clamps the limit to 1..1,000, and rejects page or limit values that are not numbers', async () => {
   await using app = await testApp()
   const { newestFirst, path, get } = await customerWithOrders(app, 1_002)
   for (const [limit, length] of [

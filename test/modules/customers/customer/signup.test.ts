@@ -6,8 +6,8 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-describe('signing up as a customer', () => {
-  test('signing up as a customer makes a customer of that shop, who logs in there and nowhere else', async () => {
+describe('customer signup', () => {
+  test('signs up a customer of one shop, who can log in to that shop only', async () => {
     await using app = await testApp()
     const one = await app.merchant()
     const other = await app.merchant()
@@ -43,7 +43,7 @@ describe('signing up as a customer', () => {
     expect((await app.call('POST', '/customer/signup', { body: { ...body, shopName: other.shop.name } })).status).toBe(201)
   })
 
-  test('signing up as a customer is on record with the request that asked for it', async () => {
+  test('records a customer signup in the audit log with its request id', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const body = { shopName: shop.name, email: 'buyer@example.com', password: 'long enough' }
@@ -52,7 +52,7 @@ describe('signing up as a customer', () => {
     expect(row).toMatchObject({ action: 'customer.created', actor: made.body.id, shopId: shop.id, requestId: 'signup-2' })
   })
 
-  test('signing up as a customer with an address that the shop knows is 409, however it is written', async () => {
+  test('rejects a signup with an email address that the shop already has, in any letter case, with 409', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const body = { shopName: shop.name, email: 'buyer@example.com', password: 'long enough' }
@@ -61,7 +61,7 @@ describe('signing up as a customer', () => {
     expect(await app.deps.db.read.select().from(customers)).toHaveLength(1)
   })
 
-  test('signing up as a customer with an unknown shop is 404, with a field that breaks its rule 400', async () => {
+  test('rejects a signup with an unknown shop with 404, and one with an invalid field with 400', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const body = { shopName: shop.name, email: 'buyer@example.com', password: 'long enough' }
@@ -77,7 +77,7 @@ describe('signing up as a customer', () => {
     }
   })
 
-  test('signing up as a customer with an address that the shop knows costs a password hash like any other, and counts', async () => {
+  test('hashes a password and counts the attempt for a signup with a known email address', async () => {
     let hashed = 0
     const passwords = { hash: async () => `hash ${++hashed}`, verify: async () => false }
     await using app = await testApp({}, { passwords })
@@ -90,7 +90,7 @@ describe('signing up as a customer', () => {
     expect(hashed).toBe(30)
   })
 
-  test('signing up as a customer with one of the most common passwords is 400', async () => {
+  test('rejects a signup with one of the most common passwords with 400', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const body = { shopName: shop.name, email: 'buyer@example.com', password: 'Password123' }
@@ -98,7 +98,7 @@ describe('signing up as a customer', () => {
     expect([answer.status, answer.body.message]).toEqual([400, 'password (body): one of the most common passwords, choose another'])
   })
 
-  test('signing up as a customer counts against the 30 an hour of the address', async () => {
+  test('limits signups to 30 an hour per network address', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     for (let nth = 0; nth < 30; nth++)

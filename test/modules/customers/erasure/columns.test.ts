@@ -11,7 +11,7 @@ const decided: Readonly<Record<string, Columns>> = columnsOf
 const words = (text = ''): string[] => text.split(' ').filter((word) => word !== '')
 const tables = Object.values(schema).filter((one) => is(one, SQLiteTable) || is(one, PgTable)) as unknown as SQLiteTable[]
 
-test('somebody has said of every column whether it is erased', () => {
+test('states for every column whether an erasure clears it', () => {
   const found = Object.fromEntries(
     tables.map((table) => [
       getTableName(table),
@@ -26,7 +26,7 @@ test('somebody has said of every column whether it is erased', () => {
   expect(said).toEqual(found)
 })
 
-test('what is to be erased is, and nothing else is touched', () => {
+test('has an eraser for every table with columns to erase, and for no other table', () => {
   const toErase = Object.keys(decided).filter((name) => decided[name]?.erased !== undefined)
   expect([...Object.keys(erasers), ...Object.keys(erasedElsewhere)].sort()).toEqual(toErase.sort())
 })

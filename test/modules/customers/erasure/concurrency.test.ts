@@ -19,7 +19,7 @@ const minute = 60_000
 const acts = ['checkout', 'cart', 'address', 'rename', 'login', 'guest', 'add', 'forgot', 'decline'] as const
 type Act = (typeof acts)[number]
 
-test('erasing somebody while a checkout of theirs is under way ends in one of the two', async () => {
+test('either erases a customer or accepts the checkout when both run at the same time', async () => {
   await using app = await testApp()
   await using beside = await commandBeside(app)
   const shop = await sellingIn(app, { onHand: 10_000 })

@@ -71,8 +71,8 @@ async function plant(app: TestApp, shop: Selling) {
   return { id: String(id), token, orders: [one.id, two.id, guest.id] as string[], place }
 }
 
-describe('a customer who is erased', () => {
-  test('leaves nothing of theirs in any row; numbers, amounts, tax and the country stay', async () => {
+describe('the erasure of a customer', () => {
+  test('removes all personal data of a customer, and keeps order numbers, amounts, tax and the country', async () => {
     await using server = await mailServer()
     await using hook = await receiver()
     await using app = await testApp({ ...server.settings, ...loopbackAllowed })
@@ -175,7 +175,7 @@ describe('a customer who is erased', () => {
     expect(trail.data.map(({ subject, after }: { subject: string; after: unknown }) => [subject, after])).toEqual([[id, { orders: 3 }]])
   })
 
-  test('is waited for while something of theirs is open, and told what', async () => {
+  test('rejects an erasure with 409 while an order of the customer or guest address is open, naming the order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
     const { id, token } = await customerOf(app, shop.shop.name, planted.email)
@@ -197,7 +197,7 @@ describe('a customer who is erased', () => {
     expect(await tracesOf(app)).toEqual([])
   })
 
-  test('may come back as somebody else, whom nothing of before belongs to', async () => {
+  test('lets an erased person sign up again as a new customer without any earlier data', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
     const { id, orders } = await plant(app, shop)
@@ -213,7 +213,7 @@ describe('a customer who is erased', () => {
     expect((await shop.order(orders[0] ?? '')).email).toBe(`${id}@erased.invalid`)
   })
 
-  test('is a guest too, once the shop has made a customer of the address', async () => {
+  test('erases guest orders once the shop has created a customer with their email address', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
     const order = await shop.bought({ email: planted.email, shippingAddress: plantedAddress })
@@ -226,7 +226,7 @@ describe('a customer who is erased', () => {
     expect([replayed.status, replayed.body.message]).toEqual([404, 'What this was about was erased'])
   })
 
-  test('is whoever the shop drew up an order for, too: neither the draft nor a kept answer tells of them', async () => {
+  test("erases draft orders, stored responses and late mails for a customer's email address", async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app, { onHand: 50 })
@@ -252,7 +252,7 @@ describe('a customer who is erased', () => {
     expect(await tracesOf(app)).toEqual([])
   })
 
-  test('takes nothing any more, and is erased by their own shop alone', async () => {
+  test("rejects addresses and drafts for an erased customer, and lets only the customer's own shop erase", async () => {
     await using app = await testApp()
     const [shop, other] = [await sellingIn(app), await sellingIn(app)]
     const { id, token } = await customerOf(app, shop.shop.name, planted.email)
@@ -269,8 +269,8 @@ describe('a customer who is erased', () => {
   })
 })
 
-describe('an erasure that does not come to its end', () => {
-  test('is gone on with: the list is written once the disk takes it, and an answer that was stored late is taken away', async () => {
+describe('an interrupted erasure', () => {
+  test('retries a failed write of the erasure list, and later deletes a response that was stored late', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = ok(await shop.post('/customer', { email: planted.email, name: planted.name })).body
@@ -303,7 +303,7 @@ describe('an erasure that does not come to its end', () => {
     expect([erasure?.finishedAt, erasure?.otherIds]).toEqual([app.clock.now(), []])
   })
 
-  test('waits for an order that was placed in that moment, looks through nothing meanwhile, and holds up no other', async () => {
+  test('delays an erasure until an order that was placed meanwhile ends, without delaying other erasures', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
     const people: string[] = []
@@ -344,8 +344,8 @@ describe('an erasure that does not come to its end', () => {
   })
 })
 
-describe('the list in the places for backups', () => {
-  test.skipIf(engine !== 'sqlite')('is in each that answers, whichever does not, once in each, and complete when all do', async () => {
+describe('the erasure list in the backup targets', () => {
+  test.skipIf(engine !== 'sqlite')('writes the erasure list once to each backup target that answers, and completes when all do', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     const shop = await sellingIn(app)
@@ -378,7 +378,7 @@ describe('the list in the places for backups', () => {
   })
 })
 
-test('the indexes of words are not rewritten all the time: what waits for that is looked through once', async () => {
+test('rewrites the search indexes once per interval, and finishes pending erasures then', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = ok(await shop.post('/customer', { email: planted.email, name: planted.name })).body
@@ -402,8 +402,8 @@ test('the indexes of words are not rewritten all the time: what waits for that i
   expect(await tracesInIndexes(app, ['feather'])).toEqual([])
 })
 
-describe('an older database', () => {
-  test('that did not know them yet has nothing of a guest either: the account was made to be erased', async () => {
+describe('the replay of erasures on an older database', () => {
+  test('replays an erasure on guest orders when the database does not have the customer', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
     const place = { shippingAddress: plantedAddress, billingAddress: plantedAddress }

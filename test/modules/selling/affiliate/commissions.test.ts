@@ -41,8 +41,8 @@ async function commissionOf(app: TestApp, orderId: string) {
   return row
 }
 
-describe('attribution', () => {
-  test('attribution writes down what the partner earns by the goods less discounts, pending for fourteen days', async () => {
+describe('attribution of orders to affiliates', () => {
+  test('stores a commission on the goods less discounts, pending for fourteen days', async () => {
     await using app = await testApp()
     const { shop, partner, order } = await partnerIn(app)
     const placed = await order()
@@ -62,7 +62,7 @@ describe('attribution', () => {
     })
   })
 
-  test('attribution reaches back thirty days before the order, to the millisecond, however late it is worked out', async () => {
+  test('attributes an order up to thirty days after the click, to the millisecond, even if it runs later', async () => {
     await using app = await testApp()
     const { partner, order } = await partnerIn(app)
     const clickedAt = app.clock.now()
@@ -77,7 +77,7 @@ describe('attribution', () => {
     expect(await commissionOf(app, tooLate.id)).toBeUndefined()
   })
 
-  test('attribution is to nobody without a code, with one that nobody has, that is not active, or that is of another shop', async () => {
+  test('attributes no order without a code, or with an unknown, inactive or foreign code', async () => {
     await using app = await testApp()
     const { partner, order, patch } = await partnerIn(app)
     const other = await partnerIn(app)
@@ -90,7 +90,7 @@ describe('attribution', () => {
     expect(await app.deps.db.read.select().from(commissions)).toHaveLength(2)
   })
 
-  test('attribution stays what it was when it is worked out again, whatever has become of the partner', async () => {
+  test('keeps a stored commission when an order is attributed again after the affiliate changed', async () => {
     await using app = await testApp()
     const { partner, order, patch } = await partnerIn(app)
     const placed = await order()
@@ -102,7 +102,7 @@ describe('attribution', () => {
     expect(await commissionOf(app, placed.id)).toEqual(before)
   })
 
-  test('attribution is written down when there is nothing to earn, and is gone when the order came to nothing', async () => {
+  test('stores a commission of zero for a free order, and removes the commission of an order that fails', async () => {
     await using app = await testApp()
     const { partner, order } = await partnerIn(app)
     const free = await order({ subtotal: 0, discountTotal: 0, total: 0 })
@@ -113,7 +113,7 @@ describe('attribution', () => {
     expect(await commissionOf(app, free.id)).toBeUndefined()
   })
 
-  test('attribution goes with the write that it is part of, and may run twice', async () => {
+  test('rolls an attribution back with its write, and is safe to repeat', async () => {
     await using app = await testApp()
     const { partner, order } = await partnerIn(app)
     const placed = await order()
@@ -128,7 +128,7 @@ describe('attribution', () => {
     expect(await app.deps.db.write(work)).toBe(partner.id)
   })
 
-  test('attribution of one order by many at once is one commission', async () => {
+  test('stores one commission when an order is attributed several times at once', async () => {
     await using app = await testApp()
     const { partner, order } = await partnerIn(app)
     const placed = await order()
@@ -138,8 +138,8 @@ describe('attribution', () => {
   })
 })
 
-describe('a refund', () => {
-  test('a refund takes back its share of what was earned, all refunds together, and the same again changes nothing', async () => {
+describe('reversal of commissions by refunds', () => {
+  test('reverses the share of all refunds so far, and ignores a repeated or smaller total', async () => {
     await using app = await testApp()
     const { order } = await partnerIn(app)
     const placed = await order()
@@ -156,7 +156,7 @@ describe('a refund', () => {
     }
   })
 
-  test('a refund of everything ends the commission, before approval and after it, and a smaller one that comes late does not bring it back', async () => {
+  test('ends a commission at a full refund, before and after approval, and ignores smaller totals afterwards', async () => {
     await using app = await testApp()
     const { order } = await partnerIn(app)
     const pending = await order()
@@ -173,7 +173,7 @@ describe('a refund', () => {
     for (const { id } of [pending, approved]) expect(await commissionOf(app, id)).toMatchObject({ reversed: 800, status: 'REVERSED' })
   })
 
-  test('a refund of goods takes back what was earned by them, whoever keeps the shipping; any other amount its share of the whole', async () => {
+  test('reverses the commission on refunded goods, and a share of the total for other refund amounts', async () => {
     await using app = await testApp()
     const s = await sellingIn(app, { price: 997 })
     ok(
@@ -212,7 +212,7 @@ describe('a refund', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('a refund of an order that no partner brought changes nothing', async () => {
+  test('ignores refunds of orders without an affiliate', async () => {
     await using app = await testApp()
     const { order } = await partnerIn(app)
     const placed = await order({ affiliateCode: null, affiliateAt: null })
@@ -222,8 +222,8 @@ describe('a refund', () => {
   })
 })
 
-describe('the job', () => {
-  test('the job approves when the refund window has passed, to the millisecond, and once', async () => {
+describe('the job that approves commissions', () => {
+  test('approves a commission once, when the refund window has passed, to the millisecond', async () => {
     await using app = await testApp()
     const { order } = await partnerIn(app)
     const placed = await order()
@@ -237,7 +237,7 @@ describe('the job', () => {
     expect((await approveCommissions(app.deps)).approved).toBe(0)
   })
 
-  test('the job leaves alone what a refund has ended', async () => {
+  test('does not approve a commission that a full refund has ended', async () => {
     await using app = await testApp()
     const { order } = await partnerIn(app)
     const placed = await order()
@@ -248,7 +248,7 @@ describe('the job', () => {
     expect(await commissionOf(app, placed.id)).toMatchObject({ status: 'REVERSED' })
   })
 
-  test('the job forgets clicks older than thirty days in small writes, and no other', async () => {
+  test('deletes only clicks older than thirty days, in small writes', async () => {
     await using app = await testApp()
     const { partner } = await partnerIn(app)
     const { db, clock, newId } = app.deps
@@ -263,7 +263,7 @@ describe('the job', () => {
     expect((await db.read.select().from(affiliateClicks)).map(({ at }) => at).sort()).toEqual([edge, clock.now()].sort())
   })
 
-  test('the job approves many commissions in small writes', async () => {
+  test('approves many commissions in small writes', async () => {
     await using app = await testApp()
     const { shop, partner } = await partnerIn(app)
     const { db } = app.deps

@@ -7,8 +7,8 @@ import { afterRefund, commissionOf, isRecentClick } from '../../../../src/module
 const amount = fc.integer({ min: 0, max: amountMax })
 const rateBps = fc.integer({ min: 0, max: 10_000 })
 
-describe('a commission', () => {
-  test('a commission is the share of the goods less discounts and included tax, halves to the even', () => {
+describe('the amount of a commission', () => {
+  test('computes a commission from the goods less discounts and included tax, rounding half to even', () => {
     expect(commissionOf({ subtotal: 10_000, discountTotal: 0, taxIncluded: 0 }, 1_000)).toBe(1_000)
     expect(commissionOf({ subtotal: 10_000, discountTotal: 2_500, taxIncluded: 0 }, 1_000)).toBe(750)
     expect([5, 15, 25, 35].map((subtotal) => commissionOf({ subtotal, discountTotal: 0, taxIncluded: 0 }, 1_000))).toEqual([0, 2, 2, 4])
@@ -18,7 +18,7 @@ describe('a commission', () => {
     expect(commissionOf({ subtotal: 5, discountTotal: 9, taxIncluded: 0 }, 5_000)).toBe(0)
   })
 
-  test('a commission is never below zero, never above what it is of, and off by half a minor unit at most', () => {
+  test('keeps a commission between zero and its base, and within half a minor unit of the exact share', () => {
     fc.assert(
       fc.property(amount, amount, amount, rateBps, (subtotal, discountTotal, taxIncluded, bps) => {
         const commission = commissionOf({ subtotal, discountTotal, taxIncluded }, bps)
@@ -31,23 +31,23 @@ describe('a commission', () => {
   })
 })
 
-describe('a click', () => {
+describe('the age of a click', () => {
   const day = 24 * 60 * 60 * 1000
-  test('a click counts for thirty days to the millisecond', () => {
+  test('counts a click for thirty days, to the millisecond', () => {
     expect(isRecentClick(0, 30 * day)).toBe(true)
     expect(isRecentClick(0, 30 * day + 1)).toBe(false)
     expect(isRecentClick(5, 5)).toBe(true)
   })
 })
 
-describe('what refunds take back', () => {
+describe('the reversed amount of a commission', () => {
   const status = fc.constantFrom('PENDING' as const, 'APPROVED' as const)
   /** An order's total and refunds of it: amounts refunded so far, growing. */
   const refunds = fc
     .tuple(fc.integer({ min: 1, max: amountMax }), fc.array(fc.integer({ min: 0, max: amountMax }), { maxLength: 8 }))
     .map(([of, parts]) => ({ of, totals: parts.map((part) => part % (of + 1)).sort((a, b) => a - b) }))
 
-  test('what refunds take back is in proportion to all that was refunded so far, halves to the even', () => {
+  test('reverses a commission in proportion to all refunds so far, rounding half to even', () => {
     const commission = { amount: 1_000, reversed: 0, status: 'PENDING' as const }
     expect(afterRefund(commission, { refunded: 2_500, of: 10_000 })).toEqual({ reversed: 250, status: 'PENDING' })
     expect(afterRefund({ ...commission, reversed: 250 }, { refunded: 5_000, of: 10_000 })).toEqual({ reversed: 500, status: 'PENDING' })
@@ -56,7 +56,7 @@ describe('what refunds take back', () => {
     expect(afterRefund({ ...commission, status: 'APPROVED' }, { refunded: 1, of: 10 })).toEqual({ reversed: 100, status: 'APPROVED' })
   })
 
-  test('what refunds take back is all of it after a full refund, which ends it, approved or not, and also when there was nothing to pay', () => {
+  test('reverses all of a commission after a full refund, in every state, also of a free order', () => {
     for (const before of ['PENDING', 'APPROVED', 'REVERSED'] as const)
       for (const refund of [
         { refunded: 7, of: 7 },
@@ -65,7 +65,7 @@ describe('what refunds take back', () => {
         expect(afterRefund({ amount: 9, reversed: 0, status: before }, refund)).toEqual({ reversed: 9, status: 'REVERSED' })
   })
 
-  test('what refunds take back never shrinks, never exceeds the commission, and does not depend on how often it is worked out', () => {
+  test('never lowers the reversed amount, never exceeds the commission, and ignores the number of refunds', () => {
     fc.assert(
       fc.property(amount, status, refunds, (earned, before, { of, totals }) => {
         let commission: { amount: number; reversed: number; status: 'PENDING' | 'APPROVED' | 'REVERSED' } = {
@@ -88,7 +88,7 @@ describe('what refunds take back', () => {
     )
   })
 
-  test('what refunds of goods take back is in proportion to the goods, and beside it that of other amounts to the whole, never more than all', () => {
+  test('adds the reversal for refunded goods to that for other amounts, up to the whole commission', () => {
     const part = fc
       .tuple(fc.integer({ min: 1, max: amountMax }), fc.integer({ min: 0, max: amountMax }))
       .map(([of, back]) => ({ of, back: back % (of + 1) }))
@@ -113,7 +113,7 @@ describe('what refunds take back', () => {
     expect(afterRefund(commission, { refunded: 50, of: 200, goods: { back: 0, of: 0, refunded: 0 } }).reversed).toBe(250)
   })
 
-  test('what refunds take back of an older refund that is worked out late changes nothing', () => {
+  test('ignores an older, smaller refund total that is processed late', () => {
     expect(afterRefund({ amount: 100, reversed: 80, status: 'APPROVED' }, { refunded: 5, of: 10 })).toEqual({
       reversed: 80,
       status: 'APPROVED',

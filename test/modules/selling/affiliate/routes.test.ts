@@ -24,8 +24,8 @@ const earned = (currency: string, amounts: Record<'pending' | 'approved' | 'reve
   ...moneyOf({ ...amounts, currency }, 'pending', 'approved', 'reversed'),
 })
 
-describe('creating', () => {
-  test('a new affiliate is active, its code in lower case, with nothing earned and an audit row', async () => {
+describe('creating an affiliate', () => {
+  test('creates an active affiliate with a lower-case code, no earnings and an audit row', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
     for (const [rogue, value] of Object.entries({ active: false, clicks: 9, shopId: 'shop_other', rogue: 'zq9' }))
@@ -50,7 +50,7 @@ describe('creating', () => {
     expect(rows.map(({ action, shopId }) => [action, shopId])).toEqual([['affiliate.created', shop.id]])
   })
 
-  test('a code that another affiliate of the shop has is 409, whatever its capitals; in another shop it is free', async () => {
+  test('rejects a code that another affiliate of the shop has with 409, in any letter case', async () => {
     await using app = await testApp()
     const mine = await shopIn(app)
     const theirs = await shopIn(app)
@@ -63,7 +63,7 @@ describe('creating', () => {
     expect((await mine.get('/affiliates')).body.total).toBe(1)
   })
 
-  test('each field of an affiliate that breaks its rule is named, and what was sent is not repeated', async () => {
+  test('rejects an invalid affiliate field with 400, naming the field but not its value', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const cases: [field: string, body: object][] = [
@@ -89,7 +89,7 @@ describe('creating', () => {
     expect(await app.deps.db.read.select().from(affiliates)).toEqual([])
   })
 
-  test('a request for an affiliate under a key has its effect once, to the byte; another body is 422', async () => {
+  test('creates or changes an affiliate once per idempotency key, and rejects another body with 422', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const key = { 'idempotency-key': 'k' }
@@ -104,8 +104,8 @@ describe('creating', () => {
   })
 })
 
-describe('changing', () => {
-  test('of a changed affiliate what is left out stays; every field can be changed; an audit row is left', async () => {
+describe('changing an affiliate', () => {
+  test('changes any field of an affiliate, keeps omitted ones, and writes an audit row', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const { body: made } = await post('/affiliates', partner)
@@ -120,7 +120,7 @@ describe('changing', () => {
     expect(rows.map(({ action }) => action).sort()).toEqual(['affiliate.changed', 'affiliate.changed', 'affiliate.created'])
   })
 
-  test('a taken code is 409 and changes nothing; a bad field is 400', async () => {
+  test('rejects a taken affiliate code with 409 and an invalid field with 400, without any change', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     await post('/affiliates', partner)
@@ -141,8 +141,8 @@ describe('changing', () => {
   })
 })
 
-describe('who may', () => {
-  test('the affiliates are 401 without a credential; a publishable key records clicks and no more', async () => {
+describe('access to affiliates', () => {
+  test('answers affiliate requests without a credential with 401; a publishable key may only record clicks', async () => {
     await using app = await testApp()
     const { shop, publishableKey, token, post } = await shopIn(app)
     await post('/affiliates', partner)
@@ -164,7 +164,7 @@ describe('who may', () => {
     expect((await app.call('GET', '/affiliates', { token })).body.total).toBe(2)
   })
 
-  test("another shop's affiliate looks as absent as one that never was", async () => {
+  test("answers for another shop's affiliate exactly as for an unknown one", async () => {
     await using app = await testApp()
     const owner = await shopIn(app)
     const thief = await shopIn(app)
@@ -178,8 +178,8 @@ describe('who may', () => {
   })
 })
 
-describe('lists', () => {
-  test('lists of affiliates are newest first, by pages that are clamped; bad parameters are named', async () => {
+describe('affiliate lists', () => {
+  test('lists affiliates newest first in pages, clamps the limit, and names an invalid parameter', async () => {
     await using app = await testApp()
     const { post, get } = await shopIn(app)
     for (const code of ['a', 'b', 'c']) {
@@ -197,7 +197,7 @@ describe('lists', () => {
     expect(bad.text).not.toContain('zq9')
   })
 
-  test('lists show of each affiliate its own clicks of thirty days and its own earnings by currency', async () => {
+  test('shows each affiliate with its clicks of thirty days and its earnings by currency', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
     const { body: ann } = await post('/affiliates', partner)
@@ -246,8 +246,8 @@ describe('lists', () => {
   })
 })
 
-describe('a click', () => {
-  test('a click is counted, and says how long it counts, whatever the capitals of its code', async () => {
+describe('recording a click', () => {
+  test('counts a click on a code in any letter case, and returns until when it counts', async () => {
     await using app = await testApp()
     const { post, get, publishableKey } = await shopIn(app)
     const { body: made } = await post('/affiliates', partner)
@@ -261,7 +261,7 @@ describe('a click', () => {
     expect((await get(`/affiliates/${made.id}`)).body.clicks).toBe(0)
   })
 
-  test('a click on a code that nobody has, or whose affiliate is not active, is 404 and leaves nothing', async () => {
+  test('answers 404 for a click on an unknown code or inactive affiliate, and stores nothing', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
     const { body: made } = await post('/affiliates', partner)
@@ -274,7 +274,7 @@ describe('a click', () => {
     expect(row).toMatchObject({ affiliateCode: null, affiliateAt: null })
   })
 
-  test('a click names what is wrong with its body', async () => {
+  test('rejects an invalid click field with 400, naming the field but not its value', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     for (const [field, body] of [
@@ -291,7 +291,7 @@ describe('a click', () => {
     }
   })
 
-  test('a click puts its code on the cart: the last click wins', async () => {
+  test('stores the code of the last click on the cart', async () => {
     await using app = await testApp()
     const { post, publishableKey } = await shopIn(app)
     await post('/affiliates', partner)
@@ -311,7 +311,7 @@ describe('a click', () => {
     expect(after).toMatchObject({ affiliateCode: 'bob', expiresAt: '2026-02-05T12:00:01.000Z' })
   })
 
-  test("a click on a cart that is not there, another shop's or a customer's is 404, on one that is over 409, and counts for nobody", async () => {
+  test('rejects a click for a missing or foreign cart with 404 and for a closed cart with 409, without counting it', async () => {
     await using app = await testApp()
     const { shop, post, publishableKey, secretKey } = await shopIn(app)
     const other = await shopIn(app)
@@ -343,8 +343,8 @@ async function attribute(app: TestApp, shopId: string, fields: Parameters<typeof
   return { order, affiliateId: await app.deps.db.write((tx) => attributeOrder(tx, app.deps, order)) }
 }
 
-describe('earnings over time', () => {
-  test('an order earns, a refund takes back its share, and nobody but the shop reads it', async () => {
+describe('earnings of an affiliate', () => {
+  test('moves the share of a refund from pending to reversed earnings', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
     const { body: made } = await post('/affiliates', partner)

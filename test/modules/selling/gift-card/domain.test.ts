@@ -13,8 +13,8 @@ const card = fc.record({
 const cards = fc.uniqueArray(card, { selector: ({ id }) => id, maxLength: 8 })
 const bytes = fc.uint8Array({ minLength: codeBytes, maxLength: codeBytes })
 
-describe('what each card pays', () => {
-  test('what each card pays adds up to what is to pay, or to all that the usable cards hold', () => {
+describe('the division of an amount among gift cards', () => {
+  test('draws the amount to pay, or the total of all usable cards if that is less', () => {
     fc.assert(
       fc.property(cards, fc.integer({ min: 0, max: 1_000 }), (all, toPay) => {
         const usable = all.filter((one) => isUsable(one, now)).reduce((sum, { balance }) => sum + balance, 0)
@@ -24,7 +24,7 @@ describe('what each card pays', () => {
     )
   })
 
-  test('what each card pays is above zero, within the balance, and of a card that can be used; at most the last one keeps something', () => {
+  test('draws only positive amounts within the balance of usable cards, and leaves a rest on the last one only', () => {
     fc.assert(
       fc.property(cards, fc.integer({ min: 0, max: 1_000 }), (all, toPay) => {
         const draws = drawsOf(all, toPay, now)
@@ -41,7 +41,7 @@ describe('what each card pays', () => {
     )
   })
 
-  test('what each card pays comes first from what expires first, then from the oldest, whatever the order in which the cards are given', () => {
+  test('draws from the card that expires first, then from the oldest, in whatever order the cards are given', () => {
     fc.assert(
       fc.property(cards, fc.integer({ min: 1, max: 1_000 }), fc.nat(), (all, toPay, turn) => {
         const draws = drawsOf(all, toPay, now)
@@ -69,8 +69,8 @@ describe('what each card pays', () => {
   })
 })
 
-describe('codes', () => {
-  test('codes are 16 of Crockford’s characters, a different one for every ten bytes', () => {
+describe('gift card codes', () => {
+  test('encodes ten random bytes as 16 Crockford characters, without collisions', () => {
     fc.assert(
       fc.property(bytes, bytes, (a, b) => {
         expect(codeOf(a)).toMatch(/^[0-9A-HJKMNP-TV-Z]{16}$/)
@@ -81,7 +81,7 @@ describe('codes', () => {
     expect(codeOf(new Uint8Array(codeBytes).fill(255))).toBe('ZZZZZZZZZZZZZZZZ')
   })
 
-  test('codes are the same however they are typed: case, spaces, dashes, and letters that look like digits', () => {
+  test('normalizes typed codes: letter case, spaces, dashes, and letters that look like digits', () => {
     const noise = fc.stringMatching(/^[ \t\n\u00a0\-\u2010-\u2015]{0,3}$/)
     const typed = (code: string) =>
       fc
@@ -104,7 +104,7 @@ describe('codes', () => {
       expect(normalCode(other)).not.toBe('ABCDEFGHJKMNPQRS')
   })
 
-  test('codes leave hashes that depend on the key and on the shop', () => {
+  test('hashes a gift card code with the key and the shop', () => {
     const key = Buffer.alloc(32, 7)
     const hashes = [
       codeHashOf(key, 'shop_a', 'ABCDEFGHJKMNPQRS'),
@@ -116,7 +116,7 @@ describe('codes', () => {
   })
 })
 
-test('a card fits a cart in its currency, of its customer when it has one', () => {
+test('accepts a gift card only for a cart in its currency and, if it has a customer, of that customer', () => {
   const free = { currency: 'USD', customerId: null }
   const own = { currency: 'USD', customerId: 'cus_a' }
   expect(fitsCart(free, { currency: 'USD', customerId: undefined })).toBe(true)

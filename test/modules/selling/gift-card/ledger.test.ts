@@ -39,8 +39,8 @@ async function cardsIn(app: TestApp) {
 }
 type Amounts = { giftCardId: string; amount: number }[]
 
-describe('a card', () => {
-  test('a card begins with what it was issued for; holds, releases and refunds are lines that say why', async () => {
+describe('the ledger of a gift card', () => {
+  test('records the issue, holds, releases and refunds of a gift card as ledger rows', async () => {
     await using app = await testApp()
     const { issue, hold, release, refund, balance, ledger } = await cardsIn(app)
     const { id } = await issue(1_000)
@@ -64,7 +64,7 @@ describe('a card', () => {
     expect(card).toMatchObject({ initialAmount: 1_000, balance: 800, createdAt: issuedAt, updatedAt: app.clock.now() })
   })
 
-  test('a card gives no more than it holds, to however many at once', async () => {
+  test('never draws more than a gift card holds, even from many requests at once', async () => {
     await using app = await testApp()
     const { issue, hold, balance, ledger } = await cardsIn(app)
     const { id } = await issue(1_000)
@@ -76,7 +76,7 @@ describe('a card', () => {
     expect(await ledger(id)).toHaveLength(7)
   })
 
-  test('a card that does not cover its part undoes the whole hold, and the refusal says which card it was', async () => {
+  test('rolls back the whole hold when one card cannot cover its share, and names that card in the error', async () => {
     await using app = await testApp()
     const { issue, hold, setStatus, balance, ledger } = await cardsIn(app)
     const [full, short, off, late] = [await issue(500), await issue(100), await issue(500), await issue(500, app.clock.now() + 1_000)]
@@ -99,7 +99,7 @@ describe('a card', () => {
     }
   })
 
-  test('a card takes back what is returned though it is disabled or has expired, and never more than was on it at first', async () => {
+  test('returns money to disabled and expired cards, but never above the initial amount', async () => {
     await using app = await testApp()
     const { issue, hold, release, refund, setStatus, balance, ledger } = await cardsIn(app)
     const { id } = await issue(500, app.clock.now() + 1_000)
@@ -114,7 +114,7 @@ describe('a card', () => {
     expect([await balance(id), (await ledger(id)).length]).toEqual([500, 4])
   })
 
-  test('a card moves by whole amounts above zero only: another sign would make money', async () => {
+  test('rejects amounts that are not positive integers for holds, releases and refunds', async () => {
     await using app = await testApp()
     const { issue, hold, release, refund, balance, ledger } = await cardsIn(app)
     const { id } = await issue(500)
@@ -125,7 +125,7 @@ describe('a card', () => {
     expect([await balance(id), (await ledger(id)).length]).toEqual([400, 2])
   })
 
-  test('a card is found by its id among others, in the order of ids; unknown ids are passed over', async () => {
+  test('finds gift cards by ids, in the order of ids, and skips unknown ids', async () => {
     await using app = await testApp()
     const { issue } = await cardsIn(app)
     const ids = [(await issue(1)).id, (await issue(2)).id, (await issue(3)).id]
@@ -201,7 +201,7 @@ function explanations(cards: readonly ModelCard[], ops: readonly { op: Op; succe
   })
 }
 
-test('whatever is held, released, refunded and disabled at once happens as if one after the other, and the ledger adds up', async () => {
+test('applies parallel holds, releases, refunds and status changes as if in sequence, and the ledger adds up', async () => {
   await using app = await testApp()
   const api = await cardsIn(app)
   let programs = 0

@@ -12,8 +12,8 @@ setDefaultTimeout(longTestMs)
 
 const now = '2026-01-06T12:00:00.000Z'
 
-describe('issuing', () => {
-  test('issuing a gift card answers the whole card with its code, which the list does not show and the database does not hold', async () => {
+describe('issuing a gift card', () => {
+  test('returns the code of a new gift card, which neither the list nor the database contains', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
     const customer = await signUpCustomer(
@@ -58,7 +58,7 @@ describe('issuing', () => {
     expect(JSON.stringify([trail, app.logged])).not.toContain(code)
   })
 
-  test('issuing a gift card needs no more than an amount: then the card never expires and is whoever has the code’s', async () => {
+  test('issues a gift card from an amount alone, without expiry and for any customer', async () => {
     await using app = await testApp()
     const { shop, token } = await shopIn(app, { currency: 'KWD', country: 'KW' })
     const amount = { amount: 1, currency: 'KWD' }
@@ -68,7 +68,7 @@ describe('issuing', () => {
     expect(found?.id).toBe(made.body.id)
   })
 
-  test('issuing a gift card gives every card a code of its own', async () => {
+  test('gives every new gift card a different code', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const codes = new Set<string>()
@@ -76,7 +76,7 @@ describe('issuing', () => {
     expect(codes.size).toBe(20)
   })
 
-  test('issuing a gift card under a key happens once, and its replay shows the same code again though no row holds it', async () => {
+  test('issues a gift card once per idempotency key, and replays the code although no row stores it', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const key = { 'idempotency-key': 'k' }
@@ -91,7 +91,7 @@ describe('issuing', () => {
     expect(JSON.stringify(await app.deps.db.read.select().from(idempotencyKeys))).not.toContain(first.body.code)
   })
 
-  test('two cards never share a code: were one drawn twice, the second is refused and leaves nothing', async () => {
+  test('rejects a second gift card with the same code hash in a shop, and binds a code hash to its shop', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const { code } = (await post('/giftcard', { amount: usd(100) })).body
@@ -106,7 +106,7 @@ describe('issuing', () => {
     expect(await findUsableCard(app.deps, { shopId: elsewhere.shop.id, code, currency: 'USD', customerId: undefined })).toBeUndefined()
   })
 
-  test('each field that breaks its rule is named, what was sent is not repeated, and no card is made', async () => {
+  test('rejects an invalid gift card field with 400, naming the field but not its value, and creates no card', async () => {
     await using app = await testApp()
     const { post, secretKey } = await shopIn(app)
     const cases: [field: string, body: object][] = [
@@ -140,14 +140,14 @@ describe('issuing', () => {
     expect((await app.call('POST', '/giftcard', { headers: { 'content-type': 'text/plain' }, key: secretKey, raw: 'x' })).status).toBe(415)
   })
 
-  test('issuing a gift card takes the largest amount, and a moment just ahead', async () => {
+  test('accepts the largest gift card amount and an expiry one millisecond ahead', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const body = { amount: usd(100_000_000_000_000), expiresAt: '2026-01-06T12:00:00.001Z' }
     expect((await post('/giftcard', body)).body).toMatchObject({ balance: body.amount, expiresAt: body.expiresAt })
   })
 
-  test('issuing a gift card for a customer whom the shop does not have is 404, another shop’s customer alike', async () => {
+  test("answers 404 alike for a gift card for an unknown customer and for another shop's customer", async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const other = await app.merchant()
@@ -166,7 +166,7 @@ describe('issuing', () => {
     expect(await app.deps.db.read.select().from(giftCardTransactions)).toEqual([])
   })
 
-  test('what is not a field is refused: a balance, a code or a status of the caller’s', async () => {
+  test('rejects unknown gift card fields, such as a balance, code or status from the caller', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const rogues = {
@@ -186,8 +186,8 @@ describe('issuing', () => {
   })
 })
 
-describe('changing', () => {
-  test('changing a gift card disables and enables again; what is left out stays, null clears, and the amounts never change', async () => {
+describe('changing a gift card', () => {
+  test('disables and enables a gift card, keeps omitted fields, clears null fields, and never changes amounts', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const { code, ...made } = (await post('/giftcard', { amount: usd(100), note: 'One', expiresAt: '2026-02-01T00:00:00Z' })).body
@@ -213,7 +213,7 @@ describe('changing', () => {
     expect(trail.map(({ action }) => action).sort()).toEqual([...Array(3).fill('gift_card.changed'), 'gift_card.issued'])
   })
 
-  test('changing a gift card does not touch what is spent meanwhile, and shows when a card is used up or has expired', async () => {
+  test('keeps amounts spent during a change of a gift card, and shows when a card is used up or expired', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
     const { body: made } = await post('/giftcard', { amount: usd(100), expiresAt: '2026-01-06T12:00:05Z' })
@@ -233,7 +233,7 @@ describe('changing', () => {
     expect((await patch(`/giftcard/${made.id}`, { expiresAt: '2026-01-07T00:00:00Z' })).body.expired).toBe(false)
   })
 
-  test('each field that breaks its rule is named, and the card stays as it is', async () => {
+  test('rejects an invalid field in a gift card change, naming the field, and keeps the card unchanged', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const { code: _, ...made } = (await post('/giftcard', { amount: usd(100) })).body
@@ -253,7 +253,7 @@ describe('changing', () => {
     expect((await get('/giftcard')).body.data).toEqual([made])
   })
 
-  test('changing a gift card under a key happens once', async () => {
+  test('changes a gift card once per idempotency key', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const { id } = (await post('/giftcard', { amount: usd(100) })).body
@@ -265,8 +265,8 @@ describe('changing', () => {
   })
 })
 
-describe('the list', () => {
-  test('the list of gift cards is narrowed to those of one customer, who has none of another shop, as CSV too', async () => {
+describe('gift card lists', () => {
+  test('filters the gift card list by customer, also as CSV, and returns none for an unknown customer', async () => {
     await using app = await testApp()
     const { shop, secretKey, post, get } = await shopIn(app)
     const signUp = (email: string) =>
@@ -284,7 +284,7 @@ describe('the list', () => {
     expect((await get('/giftcard?customerId=')).body.total).toBe((await get('/giftcard')).body.total)
   })
 
-  test('the list of gift cards is newest first, in clamped pages; past the end it is empty, and bad parameters are named', async () => {
+  test('lists gift cards newest first in clamped pages, and rejects invalid parameters by name', async () => {
     await using app = await testApp()
     const { post, get } = await shopIn(app)
     expect((await get('/giftcard')).body).toEqual({ data: [], page: 1, limit: 20, total: 0, pages: 0 })
@@ -312,8 +312,8 @@ describe('the list', () => {
   })
 })
 
-describe('who may', () => {
-  test('a merchant and a secret key may issue gift cards; without a credential 401, under a publishable key or as a customer 403, before the body is looked at', async () => {
+describe('access to gift cards', () => {
+  test('allows only merchants and secret keys to manage gift cards: others get 401 or 403 before validation', async () => {
     await using app = await testApp()
     const { shop, secretKey, publishableKey, token, post } = await shopIn(app)
     const { id, last4 } = (await post('/giftcard', { amount: usd(100) })).body
@@ -346,7 +346,7 @@ describe('who may', () => {
     }
   })
 
-  test("another shop's card looks as absent as one that never was, and is not in the list", async () => {
+  test("answers for another shop's gift card exactly as for an unknown one, and does not list it", async () => {
     await using app = await testApp()
     const owner = await shopIn(app)
     const thief = await shopIn(app)

@@ -57,8 +57,8 @@ const codeOf = (outcome: string | AppError) => (outcome instanceof AppError ? ou
 const left = async ({ deps }: TestApp) =>
   (await deps.db.read.select().from(attempts)).filter(({ bucket }) => bucket.startsWith('gift-card:'))
 
-describe('a code', () => {
-  test('a code finds its card however it is typed, and leaves no failed try behind', async () => {
+describe('gift card codes from shoppers', () => {
+  test('finds a gift card by its code in any spelling, and records no failed attempt', async () => {
     await using app = await testApp()
     const { issue, tried } = await shopWithCards(app)
     const { id, code, last4 } = await issue()
@@ -69,7 +69,7 @@ describe('a code', () => {
     expect(await left(app)).toEqual([])
   })
 
-  test('a code is refused alike for every cause', async () => {
+  test('rejects a gift card code with the same error for every cause', async () => {
     await using app = await testApp()
     const { issue, customer, tried, shop } = await shopWithCards(app)
     const elsewhere = await shopWithCards(app)
@@ -108,7 +108,7 @@ describe('a code', () => {
     expect(await tried(anns.code, { cartId: 'cart_3', customerId: ann.id })).toBe(anns.id)
   })
 
-  test('a code works up to the moment at which its card expires, and again once the shop has moved that or enabled it', async () => {
+  test('accepts a code until its card expires, and again after the shop extends or enables the card', async () => {
     await using app = await testApp()
     const { issue, tried, shop } = await shopWithCards(app)
     const { id, code } = await issue({ expiresAt: app.clock.now() + second })
@@ -125,7 +125,7 @@ describe('a code', () => {
     expect(await tried(code)).toBe(id)
   })
 
-  test('a code is known to every process on the same database', async () => {
+  test('finds a gift card by its code from another process on the same database', async () => {
     await using app = await testApp()
     const { issue, shop } = await shopWithCards(app)
     const { id, code } = await issue()
@@ -139,8 +139,8 @@ describe('a code', () => {
   })
 })
 
-describe('failed tries', () => {
-  test('failed tries are ten a minute for a cart; then even the right code has to wait, and Retry-After says how long', async () => {
+describe('failed attempts with gift card codes', () => {
+  test('allows ten failed codes a minute per cart, then rejects even a valid code with Retry-After', async () => {
     await using app = await testApp()
     const { issue, tried } = await shopWithCards(app)
     const { id, code } = await issue()
@@ -160,7 +160,7 @@ describe('failed tries', () => {
     expect(codeOf(await tried(code))).toBe('RATE_LIMITED')
   })
 
-  test('failed tries are ten a minute for a customer, whatever the cart', async () => {
+  test('allows ten failed codes a minute per customer, across carts', async () => {
     await using app = await testApp()
     const { issue, tried } = await shopWithCards(app)
     const { id, code } = await issue()
@@ -172,7 +172,7 @@ describe('failed tries', () => {
     expect(await tried(code, { ...mine, cartId: 'cart_new' })).toBe(id)
   })
 
-  test('failed tries are thirty a minute for an address, and a caller without one, as a secret key, is not counted by it', async () => {
+  test('allows thirty failed codes a minute per network address, and does not count callers without an address', async () => {
     await using app = await testApp()
     const { issue, tried } = await shopWithCards(app)
     const { id, code } = await issue()
@@ -185,7 +185,7 @@ describe('failed tries', () => {
     expect(await tried(code, { cartId: 'cart_new' })).toBe(id)
   })
 
-  test('failed tries cannot slip under the limit together, and right codes at once are all let through', async () => {
+  test('enforces the limit for parallel failed codes, and accepts parallel valid codes', async () => {
     await using app = await testApp()
     const { issue, tried } = await shopWithCards(app)
     const { id, code } = await issue()
@@ -197,7 +197,7 @@ describe('failed tries', () => {
     expect(outcomes.filter((outcome) => outcome === 'RATE_LIMITED')).toHaveLength(30)
   })
 
-  test('failed tries are kept across processes, and name neither cart, customer nor address', async () => {
+  test('shares failed attempts between processes, and stores no cart, customer or address in clear text', async () => {
     await using app = await testApp()
     const { shop, tried } = await shopWithCards(app)
     for (let nth = 0; nth < 10; nth++) await tried(wrong, { customerId: 'cus_secret' })

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { testApp } from '../../../support/app.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 
-test('a card tells what moved its balance, newest first, and never its code', async () => {
+test("shows a gift card's transactions newest first, and never its code", async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id, code } = await shop.giftCard(5_000)

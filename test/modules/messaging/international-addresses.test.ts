@@ -15,8 +15,8 @@ const normal = 'ann@xn--exmple-cua.de'
 const shownByServer = 'ann@exämple.de'
 const password = 'a password of mine'
 
-describe('an international address', () => {
-  test('is one customer of a shop, whatever its spelling', async () => {
+describe('international mail addresses', () => {
+  test('all spellings of an international address are one customer of a shop', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const shopName = shop.shop.name
@@ -37,7 +37,7 @@ describe('an international address', () => {
     expect(imported.body).toMatchObject({ created: 1, failed: 0 })
   })
 
-  test('is limited as one account: failures of all its spellings count together', async () => {
+  test('failed logins with different spellings of an international address count against one account', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const statuses: number[] = []
@@ -48,7 +48,7 @@ describe('an international address', () => {
     expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
   })
 
-  test('is one merchant and one operator, and may be invited to work in a shop', async () => {
+  test('all spellings of an international address are one merchant and one staff invitation', async () => {
     await using app = await testApp({ SIGNUP_ENABLED: 'true' })
     const shop = await sellingIn(app)
     const invited = ok(await app.call('POST', '/shops/v2/staff', { token: shop.token, body: { email: 'Ж@Пример.рф', role: 'MANAGER' } }))
@@ -64,7 +64,7 @@ describe('an international address', () => {
     for (const email of spellings) expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(200)
   })
 
-  test('of a guest finds their orders, which are theirs once it is proven, and goes with their erasure', async () => {
+  test('orders, proof and erasure of a guest match every spelling of an international address', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
@@ -90,7 +90,7 @@ describe('an international address', () => {
     expect((await app.deps.db.read.select().from(carts)).filter(({ email }) => email !== null)).toEqual([])
   })
 
-  test('has one part in a discount of once a customer', async () => {
+  test('a once-per-customer discount applies once across all spellings of an international address', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const discount = { title: 'Once', code: 'ONCE', kind: 'PERCENT', valueBps: 1_000, perCustomerLimit: 1, status: 'ACTIVE' }
@@ -105,7 +105,7 @@ describe('an international address', () => {
     for (const email of others) expect(await buy(email)).not.toBe(201)
   })
 
-  test('that needs SMTPUTF8 gets mail from a server that offers it; from one that does not, the mail fails and says why', async () => {
+  test('mail that needs SMTPUTF8 is sent by a server that offers it, and fails with the reason otherwise', async () => {
     await using able = await mailServer()
     await using unable = await mailServer({ hideSMTPUTF8: true })
     for (const server of [able, unable]) {

@@ -34,8 +34,8 @@ function expectDocumented(stream: Stream, schema: typeof ShopEvents | typeof Ope
   expect(stream.told.filter((one) => !fits(schema, one))).toEqual([])
 }
 
-describe('what a shop is told', () => {
-  test('a sale is told as it happens: placed, paid, confirmed, and what is left', async () => {
+describe('events of a shop', () => {
+  test('a sale sends the events placed, authorized, paid and confirmed, and the stock that is left', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const stream = await streamIn(app, '/v2/events', { token: shop.token })
@@ -57,7 +57,7 @@ describe('what a shop is told', () => {
     await stream.close()
   })
 
-  test('an order that nobody pays is told to expire, and its stock to come back', async () => {
+  test('an unpaid order sends order.expired and the stock that it releases', async () => {
     await using app = await testApp()
     const shop = await sellingBy(app, {
       create: async () => paymentAnswer('REQUIRES_ACTION'),
@@ -79,7 +79,7 @@ describe('what a shop is told', () => {
     await stream.close()
   })
 
-  test('a refund that puts goods back, stock by hand, and few of a variant are told; and nothing of a person is', async () => {
+  test('refunds with restock and stock changes send events without personal data', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const stream = await streamIn(app, '/v2/events', { token: shop.token })
@@ -109,7 +109,7 @@ describe('what a shop is told', () => {
     await stream.close()
   })
 
-  test('there being few of a variant is told', async () => {
+  test('low stock sends an event', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 3 })
     ok(
@@ -126,7 +126,7 @@ describe('what a shop is told', () => {
     await stream.close()
   })
 
-  test('an import tells how it goes, by rows and bytes, and how it ended; one that is refused as well', async () => {
+  test('an import sends events with rows and bytes at its start and end, also when it is refused', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const stream = await streamIn(app, '/v2/events', { token: shop.token })
@@ -150,7 +150,7 @@ describe('what a shop is told', () => {
     await stream.close()
   })
 
-  test('whoever only sends orders is told of orders alone; readers of all; and strangers get no stream', async () => {
+  test('fulfilment staff get only order events, readers get all, and others get no stream', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const [sender, reader] = [await staffOf(app, shop, 'FULFILMENT'), await staffOf(app, shop, 'READ_ONLY')]
@@ -168,7 +168,7 @@ describe('what a shop is told', () => {
     expect((await streamIn(app, '/admin/events', { token: shop.token })).status).toBe(403)
   })
 
-  test('no shop is ever told of another, whatever happens in both', async () => {
+  test('a shop never gets events of another shop', async () => {
     await using app = await testApp()
     const shops = [await sellingIn(app, { onHand: 500 }), await sellingIn(app, { onHand: 500 }), await sellingIn(app, { onHand: 500 })]
     const ids = shops.map(({ shop, variantId, productId }) => new Set([shop.id, variantId, productId]))
@@ -213,7 +213,7 @@ describe('what a shop is told', () => {
   })
 })
 
-test('everybody in a shop is told when it is another than it was, and nobody of another shop is', async () => {
+test('changes of a shop send events to everyone in the shop and to no other shop', async () => {
   await using app = await testApp()
   const operator = await app.superAdmin()
   const [shop, other] = [await sellingIn(app), await sellingIn(app)]
@@ -246,8 +246,8 @@ test('everybody in a shop is told when it is another than it was, and nobody of 
   for (const one of [again, beside, ofOperators]) await one.close()
 })
 
-describe('what operators are told', () => {
-  test('decisions about KYB, shops that are suspended, jobs that were asked for, and how many orders became sales', async () => {
+describe('events of operators', () => {
+  test('operators get events of KYB, suspended shops, breakers, and a count of confirmed orders', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const stream = await streamIn(app, '/admin/events', { token: operator.token })
@@ -267,7 +267,7 @@ describe('what operators are told', () => {
     await stream.close()
   })
 
-  test('a run of a job that was asked for is told to begin and to end', async () => {
+  test('a requested job run sends the events requested, started and finished', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     await app.deps.jobRunner.begin(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, app.deps) })))
@@ -290,7 +290,7 @@ describe('what operators are told', () => {
   })
 })
 
-test('an import whose process was killed is told to have stopped, once, and one that is under way is not', async () => {
+test('an import whose process was killed is reported as stopped once, and a running one is not', async () => {
   await using app = await testApp()
   const { shop } = await sellingIn(app)
   const note = async (what: string, importId: string, more: object = {}) => {
@@ -311,7 +311,7 @@ test('an import whose process was killed is told to have stopped, once, and one 
   ])
 })
 
-test('every type of the trail of orders has its event in the document', async () => {
+test('every type of order event in the source is in orderEventTypes', async () => {
   const types = new Set<string>()
   for await (const file of new Glob('src/modules/selling/order/**/*.ts').scan('.')) {
     const text = await Bun.file(file).text()
@@ -326,7 +326,7 @@ test('every type of the trail of orders has its event in the document', async ()
   expect([...types].filter((type) => !(orderEventTypes as readonly string[]).includes(type))).toEqual([])
 })
 
-test('a HEAD begins no stream', async () => {
+test('a HEAD request opens no stream', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const request = new Request('http://localhost/v2/events', { method: 'HEAD', headers: { authorization: `Bearer ${shop.token}` } })

@@ -29,7 +29,7 @@ const toAll = (sockets: readonly Socket[]) => {
 }
 const openNow = ({ deps }: TestApp) => deps.live.figures().shop + deps.live.figures().operator
 
-test('hundreds of an address that never read keep nobody else away, are cut off, and leave their places to others', async () => {
+test('hundreds of clients that never read do not delay others, are cut off, and free their slots', async () => {
   await using app = await testApp()
   const [shop, other] = [await sellingIn(app), await sellingIn(app)]
   const operator = await app.superAdmin()
@@ -78,7 +78,7 @@ test('hundreds of an address that never read keep nobody else away, are cut off,
   await reads.close()
 })
 
-test('a suspended shop’s stream ends once, and goes on for those who go on managing the shop', async () => {
+test('the stream of a suspended shop ends once, and can be resumed by its managers', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { token } = await app.superAdmin()
@@ -108,7 +108,7 @@ test('a suspended shop’s stream ends once, and goes on for those who go on man
   await after.close()
 })
 
-test('who goes on from long ago with many streams keeps nobody else waiting: shops take turns, and who has gone has none', async () => {
+test('clients that resume from long ago do not delay another shop, and closed streams cost no reads', async () => {
   await using app = await testApp()
   const [shop, other] = [await sellingIn(app), await sellingIn(app)]
   const first = await streamIn(app, '/v2/events', { key: shop.secretKey })

@@ -37,8 +37,8 @@ const untilOver = async ({ deps }: TestApp, stream: Stream) => {
   return stream.isOver()
 }
 
-describe('a stream goes on where it was', () => {
-  test('behind every single id come exactly the events that followed it, each once', async () => {
+describe('resuming a stream', () => {
+  test('a stream resumed from any event id gets exactly the later events, once each', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const stream = await streamIn(app, path, { token: shop.token })
@@ -63,7 +63,7 @@ describe('a stream goes on where it was', () => {
     expect(orders.length).toBeGreaterThanOrEqual(9)
   })
 
-  test('over the end of the process that told it, however it ended, and past what nobody was there to be told', async () => {
+  test('a stream resumes after a crash of its process and gets the events from before the crash', async () => {
     const database = await testDatabase()
     const first = await testApp({}, { database })
     const shop = await sellingIn(first)
@@ -83,7 +83,7 @@ describe('a stream goes on where it was', () => {
     await database.drop()
   })
 
-  test('whoever goes on from before somebody of their shop had another role is told to read anew, and the others are not', async () => {
+  test('a stream resumed after a role change of its account gets a resync, and streams of other shops do not', async () => {
     await using app = await testApp()
     const [shop, other] = [await sellingIn(app), await sellingIn(app)]
     const who = await staffOf(app, shop, 'MANAGER')
@@ -104,7 +104,7 @@ describe('a stream goes on where it was', () => {
     await theirs.close()
   })
 
-  test('an id that is too old, made up, of another instance, or cut is answered by one resync, and then goes on', async () => {
+  test('an event id that is expired, forged, foreign or truncated gets one resync and then new events', async () => {
     await using app = await testApp()
     await using other = await testApp({ JWT_SECRET: 'another-jwt-secret-0123456789abcdefgh' })
     const [shop, foreign] = [await sellingIn(app), await sellingIn(other)]
@@ -141,7 +141,7 @@ describe('a stream goes on where it was', () => {
     await late.close()
   })
 
-  test('a quiet stream is told where it is by heartbeats, so that an hour counts from when it was left', async () => {
+  test('heartbeats advance the event id of a quiet stream, so it can be resumed an hour after it was left', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const stream = await streamIn(app, path, { key: shop.secretKey })
@@ -161,7 +161,7 @@ describe('a stream goes on where it was', () => {
     await again.close()
   })
 
-  test('what was told an hour ago is removed by and by, and an id of then or before is a resync, not a gap', async () => {
+  test('events older than an hour are deleted, and later events can still be resumed', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const stream = await streamIn(app, path, { key: shop.secretKey })
@@ -187,7 +187,7 @@ describe('a stream goes on where it was', () => {
     expect(left?.groups).toEqual([])
   })
 
-  test.skipIf(engine !== 'postgres')('at another process, which tells of what any of them has done', async () => {
+  test.skipIf(engine !== 'postgres')('streams of another process get the events of all processes and can be moved there', async () => {
     const database = await testDatabase()
     const here = await testApp({}, { database })
     const there = await testApp({}, { database })
@@ -213,7 +213,7 @@ describe('a stream goes on where it was', () => {
     await database.drop()
   })
 
-  test('nothing is lost and nothing comes twice for clients that leave and come back while many buy at once', async () => {
+  test('clients that reconnect during many purchases lose no event and get none twice', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 200 })
     let isBuying = true
@@ -244,8 +244,8 @@ describe('a stream goes on where it was', () => {
   })
 })
 
-describe('a stream ends', () => {
-  test('with its access token, to the second', async () => {
+describe('the end of a stream', () => {
+  test('a stream ends when its access token expires', async () => {
     await using app = await testApp({ ACCESS_TOKEN_SECONDS: '3600' })
     const shop = await sellingIn(app)
     const stream = await streamIn(app, path, { token: shop.token })
@@ -258,7 +258,7 @@ describe('a stream ends', () => {
     expect((await streamIn(app, path, { token: shop.token })).status).toBe(401)
   })
 
-  test('at once when the role changes, the person leaves or the shop is suspended, and within a minute when the session ends', async () => {
+  test('a stream ends when its role changes, its account leaves, its shop is suspended or its session ends', async () => {
     const ways: Record<string, (app: TestApp, shop: Selling, who: Awaited<ReturnType<typeof staffOf>>) => Promise<unknown>> = {
       session: (app, _shop, who) =>
         app.call('DELETE', '/auth/sessions', { token: who.token }).then(async () => {
@@ -287,7 +287,7 @@ describe('a stream ends', () => {
     }
   })
 
-  test('when the secret key is rotated away', async () => {
+  test('a stream ends when its secret key is rotated', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const stream = await streamIn(app, path, { key: shop.secretKey })
@@ -302,7 +302,7 @@ describe('a stream ends', () => {
     expect(await untilOver(app, stream)).toBe(true)
   })
 
-  test('at once when the server is told to stop, which waits for nobody; and it goes on at the next', async () => {
+  test('streams end at once when the server stops, a client that does not read delays nothing, and new ones are 503', async () => {
     const app = await testApp()
     const shop = await sellingIn(app)
     const server = serveTestApp(app)
@@ -322,7 +322,7 @@ describe('a stream ends', () => {
     await app.close()
   })
 
-  test('of whoever does not read once there is too much to be read, and they go on from where they were', async () => {
+  test('a stream whose client does not read is cut off at the limit, and can be resumed without loss', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     await using server = serveTestApp(app)
@@ -354,8 +354,8 @@ describe('a stream ends', () => {
   })
 })
 
-describe('streams are bounded, and cheap', () => {
-  test('20 of an account and 100 of a shop, then 429; 503 for one too many of all; and one that ends makes room', async () => {
+describe('limits and cost of streams', () => {
+  test('the twenty-first stream of a key is 429, and closing one frees its slot', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const streams = await Promise.all(Array.from({ length: 20 }, () => streamIn(app, path, { key: shop.secretKey })))
@@ -404,7 +404,7 @@ describe('streams are bounded, and cheap', () => {
     return { hub, reads, follow }
   }
 
-  test('a thousand who listen cost as many reads of an order as one does, and all are told', async () => {
+  test('a thousand streams cost as many reads per order as one, and all get the same events', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
     const readsOf = async (count: number) => {
@@ -426,7 +426,7 @@ describe('streams are bounded, and cheap', () => {
     expect(await readsOf(1_000)).toBe(one)
   })
 
-  test('nothing is read while nobody listens, nor, on a file, while nothing is written', async () => {
+  test('nothing is read without streams, and on SQLite nothing is read without writes', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { hub, reads, follow } = hubOf(app)
@@ -448,7 +448,7 @@ describe('streams are bounded, and cheap', () => {
     hub.stop()
   })
 
-  test('one too many of a shop is 429 and of all 503, by whichever account', async () => {
+  test('a stream above the limit of a shop is refused, as is one above the limit of all, for any account', async () => {
     await using app = await testApp()
     const { hub, follow } = hubOf(app, { ofAccount: 5, ofShop: 2, ofAll: 3 })
     const first = follow('shop_a', 'one')
@@ -465,7 +465,7 @@ describe('streams are bounded, and cheap', () => {
     expect(() => follow('shop_c', 'five')).toThrow('The server is stopping')
   })
 
-  test('the metrics say how many are open, and how they ended', async () => {
+  test('the metrics count open streams and how streams ended', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const stream = await streamIn(app, path, { key: shop.secretKey })

@@ -17,7 +17,7 @@ const restartMs = 40_000
 /** No sale has as many commits. */
 const commitsMax = 30
 
-test('of every sale there is one mail, wherever the program stopped', async () => {
+test('every sale queues exactly one mail, whichever commit the process crashed after', async () => {
   let isOver = false
   let stops = 0
   for (let stopAfter = 1; !isOver && stopAfter <= commitsMax; stopAfter++) {

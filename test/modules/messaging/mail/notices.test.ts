@@ -25,7 +25,7 @@ async function told(app: TestApp): Promise<[what: string, to: string, shopId: st
     })
 }
 
-test('a merchant hears of a new password, however it came, and of a second factor that goes on or off', async () => {
+test('a merchant gets mail about every new password and about a second factor turned on or off', async () => {
   await using app = await withMail()
   const { id, email, password, token } = await app.merchant()
   const next = 'another long password'
@@ -45,7 +45,7 @@ test('a merchant hears of a new password, however it came, and of a second facto
   expect(await told(app)).toEqual(['password', 'factorOn', 'factorOff', 'password', 'password'].map((what) => [what, email, null]))
 })
 
-test('a reset by mail leaves a second factor on: the next login asks for its code', async () => {
+test('a password reset by mail keeps the second factor on, and the next login requires its code', async () => {
   await using app = await withMail()
   const merchant = await app.merchant()
   const { id, email } = merchant
@@ -62,7 +62,7 @@ test('a reset by mail leaves a second factor on: the next login asks for its cod
   expect(me.body.merchant.secondFactor).toBe(true)
 })
 
-test('a customer hears of a new password, and of a new address at the one before', async () => {
+test('a customer gets mail about a new password, and about a new address at the old one', async () => {
   await using app = await withMail()
   const { shop } = await shopIn(app)
   const { email, password, token } = await customerIn(app, shop)

@@ -40,7 +40,7 @@ async function fill({ deps: { db }, clock }: TestApp, shopId: string, otherId: s
 type Node = { 'Node Type': string; 'Relation Name'?: string; 'Actual Rows': number; 'Rows Removed by Filter'?: number; Plans?: Node[] }
 const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 
-test('statements of quotas seek in their index and read no more than the quota', async () => {
+test('queries of mail quotas use their index and read no more rows than the quota', async () => {
   await using server = await mailServer()
   await using app = await testApp(server.settings)
   const [{ shop }, { shop: other }] = [await app.merchant(), await app.merchant()]

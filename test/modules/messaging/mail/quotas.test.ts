@@ -20,8 +20,8 @@ const about = (app: TestApp, shopId: string | null, key: string, to = `${key}@ex
 const live = (app: TestApp, id: string) => app.deps.db.write((tx) => tx.update(shops).set({ mode: 'LIVE' }).where(eq(shops.id, id)))
 const whys = async (app: TestApp) => (await mailRows(app)).map(({ status, lastError }) => `${status} ${lastError}`)
 
-describe('mail of a shop', () => {
-  test('is delayed once its quota is used up, and leaves as the quota is free again; other shops go on', async () => {
+describe('mail quotas of a shop', () => {
+  test('mail above the quota of a shop is delayed until the quota is free, and other shops are not affected', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, MAIL_PER_SHOP_HOUR: '5', MAIL_PER_SHOP_DAY: '8' })
     const [busy, other] = [await app.merchant(), await app.merchant()]
@@ -55,7 +55,7 @@ describe('mail of a shop', () => {
     expect((await whys(app)).filter((one) => !one.startsWith('SENT'))).toEqual([])
   })
 
-  test('is counted once by several processes and over a restart', async () => {
+  test('several processes and a restart count each mail of a shop once', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, MAIL_PER_SHOP_HOUR: '5' })
     const { shop } = await app.merchant()
@@ -71,7 +71,7 @@ describe('mail of a shop', () => {
     expect((await mailRows(app)).filter(({ status }) => status === 'SENT').map(({ recipient }) => recipient)).toEqual(Array(5).fill(null))
   })
 
-  test('does not leave while the shop is suspended', async () => {
+  test('mail of a suspended shop is not sent', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const { shop } = await app.merchant()
@@ -87,7 +87,7 @@ describe('mail of a shop', () => {
     })
   })
 
-  test('goes to its own staff only while it is in test mode, unless the operator allows more', async () => {
+  test('a shop in test mode sends mail only to its own staff when MAIL_TEST_SHOPS is off', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, MAIL_TEST_SHOPS: 'false' })
     const shop = await sellingIn(app)
@@ -113,7 +113,7 @@ describe('mail of a shop', () => {
   })
 })
 
-test('one mailbox gets so many mails of all shops and no more: those about orders are delayed, those that somebody asked for are refused', async () => {
+test('above the quota of a recipient, order mail is delayed and requested mail is dropped', async () => {
   await using server = await mailServer()
   await using app = await testApp({ ...server.settings, MAIL_PER_RECIPIENT_HOUR: '3' })
   const [one, two] = [await app.merchant(), await app.merchant()]
@@ -134,7 +134,7 @@ test('one mailbox gets so many mails of all shops and no more: those about order
   expect(server.received).toHaveLength(6)
 })
 
-test('password resets arrive whatever else was sent to the address, and those of unknown accounts do not count for it', async () => {
+test('password resets arrive above the quota of a recipient, and those of unknown accounts do not count', async () => {
   await using server = await mailServer()
   await using app = await testApp({ ...server.settings, MAIL_PER_RECIPIENT_HOUR: '3' })
   const [shop, other] = [await sellingIn(app), await sellingIn(app)]
@@ -152,7 +152,7 @@ test('password resets arrive whatever else was sent to the address, and those of
   expect(server.received).toHaveLength(4)
 })
 
-test('a network address may ask for so many mails: the answers stay the same, and what is over is logged and counted', async () => {
+test('mail requested above the quota of a network is dropped, logged and counted, with unchanged responses', async () => {
   await using server = await mailServer()
   await using app = await testApp({ ...server.settings, MAIL_PER_ADDRESS_HOUR: '3' })
   const shop = await sellingIn(app)
@@ -172,11 +172,11 @@ test('a network address may ask for so many mails: the answers stay the same, an
   expect(new Map(app.deps.mailCounts.all()).get('refused')).toBe(3)
 })
 
-describe('bursts, by the default quotas', () => {
+describe('bursts against the default mail quotas', () => {
   const from = (nth: number) => `203.0.113.${nth}`
   const hour = (app: TestApp) => app.clock.advance(hourMs + 60_000)
 
-  test('a shop in test mode that sells to 165 strangers mails none of them', async () => {
+  test('a shop in test mode that sells to 165 strangers sends them no mail', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.limited)
     const shop = await sellingIn(app, { onHand: 1_000 })
@@ -186,7 +186,7 @@ describe('bursts, by the default quotas', () => {
     expect(new Set(await whys(app))).toEqual(new Set(['DROPPED a shop in test mode sends mail to its own staff only']))
   })
 
-  test('one network address has 165 strangers mailed by a shop in live mode: 20 within an hour', async () => {
+  test('a network that signs up 165 addresses at a live shop causes 20 mails in an hour', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.limited)
     const shop = await sellingIn(app)
@@ -210,7 +210,7 @@ describe('bursts, by the default quotas', () => {
     expect((await mailRows(app)).every(({ status }) => status === 'SENT' || status === 'DROPPED')).toBe(true)
   })
 
-  test('159 mails to one mailbox: 20 within an hour and 60 within a day, the rest waits', async () => {
+  test('159 mails to one mailbox are sent as 20 an hour and 60 a day, and the rest waits', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.limited)
     const shop = await sellingIn(app, { onHand: 1_000 })
@@ -226,7 +226,7 @@ describe('bursts, by the default quotas', () => {
     expect((await mailRows(app)).filter(({ status }) => status === 'PENDING')).toHaveLength(99)
   })
 
-  test('159 mails to the mailbox with whose address somebody signed up: 20 within an hour', async () => {
+  test('159 mails to the mailbox of a merchant are limited to 20 an hour', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.limited)
     const shop = await sellingIn(app, { onHand: 1_000 })
@@ -237,7 +237,7 @@ describe('bursts, by the default quotas', () => {
   })
 })
 
-test('a mail that was counted when its process was killed is sent once by the next one, and counted no second time', async () => {
+test('a mail counted before its process was killed is sent once by the next process and not counted again', async () => {
   await using server = await mailServer()
   const settings = { ...server.settings, MAIL_PER_SHOP_HOUR: '1' }
   const app = await testApp(settings)
@@ -265,8 +265,8 @@ test('a mail that was counted when its process was killed is sent once by the ne
   await app.database.drop()
 })
 
-describe('the sender of a mail', () => {
-  test('is the sender name, or the title, with the handle of the shop', async () => {
+describe('the sender name of mail', () => {
+  test('the sender name is the configured name or the title of the shop, with its handle', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await app.merchant()
@@ -283,7 +283,7 @@ describe('the sender of a mail', () => {
     ])
   })
 
-  test('cannot look like a payment processor, a card network or the instance', async () => {
+  test('the sender name cannot look like a payment processor, a card network or the instance', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await app.merchant()

@@ -21,7 +21,7 @@ const day = 24 * 60 * minute
 /** A port that no test is given: that of a server which was closed may be somebody else's by then. */
 const nobodyThere = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example', PUBLIC_URL: 'https://souk.example' }
 
-test('every template arrives whole, in every language, with nothing of a person left behind', async () => {
+test('every template is delivered complete in every language, and its personal data is then removed', async () => {
   await using server = await mailServer()
   await using app = await testApp(server.settings)
   // There is no such order.
@@ -60,7 +60,7 @@ test('every template arrives whole, in every language, with nothing of a person 
   expect(server.connections()).toBeLessThan(server.received.length)
 })
 
-test('a mail under a key is queued once, and one whose write fails never was', async () => {
+test('a mail with the same key is queued once, and a rolled-back write queues none', async () => {
   await using server = await mailServer()
   await using app = await testApp(server.settings)
   await queue(app, 'test', {})
@@ -74,8 +74,8 @@ test('a mail under a key is queued once, and one whose write fails never was', a
   expect(server.received.map(({ to }) => to)).toEqual([['ann@example.com']])
 })
 
-describe('without a mail server', () => {
-  test('nothing is queued, the start says so, and it is counted', async () => {
+describe('souk without a mail server', () => {
+  test('without a mail server, mail is dropped and counted, and the start logs mail.off', async () => {
     await using app = await testApp()
     await queue(app, 'test', {})
     await logMailStatus(app.deps)
@@ -86,7 +86,7 @@ describe('without a mail server', () => {
     await job(app.deps)
   })
 
-  test('what was queued while there was one is not kept for ever', async () => {
+  test('mail queued before the mail server was removed is deleted eventually', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     await queue(app, 'test', {})
@@ -99,7 +99,7 @@ describe('without a mail server', () => {
   })
 })
 
-describe('what a server says', () => {
+describe('SMTP responses', () => {
   const refusing = (at: 'onMailFrom' | 'onRcptTo' | 'onData', code: number) =>
     mailServer({
       ...(at === 'onData'
@@ -125,7 +125,7 @@ describe('what a server says', () => {
     ['onMailFrom', 552, 'FAILED', '552 at MAIL FROM', 1],
     // It closes the connection.
     ['onRcptTo', 421, 'PENDING', '421 at CONN', 0],
-  ] as const)('%s answered %d leaves a mail %s', async (at, code, status, lastError, attempts) => {
+  ] as const)('the SMTP response of %s with %d sets a mail to %s', async (at, code, status, lastError, attempts) => {
     await using server = await refusing(at, code)
     await using app = await testApp(server.settings)
     await queue(app, 'test', {})
@@ -136,7 +136,7 @@ describe('what a server says', () => {
     expect(JSON.stringify([row?.lastError, app.logged])).not.toContain('ann@')
   })
 
-  test('a server that wants to be asked again later is, and the mail arrives', async () => {
+  test('a greylisted mail is retried and arrives', async () => {
     const seen: string[] = []
     await using server = await mailServer({
       onRcptTo({ address }, _session, done) {
@@ -156,7 +156,7 @@ describe('what a server says', () => {
     expect((await rows(app))[0]).toMatchObject({ status: 'SENT', attempts: 3 })
   })
 
-  test('a mail is given up once nobody has any use for it', async () => {
+  test('a mail fails when its lifetime ends', async () => {
     await using server = await refusing('onRcptTo', 450)
     await using app = await testApp(server.settings)
     await queue(app, 'password-reset', {})
@@ -170,8 +170,8 @@ describe('what a server says', () => {
   })
 })
 
-describe('a server that does not work', () => {
-  test('one that is away costs no mail an attempt, is left alone, and is looked at before more is sent', async () => {
+describe('a mail server that fails', () => {
+  test('an unreachable mail server costs no attempts, opens the breaker, and gets all mail when it is back', async () => {
     await using app = await testApp(nobodyThere)
     for (let nth = 0; nth < 20; nth++) await queue(app, 'test', {}, { key: `${nth}` })
     await send(app)
@@ -195,7 +195,7 @@ describe('a server that does not work', () => {
   test.each([
     ['says nothing', () => undefined],
     ['says a little now and then', (socket: import('node:net').Socket) => void setInterval(() => socket.write('2'), 20).unref()],
-  ] as const)('one that %s is cut when its time is over, and the next mail is sent', async (_, talk) => {
+  ] as const)('a mail server that %s is cut off at the time limit, and the mail stays pending', async (_, talk) => {
     using server = await rawMailServer(talk)
     await using app = await testApp(server.settings)
     app.deps.mailLimits.attemptMs = 150
@@ -204,7 +204,7 @@ describe('a server that does not work', () => {
     expect((await rows(app))[0]).toMatchObject({ status: 'PENDING', attempts: 0, lastError: 'silent' })
   })
 
-  test('one that cuts the connection in the middle of a mail may have it: it comes again under the same Message-ID', async () => {
+  test('a mail whose connection breaks after DATA is sent again with the same Message-ID', async () => {
     const ids: (string | undefined)[] = []
     using server = await rawMailServer((socket) => {
       socket.write('220 here\r\n')
@@ -232,7 +232,7 @@ describe('a server that does not work', () => {
     expect(ids[1]).toBe(ids[0])
   })
 
-  test('a mail that its server never answers is tried again as often as others, and does not hold up others for ever', async () => {
+  test('a mail that the server never answers counts an attempt, and other mail is sent meanwhile', async () => {
     await using server = await mailServer({
       onMail: ({ to }) => (to.includes('poison@example.com') ? new Promise(() => undefined) : undefined),
     })
@@ -257,7 +257,7 @@ describe('a server that does not work', () => {
   })
 })
 
-describe('protection on the way', () => {
+describe('transport security of mail', () => {
   const mail: OutgoingMail = {
     messageId: 'mail_1@souk.example',
     from: { name: undefined, address: 'shop@souk.example' },
@@ -282,7 +282,7 @@ describe('protection on the way', () => {
     }
   }
 
-  test('a server elsewhere must offer STARTTLS with a certificate that is good, and nothing is said to it before', async () => {
+  test('a remote mail server must offer STARTTLS with a valid certificate before any mail is sent', async () => {
     await using plain = await mailServer()
     await using able = await mailServer({ disabledCommands: [] })
     expect(await why(plain.url, elsewhere)).toMatch(/^server: (STARTTLS|cannot)/)
@@ -297,7 +297,7 @@ describe('protection on the way', () => {
     expect(await why(`${plain.url}?tls=off`, { isHere: false })).toBe('taken')
   })
 
-  test('smtps is encrypted from the start, and its certificate looked at', async () => {
+  test('smtps uses TLS from the start and verifies the certificate', async () => {
     await using server = await mailServer({ secure: true })
     const url = server.url.replace('smtp:', 'smtps:')
     expect(await why(url, { isHere: false })).toBe('server: the certificate of 127.0.0.1 is not trusted: it is self-signed')
@@ -305,13 +305,13 @@ describe('protection on the way', () => {
     expect(server.received[0]?.secure).toBe(true)
   })
 
-  test('a server on this machine may have a certificate that nobody signed', async () => {
+  test('a mail server on the same machine may have a self-signed certificate', async () => {
     await using server = await mailServer({ disabledCommands: [] })
     expect(await why(server.url, {})).toBe('taken')
     expect(server.received[0]?.secure).toBe(true)
   })
 
-  test('a login that is refused is said so, without the password', async () => {
+  test('a refused SMTP login is reported without the password', async () => {
     await using server = await mailServer({
       authOptional: false,
       allowInsecureAuth: true,
@@ -324,7 +324,7 @@ describe('protection on the way', () => {
   })
 })
 
-describe('lanes', () => {
+describe('lanes of the mail queue', () => {
   const many = async (app: TestApp, shopId: string, count: number) => {
     for (let from = 0; from < count; from += 100)
       await app.deps.db.write(async (tx) => {
@@ -339,7 +339,7 @@ describe('lanes', () => {
       })
   }
 
-  test('a thousand mails of one shop to a slow server hold up neither another shop, nor who waits for a mail of that shop', async () => {
+  test('a thousand mails to a slow server delay neither another shop nor a requested mail of the same shop', async () => {
     const release: (() => void)[] = []
     let open = false
     await using server = await mailServer({ onMail: () => (open ? undefined : new Promise<void>((resolve) => release.push(resolve))) })
@@ -377,7 +377,7 @@ describe('lanes', () => {
     expect(new Set(server.received.map(({ to: [to] }) => to)).size).toBe(200)
   })
 
-  test('what a process had claimed when it was killed is sent by the next one, once its claim has run out', async () => {
+  test('a mail claimed by a killed process is sent by the next one when the claim expires', async () => {
     await using server = await mailServer()
     const app = await testApp(server.settings)
     await queue(app, 'test', {})
@@ -397,7 +397,7 @@ describe('lanes', () => {
   })
 })
 
-test('what is over is forgotten after a month', async () => {
+test('a finished mail is deleted after a month', async () => {
   await using server = await mailServer()
   await using app = await testApp(server.settings)
   await queue(app, 'test', {})
@@ -410,7 +410,7 @@ test('what is over is forgotten after a month', async () => {
   expect((await rows(app)).length).toBe(0)
 })
 
-test('a breaker opens after as many failures as those of processors do, and every template has an end', () => {
+test('the mail breaker opens after five failures, and every template has a lifetime', () => {
   expect(failuresMax).toBe(5)
   for (const { lifeMs } of Object.values(mailTemplates)) expect(lifeMs).toBeGreaterThan(0)
 })

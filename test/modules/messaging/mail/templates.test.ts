@@ -51,7 +51,7 @@ const hostile = fc.oneof(
 )
 const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? []
 
-test('a shop whose name ends with a full stop gets no second one', () => {
+test('a shop name that ends with a full stop does not get a second one', () => {
   for (const language of mailLanguages)
     for (const template of templateNames) {
       const { html, text } = renderMail(template, sampleData('USD')[template], lookWith('Acme Co.', language), links)
@@ -61,7 +61,7 @@ test('a shop whose name ends with a full stop gets no second one', () => {
   expect(text).toContain('Sent on behalf of Acme.')
 })
 
-test('whatever titles, names and numbers hold, no mail has another tag by it, a line more in its subject, or what turns text around', () => {
+test('hostile titles and names cannot add tags, subject lines or bidi characters to a mail', () => {
   fc.assert(
     fc.property(
       hostile,
@@ -89,7 +89,7 @@ test('whatever titles, names and numbers hold, no mail has another tag by it, a 
   )
 })
 
-test('money is told to the last minor unit, in every currency', () => {
+test('amounts in mail are exact to the minor unit in every currency', () => {
   const { money } = phrasebookOf('en', 'US')
   fc.assert(
     fc.property(fc.constantFrom(...currencies), fc.bigInt(0n, 100_000_000_000_000n), (currency, amount) => {
@@ -102,15 +102,15 @@ test('money is told to the last minor unit, in every currency', () => {
   )
 })
 
-test('every language says everything, and each in its own words', () => {
+test('every template has a different subject in every language', () => {
   const said = mailLanguages.map((language) =>
     templateNames.map((template) => renderMail(template, sampleData('USD')[template], lookWith('x', language), links)),
   )
   for (const [at] of templateNames.entries()) expect(new Set(said.map((mails) => mails[at]?.subject)).size).toBe(mailLanguages.length)
 })
 
-describe('addresses', () => {
-  test('are taken as a mail server does, and nothing in them ends a header or a command', () => {
+describe('addresses in mail', () => {
+  test('mail addresses are validated so that none can end a header or an SMTP command', () => {
     for (const good of ['a@b.example', "o'neil+shop@sub.b-c.example", 'A.B@X.EXAMPLE', 'a@localhost'])
       expect([good, isMailAddress(good)]).toEqual([good, true])
     for (const bad of [
@@ -135,7 +135,7 @@ describe('addresses', () => {
     expect(senderOf('The\nSouk <a@b.example>')).toBeUndefined()
   })
 
-  test('lead to the pages that a shop names, else to ours', () => {
+  test('links in mail lead to the pages of the shop, or else to the instance', () => {
     const deps = { config: { publicUrl: 'https://souk.example/', host: '127.0.0.1', port: 3000 }, life: {} } as never
     expect(mailPageUrl(deps, undefined, 'reset', 'T')).toBe('https://souk.example/pages/reset/T')
     const pages = { reset: 'https://shop.example/reset?lang=en#form' }
@@ -147,8 +147,8 @@ describe('addresses', () => {
   })
 })
 
-describe('turns', () => {
-  test('no lane takes the last place while another has none, and none is left alone with nothing', () => {
+describe('selection and outcome of mail attempts', () => {
+  test('no lane takes more than its slots, and something is selected when anything waits', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(5), { maxLength: 40 }), (asking) => {
         const chosen = selectForSlots(
@@ -171,7 +171,7 @@ describe('turns', () => {
     ).toBe(4)
   })
 
-  test('an attempt leaves a mail over, without anybody in it, or waiting with all that it needs, and never past its end', () => {
+  test('an ended mail loses its sealed data; a pending one keeps it and is retried before it expires', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('sent', 'nobody', 'refused', 'later', 'broken', 'server', 'internal'),
@@ -194,7 +194,7 @@ describe('turns', () => {
   })
 })
 
-test('text on a colour can be read, whatever the colour', () => {
+test('the text colour is readable on every background colour', () => {
   const channel = (value: number) => (value / 255 <= 0.03928 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4)
   fc.assert(
     fc.property(fc.nat(255), fc.nat(255), fc.nat(255), (r, g, b) => {

@@ -49,8 +49,8 @@ async function deliverForDays(app: TestApp, days: number): Promise<void> {
   }
 }
 
-describe('a message', () => {
-  test('a message reaches every endpoint of its shop that wants it, signed with its own secret, and nobody else', async () => {
+describe('sending a webhook message', () => {
+  test('a message reaches every subscribed endpoint of its shop, signed with its secret, and no other', async () => {
     await using app = await testApp(loopbackAllowed)
     await using server = receiver()
     const shop = await app.merchant()
@@ -86,7 +86,7 @@ describe('a message', () => {
     expect(message?.status).toBe('DONE')
   })
 
-  test('a message under one key is one message, told once, however often the job runs', async () => {
+  test('a message with the same key is sent once, however often the job runs', async () => {
     await using app = await testApp(loopbackAllowed)
     await using server = receiver()
     const shop = await app.merchant()
@@ -98,7 +98,7 @@ describe('a message', () => {
     expect(server.received).toHaveLength(1)
   })
 
-  test('a message is kept or lost with the write that it tells of', async () => {
+  test('a message is rolled back with its write', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const failed = app.deps.db.write(async (tx) => {
@@ -109,7 +109,7 @@ describe('a message', () => {
     expect(await app.deps.db.read.select().from(outbox)).toEqual([])
   })
 
-  test('a message is handed out once, also when nobody wants it: an endpoint that comes later does not get it', async () => {
+  test('a message is distributed once: an endpoint created later does not get it', async () => {
     await using app = await testApp(loopbackAllowed)
     await using server = receiver()
     const shop = await app.merchant()
@@ -121,7 +121,7 @@ describe('a message', () => {
     expect(server.received.map(({ body }) => JSON.parse(body).data.key)).toEqual(['late'])
   })
 
-  test('a message is one of many: all that wait are handed out and sent in one round', async () => {
+  test('all waiting messages are distributed and sent in one round', async () => {
     await using app = await testApp(loopbackAllowed)
     await using server = receiver()
     const shop = await app.merchant()
@@ -137,8 +137,8 @@ describe('a message', () => {
   })
 })
 
-describe('a delivery that fails', () => {
-  test('a delivery that fails is tried again after its pause and not before, under the same id and with the same body, signed anew', async () => {
+describe('retries of a failed delivery', () => {
+  test('a failed delivery is retried after its pause with the same id and body and a new signature', async () => {
     await using app = await testApp(loopbackAllowed)
     const statuses = [500, 503, 200]
     await using server = receiver(() => new Response('no', { status: statuses.shift() ?? 500 }))
@@ -174,7 +174,7 @@ describe('a delivery that fails', () => {
     for (const received of server.received) expect(await isSigned(received, endpoint.secret)).toBe(true)
   })
 
-  test('a delivery that fails is given up after nine attempts in about a day', async () => {
+  test('a failed delivery is given up after nine attempts in about a day', async () => {
     await using app = await testApp(loopbackAllowed)
     const at: number[] = []
     await using server = receiver(() => {
@@ -222,7 +222,7 @@ describe('a delivery that fails', () => {
     ['nothing', () => new Promise<Response>(() => undefined), { status: 'PENDING', lastStatus: null, lastError: 'timeout' }],
     ['thanks, at length', () => new Response(big), { status: 'DELIVERED', lastStatus: 200, lastError: null }],
     ['202', () => new Response(null, { status: 202 }), { status: 'DELIVERED', lastStatus: 202, lastError: null }],
-  ] as const)('a delivery that fails shows why: the endpoint answered %s', async (_, answer, expected) => {
+  ] as const)('a failed delivery shows the reason when the endpoint responds with %s', async (_, answer, expected) => {
     // Only what never comes is waited for a short time: how long the others take is the machine's.
     const timeoutMs = expected.lastError === 'timeout' ? 300 : 60_000
     const safeFetch: SafeFetch = (url, options) => toLoopback(url, { ...options, timeoutMs })
@@ -239,7 +239,7 @@ describe('a delivery that fails', () => {
     expect(server.received).toHaveLength(1)
   })
 
-  test('a delivery that fails shows why: nobody listened, and the name led inside', async () => {
+  test('a failed delivery shows the reason when the connection failed or the address is internal', async () => {
     const safeFetch = createSafeFetch({ allowedNetworks: ['127.0.0.0/8'], lookup: async () => ['10.0.0.1'] })
     await using app = await testApp(loopbackAllowed, { safeFetch })
     const closed = receiver()
@@ -262,7 +262,7 @@ describe('a delivery that fails', () => {
     expect(JSON.stringify(app.logged)).not.toContain('internal.example')
   })
 
-  test('a delivery that fails because its secret does not open is told to the log, keeps nobody else waiting, and is tried again', async () => {
+  test('a delivery whose secret cannot be opened is logged and retried, and does not block others', async () => {
     await using app = await testApp(loopbackAllowed)
     await using server = receiver()
     const shop = await app.merchant()
@@ -280,7 +280,7 @@ describe('a delivery that fails', () => {
 })
 
 describe('endpoints that hang', () => {
-  test('endpoints that hang hold up no others, nor the next round of the job, and have two deliveries under way at most', async () => {
+  test('a hanging endpoint has at most two deliveries in flight and blocks neither others nor the job', async () => {
     const { calls, safeFetch, urls } = heldFetch()
     await using app = await testApp({}, { safeFetch })
     const shop = await app.merchant()
@@ -308,7 +308,7 @@ describe('endpoints that hang', () => {
     )
   })
 
-  test('endpoints that hang of one shop leave room for the others, though they have more due than anybody looks at in one go', async () => {
+  test('hanging endpoints of one shop leave slots for another shop, even with a backlog above the batch size', async () => {
     const { safeFetch, urls } = heldFetch()
     await using app = await testApp({}, { safeFetch })
     const shop = await app.merchant()
@@ -323,7 +323,7 @@ describe('endpoints that hang', () => {
     expect(urls().filter((url) => url === 'http://other.example/')).toHaveLength(1)
   })
 
-  test('endpoints that hang leave room for the others of their shop, though one alone has more due than anybody looks at in one go', async () => {
+  test('a hanging endpoint leaves slots for others of its shop, even with a backlog above the batch size', async () => {
     const { safeFetch, urls } = heldFetch()
     await using app = await testApp({}, { safeFetch })
     const shop = await app.merchant()
@@ -336,7 +336,7 @@ describe('endpoints that hang', () => {
     expect(urls().sort()).toEqual(['http://hanging.example/', 'http://hanging.example/', 'http://quick.example/'])
   })
 
-  test('endpoints that hang are never more at once than there is room for in all', async () => {
+  test('hanging endpoints never have more deliveries in flight than the total limit', async () => {
     const { safeFetch, calls } = heldFetch()
     await using app = await testApp({}, { safeFetch })
     for (let nth = 0; nth <= slotsMax.all; nth++) {
@@ -349,11 +349,11 @@ describe('endpoints that hang', () => {
   })
 })
 
-describe('a delivery under way', () => {
+describe('a delivery in flight', () => {
   /** Another process on the same database. */
   const another = (app: TestApp, safeFetch: SafeFetch) => createWebhookSender({ ...app.deps, safeFetch })
 
-  test('a delivery under way is left alone by other processes, and sent again by one of them when its own has vanished', async () => {
+  test('a delivery in flight is left alone by other processes until its lease ends, and then sent again', async () => {
     const vanished = heldFetch()
     await using app = await testApp({}, { safeFetch: vanished.safeFetch })
     const shop = await app.merchant()
@@ -374,7 +374,7 @@ describe('a delivery under way', () => {
     expect((await deliveriesOf(app, shop, endpoint))[0]).toMatchObject({ status: 'DELIVERED', attempts: 2 })
   })
 
-  test('a delivery under way that two processes see at once is sent by one', async () => {
+  test('deliveries that several processes find at once are sent once each', async () => {
     await using app = await testApp(loopbackAllowed)
     await using server = receiver()
     const shop = await app.merchant()
@@ -390,7 +390,7 @@ describe('a delivery under way', () => {
     )
   })
 
-  test('a delivery under way that ends late does not undo what a later attempt found, but its success counts', async () => {
+  test('a late failure does not overwrite a later attempt, but a late success counts', async () => {
     for (const late of [500, 200]) {
       const slow = heldFetch()
       await using app = await testApp({}, { safeFetch: slow.safeFetch })
@@ -415,7 +415,7 @@ describe('a delivery under way', () => {
     }
   })
 
-  test('a delivery under way that fails counts against its endpoint, also where others of two processes fail at the same time', async () => {
+  test('concurrent failures in two processes all count against the endpoint', async () => {
     const [mine, others] = [heldFetch(), heldFetch()]
     await using app = await testApp({}, { safeFetch: mine.safeFetch })
     const shop = await app.merchant()
@@ -431,7 +431,7 @@ describe('a delivery under way', () => {
     expect((await app.deps.db.read.select().from(webhookEndpoints)).map(({ failures }) => failures)).toEqual([4])
   })
 
-  test('a delivery under way is waited for when the program stops, and nothing new is begun', async () => {
+  test('stopping waits for deliveries in flight and starts no new ones', async () => {
     const { calls, safeFetch } = heldFetch()
     await using app = await testApp({}, { safeFetch })
     const shop = await app.merchant()
@@ -451,7 +451,7 @@ describe('a delivery under way', () => {
     expect(states.sort()).toEqual(['DELIVERED', 'DELIVERED', 'PENDING'])
   })
 
-  test('a delivery under way whose endpoint is removed is the last one: what was due is given up, and nothing follows', async () => {
+  test('removing an endpoint fails its due deliveries, and nothing more is sent to it', async () => {
     const { calls, safeFetch } = heldFetch()
     await using app = await testApp({}, { safeFetch })
     const shop = await app.merchant()
@@ -469,7 +469,7 @@ describe('a delivery under way', () => {
   })
 })
 
-test('a message to one endpoint costs three writes: handed out, claimed, settled', async () => {
+test('a message to one endpoint costs three writes: distribute, claim, settle', async () => {
   await using app = await testApp(loopbackAllowed)
   await using server = receiver()
   const shop = await app.merchant()
@@ -480,7 +480,7 @@ test('a message to one endpoint costs three writes: handed out, claimed, settled
   expect([app.deps.db.stats.writes - writes, server.received.length]).toEqual([3, 1])
 })
 
-test('a round without anything to do writes nothing and calls nobody', async () => {
+test('a round with nothing to send makes no write and no request', async () => {
   const { calls, safeFetch } = heldFetch()
   await using app = await testApp({}, { safeFetch })
   const shop = await app.merchant()

@@ -24,19 +24,19 @@ import {
 } from '../../../../src/modules/messaging/webhook/domain.ts'
 
 const now = 1_000_000
-test('what was told is kept for thirty days', () => {
+test('messages are kept for thirty days', () => {
   expect(retentionMs).toBe(2_592_000_000)
 })
 
-test('the secret of an endpoint stays bound to its shop and its endpoint', () => {
+test('the seal of a webhook secret contains the shop and the endpoint', () => {
   expect(webhookSecretSeal('shop_1', 'whe_1')).toBe('shop_1/webhook-endpoint/whe_1')
 })
 
 const answered = (status: number) => ({ answered: status, failure: null })
 const cut = { answered: null, failure: gaveWay } as const
 
-describe('after an attempt, a delivery', () => {
-  test('after an attempt, a delivery is done when the answer was one of success, even if the rest of it was lost', () => {
+describe('a delivery after an attempt', () => {
+  test('a delivery is done after a 2xx response, even if the response is cut off', () => {
     for (const status of [200, 204, 299])
       for (const failure of [null, 'answer too large'] as const)
         expect(afterAttempt({ answered: status, failure }, 1, now, 0.5)).toEqual({
@@ -47,7 +47,7 @@ describe('after an attempt, a delivery', () => {
         })
   })
 
-  test('after an attempt, a delivery waits for its next pause after any other answer, and after none, and says which', () => {
+  test('a delivery waits for its next pause after another response or an error, and records it', () => {
     for (const status of [199, 300, 404, 500])
       expect(afterAttempt(answered(status), 1, now, 0.5)).toEqual({
         status: 'PENDING',
@@ -63,13 +63,13 @@ describe('after an attempt, a delivery', () => {
     })
   })
 
-  test('after an attempt, a delivery has failed once the last pause is over, and at once when the receiver says that it is gone', () => {
+  test('a delivery fails after the last pause, and at once after 410', () => {
     const failed = { status: 'FAILED', nextAt: now } as const
     expect(afterAttempt(answered(500), 9, now, 0.5)).toEqual({ ...failed, lastStatus: 500, lastError: 'answered 500' })
     expect(afterAttempt(answered(410), 1, now, 0.5)).toEqual({ ...failed, lastStatus: 410, lastError: 'answered 410' })
   })
 
-  test('after an attempt, a delivery that gave way has had none, and waits for a little', () => {
+  test('an attempt that was aborted for others does not count and is retried soon', () => {
     for (const attempts of [1, 9])
       expect(afterAttempt(cut, attempts, now, 0.5)).toEqual({
         status: 'PENDING',
@@ -80,7 +80,7 @@ describe('after an attempt, a delivery', () => {
       })
   })
 
-  test('pauses for a tenth less to a tenth more, by chance', () => {
+  test('retry pauses vary randomly by ten percent', () => {
     for (const [nth, pause] of retryPausesMs.entries())
       expect([0, 0.25, 1].map((chance) => afterAttempt(answered(500), nth + 1, now, chance).nextAt - now)).toEqual([
         (pause * 9) / 10,
@@ -96,7 +96,7 @@ const afterAll = (outcomes: readonly Outcome[], at = now): Health =>
   outcomes.reduce<Health>((health, outcome) => healthAfter(health, outcome, at, 0.5) ?? health, healthy)
 
 describe('the health of an endpoint', () => {
-  test('the health of an endpoint suffers from any failure in a row, and from the third on it rests for twice as long each time, ten minutes at most', () => {
+  test('from the third failure in a row, an endpoint rests twice as long each time, up to ten minutes', () => {
     const rests = Array.from({ length: 12 }, (_, nth) => afterAll(Array(nth + 1).fill(answered(500))).retryAt)
     expect(rests.map((until) => (until === null ? null : until - now))).toEqual([
       ...[null, null, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000],
@@ -106,7 +106,7 @@ describe('the health of an endpoint', () => {
     expect([0, 1].map((chance) => (healthAfter(tenth, answered(500), now, chance)?.retryAt ?? 0) - now)).toEqual([9 * minute, 11 * minute])
   })
 
-  test('the health of an endpoint is whole again with one success, and remembers since when it was not', () => {
+  test('one success resets the health of an endpoint, and failures keep the time of the first one', () => {
     const timeout = { answered: null, failure: 'timeout' } as const
     const first = healthAfter(healthy, timeout, now, 0.5) ?? healthy
     expect(first).toEqual({ ...healthy, failures: 1, failingSince: now })
@@ -115,11 +115,11 @@ describe('the health of an endpoint', () => {
     expect(healthAfter(fourth ?? healthy, answered(204), now + 8, 0.5)).toEqual(healthy)
   })
 
-  test('the health of an endpoint does not suffer from what is our own fault', () => {
+  test('an internal error does not affect the health of an endpoint', () => {
     expect(healthAfter(healthy, { answered: null, failure: 'internal error' }, now, 0.5)).toBeUndefined()
   })
 
-  test('the health of an endpoint that gave way, however often, is that of one that is not quick: it rests, and never counts as failing', () => {
+  test('aborted attempts make an endpoint rest but never count as failures', () => {
     const slow = afterAll(Array(50).fill(cut))
     expect(slow).toEqual({ ...healthy, failures: 1, retryAt: now + 5_000 })
     expect(healthAfter(slow, answered(200), now, 0.5)).toEqual(healthy)
@@ -127,14 +127,14 @@ describe('the health of an endpoint', () => {
     expect(healthAfter(failing, cut, now + day, 0.5)).toEqual({ ...failing, retryAt: now + day + 40_000 })
   })
 
-  test('the health of an endpoint ends with 410, and stays as it ended', () => {
+  test('an endpoint is disabled by 410 and stays disabled', () => {
     const gone = healthAfter(healthy, answered(410), now, 0.5) ?? healthy
     expect(gone).toMatchObject({ disabledAt: now, disabledReason: 'GONE' })
     for (const late of [500, 410, 200])
       expect(healthAfter(gone, answered(late), now + day, 0.5)).toMatchObject({ disabledAt: now, disabledReason: 'GONE' })
   })
 
-  test('the health of an endpoint ends after five days and twenty attempts without a success, and not after either alone', () => {
+  test('an endpoint is disabled after both five days and twenty attempts without success', () => {
     const failing = (failures: number, ms: number) => healthAfter({ ...healthy, failures, failingSince: now - ms }, answered(500), now, 0.5)
     expect(disabledAfter).toEqual({ ms: 5 * day, failures: 20 })
     expect(failing(19, 5 * day)).toMatchObject({ disabledAt: now, disabledReason: 'FAILING' })
@@ -143,7 +143,7 @@ describe('the health of an endpoint', () => {
   })
 })
 
-describe('room for deliveries', () => {
+describe('slots for deliveries', () => {
   const place = fc.record({ shopId: fc.nat(40).map(String), endpointId: fc.constantFrom('1', '2', '3'), failures: fc.nat(1) })
   // An endpoint belongs to one shop.
   const places = fc
@@ -157,7 +157,7 @@ describe('room for deliveries', () => {
         .map((of) => of.length),
     )
 
-  test('room for deliveries is never taken beyond what a shop, an endpoint and all together may have, and never left when something fits', () => {
+  test('slots never exceed the limits of shop, endpoint and total, and no slot stays free that a delivery fits', () => {
     fc.assert(
       fc.property(places, places, (due, started) => {
         const underWay = selectForSlots(started, [])
@@ -180,7 +180,7 @@ describe('room for deliveries', () => {
     )
   })
 
-  test('room for deliveries is given to a shop that has none as long as any is free', () => {
+  test('a shop without deliveries in flight gets a slot if any is free', () => {
     fc.assert(
       fc.property(places, (started) => {
         const underWay = selectForSlots(started, [])
@@ -191,19 +191,19 @@ describe('room for deliveries', () => {
     )
   })
 
-  test('room for deliveries is left for endpoints that did not fail last time: others take three quarters of it at most', () => {
+  test('failing endpoints get at most three quarters of the slots', () => {
     const failed = Array.from({ length: 100 }, (_, at) => ({ shopId: `${at}`, endpointId: `${at}/1`, failures: 1 }))
     expect(selectForSlots(failed, [])).toHaveLength(48)
   })
 
-  test('room for deliveries is less for a shop the less of it is free: four, three, two, one', () => {
+  test('a shop gets four, three, two or one slots as fewer are free', () => {
     expect(slotsMax).toEqual({ all: 64, shop: 4, endpoint: 2 })
     expect([64, 32, 31, 24, 23, 16, 15, 1, 0].map(slotsPerShop)).toEqual([4, 4, 3, 3, 2, 2, 1, 1, 1])
     const greedy = Array.from({ length: 300 }, (_, at) => ({ shopId: `${at % 20}`, endpointId: `${at % 20}/${at % 60}`, failures: 0 }))
     expect(slotsMax.all - selectForSlots(greedy, []).length).toBeGreaterThanOrEqual(slotsMax.all / 4)
   })
 
-  test('room for deliveries is gone at an endpoint with two under way and at a shop with four', () => {
+  test('an endpoint is full with two deliveries in flight and a shop with four', () => {
     const underWay = [
       { shopId: 'a', endpointId: 'a1' },
       { shopId: 'b', endpointId: 'b1' },
@@ -224,7 +224,7 @@ describe('room for deliveries', () => {
     mayGiveWay: true,
   })
 
-  test('room for deliveries is made by attempts that have lasted: of endpoints that failed, then of shops with many, then the oldest, and not by those that gave way before', () => {
+  test('aborts old attempts in order: failed endpoints, busy shops, oldest; none that was aborted before', () => {
     const old = now - patienceMs
     const young = attempt('a', old + 1, 9)
     const failed = attempt('b', old, 1)

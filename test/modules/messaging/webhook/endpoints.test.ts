@@ -36,7 +36,7 @@ const badUrls = [
 ]
 
 describe('a webhook endpoint', () => {
-  test('a webhook endpoint is registered by a merchant or a secret key, with each event once, and leaves an audit row', async () => {
+  test('a webhook endpoint is created by a merchant or secret key, without duplicate events, and audited', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const events = ['order.refunded', 'order.confirmed', 'order.refunded']
@@ -69,7 +69,7 @@ describe('a webhook endpoint', () => {
     )
   })
 
-  test('a webhook endpoint never shows its secret again, which is sealed in the database', async () => {
+  test('a webhook secret is shown once and sealed in the database', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const { id, secret } = await endpointOf(app, shop, url)
@@ -94,7 +94,7 @@ describe('a webhook endpoint', () => {
     expect(JSON.stringify(app.logged)).not.toContain(secret)
   })
 
-  test('a webhook endpoint is made once for one idempotency key, and the answer is repeated as it was', async () => {
+  test('a repeated idempotency key creates a webhook endpoint once and replays the response', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const again = () =>
@@ -108,7 +108,7 @@ describe('a webhook endpoint', () => {
     expect((await app.call('GET', '/webhook-endpoints', { key: shop.secretKey })).body.total).toBe(1)
   })
 
-  test('a webhook endpoint is gone for good when it is removed: it is not listed, not found, and not removed twice', async () => {
+  test('a removed webhook endpoint is not listed or found, and cannot be removed again', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const { id } = await endpointOf(app, shop, url)
@@ -125,7 +125,7 @@ describe('a webhook endpoint', () => {
     expect(actions.sort()).toEqual(['webhook_endpoint.created', 'webhook_endpoint.removed'])
   })
 
-  test('a webhook endpoint of another shop looks absent, with the same answer as one that never was, and stays', async () => {
+  test('a webhook endpoint of another shop gets the same response as one that does not exist, and stays', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const other = await app.merchant()
@@ -145,7 +145,7 @@ describe('a webhook endpoint', () => {
     expect((await app.call('GET', `/webhook-endpoints/${id}`, { key: shop.secretKey })).status).toBe(200)
   })
 
-  test('a webhook endpoint is one of at most twenty of its shop: the next is refused until one is removed, and other shops are not concerned', async () => {
+  test('a shop has at most twenty webhook endpoints, and removing one allows another', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const body = { url, events: ['order.confirmed'] }
@@ -162,7 +162,7 @@ describe('a webhook endpoint', () => {
     expect([page.body.data.length, page.body.total, page.body.pages]).toEqual([4, 20, 3])
   })
 
-  test('a webhook endpoint is for known events only, and for at least one', async () => {
+  test('a webhook endpoint needs at least one event, and only known ones', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     for (const events of [
@@ -180,7 +180,7 @@ describe('a webhook endpoint', () => {
     }
   })
 
-  test('a webhook endpoint leads to no private address, however that is spelt, to no port of another service, and nowhere but by http and https without credentials', async () => {
+  test('a webhook URL must be http or https without credentials, private addresses or ports of other services', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     for (const address of badUrls) {
@@ -194,7 +194,7 @@ describe('a webhook endpoint', () => {
     expect(await app.deps.db.read.select().from(webhookEndpoints)).toEqual([])
   })
 
-  test('a webhook endpoint may lead into a network that the operator opened, and into no other', async () => {
+  test('a webhook URL may use a network that the operator allows, and no other private one', async () => {
     await using app = await testApp(loopbackAllowed)
     const shop = await app.merchant()
     for (const address of ['http://127.0.0.1:8080/', 'http://localhost/', 'http://[::ffff:127.0.0.1]/'])
@@ -203,14 +203,14 @@ describe('a webhook endpoint', () => {
     expect((await app.call('POST', '/webhook-endpoints', { key: shop.secretKey, body })).status).toBe(400)
   })
 
-  test('a webhook endpoint may lead to a public address and to any name: names are judged when they are called', async () => {
+  test('a webhook URL may be a public address or any name, which is checked when it is called', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     for (const address of ['http://8.8.8.8/', 'https://[2606:4700:4700::1111]:8443/x', 'http://internal.example/', 'HTTPS://Shop.Example'])
       await endpointOf(app, shop, address)
   })
 
-  test('a webhook endpoint is no matter for strangers, customers, or a key that browsers hold', async () => {
+  test('webhook endpoints refuse callers without credentials, customers and publishable keys', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const { id } = await endpointOf(app, shop, url)
@@ -231,8 +231,8 @@ describe('a webhook endpoint', () => {
   })
 })
 
-describe('the deliveries of an endpoint', () => {
-  test('the deliveries of an endpoint are listed newest first, page by page, without what was sent', async () => {
+describe('the deliveries of a webhook endpoint', () => {
+  test('the deliveries of a webhook endpoint are listed newest first in pages, without message bodies', async () => {
     await using app = await testApp(loopbackAllowed)
     await using server = receiver()
     const shop = await app.merchant()

@@ -75,8 +75,8 @@ async function shopsThatHang(
   }
 }
 
-describe('endpoints that hang for ever', () => {
-  test('endpoints that hang for ever, of a dozen shops, hold up no other shop: its messages arrive while all of theirs still hang', async () => {
+describe('webhook endpoints that hang forever', () => {
+  test('hanging endpoints of a dozen shops do not delay the messages of another shop', async () => {
     using hanging = hangingServer()
     await using answering = receiver()
     await using app = await testApp(loopbackAllowed, { safeFetch: patient })
@@ -96,7 +96,7 @@ describe('endpoints that hang for ever', () => {
     await app.deps.webhooks.stop()
   })
 
-  test('endpoints that hang for ever and have every place give one up for each shop that has none, once they have had their time', async () => {
+  test('when hanging endpoints hold every slot, old attempts are aborted for shops that have none', async () => {
     using hanging = hangingServer()
     await using answering = receiver()
     await using app = await testApp(loopbackAllowed, { safeFetch: patient })
@@ -127,7 +127,7 @@ describe('endpoints that hang for ever', () => {
     await app.deps.webhooks.stop()
   })
 
-  test('endpoints that hang for ever leave the other endpoints of their own shop a place', async () => {
+  test('a hanging endpoint leaves slots for the other endpoints of its shop', async () => {
     using hanging = hangingServer()
     await using answering = receiver()
     await using app = await testApp(loopbackAllowed, { safeFetch: patient })
@@ -161,7 +161,7 @@ async function fillBacklog({ deps }: TestApp, { shop }: Shop, endpoint: { id: st
   })
 }
 
-describe('an endpoint that fails again and again', () => {
+describe('a webhook endpoint that keeps failing', () => {
   /** Answers as it is told, and counts. */
   function tellable(status: number) {
     const state = { status, asked: 0 }
@@ -172,7 +172,7 @@ describe('an endpoint that fails again and again', () => {
     return { state, server }
   }
 
-  test('an endpoint that fails again and again is asked by one attempt at a time after a rest, and has its places back with its first success', async () => {
+  test('a failing endpoint gets one attempt after each rest, and all its deliveries after its first success', async () => {
     const { state, server } = tellable(500)
     await using receiving = server
     await using app = await testApp(loopbackAllowed)
@@ -197,7 +197,7 @@ describe('an endpoint that fails again and again', () => {
     expect((await app.call('GET', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).body.failingSince).toBeNull()
   })
 
-  test('an endpoint that fails again and again is asked by one of several processes', async () => {
+  test('a failing endpoint gets one attempt after a rest, from only one of several processes', async () => {
     const { state, server } = tellable(500)
     await using receiving = server
     await using app = await testApp(loopbackAllowed)
@@ -215,7 +215,7 @@ describe('an endpoint that fails again and again', () => {
     }
   })
 
-  test('an endpoint that fails again and again has a bounded backlog: what comes beyond it is not kept for it, and is shown', async () => {
+  test('the backlog of a failing endpoint is bounded, and skipped messages are counted and shown', async () => {
     const { server } = tellable(500)
     await using receiving = server
     await using answering = receiver()
@@ -246,7 +246,7 @@ describe('an endpoint that fails again and again', () => {
     expect(left.filter(({ status }) => status === 'PENDING')).toEqual([])
   })
 
-  test('an endpoint that fails again and again for five days is disabled: it is told, and nothing more is sent to it', async () => {
+  test('an endpoint that fails for five days is disabled, logged and gets nothing more', async () => {
     const { state, server } = tellable(500)
     await using receiving = server
     await using app = await testApp(loopbackAllowed)
@@ -273,7 +273,7 @@ describe('an endpoint that fails again and again', () => {
   })
 })
 
-describe('an endpoint that is slow but answers', () => {
+describe('a slow webhook endpoint', () => {
   /** Answers well, but not before it is let. */
   function slowServer() {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -286,7 +286,7 @@ describe('an endpoint that is slow but answers', () => {
   const endpointSeen = async (app: TestApp, shop: Shop, { id }: { id: string }) =>
     (await app.call('GET', `/webhook-endpoints/${id}`, { key: shop.secretKey })).body
 
-  test('has a bounded backlog once it is behind: further messages are skipped, counted, shown, logged once, and can be resent', async () => {
+  test('the backlog of a slow endpoint is bounded: skipped messages are counted, logged once, and can be resent', async () => {
     const { server, release } = slowServer()
     await using slow = server
     await using quick = receiver()
@@ -326,7 +326,7 @@ describe('an endpoint that is slow but answers', () => {
     expect((await endpointSeen(app, shop, endpoint)).skipped).toBe(16)
   })
 
-  test('gets all of a burst while it keeps up, up to a larger bound', async () => {
+  test('an endpoint that keeps up gets a whole burst, up to a larger limit', async () => {
     const { server, release } = slowServer()
     await using answering = server
     await using app = await testApp(loopbackAllowed, { safeFetch: patient })
@@ -348,7 +348,7 @@ describe('an endpoint that is slow but answers', () => {
   })
 })
 
-test('an endpoint that says 410 is disabled at once: what waited for it is given up, and it stays to be seen until it is removed', async () => {
+test('an endpoint that responds 410 is disabled at once, its deliveries fail, and it is still listed', async () => {
   await using app = await testApp(loopbackAllowed)
   await using gone = receiver(() => new Response(null, { status: 410 }))
   await using other = receiver()
@@ -375,7 +375,7 @@ test('an endpoint that says 410 is disabled at once: what waited for it is given
   expect((await app.call('DELETE', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).status).toBe(204)
 })
 
-test('every endpoint has its turn, also where there are more of them than anybody looks at in one go', async () => {
+test('every endpoint gets its deliveries when there are more endpoints than one batch holds', async () => {
   await using app = await testApp(loopbackAllowed)
   await using server = receiver()
   for (let nth = 0; nth < 24; nth++) {

@@ -9,7 +9,7 @@ setDefaultTimeout(longTestMs)
 
 const monthMs = 30 * 24 * 60 * 60 * 1000
 
-test('what was told a month ago is forgotten, and what is younger, held or still to be sent stays', async () => {
+test('messages are deleted after a month, except held and unsent ones', async () => {
   await using app = await testApp(loopbackAllowed)
   await using server = receiver()
   const { clock } = app
@@ -42,7 +42,7 @@ test('what was told a month ago is forgotten, and what is younger, held or still
   expect(await kept()).toEqual({ messages: ['unsent'], deliveries: 0, endpoints: 1 })
 })
 
-test('a delivery that could not be made in three days is given up, is seen for a month, and then forgotten with its message', async () => {
+test('a delivery that is not made within three days fails, and is deleted with its message a month later', async () => {
   await using app = await testApp(loopbackAllowed)
   await using server = receiver(() => new Response(null, { status: 500 }))
   const shop = await app.merchant()
@@ -64,7 +64,7 @@ test('a delivery that could not be made in three days is given up, is seen for a
   expect(await app.deps.db.read.select().from(outbox)).toEqual([])
 })
 
-test('a month of many deliveries is forgotten in several small writes', async () => {
+test('a month of many deliveries is deleted in several small writes', async () => {
   await using app = await testApp()
   const { clock } = app
   const { db, newId } = app.deps

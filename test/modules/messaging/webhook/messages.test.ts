@@ -50,7 +50,7 @@ async function judgeOf(app: TestApp): Promise<(body: string) => string | undefin
   }
 }
 
-test('the document shows every event, and no other, with a name of its own for what it holds', async () => {
+test('the OpenAPI document has exactly the webhook events, each with a named schema', async () => {
   await using app = await testApp()
   const document: OpenApi = (await app.call('GET', '/docs/json')).body
   expect(Object.keys(document.webhooks).sort()).toEqual([...webhookEvents].sort())
@@ -62,7 +62,7 @@ test('the document shows every event, and no other, with a name of its own for w
   }
 })
 
-test('every event that orders and stock leave in the outbox, of guests and of customers, is as the document says', async () => {
+test('every event that orders and stock write to the outbox matches its documented schema', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 50 })
   const customer = await customerOf(app, shop.shop.name)
@@ -95,7 +95,7 @@ test('every event that orders and stock leave in the outbox, of guests and of cu
   expect([...new Set(messages.map(({ event }) => event))].sort()).toEqual([...webhookEvents].sort())
 })
 
-test('whoever enqueues a message is held to its schema by the compiler', () => {
+test('the compiler checks the data of an enqueued message against its schema', () => {
   const common = { shopId: 'shop_1', key: 'k', held: false }
   const enqueued: Message[] = [
     { ...common, event: 'order.cancelled', data: { orderId: 'order_1', number: 1, reason: null } },
@@ -109,7 +109,7 @@ test('whoever enqueues a message is held to its schema by the compiler', () => {
   expect(enqueued).toHaveLength(4)
 })
 
-test('the judge of messages sees a field that is missing, of another type, or not documented', async () => {
+test('the message validator of these tests finds missing, mistyped and undocumented fields', async () => {
   await using app = await testApp()
   const judge = await judgeOf(app)
   const data = { orderId: 'order_1', number: 1, reason: null }

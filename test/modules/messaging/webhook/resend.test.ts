@@ -21,7 +21,7 @@ setDefaultTimeout(longTestMs)
 const resend = (app: TestApp, shop: Shop, endpointId: string, id: string) =>
   app.call('POST', `/webhook-endpoints/${endpointId}/deliveries/${id}/resend`, { key: shop.secretKey, body: {} })
 
-test('what was delivered is sent once more, byte for byte and under the same webhook-id, and what was given up is tried anew', async () => {
+test('resending a delivered message sends the same body and webhook-id, and its retries start anew', async () => {
   await using app = await testApp(loopbackAllowed)
   let status = 204
   await using server = receiver(() => new Response(null, { status }))
@@ -47,7 +47,7 @@ test('what was delivered is sent once more, byte for byte and under the same web
   expect((await deliveriesOf(app, shop, endpoint))[0]).toMatchObject({ status: 'PENDING', attempts: 1, lastStatus: 500 })
 })
 
-test('one that waits is sent without the wait, also where its endpoint rests; one that is under way is left alone', async () => {
+test('resending a waiting delivery sends it at once, even to a resting endpoint; one in flight is 409', async () => {
   await using app = await testApp(loopbackAllowed)
   await using server = receiver(() => new Response(null, { status: 500 }))
   const shop = await app.merchant()
@@ -78,7 +78,7 @@ test('one that waits is sent without the wait, also where its endpoint rests; on
   expect([refused.status, refused.body.message]).toEqual([409, 'It is being sent just now: look what comes of it'])
 })
 
-test('a disabled endpoint gets nothing, and somebody else’s delivery does not exist', async () => {
+test('resending to a disabled endpoint is 409, and to a delivery of another shop or endpoint 404', async () => {
   await using app = await testApp()
   const [shop, other] = [await app.merchant(), await app.merchant()]
   const { endpointId, id } = await givenUpDelivery(app, shop)
@@ -91,7 +91,7 @@ test('a disabled endpoint gets nothing, and somebody else’s delivery does not 
   expect((await resend(app, shop, endpointId, id)).status).toBe(409)
 })
 
-test('it is sent again also while its shop has much to tell: neither write is run again for the other', async () => {
+test('resending during a large backlog causes no write conflicts', async () => {
   await using app = await testApp(loopbackAllowed)
   // Now and then one fails, so that what is noted of its endpoint is another.
   await using server = receiver(() => new Response(null, { status: server.received.length % 3 === 0 ? 500 : 204 }))

@@ -17,7 +17,7 @@ function fill(database: string): void {
 }
 
 describeProcesses('souk audit export', () => {
-  test('souk audit export prints what a running server has put on record, oldest first, a JSON object a line', async () => {
+  test('souk audit export prints the audit trail of a running server, oldest first, as one JSON object a line', async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     await signUp(server)
@@ -36,7 +36,7 @@ describeProcesses('souk audit export', () => {
     expect(stdout).not.toContain('example.com')
   })
 
-  test('souk audit export prints a trail that no pipe holds to its end, as JSON lines and as CSV, and by days', async () => {
+  test('souk audit export prints a long trail completely through a pipe, as JSON lines, as CSV, and by days', async () => {
     const { dataDir, database } = await servedOnce()
     fill(database)
     const lines = (await souk(['audit', 'export', '--from', '2026-01-01', '--to', '2026-01-01'], dataDir)).stdout.split('\n')
@@ -53,7 +53,7 @@ describeProcesses('souk audit export', () => {
     expect((await souk(['audit', 'export', '--to', '2025-12-31'], dataDir)).stdout).toBe('')
   })
 
-  test('souk audit export ends in peace when nobody reads any further', async () => {
+  test('souk audit export exits 0 when its reader closes the pipe', async () => {
     const { dataDir, database } = await servedOnce()
     fill(database)
     const command = `(${program.map((word) => `"${word}"`).join(' ')} audit export; echo "ended with $?" >&2) | head -n 1`
@@ -67,7 +67,7 @@ describeProcesses('souk audit export', () => {
     expect([JSON.parse(line).subject, ending]).toEqual(['=blog', 'ended with 0\n'])
   })
 
-  test('souk audit export onto a full disk ends with a sentence and status 1', async () => {
+  test('souk audit export to a full disk exits 1 with one sentence', async () => {
     const { dataDir, database } = await servedOnce()
     fill(database)
     const command = `${program.map((word) => `"${word}"`).join(' ')} audit export > /dev/full`
@@ -80,7 +80,7 @@ describeProcesses('souk audit export', () => {
     expect([status, stderr]).toEqual([1, 'The disk is full: standard output. Make room, then run it again\n'])
   })
 
-  test('souk audit export that is stopped says that what it printed ends in the middle', async () => {
+  test('an interrupted souk audit export says that its output is incomplete', async () => {
     const { dataDir, database } = await servedOnce()
     fill(database)
     const child = startCommand(['audit', 'export'], dataDir)
@@ -92,7 +92,7 @@ describeProcesses('souk audit export', () => {
     expect(await Bun.readableStreamToText(child.stderr)).toBe('Stopped: what was printed ends in the middle. Run it again\n')
   })
 
-  test('souk audit export makes nothing where nothing is, and says what it does not understand', async () => {
+  test('souk audit export creates no files without a database, and explains invalid arguments', async () => {
     const dataDir = temporaryDir()
     expect((await souk(['audit', 'export'], dataDir)).stderr).toBe(`${join(dataDir, 'souk.db')} is not there\n`)
     expect(readdirSync(dataDir)).toEqual([])

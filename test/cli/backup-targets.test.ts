@@ -29,8 +29,8 @@ async function backedUp(settings: Record<string, string> = {}) {
   return { ...instance, folder, settings: given, made, name: namesIn(folder)[0] ?? '' }
 }
 
-describeProcesses('backups where the settings put them', () => {
-  test('the machine is lost: out of the bucket and the passphrase alone comes the same shop, with its keys and its documents', async () => {
+describeProcesses('backups at the configured target', () => {
+  test('after the loss of the machine, the bucket and the passphrase restore the shop with keys and documents', async () => {
     await using server = startS3()
     const bucket = Object.fromEntries(Object.entries(server.settings).map(([name, value]) => [name.replace('DOCUMENTS', 'BACKUP'), value]))
     const settings = { ...bucket, BACKUP_PASSPHRASE: passphrase, ...lendingOn, ACCESS_TOKEN_SECONDS: '86400' } as Record<string, string>
@@ -68,7 +68,7 @@ describeProcesses('backups where the settings put them', () => {
     expect(Buffer.from(await document.arrayBuffer()).equals(letter)).toBe(true)
   })
 
-  test('without FILE a backup is made where the settings put it, beside a server, and shown by --list', async () => {
+  test('souk backup without FILE uses the configured target, beside a running server, and --list shows it', async () => {
     const { dataDir, folder, settings, made, name } = await backedUp()
     expect(made.stdout).toStartWith(`Backup ${name} is in ${folder} (`)
     expect(made.stdout).toContain('The keys are not in it')
@@ -83,13 +83,13 @@ describeProcesses('backups where the settings put them', () => {
     expect(server.pid).toBeGreaterThan(0)
   })
 
-  test('flags that belong to a file are refused without one', async () => {
+  test('souk backup refuses the flags of a backup file when no file is given', async () => {
     const { dataDir } = await servedOnce()
     for (const args of [['--force'], ['--with-keys'], ['--list', '--force'], ['--list', 'file.db']])
       expect(await souk(['backup', ...args], dataDir)).toMatchObject({ status: 2, stdout: '' })
   })
 
-  test('a restore by name keeps the database that is there, wants --force for it and a stopped server, and a stale log does not come back', async () => {
+  test('a restore by name keeps the old database, needs --force and a stopped server, and ignores a stale WAL', async () => {
     const { dataDir, database, settings, name, privateKey } = await backedUp()
     withFile(database, (file) => void file.run("UPDATE shops SET title = 'after the backup'"))
     const refused = await souk(['restore', name], dataDir, { settings })
@@ -105,7 +105,7 @@ describeProcesses('backups where the settings put them', () => {
     expect(await privateKeyOf(again, await logIn(again))).toBe(privateKey)
   })
 
-  test('a backup that was changed, cut off, or lost a part is refused, and changes nothing', async () => {
+  test('restoring a backup that is altered, truncated or incomplete is refused and changes nothing', async () => {
     const { dataDir, folder, settings, name, database } = await backedUp()
     const file = join(folder, name, 'souk.db')
     const [whole, record, present] = [readFileSync(file), readFileSync(join(folder, name, 'manifest.json'), 'utf8'), readFileSync(database)]
@@ -131,7 +131,7 @@ describeProcesses('backups where the settings put them', () => {
     }
   })
 
-  test('what is sealed opens under its passphrase alone, which is asked for where the settings have none; what is not stays readable beside it', async () => {
+  test('a sealed backup opens only with its passphrase, which is asked for if not set; plain ones stay readable', async () => {
     const { dataDir, folder, settings, name } = await backedUp()
     const sealing = { ...settings, BACKUP_PASSPHRASE: passphrase }
     expect((await souk(['backup'], dataDir, { settings: sealing })).stdout).toContain('the keys are in it')
@@ -156,7 +156,7 @@ describeProcesses('backups where the settings put them', () => {
     expect((await souk(['restore', sealed, '--force'], dataDir, { settings: sealing })).status).toBe(0)
   })
 
-  test('what is no backup is said to be that, and what belongs to --to is refused without it', async () => {
+  test('souk restore explains when its argument is no backup, and refuses flags of --to without it', async () => {
     const { dataDir, folder, settings, name } = await backedUp()
     const sealed = join(temporaryDir(), 'part')
     writeFileSync(sealed, 'SOUKBAK1 and so on')
@@ -172,7 +172,7 @@ describeProcesses('backups where the settings put them', () => {
     }
   })
 
-  test('kill -9 while a backup is made leaves none that is not whole, and the next one takes its leavings away', async () => {
+  test('kill -9 during a backup leaves only complete backups, and the next one removes the leftovers', async () => {
     const { dataDir, database } = await servedOnce()
     withFile(database, (file) => {
       file.run('CREATE TABLE ballast (bytes)')
@@ -200,7 +200,7 @@ describeProcesses('backups where the settings put them', () => {
     expect([wholeIn(folder).length > 0, leftovers(join(dataDir, 'backups'))]).toEqual([true, []])
   })
 
-  test('kill -9 while a backup is restored leaves the database from before or the one of the backup, and the same command ends it', async () => {
+  test('kill -9 during a restore leaves the old or the new database, and repeating the command completes it', async () => {
     const { dataDir, database, settings, name } = await backedUp()
     withFile(database, (file) => void file.run("UPDATE shops SET title = 'before'"))
     const titleOf = () => withFile(database, (file) => file.query<{ title: string }, []>('SELECT title FROM shops').get()?.title ?? '')

@@ -38,7 +38,7 @@ async function firstBackup(dataDir: string, flags: string[]) {
 }
 
 describeProcesses('souk backup and restore', () => {
-  test('a backup made beside a server under writes is a state that was acknowledged, and comes back whole with its keys', async () => {
+  test('a backup beside a server under writes is an acknowledged state and restores completely with its keys', async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     const { token, privateKey } = await signUp(server)
@@ -73,7 +73,7 @@ describeProcesses('souk backup and restore', () => {
     expect(await privateKeyOf(other, await logIn(other))).toBe(privateKey)
   })
 
-  test('the copy is for its owner alone, holds no keys, and says so', async () => {
+  test('a backup file is readable only by its owner, contains no keys, and the output says so', async () => {
     const { dataDir, file } = await backedUp()
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readdirSync(join(file, '..'))).toEqual(['shop.db'])
@@ -84,7 +84,7 @@ describeProcesses('souk backup and restore', () => {
     expect(again.stdout).toContain('The keys are not in it')
   })
 
-  test('where the key file is missing, the backup says that, and not that the keys are in the settings', async () => {
+  test('when the key file is missing, the backup reports that', async () => {
     const { dataDir, keys } = await servedOnce()
     rmSync(keys)
     const target = join(temporaryDir(), 'copy.db')
@@ -93,7 +93,7 @@ describeProcesses('souk backup and restore', () => {
     expect(stdout).toEndWith(`read without them: ${keys} is missing, so put it back from your copy of the keys.\n`)
   })
 
-  test('the sealed keys give away no key, and open under their passphrase only', async () => {
+  test('sealed keys contain no key in clear text and open only with their passphrase', async () => {
     const { dataDir, file } = await backedUp({ withKeys: true })
     const sealed = readFileSync(`${file}.keys`, 'utf8')
     expect(statSync(`${file}.keys`).mode & 0o777).toBe(0o600)
@@ -110,7 +110,7 @@ describeProcesses('souk backup and restore', () => {
     expect(existsSync(join(elsewhere, 'keys.json'))).toBe(false)
   })
 
-  test('an existing file is replaced with --force only, and never one that the instance lives on', async () => {
+  test('a backup replaces an existing file only with --force, and never a file of the instance', async () => {
     const { dataDir, file, database } = await backedUp()
     const before = readFileSync(file)
     expect(await souk(['backup', file], dataDir)).toEqual({
@@ -130,7 +130,7 @@ describeProcesses('souk backup and restore', () => {
     }
   })
 
-  test('a name that the instance may use later is refused though no such file is there', async () => {
+  test('a backup refuses a name that the instance may use later, even if the file does not exist', async () => {
     const { dataDir } = await backedUp()
     for (const name of ['souk.db-journal', 'rotation.db']) {
       const refused = await souk(['backup', join(dataDir, name), '--force'], dataDir)
@@ -140,7 +140,7 @@ describeProcesses('souk backup and restore', () => {
     }
   })
 
-  test('a copy that cannot take its name is not left behind', async () => {
+  test('a backup that cannot be renamed into place leaves no copy', async () => {
     const { dataDir } = await backedUp()
     const folder = temporaryDir()
     mkdirSync(join(folder, 'shop.db'))
@@ -148,7 +148,7 @@ describeProcesses('souk backup and restore', () => {
     expect(readdirSync(folder)).toEqual(['shop.db'])
   })
 
-  test('a damaged database is not passed on as a backup', async () => {
+  test('a damaged database is not backed up', async () => {
     const { dataDir, file, database } = await backedUp()
     const bytes = readFileSync(database)
     bytes.fill(0xff, 4096 * 20, 4096 * 60)
@@ -161,7 +161,7 @@ describeProcesses('souk backup and restore', () => {
     expect(await souk(['check'], dataDir)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('WRONG database file') })
   })
 
-  test('an unfinished copy of a process that is gone is cleared away', async () => {
+  test('a backup removes the unfinished copy of a process that is gone', async () => {
     const { dataDir, file } = await backedUp()
     const gone = Bun.spawnSync(['true']).pid
     writeFileSync(`${file}.${gone}.tmp`, 'half a copy')
@@ -170,7 +170,7 @@ describeProcesses('souk backup and restore', () => {
     expect(readdirSync(join(file, '..')).sort()).toEqual(['shop.db', `shop.db.${process.pid}.tmp`])
   })
 
-  test('what was written after the backup does not come back out of a stale log', async () => {
+  test('a restore ignores what a stale WAL contains from after the backup', async () => {
     const { dataDir, file, database } = await backedUp()
     await using server = await serve(dataDir)
     const token = await logIn(server)
@@ -192,7 +192,7 @@ describeProcesses('souk backup and restore', () => {
     expect(shopTitle(database)).toBe('a-shop')
   })
 
-  test('the database that was there is kept whole, with what stood in its log', async () => {
+  test('a restore keeps the replaced database with the content of its WAL', async () => {
     const { dataDir, file } = await backedUp()
     await using server = await serve(dataDir)
     await server.call('PATCH', '/shops/v2', { token: await logIn(server), body: { title: 'worth keeping' } })
@@ -205,7 +205,7 @@ describeProcesses('souk backup and restore', () => {
     expect(shopTitle(join(dataDir, 'backups', kept ?? ''))).toBe('worth keeping')
   })
 
-  test('a damaged database gives way to the backup and is kept as it is', async () => {
+  test('a restore replaces a damaged database and keeps it as it is', async () => {
     const { dataDir, file, database } = await backedUp()
     writeFileSync(database, 'no database at all, but somebody may want it')
     expect((await souk(['restore', file, '--force'], dataDir)).status).toBe(0)
@@ -214,7 +214,7 @@ describeProcesses('souk backup and restore', () => {
     expect(shopTitle(database)).toBe('a-shop')
   })
 
-  test('restore is refused while a server runs, or another command has the database open', async () => {
+  test('restore is refused while a server runs or another command has the database open', async () => {
     const { dataDir, file, database } = await backedUp()
     {
       await using server = await serve(dataDir)
@@ -264,7 +264,7 @@ describeProcesses('souk backup and restore', () => {
     expect(readFileSync(database).equals(before)).toBe(true)
   })
 
-  test('restore tells when the keys of the backup are not at hand', async () => {
+  test('restore reports when the keys of the backup are missing', async () => {
     const { file } = await backedUp()
     const elsewhere = temporaryDir()
     const { status, stderr } = await souk(['restore', file], elsewhere)
@@ -273,7 +273,7 @@ describeProcesses('souk backup and restore', () => {
     expect(existsSync(join(elsewhere, 'keys.json'))).toBe(false)
   })
 
-  test('restored keys take the place of others, which are kept', async () => {
+  test('restored keys replace other keys, which are kept', async () => {
     const { file, privateKey } = await backedUp({ withKeys: true })
     const elsewhere = temporaryDir()
     await souk(['setup', '--email', 'a@example.com'], elsewhere, { stdin: 'password-of-root' })
@@ -293,7 +293,7 @@ describeProcesses('souk backup and restore', () => {
     expect(existsSync(file)).toBe(false)
   })
 
-  test('on Postgres backup and restore point to its own tools', async () => {
+  test('on PostgreSQL, backup and restore refer to the tools of PostgreSQL', async () => {
     const settings = {
       DATABASE_URL: 'postgres://souk:hunter2@127.0.0.1:1/none',
       JWT_SECRET: 'j'.repeat(32),

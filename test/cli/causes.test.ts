@@ -57,8 +57,8 @@ afterAll(() => {
   for (const dir of mounted) Bun.spawnSync(['umount', '-l', dir])
 })
 
-describeProcesses('the cause of a refusal', () => {
-  test.skipIf(!canBecomeNobody)('a directory that is closed is not taken for one that is not there', async () => {
+describeProcesses('causes in error messages of commands', () => {
+  test.skipIf(!canBecomeNobody)('a directory without permission is reported as such, not as missing', async () => {
     const { dataDir, database } = await servedOnce()
     chmodSync(dataDir, 0o700)
     for (const args of [
@@ -80,7 +80,7 @@ describeProcesses('the cause of a refusal', () => {
     expect(soukAsNobody(['restore', database, '--force'], own).stderr).toStartWith(`Permission denied: ${database}`)
   })
 
-  test.skipIf(!canBecomeNobody)('files of somebody else in the data directory are named', async () => {
+  test.skipIf(!canBecomeNobody)('files of another user in the data directory are named', async () => {
     for (const name of ['souk.db', 'keys.json']) {
       const { dataDir } = await servedOnce()
       for (const path of [dataDir, join(dataDir, 'souk.db'), join(dataDir, 'keys.json'), join(dataDir, 'lock.db')])
@@ -93,7 +93,7 @@ describeProcesses('the cause of a refusal', () => {
     }
   })
 
-  test.skipIf(!canBecomeNobody)('a port that needs a right is told from one that is taken', () => {
+  test.skipIf(!canBecomeNobody)('a privileged port is reported as such, not as taken', () => {
     const { status, stderr } = soukAsNobody(['serve', '--port', '80'], dirOfNobody())
     expect({ status, stderr: stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{')) }).toEqual({
       status: 1,
@@ -103,7 +103,7 @@ describeProcesses('the cause of a refusal', () => {
     })
   })
 
-  test.skipIf(!canMount)('a disk that is mounted read-only is told from one that is not there', async () => {
+  test.skipIf(!canMount)('a read-only file system is reported as such, not as missing', async () => {
     const dir = smallDisk('size=8m') ?? ''
     const { dataDir } = await servedOnce()
     expect((await souk(['backup', join(dir, 'souk.db')], dataDir)).status).toBe(0)
@@ -118,7 +118,7 @@ describeProcesses('the cause of a refusal', () => {
     expect((await souk(['restore', join(dir, 'souk.db')], temporaryDir())).status).toBe(0)
   })
 
-  test.skipIf(!canMount)('a full disk is named', async () => {
+  test.skipIf(!canMount)('a full disk is named as the cause', async () => {
     const dir = smallDisk('size=64k') ?? ''
     const { dataDir } = await servedOnce()
     const target = join(dir, 'copy.db')
@@ -128,7 +128,7 @@ describeProcesses('the cause of a refusal', () => {
     expect((await souk(['serve'], dir)).stderr).toMatch(new RegExp(`^The disk is full: ${dir}`))
   })
 
-  test('what stands in the way is named: a directory, a file, a circle of links, nothing', async () => {
+  test('an obstacle at a path is named: a directory, a file, a loop of symbolic links, or a missing path', async () => {
     const dir = temporaryDir()
     mkdirSync(join(dir, 'souk.db'))
     expect((await souk(['serve'], dir)).stderr).toBe(`A directory stands where a file is meant: ${join(dir, 'souk.db')}\n`)

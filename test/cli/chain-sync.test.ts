@@ -12,7 +12,7 @@ const stranger = '0x00000000000000000000000000000000000000b1'
 
 describeProcesses('souk chain, beside a running server', () => {
   describeChain('on a node', () => {
-    test('reads what there is, shows how far, exports the registry, and anybody finds by it whether the figures are so', async () => {
+    test('souk chain syncs, shows its progress, exports the registry, and anyone can verify the figures with it', async () => {
       await using chain = await startChain()
       const uids = await chain.attest([
         ...(['A', 'A', 'C', 'C', 'C'] as const).map((schema) => ({ schema, attester: deployer })),
@@ -89,7 +89,7 @@ describeProcesses('souk chain, beside a running server', () => {
       for (const { stdout, stderr } of [status, exported, same, more, other, anew, stale]) expect(stdout + stderr).not.toContain('PLANTED')
     })
 
-    test('Ctrl-C while a node is asked leaves the chain to the next one at once', async () => {
+    test('Ctrl-C during a request to a node releases the chain for the next command at once', async () => {
       await using chain = await startChain()
       await chain.mine(2)
       const dataDir = temporaryDir()

@@ -105,7 +105,7 @@ async function refusal(positionals: string[], flags: Record<string, string>): Pr
 
 describeProcesses('souk chain', () => {
   describeChain('on a node', () => {
-    test('register says what it would do and may cost, does it when told to, and does nothing the second time', async () => {
+    test('souk chain register shows costs in a dry run, registers with --yes, and does nothing the second time', async () => {
       await using anvil = await startAnvil()
       const { contract } = await deployEas(anvil, { schemas: false })
       await anvil.mineAtOnce()
@@ -127,7 +127,7 @@ describeProcesses('souk chain', () => {
       }
     })
 
-    test('attest makes an attestation of each schema that says what the file says, and nothing while it is not told to', async () => {
+    test('souk chain attest attests the content of a file under each schema, and sends nothing without --yes', async () => {
       await using chain = await startChain()
       await chain.mineAtOnce()
       const settings = { CHAINS: JSON.stringify([{ chainId: 31_337, rpc: [chain.url], contract: chain.contract }]) }
@@ -155,7 +155,7 @@ describeProcesses('souk chain', () => {
       }
     })
 
-    test('nothing is signed for a chain that is another, by a key that others may read, or under a schema that is not there', async () => {
+    test('souk chain refuses to sign for another chain, with a readable key file, or under a missing schema', async () => {
       await using anvil = await startAnvil()
       const { contract } = await deployEas(anvil, { schemas: false })
       await anvil.mineAtOnce()
@@ -185,7 +185,7 @@ describeProcesses('souk chain', () => {
       expect(await anvil.block()).toEqual(before)
     })
 
-    test('verify counts from the file and the chain alone what the contract says, and finds a file that was changed', async () => {
+    test('souk chain verify counts the same as the contract from file and chain, and detects an altered file', async () => {
       await using chain = await startChain()
       const first = await chain.attest([
         ...Array.from({ length: 60 }, () => ({ schema: 'B', attester: lender }) as const),

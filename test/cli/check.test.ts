@@ -34,7 +34,7 @@ async function stockedShop() {
 }
 
 describeProcesses('souk check', () => {
-  test('souk check finds no fault with an instance beside which a server runs, and changes nothing', async () => {
+  test('souk check finds no problem beside a running server and changes nothing', async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     await signUp(server)
@@ -43,14 +43,14 @@ describeProcesses('souk check', () => {
     expect(readdirSync(dataDir)).toEqual(before)
   })
 
-  test('souk check makes nothing where nothing is', async () => {
+  test('souk check creates no files where there is no instance', async () => {
     const dataDir = temporaryDir()
     const { status, stderr } = await souk(['check'], dataDir)
     expect({ status, stderr }).toEqual({ status: 1, stderr: `${join(dataDir, 'souk.db')} is not there: nothing to check\n` })
     expect(readdirSync(dataDir)).toEqual([])
   })
 
-  test('souk check tells of a database file of no bytes, and of nothing else', async () => {
+  test('souk check reports an empty database file and nothing else', async () => {
     const { dataDir, database } = await servedOnce()
     writeFileSync(database, '')
     expect(await souk(['check'], dataDir)).toEqual({
@@ -60,7 +60,7 @@ describeProcesses('souk check', () => {
     })
   })
 
-  test('souk check tells of listings that count wrongly, by shop and order', async () => {
+  test('souk check reports wrong listing counts by shop and order', async () => {
     const { dataDir, database } = await shop()
     expect(await souk(['check'], dataDir)).toEqual({ status: 0, stdout: allOk, stderr: '' })
     withFile(database, (file) =>
@@ -71,7 +71,7 @@ describeProcesses('souk check', () => {
     expect(stderr).toMatch(/^WRONG listings\n( {6}Shop shop_\w+, sorted by (newest|price|title): 3 are counted of 2\n){3}$/)
   })
 
-  test('souk check tells of dangling references, secrets that do not open and missing keys', async () => {
+  test('souk check reports dangling references, secrets that cannot be opened and missing keys', async () => {
     const { dataDir, database } = await shop()
     withFile(database, (file) => file.run("UPDATE api_keys SET sealed = sealed || 'AA' WHERE sealed IS NOT NULL"))
     expect(await souk(['check'], dataDir)).toMatchObject({
@@ -93,7 +93,7 @@ describeProcesses('souk check', () => {
     })
   })
 
-  test('souk check tells when the database is behind, and leaves it so', async () => {
+  test('souk check reports an outdated database and does not migrate it', async () => {
     const { dataDir, database } = await shop()
     const tag = withFile(database, (file) => {
       const last = file.query<{ tag: string }, []>('SELECT max(tag) AS tag FROM souk_migrations').get()?.tag ?? ''
@@ -110,7 +110,7 @@ describeProcesses('souk check', () => {
 })
 
 test.skipIf(engine !== 'postgres')(
-  'on Postgres setup, rotate-keys and check work by the settings alone, and check migrates nothing',
+  'on PostgreSQL, setup, rotate-keys and check need only settings, and check does not migrate',
   async () => {
     const { url, dataDir, drop } = await testDatabase()
     const settings = { ...ownSecrets, DATABASE_URL: url }

@@ -69,7 +69,7 @@ async function untilOrders({ hasEnded, end }: ReturnType<typeof demoIn>, file: s
 }
 
 describeProcesses('souk demo', () => {
-  test('souk demo, killed in the middle, goes on where it was, with loans and their documents in no bucket; started once more, it serves at once what is there', async () => {
+  test('souk demo continues after a kill, keeps its documents out of the bucket, and restarts at once when complete', async () => {
     // Of somebody's own settings: the demo keeps its documents to itself.
     await using s3 = startS3()
     const dataDir = temporaryDir()

@@ -56,8 +56,8 @@ async function withDocuments() {
 let made: Promise<{ copy: () => string; id: string }> | undefined
 const allFine = 'ok    documents\n'
 
-describeProcesses('documents and the commands', () => {
-  test('souk check opens every document, and names those that are missing or were changed, and files that belong to none once they are a day old', async () => {
+describeProcesses('documents in backups and checks', () => {
+  test('souk check opens every document and reports missing, altered, and day-old unreferenced files', async () => {
     const { dataDir, database, id } = await withDocuments()
     const [fresh, old] = ['a'.repeat(40), 'b'.repeat(40)].map((name) => join(dataDir, 'documents', name)) as [string, string]
     for (const stray of [fresh, old]) writeFileSync(stray, 'x')
@@ -89,7 +89,7 @@ describeProcesses('documents and the commands', () => {
     ])
   })
 
-  test('a backup takes the documents along, sealed, and a restore brings them back where there was nothing', async () => {
+  test('a backup contains the documents sealed, and a restore recreates them in an empty directory', async () => {
     const { dataDir, database } = await withDocuments()
     const file = join(temporaryDir(), 'shop.db')
     const backup = await souk(['backup', file, '--with-keys'], dataDir, { stdin: 'a passphrase of many words\n' })
@@ -107,7 +107,7 @@ describeProcesses('documents and the commands', () => {
     expect((await souk(['check'], empty)).stdout).toContain(allFine)
   })
 
-  test('a backup in the place of an older one copies only what is new; a restore over another database keeps the documents of both, and tells of those that it lacks', async () => {
+  test('a repeated backup copies only new documents; a restore keeps those of both and reports missing ones', async () => {
     const { dataDir, database, id } = await withDocuments()
     const folder = temporaryDir()
     const file = join(folder, 'shop.db')
@@ -137,7 +137,7 @@ describeProcesses('documents and the commands', () => {
     expect([lacking.status, lacking.stderr.startsWith('A document of it is neither in ')]).toEqual([1, true])
   })
 
-  test('a backup that replaces another looks at its documents again: what is altered there is put there anew, and nothing is that does not open', async () => {
+  test('a repeated backup replaces altered copies of documents, and reports documents that cannot be opened', async () => {
     const { dataDir, database } = await withDocuments()
     const [file, folder] = [join(temporaryDir(), 'shop.db'), join(temporaryDir(), 'copies')]
     const settings = { BACKUP_DIR: folder }
@@ -162,7 +162,7 @@ describeProcesses('documents and the commands', () => {
     for (const one of folders) expect([name, other].map((file) => readFileSync(join(one, file)))).toEqual(good)
   })
 
-  test('a restore brings back a document that the disk has altered, and keeps what was there', async () => {
+  test('a restore replaces a document that was altered on disk and keeps the altered file', async () => {
     const { dataDir, database } = await withDocuments()
     const file = join(temporaryDir(), 'shop.db')
     await souk(['backup', file], dataDir)
@@ -180,7 +180,7 @@ describeProcesses('documents and the commands', () => {
     expect(readFileSync(join(dataDir, 'backups', kept, name)).equals(altered)).toBe(true)
   })
 
-  test('what only the present database names in a bucket is kept beside it by a restore, so that it can be gone back to once the bucket is swept', async () => {
+  test('a restore keeps the bucket documents of the replaced database, so that it can be restored again', async () => {
     await using s3 = startS3()
     const { settings } = s3
     const { dataDir, id } = await withDocuments()
@@ -198,7 +198,7 @@ describeProcesses('documents and the commands', () => {
     expect((await souk(['check'], dataDir, { settings })).stdout).toContain(allFine)
   })
 
-  test('a bucket that does not answer keeps nobody from a backup of the database, which says what it lacks and exits 1', async () => {
+  test('when the bucket does not respond, a backup copies the database, names the missing documents and exits 1', async () => {
     const { dataDir, id } = await withDocuments()
     const file = join(temporaryDir(), 'shop.db')
     const { settings } = await (async () => {
@@ -214,7 +214,7 @@ describeProcesses('documents and the commands', () => {
     expect(readdirSync(`${file}.files`).length).toBe(2)
   })
 
-  test('a data directory may be moved and a backup restored elsewhere; a database whose documents are elsewhere is not served, and the start and souk check say what to do', async () => {
+  test('a moved data directory works; without its documents, the start and souk check refuse with a hint', async () => {
     const { dataDir, database, id } = await withDocuments()
     const file = join(temporaryDir(), 'shop.db')
     await souk(['backup', file], dataDir)
@@ -244,7 +244,7 @@ describeProcesses('documents and the commands', () => {
     expect((await souk(['check'], elsewhere)).stdout).toContain(allFine)
   })
 
-  test('a rotation of keys touches the rows of documents and none of their files, and they open under the new key alone', async () => {
+  test('key rotation changes the rows of documents but no files, and they open with the new key alone', async () => {
     const { dataDir, database } = await withDocuments()
     const sealed = () =>
       withFile(database, (connection) =>
@@ -269,7 +269,7 @@ describeProcesses('documents and the commands', () => {
     expect((await souk(['check'], dataDir)).stdout).toContain(allFine)
   })
 
-  test('documents in a bucket, beside older ones in the data directory, are backed up, restored and checked like those', async () => {
+  test('documents in a bucket and older ones on disk are backed up, restored and checked alike', async () => {
     await using s3 = startS3()
     const { settings } = s3
     const { dataDir, id } = await withDocuments()
@@ -294,7 +294,7 @@ describeProcesses('documents and the commands', () => {
     ])
   })
 
-  test('documents of a bucket that the settings do not name any more are restored from the backup into the data directory', async () => {
+  test('documents of a bucket that is no longer configured are restored into the data directory', async () => {
     await using s3 = startS3()
     const { settings } = s3
     const { dataDir, id } = await withDocuments()
@@ -314,7 +314,7 @@ describeProcesses('documents and the commands', () => {
     expect((await fetch(`${again.url}${pathOf(id, 'lease_agreement')}`, { headers })).status).toBe(200)
   })
 
-  test('a download that breaks off leaves lines of the log and nothing else on standard error', async () => {
+  test('a download that fails on a damaged document writes only log lines to standard error', async () => {
     const { dataDir, database, id } = await withDocuments()
     const largest = namesIn(database).find((name) => statSync(join(dataDir, 'documents', name)).size > 200_000) ?? ''
     const file = join(dataDir, 'documents', largest)
@@ -332,7 +332,7 @@ describeProcesses('documents and the commands', () => {
     expect(lines.filter((line) => !line.startsWith('{"'))).toEqual([])
   })
 
-  test('a backup is refused where the documents of the instance are, by whichever name', async () => {
+  test('a backup into the documents of the instance is refused under any name or link', async () => {
     const { dataDir, database } = await withDocuments()
     const folder = temporaryDir()
     symlinkSync(join(dataDir, 'documents'), join(folder, 'linked.files'))
@@ -347,7 +347,7 @@ describeProcesses('documents and the commands', () => {
     expect((await souk(['check'], dataDir)).stdout).toContain(allFine)
   })
 
-  test('a server that is killed while documents come leaves at most files that belong to none; the application is as its last answer said', async () => {
+  test('a server killed during uploads keeps acknowledged documents and leaves at most unreferenced files', async () => {
     const { dataDir, database, id } = await withDocuments()
     for (const round of [0, 1]) {
       await using server = await serve(dataDir, lendingOn)

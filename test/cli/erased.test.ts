@@ -31,8 +31,8 @@ const nameOf = async (url: string, key: string, id: string) => {
   return ((await answer.json()) as { name?: string }).name
 }
 
-describeProcesses('those who were erased', () => {
-  test('are erased again where the machine was lost and the bucket alone is left, before anybody is let in', async () => {
+describeProcesses('erasures after a restore', () => {
+  test('after a restore from the bucket, erased customers are erased again before requests are served', async () => {
     await using server = startS3()
     const bucket = Object.fromEntries(Object.entries(server.settings).map(([name, value]) => [name.replace('DOCUMENTS', 'BACKUP'), value]))
     const settings = { ...bucket, BACKUP_PASSPHRASE: passphrase } as Record<string, string>
@@ -60,7 +60,7 @@ describeProcesses('those who were erased', () => {
     expect(checked).toMatchObject({ status: 0 })
   })
 
-  test('are erased again where somebody puts an older file in its place by hand; a list that is gone is told and written anew', async () => {
+  test('erased customers are erased again after an older file was put in place; a lost list is rewritten', async () => {
     const dataDir = temporaryDir()
     const [file, older] = [join(dataDir, 'souk.db'), join(dataDir, 'older.db')]
     const database = { url: `file:${file}`, dataDir, drop: async () => {} }

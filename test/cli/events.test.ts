@@ -7,8 +7,8 @@ import { describeProcesses, type Server, serve, signUp } from './souk.ts'
 const path = '/v2/events'
 const product = { title: 'Mug', status: 'ACTIVE', variants: [{ price: { amount: 500, currency: 'USD' }, onHand: 5 }] }
 
-describeProcesses('streams of events', () => {
-  test('go on after kill -9 with what nobody was told, and end at once when the server is told to stop', async () => {
+describeProcesses('event streams of a server process', () => {
+  test('an event stream resumes after kill -9 without loss, and ends at once when the server stops', async () => {
     const dataDir = temporaryDir()
     const first = await serve(dataDir)
     const { token } = await signUp(first)

@@ -28,7 +28,7 @@ function fill(database: string): void {
 const besidesProgress = (stderr: string): string => stderr.replaceAll(/^Exporting: .*\n/gm, '')
 
 describeProcesses('souk export', () => {
-  test('souk export writes a list of a shop whole, on standard output or into a file of its owner, and by days', async () => {
+  test('souk export writes the whole list of a shop to standard output or a private file, also by days', async () => {
     const { dataDir, database } = await servedOnce()
     fill(database)
     const printed = await souk(['export', 'orders', '--shop', 'a-shop'], dataDir)
@@ -54,7 +54,7 @@ describeProcesses('souk export', () => {
     expect(readFileSync(file, 'utf8')).toBe(printed.stdout)
   })
 
-  test('souk export beside a running server gives products that souk import reads back, and an empty list its header', async () => {
+  test('souk export beside a server writes products that souk import reads, and only the header of an empty list', async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     await signUp(server)
@@ -81,7 +81,7 @@ describeProcesses('souk export', () => {
     expect(empty).toStartWith('id,')
   })
 
-  test('the next export in that folder removes what a killed one has written of orders, and what is a day old', async () => {
+  test('the next export in a folder removes the partial file of a killed one and those older than a day', async () => {
     const { dataDir, database } = await servedOnce()
     fill(database)
     const folder = temporaryDir()
@@ -106,7 +106,7 @@ describeProcesses('souk export', () => {
     expect(readdirSync(folder).sort()).toEqual(['customers.csv', fresh])
   })
 
-  test('souk export says what it was not called right for', async () => {
+  test('souk export explains missing and invalid arguments', async () => {
     const { dataDir } = await servedOnce()
     const said = async (...args: string[]) => {
       const { status, stderr, stdout } = await souk(['export', ...args], dataDir)

@@ -6,7 +6,7 @@ import { mmdb } from '../support/mmdb.ts'
 import { describeProcesses, souk } from './souk.ts'
 
 describeProcesses('souk help guard', () => {
-  test('souk help guard says which condition would refuse an address, and exits 1 where one would', async () => {
+  test('souk help guard names the condition that refuses an address, and exits 1 if one does', async () => {
     const dataDir = temporaryDir()
     const file = join(dataDir, 'countries.mmdb')
     writeFileSync(file, mmdb({ '203.0.113.0/24': { country: { iso_code: 'FR' } } }))

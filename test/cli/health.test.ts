@@ -15,7 +15,7 @@ async function answering<T>(answer: (request: Request) => Response | Promise<Res
 }
 const failing = (message: string, status = 503) => Response.json({ statusCode: status, message }, { status })
 
-test('a server that is ready is, whatever is only shown; what is only shown is told', async () => {
+test('a ready server stays ready when an informational check fails, which becomes a note', async () => {
   const checks = [
     { name: 'diskSpace', ok: true },
     { name: 'backupRecent', ok: false },
@@ -33,7 +33,7 @@ test('a server that is ready is, whatever is only shown; what is only shown is t
   )
 })
 
-test('one that is not ready says each check that fails in words, one that is new by its name', async () => {
+test('a server that is not ready lists each failed check in words, and an unknown check by name', async () => {
   await answering(
     () => failing('Not ready: diskSpace, keysAtHand, somethingNew'),
     async (url) =>
@@ -45,7 +45,7 @@ test('one that is not ready says each check that fails in words, one that is new
   )
 })
 
-test('nobody, somebody else, and one who does not answer are told apart, within a bounded time', async () => {
+test('the health check distinguishes no server, another server and no response, within its time limit', async () => {
   const problemOf = async (answer: (request: Request) => Response | Promise<Response>) =>
     answering(answer, async (url) => {
       const { ready, problems } = await checkHealth({ url }, 200)
@@ -67,7 +67,7 @@ test('nobody, somebody else, and one who does not answer are told apart, within 
   expect((await checkHealth({ url: gone })).problems).toEqual([expect.stringContaining('nothing answers there')])
 })
 
-test('it is asked where the settings have it listen, by a name that they allow', async () => {
+test('the health check uses the configured address and an allowed host name', async () => {
   const of = (host: string, ...allowedHosts: string[]) => serverAddressOf({ host, port: 3000, allowedHosts })
   expect(of('127.0.0.1')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
   expect(of('0.0.0.0')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })

@@ -30,7 +30,7 @@ async function withProducts(...rows: string[]) {
 }
 
 describeProcesses('souk import', () => {
-  test('souk import prints notices and errors with the row and the product', async () => {
+  test('souk import prints notices and errors with row and product', async () => {
     const { file, run } = await withProducts()
     writeFileSync(file, lines('Handle,Title,Variant Price,Status,Metafield', 'a,A,5,unlisted,x', 'b,B,"<p>\n</p>",active,', 'c,C,,active,'))
     for (const args of [['--dry-run'], []]) {
@@ -43,7 +43,7 @@ describeProcesses('souk import', () => {
     }
   })
 
-  test('souk import says what becomes of stock, tracking and variants that the file does not name, before and after', async () => {
+  test('souk import reports before and after what happens to stock, tracking and unnamed variants', async () => {
     const { database, file, run } = await withProducts('tee,Tee,Size,S,10,shopify,5', 'tee,,,M,11,shopify,6')
     const first = await run()
     expect([first.status, first.stdout]).toEqual([
@@ -72,7 +72,7 @@ describeProcesses('souk import', () => {
     expect(help).toContain('--stock')
     expect(help).toMatch(/--overwrite changes neither how many\s+there are nor whether they are counted, unless --stock is given/)
   })
-  test('souk import names the file that is not there, or is none', async () => {
+  test('souk import names a file that is missing or is a directory', async () => {
     const { dataDir } = await servedOnce()
     const missing = join(dataDir, 'nothing.csv')
     expect((await souk(['import', missing, '--shop', 'a-shop'], dataDir)).stderr).toContain(`${missing} is not there`)
@@ -89,7 +89,7 @@ describeProcesses('souk import', () => {
     expect((await run('--currency', 'usd')).status).toBe(0)
   })
 
-  test('Ctrl-C ends souk import with exit status 130 and a word about what was done; run again, it goes on', async () => {
+  test('Ctrl-C ends souk import with status 130 and a summary, and running it again continues', async () => {
     const all = 1_200
     const { dataDir, database, file, run } = await withProducts(...Array.from({ length: all }, (_, nth) => `p-${nth},P ${nth},Size,S,1,,`))
     const child = startCommand(['import', file, '--shop', 'a-shop'], dataDir)

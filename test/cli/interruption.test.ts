@@ -54,8 +54,8 @@ async function interrupt(args: readonly string[], dataDir: string, begun: (pid: 
   return { status, stdout: await new Response(child.stdout).text(), stderr: await new Response(child.stderr).text() }
 }
 
-describeProcesses('a command that is interrupted', () => {
-  test('a backup and a restore leave nothing half-made and say so', async () => {
+describeProcesses('interrupted commands', () => {
+  test('an interrupted backup or restore leaves no partial files and says so', async () => {
     const { dataDir, database } = await largeDatabase()
     const target = temporaryDir()
     const copying = (dir: string) => () => readdirSync(dir).some((name) => name.endsWith('.tmp'))
@@ -75,7 +75,7 @@ describeProcesses('a command that is interrupted', () => {
     expect((await souk(['restore', database], target)).status).toBe(0)
   })
 
-  test('what a killed command has left is removed by the next one, and by the next start', async () => {
+  test('the next command and the next start remove the leftovers of a killed command', async () => {
     const { dataDir } = await largeDatabase()
     const target = temporaryDir()
     const remains = (dir: string) => readdirSync(dir).filter((name) => name.includes('.tmp'))
@@ -104,13 +104,13 @@ describeProcesses('a command that is interrupted', () => {
     await server.end('SIGTERM')
   })
 
-  test('a check that is stopped in the middle of the file ends at once', async () => {
+  test('an interrupted souk check ends at once', async () => {
     const { dataDir, database } = await slowToCheck()
     const { status, stderr } = await interrupt(['check'], dataDir, (pid) => hasOpen(pid, database))
     expect({ status, stderr }).toEqual({ status: 130, stderr: expect.stringMatching(/^Stopped[:.] .*[Rr]un it again\n$/) })
   })
 
-  test('a rotation of keys says that it goes on where it was, and it does', async () => {
+  test('an interrupted key rotation says that it will continue, and the next run does', async () => {
     const { dataDir, database, keys } = await servedOnce()
     const before = readFileSync(keys, 'utf8')
     // While somebody else writes nothing is sealed anew.

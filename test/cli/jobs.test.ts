@@ -4,7 +4,7 @@ import { testDatabase } from '../support/database.ts'
 import { describeProcesses, souk } from './souk.ts'
 
 describeProcesses('souk jobs', () => {
-  test('souk jobs prints the last run of every job, and exits 1 where one did not end well', async () => {
+  test('souk jobs prints the last run of every job, and exits 1 if one failed', async () => {
     const database = await testDatabase()
     const app = await testApp({}, { database })
     const { jobRunner } = app.deps

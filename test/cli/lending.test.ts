@@ -37,7 +37,7 @@ async function decidedOnce() {
 }
 
 describeProcesses('souk lending', () => {
-  test('souk lending rules prints the table, and a backtest by it changes nothing', async () => {
+  test('souk lending rules prints the rules, and a backtest changes nothing', async () => {
     const { dataDir, decision } = await decidedOnce()
     const rules = await souk(['lending', 'rules'], temporaryDir())
     expect([rules.status, rules.stderr, JSON.parse(rules.stdout)]).toEqual([0, '', JSON.parse(rulesText(currentRules))])
@@ -77,7 +77,7 @@ Approved for more than the ceiling: 1 → 1
     })
   })
 
-  test('souk lending replay says how many came out as they were, and names each that did not with exit status 1', async () => {
+  test('souk lending replay counts decisions with the same result, and names each different one with status 1', async () => {
     const { dataDir, database, decision } = await decidedOnce()
     expect(await souk(['lending', 'replay'], dataDir)).toEqual({
       status: 0,

@@ -8,8 +8,8 @@ import { describeProcesses, merchantLogin, serve, servedOnce, signUp, souk, with
 const { email } = merchantLogin
 const wanted = { body: { email } }
 
-describeProcesses('souk and its mails', () => {
-  test('a merchant resets their password by the link of the mail, on a server that was told to stop and start meanwhile', async () => {
+describeProcesses('mail of a server process', () => {
+  test('a merchant resets their password by the link in a mail, across a restart of the server', async () => {
     await using mails = await mailServer()
     const dataDir = temporaryDir()
     const settings = { ...mails.settings, PUBLIC_URL: '' }
@@ -32,7 +32,7 @@ describeProcesses('souk and its mails', () => {
     expect(again.log.text()).toContain('/pages/reset/:token')
   })
 
-  test('a mail whose answer a killed server never heard goes again, once, under the same Message-ID', async () => {
+  test('a mail whose response a killed server did not get is sent once more with the same Message-ID', async () => {
     let silent = true
     const begun = Promise.withResolvers<void>()
     const ids: (string | undefined)[] = []
@@ -63,7 +63,7 @@ describeProcesses('souk and its mails', () => {
     expect((await souk(['check'], dataDir)).status).toBe(0)
   })
 
-  test('souk mail says how mails stand, and sends one to try it; without a mail server, or with a bad one, it says so', async () => {
+  test('souk mail reports the state of mail and sends a test, and reports a missing or failing mail server', async () => {
     await using mails = await mailServer()
     const { dataDir } = await servedOnce()
     const { settings } = mails
@@ -88,7 +88,7 @@ describeProcesses('souk and its mails', () => {
       expect((await souk(args, dataDir, { settings })).status).not.toBe(0)
   })
 
-  test('a mail server without a sender, and a URL that is none, stop the start with a sentence', async () => {
+  test('an SMTP_URL without MAIL_FROM stops the start with one sentence and no password', async () => {
     const dataDir = temporaryDir()
     const { status, stderr } = await souk(['serve'], dataDir, { settings: { SMTP_URL: 'smtp://u:p-of-mine@mail.example' } })
     expect([status, stderr.includes('MAIL_FROM must be set when SMTP_URL is'), stderr.includes('p-of-mine')]).toEqual([1, true, false])

@@ -108,7 +108,7 @@ const asInSqlite = (table: string, row: Record<string, unknown>) =>
     }),
   )
 
-onPostgres('every table of the schema is moved to the last character, whatever breaks off in between', async () => {
+onPostgres('souk move copies every table exactly, wherever it is interrupted', async () => {
   const { dataDir, file, tables } = everyTable()
   const before = hashOf(file)
   const target = await emptyPostgres()
@@ -185,7 +185,7 @@ onPostgres('every table of the schema is moved to the last character, whatever b
   await target.drop()
 })
 
-onPostgres('what fails to be read while a piece is under way ends the move, and nothing of that piece is there', async () => {
+onPostgres('a read error within a batch aborts the move and rolls the batch back', async () => {
   const target = await emptyPostgres()
   await withTarget(target.url, { fingerprint: 'a', migrations: postgresMigrations, now: 0 }, async (to) => {
     const piece = { upTo: 1n, rows: 1, sum: 0n, lines: Buffer.from('a\tb\t0\n') }
@@ -198,7 +198,7 @@ onPostgres('what fails to be read while a piece is under way ends the move, and 
   await target.drop()
 })
 
-onPostgres('what was sold goes on being sold: logins, keys and secrets work, the check is clean, and an order can be made', async () => {
+onPostgres('after souk move, logins, keys and secrets work, the check is clean, and an order can be placed', async () => {
   const dataDir = temporaryDir()
   let privateKey = ''
   {
@@ -289,7 +289,7 @@ onPostgres('what was sold goes on being sold: logins, keys and secrets work, the
   await target.drop()
 })
 
-onPostgres('of two who move into one database at once one does, and loses nothing by the other', async () => {
+onPostgres('of two concurrent moves into one database, one succeeds and the other is refused', async () => {
   const { dataDir } = everyTable()
   const other = temporaryDir()
   cpSync(dataDir, other, { recursive: true, preserveTimestamps: true })
@@ -301,7 +301,7 @@ onPostgres('of two who move into one database at once one does, and loses nothin
   await target.drop()
 })
 
-onPostgres('an instance whose move was killed as it let everybody in on the other side is not served, and the move goes on', async () => {
+onPostgres('an instance whose move was killed at its end is not served, and the move can be continued', async () => {
   const { dataDir } = everyTable()
   const target = await emptyPostgres()
   await using client = await connected(target.url)
@@ -334,7 +334,7 @@ onPostgres('an instance whose move was killed as it let everybody in on the othe
   await target.drop()
 })
 
-onPostgres('what PostgreSQL would refuse is named before anything is moved, and so is what is in the way', async () => {
+onPostgres('souk move refuses invalid data and a target that is not empty before it copies anything', async () => {
   const { dataDir, file } = everyTable()
   const target = await emptyPostgres()
   const move = () => souk(['move', '--to', target.url], dataDir, { settings: keys })
@@ -397,7 +397,7 @@ onPostgres('what PostgreSQL would refuse is named before anything is moved, and 
   await target.drop()
 })
 
-onPostgres('a table or a column that only one of the two has is an error, and is not left behind', () => {
+onPostgres('souk move refuses tables or columns that only one of the databases has', () => {
   const table = (name: string, ...columns: string[]) => ({ name, columns, parents: [], rows: 0 })
   const there = (...tables: [string, [string, string][]][]) => new Map(tables.map(([name, columns]) => [name, new Map(columns)]))
   const source = { tables: [table('a', 'id', 'at'), table('b', 'id')] }

@@ -80,8 +80,8 @@ async function troubled(app: TestApp) {
   return { orderId: order.id as string, number: order.number as number, shopName: shop.shop.name }
 }
 
-describe('at 3 a.m.', () => {
-  test('a bundle holds what helps, and no secret and no person; orders are shown and found stuck; nothing of it writes', async () => {
+describe('operator commands', () => {
+  test('a support bundle has no secrets or personal data, stuck orders are found and shown, and nothing is written', async () => {
     const database = await testDatabase()
     const app = await testApp({}, { database, startAt: Date.now() - 30 * 60_000 })
     const { orderId, number, shopName } = await troubled(app)
@@ -164,7 +164,7 @@ function contentOf({ url }: TestDatabase): string | undefined {
   return existsSync(file) ? Bun.SHA256.hash(readFileSync(file), 'hex') : undefined
 }
 
-test('whatever a bundle is made of, its texts lose secrets, e-mail addresses and wallets at every depth', () => {
+test('a support bundle redacts secrets, e-mail addresses and wallets at every depth', () => {
   const told = {
     check: [{ problems: [`0x${'Ab1'.repeat(13)}c is no registered address`] }],
     failed: 'user "ada@example.com" said s3cr3t-s3cr3t',
@@ -177,7 +177,7 @@ test('whatever a bundle is made of, its texts lose secrets, e-mail addresses and
   })
 })
 
-test('of several database servers a bundle shows where they are, and strikes the password and what the query hands over', () => {
+test('a support bundle shows database hosts, and redacts the password and query values of the URL', () => {
   const env = { DATABASE_URL: 'postgresql://souk:PLANTED%2Fword@10.0.0.1:5432,[::1]:5433/shop?sslkey=PLANTED-key', ...testSecrets }
   const config = parseConfig(env)
   expect(settingsOf(config)['DATABASE_URL']).toBe('postgresql://10.0.0.1:5432,[::1]:5433/shop')
@@ -187,7 +187,7 @@ test('of several database servers a bundle shows where they are, and strikes the
     )
 })
 
-test('a bundle waits once for database servers that do not answer, and leaves nothing of one that was broken off', async () => {
+test('a support bundle waits once for silent database servers, and removes leftovers of a killed run', async () => {
   const dataDir = temporaryDir()
   const file = join(dataDir, 'bundle.json')
   // Of a process that is gone, and of one that is there.
@@ -210,7 +210,7 @@ test('a bundle waits once for database servers that do not answer, and leaves no
   expect([existsSync(`${file}.${gone.pid}.tmp`), existsSync(`${file}.${process.pid}.tmp`)]).toEqual([false, true])
 }, 900_000)
 
-test('a bundle takes its name also where a file can have no second one, and never the name of another', () => {
+test('publishNew works without hard links and never overwrites a file', () => {
   const dir = temporaryDir()
   const [made, file] = [join(dir, 'made'), join(dir, 'bundle.json')]
   writeFileSync(made, 'ours', { mode: 0o600 })
@@ -226,7 +226,7 @@ test('a bundle takes its name also where a file can have no second one, and neve
   expect(() => publishNew(made, join(dir, 'other'), full)).toThrow('full')
 })
 
-test('a wrong call is told what is wrong with it, before anything is opened', async () => {
+test('invalid arguments are explained before anything is opened', async () => {
   const values = new Map([['older-than', 'x']])
   const input = { config: () => parseConfig({}), env: {}, switches: new Set<string>(), values }
   await expect(order({ ...input, positionals: ['show', '12'] })).rejects.toThrow('--shop is missing')
@@ -276,8 +276,8 @@ async function systemdAt(socket: string) {
   }
 }
 
-describeProcesses('at 3 a.m., by processes', () => {
-  test('souk health tells a server that is ready by its exit status, and one that is gone; systemd is told of both by the real systemd-notify', async () => {
+describeProcesses('operator commands as processes', () => {
+  test('souk health reports readiness by exit status, and the server notifies systemd', async () => {
     const dataDir = temporaryDir()
     await using systemd = await systemdAt(join(dataDir, 'notify'))
     await using server = await serve(dataDir, { ALLOWED_HOSTS: 'shop.example', ...systemd.settings })
@@ -300,7 +300,7 @@ describeProcesses('at 3 a.m., by processes', () => {
     expect(none).toEqual({ status: 0, stderr: '', stdout: 'No order is unfinished and without a change for 5 minutes.\n' })
   })
 
-  test('a bundle is written where the settings have problems, and where the database is none', async () => {
+  test('a support bundle is written despite invalid settings and a damaged database', async () => {
     const dataDir = temporaryDir()
     writeFileSync(join(dataDir, 'souk.db'), 'this is no database')
     symlinkSync('nowhere', join(dataDir, 'dangling'))

@@ -42,8 +42,8 @@ async function shownBy(dataDir: string, path: string, settings: Record<string, s
   return { status: answer.status, bytes }
 }
 
-describeProcesses('pictures and the commands', () => {
-  test('a picture is in a backup of one command, and is restored with it into an empty directory', async () => {
+describeProcesses('images in backups', () => {
+  test('a backup contains images and restores them into an empty directory', async () => {
     const { dataDir, database, path, picture } = await withPicture()
     const file = join(temporaryDir(), 'all.db')
     expect((await souk(['backup', file], dataDir)).status).toBe(0)
@@ -71,7 +71,7 @@ describeProcesses('pictures and the commands', () => {
     expect(missing.stderr).toContain('store of pictures')
   })
 
-  test('a picture of a bucket is restored into the data directory where the settings name no bucket any more', async () => {
+  test('images of a bucket that is no longer configured are restored into the data directory', async () => {
     await using s3 = startS3()
     const settings = Object.fromEntries(Object.entries(s3.settings).map(([name, value]) => [name.replace('DOCUMENTS', 'MEDIA'), value]))
     const { dataDir, path, picture } = await withPicture(settings)

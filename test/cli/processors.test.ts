@@ -12,7 +12,7 @@ import { describeProcesses, logIn, serve, servedOnce, souk, withFile } from './s
 const asked = (dataDir: string, settings: Record<string, string>) => souk(['processors'], dataDir, { settings })
 
 describeProcesses('souk processors', () => {
-  test('says of each account of the settings whether it works, and why not; it needs no database and makes none', async () => {
+  test('souk processors reports whether each configured account works and why not, without a database', async () => {
     await using stripe = await startStripe()
     await using tap = await startTapServer()
     await using paypal = await startPaypal()
@@ -57,12 +57,12 @@ describeProcesses('souk processors', () => {
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('souk-processors-'))).toEqual([])
   })
 
-  test('without any it says so', async () => {
+  test('souk processors says when no account is configured', async () => {
     const { status, stdout, stderr } = await asked(temporaryDir(), {})
     expect([status, stderr, stdout.startsWith('No account')]).toEqual([0, '', true])
   })
 
-  test('probes the accounts of shops as well, beside a running server, and tells one that cannot be opened', async () => {
+  test('souk processors also tests accounts of shops, beside a server, and reports one that cannot be opened', async () => {
     await using btcpay = await startBtcpayServer()
     const { dataDir } = await servedOnce()
     const settings = { OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' }

@@ -33,7 +33,7 @@ const logOf = (
   blockHash: '0x',
 })
 
-test('what is counted is granted at its time, not revoked and not of oneself, in whatever order the logs come', () => {
+test('counts attestations granted at their time, not revoked and not of oneself, in any order of logs', () => {
   const logs: [log: ChainLog, at: number][] = [
     [logOf('ATTESTED', '0x1', lender, 'B'), 1_000],
     [logOf('ATTESTED', '0x2', lender, 'B'), 1_999],
@@ -57,8 +57,8 @@ test('what is counted is granted at its time, not revoked and not of oneself, in
   expect(createTally(grants).concerns(strangers)).toBe(false)
 })
 
-describeChain('counting again', () => {
-  test('a node that lets few blocks be read at once, with and without saying how many, is read whole', async () => {
+describeChain('recounting a chain', () => {
+  test('a recount reads the whole chain from a node with a limit on block ranges, whatever its error says', async () => {
     await using chain = await startChain()
     for (let block = 0; block < 12; block++) await chain.attest([{ schema: 'B', attester: lender }])
     const known: Grant[] = [{ address: lender, schema: 'B', fromAt: 0, toAt: null }]
@@ -87,7 +87,7 @@ describeChain('counting again', () => {
     }
   })
 
-  test('a last block that no node has yet is an error at once, which says how far the node has come', async () => {
+  test('a recount up to a block that no node has fails at once and names the newest block', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     const target = { chainId: chain.chainId, urls: [proxy.url], contract: chain.contract, startBlock: 0 }

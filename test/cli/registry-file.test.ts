@@ -7,14 +7,14 @@ const grants: Grant[] = [
   { address: '0x00000000000000000000000000000000000000b1', schema: 'C', fromAt: 0, toAt: null },
 ]
 
-test('a registry that is written is read back with its hash, a line a grant', () => {
+test('a written registry file is read back with its hash, one line a grant', () => {
   const text = formatRegistry(grants)
   expect(readRegistry(text)).toEqual({ grants, hash: registryHash(grants) })
   expect(text.split('\n')).toHaveLength(8)
   expect(readRegistry(formatRegistry([]))).toEqual({ grants: [], hash: registryHash([]) })
 })
 
-test('a registry in which anything was changed is refused, and what was put in is not repeated', () => {
+test('an altered registry file is refused without repeating its content', () => {
   const text = formatRegistry(grants)
   for (const [from, to, problem] of [
     ['"to":null', '"to":"2030-01-01T00:00:00.000Z"', 'it was changed'],

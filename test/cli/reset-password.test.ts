@@ -6,7 +6,7 @@ import { describeProcesses, logIn, merchantLogin, serve, signUp, souk, withFile 
 const next = 'a new password, ünïcode '
 
 describeProcesses('souk reset-password', () => {
-  test('souk reset-password gives a merchant a new password beside a running server, ends their sessions at once and is on record', async () => {
+  test('souk reset-password sets a new password beside a running server, ends sessions and is audited', async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     const { token } = await signUp(server)
@@ -29,7 +29,7 @@ describeProcesses('souk reset-password', () => {
     expect(trail).toEqual([{ actor: 'system', same: 1 }])
   })
 
-  test('souk reset-password refuses an address that nobody logs in with, and a password that may not be', async () => {
+  test('souk reset-password refuses an unknown address and an invalid password', async () => {
     const dataDir = temporaryDir()
     await souk(['setup', '--email', 'root@example.com'], dataDir, { stdin: 'password-of-root' })
     const reset = (email: string, stdin: string) => souk(['reset-password', '--email', email], dataDir, { stdin })

@@ -65,7 +65,7 @@ function segmentsSince(store: string): number {
 }
 
 describeProcesses('Shipping the log', () => {
-  test('whoever is killed at whatever it does loses nothing that was shipped, and gets back nothing that was not', async () => {
+  test('a process killed at any moment loses nothing that was shipped, and restores nothing uncommitted', async () => {
     const folder = temporaryDir()
     const store = join(folder, 'store')
     const file = newCounter(folder)
@@ -85,7 +85,7 @@ describeProcesses('Shipping the log', () => {
     expect(shipped).toBeGreaterThan(0)
   })
 
-  test('whoever was killed goes on, once it is started again, with what it had shipped', async () => {
+  test('a killed process that is started again continues with what it had shipped', async () => {
     const folder = temporaryDir()
     const store = join(folder, 'store')
     const file = newCounter(folder)
@@ -97,7 +97,7 @@ describeProcesses('Shipping the log', () => {
     expect(shippedIn(store, 'snapshot').length).toBe(1)
   })
 
-  test('whoever is killed in the midst of many writes goes on, wherever that is, and loses nothing that was shipped', async () => {
+  test('processes killed during many large writes continue and lose nothing that was shipped', async () => {
     const folder = temporaryDir()
     const store = join(folder, 'store')
     const file = newCounter(folder)
@@ -115,7 +115,7 @@ describeProcesses('Shipping the log', () => {
     expect(readdirSync(join(store, 'wal', '00000000')).filter((name) => /^\d/.test(name)).length).toBe(1)
   })
 
-  test('a segment that is missing or damaged is told, and what is before it is restored where that is asked for', async () => {
+  test('a missing or damaged segment is reported, and --until-damage restores what precedes it', async () => {
     const folder = temporaryDir()
     const store = join(folder, 'store')
     const file = newCounter(folder)
@@ -146,7 +146,7 @@ describeProcesses('Shipping the log', () => {
     await expect(restored(folder, store, { untilDamage: true })).rejects.toThrow(/Nothing was restored/)
   })
 
-  test('going back to a moment brings what was committed by then, as far as it was shipped, and nothing later', async () => {
+  test('a restore to a moment has the shipped commits up to it and nothing later', async () => {
     const folder = temporaryDir()
     const store = join(folder, 'store')
     const file = newCounter(folder)
@@ -160,7 +160,7 @@ describeProcesses('Shipping the log', () => {
     await expect(restored(folder, store, { to: 1 })).rejects.toThrow(/reaches from/)
   })
 
-  test('a shop whose disk is gone is there again elsewhere by one command, with its keys, also those of a moment ago', async () => {
+  test('a shop whose disk is lost is restored elsewhere by one command, with its keys and the newest changes', async () => {
     const folder = temporaryDir()
     const [lost, found, store] = ['lost', 'found', 'store'].map((name) => join(folder, name)) as [string, string, string]
     for (const path of [lost, found]) mkdirSync(path, { mode: 0o700 })

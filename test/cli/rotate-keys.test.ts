@@ -65,7 +65,7 @@ async function halfRotated() {
 }
 
 describeProcesses('souk rotate-keys', () => {
-  test('after souk rotate-keys secrets stay readable on the running server, which seals new ones under the new key at once', async () => {
+  test('after souk rotate-keys, a running server reads old secrets and seals new ones with the new key', async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     const { token, privateKey } = await signUp(server)
@@ -95,7 +95,7 @@ describeProcesses('souk rotate-keys', () => {
     expect(server.log.text()).not.toContain('"level":"error"')
   })
 
-  test('when souk rotate-keys is killed in the middle, every secret still opens, and run again it finishes without another key', async () => {
+  test('when souk rotate-keys is killed, every secret still opens, and the next run completes with the same key', async () => {
     const { dataDir, privateKey, token, old, ...running } = await halfRotated()
     await using server = running.server
     const halfWay = versionsOfSeals(dataDir)
@@ -118,7 +118,7 @@ describeProcesses('souk rotate-keys', () => {
     expect(await privateKeyOf(server, token)).toBe(privateKey)
   })
 
-  test('of two souk rotate-keys at once one works, the other is refused, and no key is lost', async () => {
+  test('of two concurrent souk rotate-keys, one succeeds, one is refused, and no key is lost', async () => {
     const { dataDir } = await servedOnce()
     const both = await Promise.all([souk(['rotate-keys'], dataDir), souk(['rotate-keys'], dataDir)])
     expect(both.map(({ status }) => status).toSorted()).toEqual([0, 1])
@@ -127,7 +127,7 @@ describeProcesses('souk rotate-keys', () => {
     expect(await souk(['check'], dataDir)).toMatchObject({ status: 0, stderr: '' })
   })
 
-  test('souk rotate-keys with the keys in the settings seals under the first, and then needs the old one no more', async () => {
+  test('with keys in the settings, souk rotate-keys seals with the first, and the old one is then not needed', async () => {
     const dataDir = temporaryDir()
     const settings = (encryptionKey: string) => ({
       JWT_SECRET: 'j'.repeat(32),
@@ -153,7 +153,7 @@ describeProcesses('souk rotate-keys', () => {
     expect(await privateKeyOf(last, await logIn(last))).toBe(privateKey)
   })
 
-  test('souk rotate-keys makes no database where there is none', async () => {
+  test('souk rotate-keys creates no database where there is none', async () => {
     const dataDir = temporaryDir()
     expect(await souk(['rotate-keys'], dataDir)).toEqual({
       status: 1,

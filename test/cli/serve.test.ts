@@ -30,7 +30,7 @@ async function halfSent(url: string) {
 }
 
 describeProcesses('souk serve', () => {
-  test('souk started from its source serves, copies itself, and goes on with the files that the compiled one has left', async () => {
+  test('souk started from source serves, copies itself, and continues with the files of the compiled one', async () => {
     const dataDir = temporaryDir()
     await using first = await serve(dataDir, {}, source)
     const { privateKey } = await signUp(first)
@@ -45,7 +45,7 @@ describeProcesses('souk serve', () => {
     expect(await privateKeyOf(again, await logIn(again))).toBe(privateKey)
   })
 
-  test('a second server on the same data directory is refused while the first goes on', async () => {
+  test('a second server on the same data directory is refused while the first keeps serving', async () => {
     const dataDir = temporaryDir()
     await using first = await serve(dataDir)
     const second = await souk(['serve'], dataDir)
@@ -53,7 +53,7 @@ describeProcesses('souk serve', () => {
     expect((await first.call('GET', '/health/ready')).status).toBe(200)
   })
 
-  test('a taken port ends the process with a sentence, and gives the data directory free', async () => {
+  test('a taken port ends the process with one sentence and releases the data directory', async () => {
     const dataDir = temporaryDir()
     await using first = await serve(temporaryDir())
     const { port } = new URL(first.url)
@@ -63,7 +63,7 @@ describeProcesses('souk serve', () => {
     expect((await again.call('GET', '/health/ready')).status).toBe(200)
   })
 
-  test('a database of a newer version is refused by every command and left as it is', async () => {
+  test('every command refuses a database of a newer version and does not change it', async () => {
     const { dataDir, database } = await servedOnce()
     withFile(database, (file) => file.run("INSERT INTO souk_migrations (tag, applied_at) VALUES ('9999_of_tomorrow', 1)"))
     const before = readFileSync(database)
@@ -81,7 +81,7 @@ describeProcesses('souk serve', () => {
     expect(readFileSync(database).equals(before)).toBe(true)
   })
 
-  test("another program's SQLite file is refused and left as it is", async () => {
+  test("another program's SQLite file is refused and not changed", async () => {
     const dataDir = temporaryDir()
     const database = join(dataDir, 'souk.db')
     withFile(database, (file) => file.run('CREATE TABLE of_another (a)'))
@@ -95,7 +95,7 @@ describeProcesses('souk serve', () => {
     expect(existsSync(join(dataDir, 'keys.json'))).toBe(false)
   })
 
-  test('a database that is behind is copied into backups before it is brought up to date', async () => {
+  test('an outdated database is copied into backups before it is migrated', async () => {
     const dataDir = temporaryDir()
     const database = join(dataDir, 'souk.db')
     migrateSqlite(database, sqliteMigrations.slice(0, 1), { backups: join(dataDir, 'unused'), now: 1 })
@@ -115,7 +115,7 @@ describeProcesses('souk serve', () => {
     expect(now).toBe(sqliteMigrations.length)
   })
 
-  test('missing keys are never made anew over data that they sealed', async () => {
+  test('missing keys are never replaced when a database was sealed with them', async () => {
     const { dataDir, keys, privateKey } = await servedOnce()
     const content = readFileSync(keys)
     rmSync(keys)
@@ -129,7 +129,7 @@ describeProcesses('souk serve', () => {
     expect(await privateKeyOf(server, await logIn(server))).toBe(privateKey)
   })
 
-  test('a different key is refused without a word of either key', async () => {
+  test('a different key is refused without printing either key', async () => {
     const { dataDir, keys } = await servedOnce()
     const right = readFileSync(keys, 'utf8')
     const other = temporaryDir()
@@ -145,7 +145,7 @@ describeProcesses('souk serve', () => {
     expect(readFileSync(keys, 'utf8')).toBe(wrong)
   })
 
-  test('a key file that is none is refused and kept', async () => {
+  test('an invalid key file is refused and kept', async () => {
     const { dataDir, keys } = await servedOnce()
     writeFileSync(keys, '{"jwt": ["half a')
     const { status, stderr } = await souk(['serve'], dataDir)
@@ -153,7 +153,7 @@ describeProcesses('souk serve', () => {
     expect(readFileSync(keys, 'utf8')).toBe('{"jwt": ["half a')
   })
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s finishes the request in flight, takes no new connections and exits 0', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s finishes the request in flight, accepts no new connections and exits 0', async (signal) => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     const slow = await halfSent(server.url)
@@ -172,7 +172,7 @@ describeProcesses('souk serve', () => {
     expect(statSync(join(dataDir, 'souk.db-wal'), { throwIfNoEntry: false })?.size ?? 0).toBe(0)
   })
 
-  test('a data directory that cannot be made is told in a sentence', async () => {
+  test('a data directory that cannot be created is reported in one sentence', async () => {
     const file = join(temporaryDir(), 'a-file')
     writeFileSync(file, '')
     const { status, stderr } = await souk(['serve', '--data-dir', join(file, 'data')], temporaryDir())
@@ -181,7 +181,7 @@ describeProcesses('souk serve', () => {
     expect(stderr).not.toContain('    at ')
   })
 
-  test('two commands that start at once on a new data directory both do their work, under one set of keys', async () => {
+  test('two commands that start together on a new data directory both succeed with one set of keys', async () => {
     const dataDir = join(temporaryDir(), 'new')
     mkdirSync(dataDir)
     const made = await Promise.all(

@@ -8,7 +8,7 @@ const password = 'a password with spaces, ünïcode '
 const login = { email: 'root@example.com', password }
 
 describeProcesses('souk setup', () => {
-  test('souk setup makes a super admin from standard input who can log in at once on the running server', async () => {
+  test('souk setup creates a super admin from standard input who can log in at once on the running server', async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     expect(await server.out.until(/souk setup --email/)).toBeString()
@@ -41,7 +41,7 @@ describeProcesses('souk setup', () => {
     expect(emails).toEqual([{ email: 'other@example.com' }, { email: 'root@example.com' }])
   })
 
-  test('souk serve prints a token, by which a browser makes the first super admin, and after that none', async () => {
+  test('souk serve prints a token with which a browser creates the first super admin, and no token afterwards', async () => {
     const dataDir = temporaryDir()
     const printed = /Or open (\S+\/console) and give it this token, which is good once, for a day: ([\w-]{43})\n/
     {
@@ -74,7 +74,7 @@ describeProcesses('souk setup', () => {
     expect(again.out.text()).not.toMatch(/token/)
   })
 
-  test('souk serve prints no token where there is no console, and the address of PUBLIC_URL where there is one', async () => {
+  test('souk serve prints no token without a console, and uses PUBLIC_URL in the printed address', async () => {
     await using off = await serve(temporaryDir(), { CONSOLE_ENABLED: 'false' })
     expect(await off.out.until(/souk setup --email/)).toBeString()
     expect(off.out.text()).not.toMatch(/token/)
@@ -91,7 +91,7 @@ describeProcesses('souk setup', () => {
     ['nine char\n', 'The password must have 10 to 200 characters\n'],
     [`${'x'.repeat(201)}\n`, 'The password must have 10 to 200 characters\n'],
     ['Password123\n', 'The password is one of the most common: choose another\n'],
-  ])('souk setup refuses the password %j and makes nobody', async (stdin, stderr) => {
+  ])('souk setup refuses the password %j and creates no account', async (stdin, stderr) => {
     const dataDir = temporaryDir()
     expect(await souk(['setup', '--email', login.email], dataDir, { stdin })).toEqual({ status: 2, stdout: '', stderr })
     expect(withFile(join(dataDir, 'souk.db'), (file) => file.query('SELECT 1 FROM users').all())).toEqual([])
@@ -121,7 +121,7 @@ describeProcesses('souk setup', () => {
     expect(await logIn(server, { email: login.email, password: 'password-of-root' })).toStartWith('ey')
   })
 
-  test('souk setup leaves nothing but the database, its lock and the keys, for the owner alone', async () => {
+  test('souk setup creates only the database, its lock and the keys, readable by the owner alone', async () => {
     const dataDir = temporaryDir()
     await souk(['setup', '--email', login.email], dataDir, { stdin: password })
     expect(

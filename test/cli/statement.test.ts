@@ -8,7 +8,7 @@ const problems = (schema: 'A' | 'B' | 'C' | 'D', says: unknown) => {
   return 'problems' in read ? read.problems : []
 }
 
-test('a file that fits its schema has no problems', () => {
+test('a statement file that fits its schema has no problems', () => {
   expect(problems('C', c)).toEqual([])
   expect(problems('C', { ...c, outcome: 'DEFAULT', settledAt: null, recipient: '0x00000000000000000000000000000000000000b1' })).toEqual([])
 })
@@ -37,12 +37,12 @@ test.each([
   [{ recipient: '0xF39Fd6e51aad88F6F4ce6aB8827279cffFb92266' }, 'recipient must have the checksum'],
   [{ PLANTED: 1 }, 'unknown field: PLANTED'],
   [{ toString: 1 }, 'unknown field: toString'],
-])('a file with %p is refused by the name of the field, without its value', (change, problem) => {
+])('a statement file with %p is refused with the name of the field and without its value', (change, problem) => {
   const found = problems('C', { ...c, ...change })
   expect(found).toEqual([expect.stringContaining(problem)])
 })
 
-test('all that is wrong is said at once, and what is no object is said to be none', () => {
+test('all problems of a statement are reported together, and a value that is no object is refused', () => {
   const { loanRef: _, ...rest } = c
   expect(problems('C', { ...rest, outcome: 9, more: 1 })).toEqual([
     'unknown field: more',
@@ -56,7 +56,7 @@ test('all that is wrong is said at once, and what is no object is said to be non
   expect(readStatement('C', text.replace('{', '{"amountUsdCents":2,'))).toEqual({ problems: ['amountUsdCents is given twice'] })
 })
 
-test('fields of the other schemas have their own ranges', () => {
+test('the fields of the other schemas have their own ranges', () => {
   const d = {
     providerRef: hash,
     subjectRef: hash,

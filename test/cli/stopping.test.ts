@@ -61,7 +61,7 @@ async function slowDownload(port: number, path: string, authorization: string) {
 const portOf = ({ url }: { url: string }) => Number(new URL(url).port)
 
 describeProcesses('a server that stops', () => {
-  test('answers every request that was sent on an open connection, and ends the connection with the answer', async () => {
+  test('a stopping server answers requests sent on open connections, and closes each with the response', async () => {
     await using server = await serve(temporaryDir())
     const clients = Array.from({ length: 60 }, (_, nth) => hammer(portOf(server), ['/health/live', '/docs/json', '/'][nth % 3] ?? '/'))
     await Promise.all(clients.map(({ started }) => started))
@@ -76,7 +76,7 @@ describeProcesses('a server that stops', () => {
     expect(await server.exited).toBe(0)
   })
 
-  test('lets a client that reads slowly have its download to the last byte', async () => {
+  test('a stopping server lets a slow client finish its download', async () => {
     await using server = await serve(temporaryDir())
     const { token } = await signUp(server)
     const descriptionHtml = `<p>${'words and '.repeat(6_400)}</p>`
@@ -107,7 +107,7 @@ describeProcesses('a server that stops', () => {
     expect(await server.exited).toBe(0)
   })
 
-  test('says it is not ready for DRAIN_SECONDS while it still serves, and ends at once at the second signal, with a word', async () => {
+  test('a stopping server is not ready but serves for DRAIN_SECONDS, and a second signal ends it at once', async () => {
     await using server = await serve(temporaryDir(), { DRAIN_SECONDS: '60' })
     process.kill(server.pid, 'SIGTERM')
     await server.log.until(/"server.stopping"/)
@@ -122,7 +122,7 @@ describeProcesses('a server that stops', () => {
     expect(server.log.text()).toContain('"server.stopped_at_once"')
   })
 
-  test('says in one line what stands when it is stopped before it is ready, and exits 130', async () => {
+  test('souk demo interrupted while it fills says in one line that it can continue, and exits 130', async () => {
     const dataDir = temporaryDir()
     const child = startCommand(['demo'], dataDir)
     const files = new Bun.Glob('souk.db-wal')

@@ -38,8 +38,8 @@ async function untilReadyIs(status: 200 | 503, server: Server): Promise<unknown>
   }
 }
 
-describeProcesses('the surroundings of a server', () => {
-  test('a missing or empty database beside keys that a database knows is refused, and nothing is made in its place', async () => {
+describeProcesses('files around a running server', () => {
+  test('a missing or empty database beside keys in use is refused, and no new one is created', async () => {
     const { dataDir, database, keys } = await servedOnce()
     const away = join(temporaryDir(), 'souk.db')
     const content = readFileSync(keys)
@@ -62,7 +62,7 @@ describeProcesses('the surroundings of a server', () => {
     expect((await server.call('GET', '/health/ready')).status).toBe(200)
   })
 
-  test('a database that knows no key, beside keys that another one knows, is refused', async () => {
+  test('a database without known keys beside the keys of another database is refused', async () => {
     const { keys } = await servedOnce()
     const fresh = temporaryDir()
     await souk(['setup', '--email', 'a@example.com'], fresh, { stdin: 'password-of-root' })
@@ -73,7 +73,7 @@ describeProcesses('the surroundings of a server', () => {
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('belong to a database') })
   })
 
-  test('an empty file is taken for a new database where no keys are, and a backup is restored beside keys without a database', async () => {
+  test('an empty file without keys becomes a new database, and a backup is restored beside keys alone', async () => {
     const dataDir = temporaryDir()
     writeFileSync(join(dataDir, 'souk.db'), '')
     expect((await souk(['setup', '--email', 'a@example.com'], dataDir, { stdin: 'password-of-root' })).status).toBe(0)
@@ -85,14 +85,14 @@ describeProcesses('the surroundings of a server', () => {
     expect((await server.call('GET', '/health/ready')).status).toBe(200)
   })
 
-  test('a rotation leaves the keys known to be in use', async () => {
+  test('a key rotation keeps the record that the keys are in use', async () => {
     const { dataDir, database } = await servedOnce()
     expect((await souk(['rotate-keys'], dataDir)).status).toBe(0)
     truncateSync(database, 0)
     expect((await souk(['serve'], dataDir)).stderr).toContain('is missing or empty')
   })
 
-  test('a key file that everybody may read is refused with what to run, and one that the group may read is not', async () => {
+  test('a world-readable key file is refused with a command that fixes it; a group-readable one is accepted', async () => {
     const { dataDir, keys } = await servedOnce()
     chmodSync(keys, 0o644)
     const { status, stderr } = await souk(['serve'], dataDir)
@@ -102,7 +102,7 @@ describeProcesses('the surroundings of a server', () => {
     expect((await server.call('GET', '/health/live')).status).toBe(200)
   })
 
-  test('a data directory that everybody may write to is refused, and one that everybody may read is told of, each with what to run', async () => {
+  test('a world-writable data directory is refused and a world-readable one reported, each with a command', async () => {
     const { dataDir, database } = await servedOnce()
     chmodSync(dataDir, 0o777)
     const { status, stderr } = await souk(['serve'], dataDir)
@@ -114,7 +114,7 @@ describeProcesses('the surroundings of a server', () => {
     await server.log.until(new RegExp(`"data.open_to_all".*chmod 600 ${database}`))
   })
 
-  test('keys that vanish under a running server are noticed, and it goes on with those that it has', async () => {
+  test('a running server reports that its keys vanished and continues with those in memory', async () => {
     const { dataDir, keys, privateKey } = await servedOnce()
     await using server = await serve(dataDir)
     const token = await logIn(server)
@@ -128,7 +128,7 @@ describeProcesses('the surroundings of a server', () => {
     await server.log.until(/"keys.found"/)
   })
 
-  test('a database that is removed under a running server, or has another file in its place, is noticed, until it is back', async () => {
+  test('a running server reports that its database file was removed or replaced, until it is back', async () => {
     const { dataDir, database } = await servedOnce()
     await using server = await serve(dataDir)
     renameSync(database, `${database}.away`)
@@ -142,7 +142,7 @@ describeProcesses('the surroundings of a server', () => {
     expect(await untilReadyIs(503, server)).toMatchObject({ message: 'Not ready: databaseInPlace' })
   })
 
-  test('the keys of another instance are not taken up by a running server', async () => {
+  test('a running server does not load the keys of another instance', async () => {
     const { dataDir, keys, privateKey } = await servedOnce()
     await using server = await serve(dataDir)
     const token = await logIn(server)
@@ -153,7 +153,7 @@ describeProcesses('the surroundings of a server', () => {
     expect(await privateKeyOf(server, token)).toBe(privateKey)
   })
 
-  test('a file that is served is refused under another name: a hard link, a symbolic link, a mount of the one file', async () => {
+  test('a served database is refused under another name: a hard link, a symbolic link or a bind mount', async () => {
     const { dataDir, database, keys } = await servedOnce()
     await using server = await serve(dataDir)
     const names: [how: string, make: (name: string) => boolean][] = [

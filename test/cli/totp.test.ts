@@ -5,7 +5,7 @@ import { codeAt } from '../support/totp.ts'
 import { describeProcesses, merchantLogin, serve, signUp, souk, withFile } from './souk.ts'
 
 describeProcesses('souk totp', () => {
-  test('souk totp remove lets in again, beside a running server, who has lost their second factor; a new password does not', async () => {
+  test('souk totp remove lets a merchant log in by password alone, which reset-password does not', async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     const { token } = await signUp(server)
@@ -35,7 +35,7 @@ describeProcesses('souk totp', () => {
     expect(trail).toEqual([{ actor: 'system' }])
   })
 
-  test('souk totp says how it is called', async () => {
+  test('souk totp explains its usage', async () => {
     const dataDir = temporaryDir()
     const refused = (stderr: string) => ({ status: 2, stdout: '', stderr })
     expect(await souk(['totp', 'add', '--email', 'a@example.com'], dataDir)).toEqual(

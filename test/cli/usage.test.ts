@@ -60,7 +60,7 @@ describeProcesses('the command line', () => {
     [['help', 'guard', '::1', '--country', 'hunter2'], '--country is to be two letters, as AE\n'],
     [['setup'], '--email is missing: `souk setup --email you@example.com`\n'],
     [['setup', '--email', 'nobody'], '--email must be an e-mail address\n'],
-  ])('the command line %p is refused with what to do instead, and nothing of its values', async (args, message) => {
+  ])('the command line %p is refused with advice and without its values', async (args, message) => {
     const dataDir = temporaryDir()
     expect(await souk(args, dataDir)).toEqual({ status: 2, stdout: '', stderr: message })
     expect(readdirSync(dataDir)).toEqual([])
@@ -73,7 +73,7 @@ describeProcesses('the command line', () => {
     'totp remove --email a@example.com',
     'audit export',
     'rotate-keys',
-  ])('souk %s makes no instance where there is none: a wrong directory stays as it is', async (line) => {
+  ])('souk %s creates no instance in a wrong directory and does not change it', async (line) => {
     const dataDir = temporaryDir()
     writeFileSync(join(dataDir, 'products.csv'), 'Title\nTea\n')
     const { status, stdout, stderr } = await souk(line.split(' '), dataDir, { stdin: 'a long password' })
@@ -82,7 +82,7 @@ describeProcesses('the command line', () => {
     expect(readdirSync(dataDir)).toEqual(['products.csv'])
   })
 
-  test('what cannot be printed because the disk is full is one sentence and status 1, and no command goes on for it', async () => {
+  test('help and openapi to a full disk exit 1 with one sentence', async () => {
     for (const line of ['help', 'openapi']) {
       const child = Bun.spawn(['sh', '-c', `"${process.execPath}" "${main}" ${line} > /dev/full`], {
         env: { PATH: Bun.env['PATH'] ?? '', DATA_DIR: temporaryDir() },
@@ -94,7 +94,7 @@ describeProcesses('the command line', () => {
   })
 
   test.each(['serve', 'check', 'setup --email a@example.com'])(
-    'bad settings stop %s with every problem at once and none of the values',
+    'invalid settings stop %s with every problem together and none of the values',
     async (line) => {
       const given = {
         PORT: '99999-port',
@@ -113,7 +113,7 @@ describeProcesses('the command line', () => {
     },
   )
 
-  test('a secret that is too short does not garble the sentence that says so', () => {
+  test('a secret that is too short to redact leaves error messages intact', () => {
     const { text } = explain(new OperatorError('The settings have a problem'), { JWT_SECRET: 'e,the' })
     expect(text).toBe('The settings have a problem')
   })
@@ -126,7 +126,7 @@ describeProcesses('the command line', () => {
   })
 })
 
-test('what is expected is told in its own words, with 2 for usage and 1 for the rest', () => {
+test('expected errors print one message: status 2 for usage, 130 for interruption and 1 for the rest', () => {
   expect(explain(new UsageError('say it so'), {})).toEqual({ text: 'say it so', status: 2 })
   expect(explain(new OperatorError('mend that'), {})).toEqual({ text: 'mend that', status: 1 })
   expect(explain(new DatabaseRefused('not ours'), {})).toEqual({ text: 'not ours', status: 1 })
@@ -137,7 +137,7 @@ test('what is expected is told in its own words, with 2 for usage and 1 for the 
   expect(explain(new Error('could not', { cause: full }), {}).text).toBe(text)
 })
 
-test('what is unexpected is told without a stack and without any secret of the settings', () => {
+test('unexpected errors print no stack and no secret of the settings', () => {
   const env = { JWT_SECRET: 'first-secret-of-many-characters,second-secret-of-many-chars', METRICS_TOKEN: 'the-metrics-token' }
   const cause = new Error('postgres://souk:hunter2@host/db said second-secret-of-many-chars')
   const { text, status } = explain(
@@ -150,7 +150,7 @@ test('what is unexpected is told without a stack and without any secret of the s
   )
 })
 
-test('the Markdown table has a row a setting', () => {
+test('the Markdown table has one row per setting', () => {
   const lines = settingsMarkdown().trimEnd().split('\n')
   expect(lines.slice(2).map((line) => line.split('`')[1])).toEqual(Object.keys(settings))
   expect(lines).toContain('| `PORT` | integer | `3000` | Port to listen on; 0 takes any free one |')

@@ -7,9 +7,13 @@ export type ListedScreen = { readonly path: string; readonly area: 'shop' | 'net
 /** Parses the file, because its imports need a browser. */
 export async function listedScreens(): Promise<ListedScreen[]> {
   const text = await Bun.file(join(import.meta.dir, '../../src/console/screens.ts')).text()
-  const screens = [...text.matchAll(/path: '([^']+)',\s+area: '(shop|net|account)'/g)].map(([, path = '', area = '']) => ({ path, area }))
-  const paths = text.match(/\bpath: '/g)?.length ?? 0
-  if (screens.length !== paths) throw new Error(`src/console/screens.ts lists ${paths} paths, of which ${screens.length} are understood`)
+  const screens = [...text.matchAll(/(?:\bpath: '([^']*)', area: '(\w+)'|\b(shop|net)Screen\(\s*'([^']*)')/g)].map(
+    ([, path, area, prefix, rest]) =>
+      path === undefined ? { path: `${prefix === 'shop' ? '/s/:shop' : '/net'}${rest}`, area: prefix } : { path, area },
+  )
+  const components = text.match(/\bcomponent: Home|\bimport\('/g)?.length ?? 0
+  if (screens.length !== components)
+    throw new Error(`src/console/screens.ts lists ${components} components, of which ${screens.length} are understood`)
   return screens as ListedScreen[]
 }
 

@@ -151,12 +151,12 @@ function withAccess(screen: Screen): () => preact.JSX.Element {
 
 const NotFound = () => (
   <Page title={common('missing')}>
-    <EmptyState title={common('missing')} text={common('missingText')} action={<ButtonLink href="/console">{t('home')}</ButtonLink>} />
+    <EmptyState title={common('missing')} text={common('missingText')} action={<ButtonLink href="/console">{common('home')}</ButtonLink>} />
   </Page>
 )
 const Forbidden = ({ text }: { text: string }) => (
   <Page title={common('notYours')}>
-    <EmptyState icon="shield" title={common('notYours')} text={text} action={<ButtonLink href="/console">{t('home')}</ButtonLink>} />
+    <EmptyState icon="shield" title={common('notYours')} text={text} action={<ButtonLink href="/console">{common('home')}</ButtonLink>} />
   </Page>
 )
 const LostShop = () => (
@@ -165,7 +165,7 @@ const LostShop = () => (
       icon="people"
       title={t('lostShop')}
       text={t('lostShopText')}
-      action={<ButtonLink href="/console">{t('home')}</ButtonLink>}
+      action={<ButtonLink href="/console">{common('home')}</ButtonLink>}
     />
   </Page>
 )

@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router'
 import { api, ok } from '../lib/api/api.ts'
 import { directionOf } from '../lib/format/direction.ts'
 import { foldText } from '../lib/format/fold-text.ts'
+import { common } from '../lib/i18n/common.ts'
 import { navigate } from '../lib/navigation/navigate.ts'
 import { operatorPath, role, shop, shopPath } from '../lib/session/current-shop.ts'
 import { isOperator } from '../lib/session/session.ts'
@@ -55,7 +56,7 @@ async function findShopEntries(words: string, signal: AbortSignal): Promise<Reco
     const { data } = await ok(api.GET('/admin/shops', { params: { query: { q: words, limit: eachMax } }, signal }))
     const found = data.map(({ id, title, name }) => ({
       key: id,
-      group: t('shops'),
+      group: common('shops'),
       text: title || name,
       detail: name,
       href: operatorPath('shops', id),
@@ -83,21 +84,21 @@ async function findRecordEntries(words: string, signal: AbortSignal): Promise<Re
   const found = [
     ...(orders?.data ?? []).map(({ id, number, email }) => ({
       key: id,
-      group: t('orders'),
+      group: common('orders'),
       text: `#${number}`,
       detail: email ?? '',
       href: shopPath('orders', id),
     })),
     ...(products?.data ?? []).map(({ id, title, handle }) => ({
       key: id,
-      group: t('products'),
+      group: common('products'),
       text: title,
       detail: handle,
       href: shopPath('products', id),
     })),
     ...(customers?.data ?? []).map(({ id, name, email }) => ({
       key: id,
-      group: t('customers'),
+      group: common('customers'),
       text: name,
       detail: email,
       href: shopPath('customers', id),

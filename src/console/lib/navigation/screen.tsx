@@ -8,7 +8,7 @@ import type { IconName } from '../../ui/icon.tsx'
 import { Page } from '../../ui/page.tsx'
 import { noResponseError } from '../api/api-error.ts'
 import { textsLoaded } from '../i18n/catalog.ts'
-import { common } from '../i18n/common.ts'
+import { type CommonKey, common } from '../i18n/common.ts'
 import { reloadForMissing } from '../session/program-version.ts'
 import { type StaffRole, sessionStatus } from '../session/session.ts'
 
@@ -22,7 +22,7 @@ export type Screen = {
   /** Roles that see it, if not all of the area. The API checks permissions. */
   readonly roles?: readonly StaffRole[]
   /** Position and text key in the menu; absent for screens that others link to. */
-  readonly nav?: { readonly group: Group; readonly icon: IconName; readonly word: string; readonly below?: true }
+  readonly nav?: { readonly group: Group; readonly icon: IconName; readonly word: CommonKey; readonly below?: true }
   /** API path to prefetch if the URL has no query. */
   readonly first?: string
   readonly component: ComponentType & { preload?: () => unknown }

@@ -59,7 +59,6 @@ export default {
   sessionsList: 'أين أنت مسجّل الدخول',
   agent: 'البرنامج',
   unknownAgent: 'برنامج غير معروف',
-  place: 'العنوان',
   begun: 'بدأت',
   used: 'آخر استخدام',
   thisOne: 'هذه',
@@ -69,6 +68,5 @@ export default {
   endOthersTitle: 'هل تُنهي كل الجلسات الأخرى؟',
   endOthersText: 'في كل مكان غير هذا يلزم الدخول من جديد.',
   othersEnded: 'انتهت كل الجلسات الأخرى',
-  language: 'اللغة',
   languageHint: 'لهذه اللوحة في هذا المتصفح.',
 } satisfies Translation<typeof en>

@@ -45,7 +45,6 @@ export default {
   sessionsList: 'Where you are logged in',
   agent: 'Program',
   unknownAgent: 'Unknown program',
-  place: 'Address',
   begun: 'Begun',
   used: 'Last used',
   thisOne: 'this one',
@@ -55,6 +54,5 @@ export default {
   endOthersTitle: 'End all other sessions?',
   endOthersText: 'Everywhere but here one has to log in again.',
   othersEnded: 'All other sessions are over',
-  language: 'Language',
   languageHint: 'Of this console, in this browser.',
 } as const

@@ -48,7 +48,6 @@ export default {
   sessionsList: 'Нэвтэрсэн газрууд',
   agent: 'Програм',
   unknownAgent: 'Үл мэдэгдэх програм',
-  place: 'Хаяг',
   begun: 'Эхэлсэн',
   used: 'Сүүлд ашигласан',
   thisOne: 'энэ',
@@ -58,6 +57,5 @@ export default {
   endOthersTitle: 'Бусад бүх нэвтрэлтийг дуусгах уу?',
   endOthersText: 'Эндээс бусад газарт дахин нэвтрэх хэрэгтэй болно.',
   othersEnded: 'Бусад бүх нэвтрэлт дууслаа',
-  language: 'Хэл',
   languageHint: 'Энэ хөтөч дээрх удирдлагын хэл.',
 } satisfies Translation<typeof en>

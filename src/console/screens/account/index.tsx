@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { api, ok } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { chooseLanguage, type Language, language, languages } from '../../lib/i18n/catalog.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { session } from '../../lib/session/session.ts'
 import { SelectField } from '../../ui/fields.tsx'
@@ -42,9 +43,9 @@ export default function Account() {
 function LanguageChoice() {
   const chosen = useSignal<Language>(language)
   return (
-    <Section title={t('language')} hint={t('languageHint')}>
-      <Form onSubmit={() => chooseLanguage(chosen.value)} label={t('language')}>
-        <SelectField bind={chosen} label={t('language')} options={Object.entries(languages) as [Language, string][]} />
+    <Section title={common('language')} hint={t('languageHint')}>
+      <Form onSubmit={() => chooseLanguage(chosen.value)} label={common('language')}>
+        <SelectField bind={chosen} label={common('language')} options={Object.entries(languages) as [Language, string][]} />
       </Form>
     </Section>
   )

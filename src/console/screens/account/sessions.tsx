@@ -64,7 +64,7 @@ const columns = (end: (session: Session) => Promise<void>): readonly Column<Sess
       </>
     ),
   },
-  { key: 'place', title: t('place'), cell: ({ address }) => <bdi>{address ?? '–'}</bdi> },
+  { key: 'place', title: common('address'), cell: ({ address }) => <bdi>{address ?? '–'}</bdi> },
   { key: 'begun', title: t('begun'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { key: 'used', title: t('used'), cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} short /> },
   {

@@ -30,8 +30,8 @@ function bodyOf({ name, code, rate, active }: AffiliateText): Body {
 
 const Fields = ({ of: { of }, isNew, wrong }: { of: Pick<FormDraft<AffiliateText>, 'of'>; isNew?: boolean; wrong: boolean }) => (
   <>
-    <TextField bind={of.name} label={t('name')} required max={255} />
-    <TextField bind={of.code} label={t('code')} hint={t(isNew ? 'codeHint' : 'codeChangeHint')} required max={64} code />
+    <TextField bind={of.name} label={common('name')} required max={255} />
+    <TextField bind={of.code} label={common('code')} hint={t(isNew ? 'codeHint' : 'codeChangeHint')} required max={64} code />
     <TextField
       bind={of.rate}
       label={t('ratePercent')}
@@ -41,7 +41,7 @@ const Fields = ({ of: { of }, isNew, wrong }: { of: Pick<FormDraft<AffiliateText
       code
       error={wrong ? common('notPercent') : undefined}
     />
-    {!isNew && <CheckField bind={of.active} label={t('active')} hint={t('activeHint')} />}
+    {!isNew && <CheckField bind={of.active} label={common('active')} hint={t('activeHint')} />}
   </>
 )
 
@@ -104,8 +104,8 @@ function EditForm({ of, affiliate, onSaved }: { of: VersionedAffiliate; affiliat
 }
 
 const affiliateRows = (of: Body): readonly (readonly [string, string])[] => [
-  [t('name'), of.name],
-  [t('code'), of.code],
+  [common('name'), of.name],
+  [common('code'), of.code],
   [t('rate'), percentOfBps(of.rateBps)],
   [common('status'), stateName(of.active ? 'ACTIVE' : 'DISABLED')],
 ]

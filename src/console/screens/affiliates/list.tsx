@@ -29,8 +29,8 @@ const Earnings = ({ of, part }: { of: Affiliate; part: 'pending' | 'approved' | 
 )
 
 const columns = (): readonly Column<Affiliate>[] => [
-  { key: 'name', title: t('name'), main: true, cell: ({ name }) => <bdi class="cut">{name}</bdi> },
-  { key: 'code', title: t('code'), cell: ({ code }) => <code dir="ltr">{code}</code> },
+  { key: 'name', title: common('name'), main: true, cell: ({ name }) => <bdi class="cut">{name}</bdi> },
+  { key: 'code', title: common('code'), cell: ({ code }) => <code dir="ltr">{code}</code> },
   { key: 'state', title: common('status'), cell: ({ active }) => <StatusBadge of={active ? 'ACTIVE' : 'DISABLED'} /> },
   { key: 'rate', title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
   { key: 'clicks', title: t('clicks'), end: true, cell: ({ clicks }) => number(clicks) },

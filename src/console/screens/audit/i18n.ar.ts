@@ -5,7 +5,6 @@ export default {
   action: 'الإجراء',
   subject: 'على ماذا',
   shopId: 'المتجر',
-  at: 'متى',
   changes: 'التغييرات',
   changed: {
     zero: 'لا حقول',

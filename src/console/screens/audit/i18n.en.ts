@@ -5,7 +5,6 @@ export default {
   action: 'What',
   subject: 'To what',
   shopId: 'Shop',
-  at: 'When',
   changes: 'Changes',
   changed: { one: '{n} field', other: '{n} fields' },
   where: 'From where',

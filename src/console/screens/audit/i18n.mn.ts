@@ -5,7 +5,6 @@ export default {
   action: 'Үйлдэл',
   subject: 'Юунд',
   shopId: 'Дэлгүүр',
-  at: 'Хэзээ',
   changes: 'Өөрчлөлт',
   changed: { one: '{n} талбар', other: '{n} талбар' },
   where: 'Хаанаас',

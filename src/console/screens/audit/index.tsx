@@ -26,7 +26,7 @@ const columns = (query: Query): readonly Column<Row>[] => {
   )
   return [
     { key: 'action', title: t('action'), main: true, cell: ({ action }) => only('action', action) },
-    { key: 'at', title: t('at'), cell: ({ at }) => <Moment at={at} /> },
+    { key: 'at', title: common('when'), cell: ({ at }) => <Moment at={at} /> },
     {
       key: 'actor',
       title: t('actor'),

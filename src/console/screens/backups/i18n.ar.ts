@@ -2,20 +2,17 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'النسخ الاحتياطية',
   off: 'متوقف: لا يُنسخ شيء',
   server: 'ينسخ خادم قاعدة البيانات من يديره',
   late: 'آخر نسخة قديمة جدًا',
   lateText: 'كان موعدها خلال {n} ساعة.',
   last: 'آخر نسخة',
   took: 'المدة',
-  size: 'الحجم',
   next: 'التالية',
   failures: 'الإخفاقات منذ البدء',
   places: 'الأماكن',
   place: 'المكان',
   age: 'آخر نسخة هناك',
-  never: 'أبدًا',
   running: 'جارية',
   database: 'قاعدة البيانات',
   log: 'سجل الكتابات',

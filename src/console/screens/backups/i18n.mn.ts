@@ -2,20 +2,17 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'Нөөцлөлт',
   off: 'Унтраалттай: юу ч нөөцлөхгүй байна',
   server: 'Өгөгдлийн сангийн серверийг ажиллуулагч нь нөөцөлнө',
   late: 'Сүүлийн нөөц хэт хуучин',
   lateText: '{n} цагийн дотор хийх ёстой байсан.',
   last: 'Сүүлийн нөөц',
   took: 'Үргэлжилсэн',
-  size: 'Хэмжээ',
   next: 'Дараагийн',
   failures: 'Эхэлснээс хойшх алдаа',
   places: 'Байрлал',
   place: 'Байрлал',
   age: 'Тэнд сүүлд',
-  never: 'Хэзээ ч',
   running: 'Явагдаж буй',
   database: 'Өгөгдлийн сан',
   log: 'Бичилтийн бүртгэл',

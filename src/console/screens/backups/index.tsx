@@ -51,7 +51,7 @@ export default function Backups() {
   }
   return (
     <Page
-      title={t('title')}
+      title={common('backups')}
       actions={
         current?.state === 'on' && (
           <Button busy={isAwaited} onPress={backUp}>
@@ -81,8 +81,8 @@ export default function Backups() {
               <Section title={t('last')}>
                 <FactList
                   of={[
-                    [t('last'), last ? <Moment at={last.at} /> : t('never')],
-                    [t('size'), last && bytes(last.bytes)],
+                    [t('last'), last ? <Moment at={last.at} /> : common('never')],
+                    [common('size'), last && bytes(last.bytes)],
                     [t('took'), last?.durationMs != null && duration(last.durationMs)],
                     [t('next'), moment(nextAt)],
                     [t('failures'), number(failures)],
@@ -93,7 +93,7 @@ export default function Backups() {
                 <Section title={t('database')}>
                   <FactList
                     of={[
-                      [t('size'), bytes(database.bytes)],
+                      [common('size'), bytes(database.bytes)],
                       [t('log'), bytes(database.logBytes)],
                       ...(database.isDamaged === false
                         ? ([['', <StatusBadge key="intact" of="ACTIVE" text={t('intact')} />]] as const)
@@ -121,7 +121,7 @@ export default function Backups() {
                   rowKey={({ place }) => place}
                   columns={[
                     { key: 'place', title: t('place'), main: true, cell: ({ place }) => <bdi>{place}</bdi> },
-                    { key: 'age', title: t('age'), cell: ({ lastAt }) => (lastAt ? <Moment at={lastAt} short /> : t('never')) },
+                    { key: 'age', title: t('age'), cell: ({ lastAt }) => (lastAt ? <Moment at={lastAt} short /> : common('never')) },
                     {
                       key: 'state',
                       title: common('status'),

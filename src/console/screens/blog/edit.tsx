@@ -19,7 +19,7 @@ import { readBlog, type VersionedBlog } from './read.ts'
 export default function Article() {
   const id = useRoute().params['id'] ?? ''
   return id === 'new' && mayManage.value ? (
-    <Page title={t('add')} back={{ href: shopPath('blog'), text: t('title') }}>
+    <Page title={t('add')} back={{ href: shopPath('blog'), text: common('blog') }}>
       <BlogForm />
     </Page>
   ) : (
@@ -53,7 +53,7 @@ function ExistingArticle({ id }: { id: string }) {
   return (
     <Page
       title={current?.data.title ?? t('article')}
-      back={{ href: shopPath('blog'), text: t('title') }}
+      back={{ href: shopPath('blog'), text: common('blog') }}
       subtitle={current && <BlogStateBadge of={current.data} />}
       actions={
         current &&
@@ -81,9 +81,9 @@ const ArticleView = ({ of }: { of: Schema<'Blog'> }) => (
         [t('author'), of.author && <bdi>{of.author}</bdi>],
         [t('publishedAt'), of.publishedAt && <Moment at={of.publishedAt} />],
         [t('excerpt'), of.excerpt && <bdi>{of.excerpt}</bdi>],
-        [t('tags'), <bdi key="tags">{of.tags.join(', ')}</bdi>],
+        [common('tags'), <bdi key="tags">{of.tags.join(', ')}</bdi>],
       ]}
     />
-    <HtmlPreview html={of.bodyHtml} label={t('preview')} />
+    <HtmlPreview html={of.bodyHtml} label={common('preview')} />
   </Section>
 )

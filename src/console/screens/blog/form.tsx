@@ -92,11 +92,11 @@ export function BlogForm({ of, onSaved }: { of?: VersionedBlog; onSaved?: (curre
       <div class="columns">
         <div class="stack">
           <Section title={t('text')}>
-            <TextField bind={field.title} label={t('name')} required max={255} />
+            <TextField bind={field.title} label={common('title')} required max={255} />
             <TextAreaField bind={field.excerpt} label={t('excerpt')} hint={t('excerptHint')} rows={3} max={2_000} />
             <TextAreaField bind={field.bodyHtml} label={t('body')} hint={t('bodyHint')} rows={16} max={65_536} />
           </Section>
-          <Section title={t('preview')}>
+          <Section title={common('preview')}>
             <DelayedPreview of={field.bodyHtml} />
           </Section>
         </div>
@@ -116,7 +116,7 @@ export function BlogForm({ of, onSaved }: { of?: VersionedBlog; onSaved?: (curre
             />
             <TextField bind={field.slug} label={t('slug')} hint={t(of ? 'slugChangeHint' : 'slugHint')} max={255} />
             <TextField bind={field.author} label={t('author')} max={255} />
-            <TagsField bind={field.tags as Parameters<typeof TagsField>[0]['bind']} label={t('tags')} hint={t('tagsHint')} max={250} />
+            <TagsField bind={field.tags as Parameters<typeof TagsField>[0]['bind']} label={common('tags')} hint={t('tagsHint')} max={250} />
           </Section>
           <Section title={t('cover')}>
             {field.coverImage.value && (
@@ -166,13 +166,13 @@ const excerpt = (text: string) => (text.length > shownMax ? `${text.slice(0, sho
 /** Lists the differing fields of a conflict. */
 function differences(mine: Body, theirs: Blog): readonly (readonly [string, string, string])[] {
   const rows = (of: Body): readonly (readonly [string, string])[] => [
-    [t('name'), of.title],
+    [common('title'), of.title],
     [t('slug'), of.slug ?? theirs.slug],
     [t('excerpt'), of.excerpt ?? '–'],
     [t('body'), of.bodyHtml],
     [t('cover'), of.coverImage ?? '–'],
     [t('author'), of.author ?? '–'],
-    [t('tags'), of.tags.join(', ')],
+    [common('tags'), of.tags.join(', ')],
     [common('status'), stateName(of.status)],
     [t('publishedAt'), of.publishedAt ? moment(of.publishedAt) : '–'],
   ]

@@ -2,17 +2,14 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'المدونة',
   article: 'مقال',
   add: 'مقال جديد',
   search: 'كلمات من العنوان أو المقتطف أو الوسوم أو النص',
   none: 'لا مقالات بعد',
   noneText: 'أخبر المشترين بشيء: يبقى المقال مسودة حتى تنشره.',
-  name: 'العنوان',
   scheduled: 'يُنشر لاحقًا',
   publishedAt: 'تاريخ النشر',
   publishedHint: 'فارغ: فور النشر. بتوقيت {zone}.',
-  tags: 'الوسوم',
   tagsHint: 'Enter أو الفاصلة تضيف وسمًا.',
   slug: 'المعرّف في العنوان',
   slugHint: 'جزؤه من العنوان. فارغ: يُصنع من العنوان.',
@@ -23,7 +20,6 @@ export default {
   body: 'النص بصيغة HTML',
   bodyHint: 'يزيل souk البرامج النصية والأنماط وما لا يسمح به.',
   text: 'المقال',
-  preview: 'معاينة',
   publishing: 'النشر',
   cover: 'صورة الغلاف',
   coverChoose: 'أضف صورة',

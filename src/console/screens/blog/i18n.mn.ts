@@ -2,17 +2,14 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'Блог',
   article: 'Нийтлэл',
   add: 'Шинэ нийтлэл',
   search: 'Гарчиг, товч, шошго, бичвэрийн үг',
   none: 'Нийтлэл алга',
   noneText: 'Худалдан авагчдад мэдээлэл хүргээрэй: нийтлэх хүртэл ноорог байна.',
-  name: 'Гарчиг',
   scheduled: 'Дараа нийтлэгдэнэ',
   publishedAt: 'Нийтлэх огноо',
   publishedHint: 'Хоосон бол нийтлэх үед. {zone} цагаар.',
-  tags: 'Шошго',
   tagsHint: 'Enter эсвэл таслалаар нэмнэ.',
   slug: 'Хаягийн нэр',
   slugHint: 'Хаягт орох хэсэг. Хоосон бол гарчгаас үүснэ.',
@@ -23,7 +20,6 @@ export default {
   body: 'Бичвэр (HTML)',
   bodyHint: 'souk скрипт, загвар болон зөвшөөрөгдөөгүй бүхнийг хасна.',
   text: 'Нийтлэл',
-  preview: 'Урьдчилан харах',
   publishing: 'Нийтлэх',
   cover: 'Нүүр зураг',
   coverChoose: 'Зураг оруулах',

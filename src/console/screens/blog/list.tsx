@@ -25,10 +25,10 @@ export const BlogStateBadge = ({ of }: { of: Pick<Blog, 'status' | 'publishedAt'
 
 const columns = (): readonly Column<Blog>[] => [
   { key: 'cover', title: t('cover'), cell: ({ coverImage }) => coverImage && <Picture url={coverImage} /> },
-  { key: 'title', title: t('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { key: 'title', title: common('title'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
   { key: 'state', title: common('status'), cell: (blog) => <BlogStateBadge of={blog} /> },
   { key: 'published', title: t('publishedAt'), cell: ({ publishedAt }) => publishedAt && <Moment at={publishedAt} /> },
-  { key: 'tags', title: t('tags'), cell: ({ tags }) => <bdi class="cut">{tags.join(', ')}</bdi> },
+  { key: 'tags', title: common('tags'), cell: ({ tags }) => <bdi class="cut">{tags.join(', ')}</bdi> },
 ]
 
 export default function Articles() {
@@ -44,7 +44,7 @@ export default function Articles() {
   )
   return (
     <Page
-      title={t('title')}
+      title={common('blog')}
       actions={
         mayManage.value && (
           <>
@@ -65,7 +65,7 @@ export default function Articles() {
       >
         {(list) => (
           <Table
-            caption={t('title')}
+            caption={common('blog')}
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}

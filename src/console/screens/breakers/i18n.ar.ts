@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'القواطع',
   hint: 'خمسة إخفاقات متتالية تفتح قاطع المعالج: تتجاوزه عمليات الدفع حتى يجده الفحص سليمًا.',
   host: 'المضيف',
   state: 'الحالة',
@@ -14,7 +13,6 @@ export default {
   HALF_OPEN: 'نصف مفتوح',
   isolated: 'معزول منذ {at}',
   isolate: 'عزل',
-  restore: 'إعادة',
   isolateOf: 'عزل {name}',
   restoreOf: 'إعادة {name}',
   isolateText: 'لن تستخدم أي عملية دفع جديدة {name} حتى تعيده، في كل العمليات. المدفوعات الجارية تستمر وكذلك المبالغ المستردة.',

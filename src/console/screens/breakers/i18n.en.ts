@@ -1,5 +1,4 @@
 export default {
-  title: 'Breakers',
   hint: 'Five failures in a row open the breaker of a processor: checkouts pass it over until a probe finds it well.',
   host: 'Host',
   state: 'State',
@@ -11,7 +10,6 @@ export default {
   HALF_OPEN: 'Half-open',
   isolated: 'Isolated since {at}',
   isolate: 'Isolate',
-  restore: 'Restore',
   isolateOf: 'Isolate {name}',
   restoreOf: 'Restore {name}',
   isolateText: 'No new checkout uses {name} until you restore it, in every process. Payments that are under way go on, and refunds too.',

@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'Таслуур',
   hint: 'Дараалсан таван алдаа боловсруулагчийн таслуурыг нээнэ: шалгалт зүгээр гэж үзэх хүртэл төлбөр түүгээр дамжихгүй.',
   host: 'Хост',
   state: 'Төлөв',
@@ -14,7 +13,6 @@ export default {
   HALF_OPEN: 'Хагас нээлттэй',
   isolated: '{at}-ээс тусгаарласан',
   isolate: 'Тусгаарлах',
-  restore: 'Сэргээх',
   isolateOf: '{name} тусгаарлах',
   restoreOf: '{name} сэргээх',
   isolateText: 'Таныг сэргээх хүртэл бүх процесст шинэ төлбөр {name}-г ашиглахгүй. Явж буй төлбөр болон буцаалт үргэлжилнэ.',

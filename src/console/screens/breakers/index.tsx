@@ -2,6 +2,7 @@ import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { moment, number } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { Button } from '../../ui/button.tsx'
@@ -39,7 +40,7 @@ export default function Breakers() {
     notify(t('undone', { name: processorName(processor) }), { about: processor })
   }
   return (
-    <Page title={t('title')} subtitle={t('hint')}>
+    <Page title={common('breakers')} subtitle={t('hint')}>
       <ResourceView of={breakers}>
         {({ data }) => (
           <>
@@ -50,7 +51,7 @@ export default function Breakers() {
                 actions={
                   isolatedAt ? (
                     <Button label={t('restoreOf', { name: processorName(processor) })} onPress={() => restore(processor)}>
-                      {t('restore')}
+                      {common('restore')}
                     </Button>
                   ) : (
                     <Button kind="danger" label={t('isolateOf', { name: processorName(processor) })} onPress={() => isolate(processor)}>

@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'السلاسل',
   none: 'لا سلسلة متابعة',
   noneText: 'يسمّي CHAINS السلاسل التي تُحصى شهاداتها.',
   head: 'أحدث كتلة',

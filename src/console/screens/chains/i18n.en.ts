@@ -1,5 +1,4 @@
 export default {
-  title: 'Chains',
   none: 'No chain is followed',
   noneText: 'CHAINS names the chains whose attestations are counted.',
   head: 'Newest block',

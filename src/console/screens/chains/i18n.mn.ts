@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'Гинж',
   none: 'Гинж дагаагүй байна',
   noneText: 'CHAINS тохиргоо аль гинжний баталгааг тоолохыг заана.',
   head: 'Хамгийн шинэ блок',

@@ -20,7 +20,7 @@ export default function Chains() {
   useVisibleInterval(15_000, chains.reload)
   useLiveReload(['chain.*', 'job.finished'], chains.reload)
   return (
-    <Page title={t('title')}>
+    <Page title={common('chains')}>
       <ResourceView of={chains}>
         {({ data }) =>
           data.length === 0 ? (

@@ -27,7 +27,7 @@ import { CollectionView } from './view.tsx'
 type Collection = Schema<'CollectionWithProductIds'>
 type VersionedCollection = { readonly data: Collection; readonly etag: string }
 
-const backLink = () => ({ href: shopPath('collections'), text: t('title') })
+const backLink = () => ({ href: shopPath('collections'), text: common('collections') })
 
 /** @throws Error if fields are wrong */
 function validBody<Body>({ body, wrong }: { body: Body; wrong: FieldErrors }, mark: (wrong: FieldErrors) => void): Body {
@@ -100,13 +100,13 @@ function ExistingCollection({ id }: { id: string }) {
   const known = useResource(id, (signal) => read(id, signal))
   const of = known.data.value
   async function remove(): Promise<void> {
-    const sure = await confirm({ title: t('removeTitle'), body: <p>{t('removeText')}</p>, action: t('remove'), danger: true })
+    const sure = await confirm({ title: t('removeTitle'), body: <p>{t('removeText')}</p>, action: common('delete'), danger: true })
     if (!sure || !of) return
     await ok(api.DELETE('/collection-v2/{id}', { params: { path: { id }, header: ifMatch(of.etag) } }))
     notify(t('removed'))
     route(shopPath('collections'), true)
   }
-  const title = of?.data.title.trim() || t('title')
+  const title = of?.data.title.trim() || common('collections')
   return (
     <Page
       title={truncate(title, 120)}
@@ -116,7 +116,7 @@ function ExistingCollection({ id }: { id: string }) {
         of &&
         mayManage.value && (
           <Button kind="danger" onPress={remove}>
-            {t('remove')}
+            {common('delete')}
           </Button>
         )
       }
@@ -191,12 +191,12 @@ function CollectionForm({ now, onChanged }: { now: VersionedCollection; onChange
 function differencesOf(mine: CollectionText, ids: readonly string[], theirs: Collection): (readonly [string, string, string])[] {
   const there = textOf(theirs, timeZone())
   const names = [
-    ['title', t('name')],
-    ['handle', t('handle')],
-    ['descriptionHtml', t('description')],
-    ['imageUrl', t('picture')],
-    ['imageAlt', t('alt')],
-    ['publishedAt', t('publishedAt')],
+    ['title', common('title')],
+    ['handle', common('handle')],
+    ['descriptionHtml', common('descriptionHtml')],
+    ['imageUrl', common('picture')],
+    ['imageAlt', common('altText')],
+    ['publishedAt', common('from')],
   ] as const
   const rows = [
     ...names.map(([name, title]) => [title, mine[name], there[name]] as const),
@@ -207,6 +207,6 @@ function differencesOf(mine: CollectionText, ids: readonly string[], theirs: Col
   const order = ids.length === theirs.productIds.length ? `${t('order')} ` : ''
   return [
     ...rows.filter(([, yours, other]) => yours !== other),
-    ...(isOther ? [[t('productsTitle'), `${order}${products(ids)}`, products(theirs.productIds)] as const] : []),
+    ...(isOther ? [[common('products'), `${order}${products(ids)}`, products(theirs.productIds)] as const] : []),
   ]
 }

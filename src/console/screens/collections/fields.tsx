@@ -19,14 +19,14 @@ export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<Colle
   return (
     <div class="columns">
       <Section title={t('basics')}>
-        <TextField label={t('name')} bind={draft.title} max={255} required error={wrong.title && common('required')} />
-        <TextAreaField label={t('description')} bind={draft.descriptionHtml} rows={5} max={65_536} />
+        <TextField label={common('title')} bind={draft.title} max={255} required error={wrong.title && common('required')} />
+        <TextAreaField label={common('descriptionHtml')} bind={draft.descriptionHtml} rows={5} max={65_536} />
         <div class="row">
-          <Button onPress={() => setPreview(!isPreview)}>{isPreview ? common('close') : t('preview')}</Button>
+          <Button onPress={() => setPreview(!isPreview)}>{isPreview ? common('close') : common('preview')}</Button>
         </div>
-        {isPreview && html.trim() !== '' && <HtmlPreview html={html} label={t('preview')} />}
+        {isPreview && html.trim() !== '' && <HtmlPreview html={html} label={common('preview')} />}
         <TextField
-          label={t('handle')}
+          label={common('handle')}
           bind={draft.handle}
           max={255}
           code
@@ -35,7 +35,7 @@ export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<Colle
         />
       </Section>
       <div class="stack">
-        <Section title={t('visibility')}>
+        <Section title={common('visibility')}>
           <SelectField
             label={t('published')}
             bind={draft.showing}
@@ -47,10 +47,10 @@ export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<Colle
           />
           {draft.showing.value === 'at' && (
             <TextField
-              label={t('publishedAt')}
+              label={common('from')}
               type="datetime-local"
               bind={draft.publishedAt}
-              hint={t('publishedHint', { zone: timeZone() })}
+              hint={common('publishedHint', { zone: timeZone() })}
               error={wrong.publishedAt && t('notMoment')}
             />
           )}
@@ -67,17 +67,17 @@ function CollectionPicture({ draft }: { draft: Draft<CollectionText> }) {
     draft.imageUrl.value = url
   }
   return (
-    <Section title={t('picture')}>
+    <Section title={common('picture')}>
       {draft.imageUrl.value === '' ? (
         <Uploads label={t('addPicture')} onDone={show} single />
       ) : (
         <>
           <Picture url={draft.imageUrl.value} alt={draft.imageAlt.value} large />
-          <TextField label={t('alt')} bind={draft.imageAlt} max={512} hint={t('altHint')} />
+          <TextField label={common('altText')} bind={draft.imageAlt} max={512} hint={t('altHint')} />
         </>
       )}
       <div class="row">
-        <Button onPress={() => setChoosing(true)}>{t('choosePicture')}</Button>
+        <Button onPress={() => setChoosing(true)}>{common('choosePicture')}</Button>
         {draft.imageUrl.value !== '' && <Button onPress={() => show({ url: '' })}>{common('remove')}</Button>}
       </div>
       {isChoosing && <MediaDialog onClose={() => setChoosing(false)} onChoose={show} single />}

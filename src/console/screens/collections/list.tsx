@@ -18,7 +18,7 @@ type Collection = Schema<'Collection'>
 const columns = (): readonly Column<Collection>[] => [
   {
     key: 'title',
-    title: t('name'),
+    title: common('title'),
     main: true,
     cell: ({ title, image }) => (
       <span class="named">
@@ -43,7 +43,7 @@ export default function Collections() {
   )
   return (
     <Page
-      title={t('title')}
+      title={common('collections')}
       actions={
         mayManage.value && (
           <>
@@ -62,7 +62,7 @@ export default function Collections() {
       >
         {(list) => (
           <Table
-            caption={t('title')}
+            caption={common('collections')}
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}

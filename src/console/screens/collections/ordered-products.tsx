@@ -4,6 +4,7 @@ import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
 import { findProducts } from '../../lib/api/record-search.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { EmptyState, Section } from '../../ui/page.tsx'
@@ -66,7 +67,7 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
     }
   }
   return (
-    <Section title={t('productsTitle')} hint={t('productsHint')}>
+    <Section title={common('products')} hint={t('productsHint')}>
       <Picker
         label={t('add')}
         hint={t('addHint')}

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { Schema } from '../../lib/api/api.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
@@ -18,7 +19,7 @@ export function CollectionView({ of }: { of: Schema<'CollectionWithProductIds'> 
   const products = useProducts(shown)
   return (
     <div class="columns">
-      <Section title={t('productsTitle')}>
+      <Section title={common('products')}>
         <ol class="ordered">
           {shown.map((id) => (
             <li key={id}>
@@ -32,9 +33,9 @@ export function CollectionView({ of }: { of: Schema<'CollectionWithProductIds'> 
         {shown.length < of.productIds.length && <Button onPress={() => (count.value += step)}>{t('later')}</Button>}
       </Section>
       <Section title={t('basics')}>
-        <FactList of={[[t('handle'), <code>{of.handle}</code>]]} />
+        <FactList of={[[common('handle'), <code>{of.handle}</code>]]} />
         {of.image && <Picture url={of.image.url} alt={of.image.alt} large />}
-        {of.descriptionHtml !== '' && <HtmlPreview html={of.descriptionHtml} label={t('description')} />}
+        {of.descriptionHtml !== '' && <HtmlPreview html={of.descriptionHtml} label={common('descriptionHtml')} />}
       </Section>
     </div>
   )

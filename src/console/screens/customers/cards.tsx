@@ -1,5 +1,6 @@
 import { api, ok } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Money } from '../../ui/money.tsx'
@@ -16,7 +17,7 @@ export function CustomerGiftCards({ customerId }: { customerId: string }) {
   )
   return (
     <Section
-      title={t('cards')}
+      title={common('giftCards')}
       actions={<ButtonLink href={`${shopPath('gift-cards')}?new=1&customer=${customerId}`}>{t('issueCard')}</ButtonLink>}
     >
       <ResourceView of={cards} lines={2}>
@@ -31,8 +32,8 @@ export function CustomerGiftCards({ customerId }: { customerId: string }) {
                 rowKey={({ id }) => id}
                 href={({ id }) => shopPath('gift-cards', id)}
                 columns={[
-                  { key: 'card', title: t('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
-                  { key: 'left', title: t('cardLeft'), end: true, cell: ({ balance }) => <Money of={balance} /> },
+                  { key: 'card', title: common('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
+                  { key: 'left', title: common('moneyLeft'), end: true, cell: ({ balance }) => <Money of={balance} /> },
                 ]}
               />
               {list.total > list.data.length && (

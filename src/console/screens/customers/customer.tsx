@@ -85,8 +85,8 @@ function CustomerOrders({ of: { id } }: { of: Customer }) {
   )
   useLiveReload(['order.*'], orders.reload)
   return (
-    <Section title={t('orders')}>
-      <ListView of={orders} query={query} goesOn empty={<EmptyState icon="orders" title={t('noOrders')} text={t('noOrdersText')} />}>
+    <Section title={common('orders')}>
+      <ListView of={orders} query={query} goesOn empty={<EmptyState icon="orders" title={common('noOrders')} text={t('noOrdersText')} />}>
         {(list) => (
           <Table
             caption={t('theirOrders')}
@@ -94,10 +94,10 @@ function CustomerOrders({ of: { id } }: { of: Customer }) {
             rowKey={(order) => order.id}
             href={(order) => shopPath('orders', order.id)}
             columns={[
-              { key: 'number', title: t('order'), main: true, cell: (order) => `#${order.number}` },
-              { key: 'placed', title: t('placed'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+              { key: 'number', title: common('order'), main: true, cell: (order) => `#${order.number}` },
+              { key: 'placed', title: common('placed'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
               { key: 'status', title: common('status'), cell: (order) => <OrderStatusBadge of={order} /> },
-              { key: 'total', title: t('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+              { key: 'total', title: common('total'), end: true, cell: ({ total }) => <Money of={total} /> },
             ]}
           />
         )}

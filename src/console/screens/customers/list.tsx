@@ -21,18 +21,18 @@ type Customer = Schema<'Customer'>
 const columns = (): readonly Column<Customer>[] => [
   {
     key: 'name',
-    title: t('name'),
+    title: common('name'),
     main: true,
     cell: ({ name, email, erasedAt }) => <bdi class="cut">{erasedAt ? t('erased') : name || email}</bdi>,
   },
   {
     key: 'email',
-    title: t('email'),
+    title: common('email'),
     cell: ({ email, erasedAt }) => erasedAt === null && <bdi>{email}</bdi>,
   },
   { key: 'since', title: t('since'), cell: ({ createdAt }) => <time dateTime={createdAt}>{dayOf(createdAt)}</time> },
   { key: 'marketing', title: t('marketing'), cell: ({ acceptsMarketing }) => (acceptsMarketing ? common('yes') : common('no')) },
-  { key: 'orders', title: t('orders'), end: true, cell: ({ ordersCount }) => number(ordersCount) },
+  { key: 'orders', title: common('orders'), end: true, cell: ({ ordersCount }) => number(ordersCount) },
   { key: 'spent', title: t('spent'), end: true, cell: ({ totalSpent }) => <Money of={totalSpent} /> },
 ]
 
@@ -62,7 +62,7 @@ export default function Customers() {
         )
       }
     >
-      <Filters query={query} search={t('search')} filters={[{ name: 'email', label: t('email'), type: 'email' }]} />
+      <Filters query={query} search={t('search')} filters={[{ name: 'email', label: common('email'), type: 'email' }]} />
       <ListView
         of={customers}
         query={query}

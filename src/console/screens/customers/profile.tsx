@@ -1,6 +1,7 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { number } from '../../lib/format/format.ts'
 import type { Draft } from '../../lib/forms/draft.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { FactList } from '../../ui/fact-list.tsx'
 import { CheckField, TextField } from '../../ui/fields.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -24,9 +25,9 @@ export const profileBody = ({ email, name, phone, ...rest }: Profile) => ({
 
 export const ProfileFields = ({ of: { email, name, phone, acceptsMarketing } }: { of: Draft<Profile> }) => (
   <>
-    <TextField bind={email} name="email" label={t('email')} type="email" required max={254} />
-    <TextField bind={name} label={t('name')} max={200} />
-    <TextField bind={phone} name="phone" label={t('phone')} type="tel" max={40} />
+    <TextField bind={email} name="email" label={common('email')} type="email" required max={254} />
+    <TextField bind={name} label={common('name')} max={200} />
+    <TextField bind={phone} name="phone" label={common('address.phone')} type="tel" max={40} />
     <CheckField bind={acceptsMarketing} label={t('acceptsMarketing')} hint={t('acceptsMarketingHint')} />
   </>
 )
@@ -36,7 +37,7 @@ export const CustomerFacts = ({ of }: { of: Customer }) => (
     <FactList
       of={[
         [
-          t('email'),
+          common('email'),
           of.erasedAt ? null : (
             <>
               <bdi>{of.email}</bdi>{' '}
@@ -44,9 +45,9 @@ export const CustomerFacts = ({ of }: { of: Customer }) => (
             </>
           ),
         ],
-        [t('phone'), of.phone && <bdi dir="ltr">{of.phone}</bdi>],
+        [common('address.phone'), of.phone && <bdi dir="ltr">{of.phone}</bdi>],
         [t('marketing'), of.acceptsMarketing ? t('marketingYes') : t('marketingNo')],
-        [t('orders'), number(of.ordersCount)],
+        [common('orders'), number(of.ordersCount)],
         [t('spent'), <Money key="spent" of={of.totalSpent} />],
         [t('since'), <Moment key="since" at={of.createdAt} />],
       ]}

@@ -15,7 +15,7 @@ import { readDiscount, type VersionedDiscount } from './read.ts'
 export default function EditDiscount() {
   const id = useRoute().params['id'] ?? ''
   return id === 'new' ? (
-    <Page title={t('add')} back={{ href: shopPath('discounts'), text: t('title') }}>
+    <Page title={t('add')} back={{ href: shopPath('discounts'), text: common('discounts') }}>
       <DiscountForm />
     </Page>
   ) : (
@@ -37,7 +37,7 @@ function ExistingDiscount({ id }: { id: string }) {
   return (
     <Page
       title={current?.data.title ?? t('discount')}
-      back={{ href: shopPath('discounts'), text: t('title') }}
+      back={{ href: shopPath('discounts'), text: common('discounts') }}
       subtitle={current && <DiscountStateBadge of={current.data} />}
       actions={
         current && (

@@ -92,7 +92,7 @@ export function DiscountForm({ of, onSaved }: { of?: VersionedDiscount; onSaved?
   function submit() {
     const typed = bodyOf(draft.now(), { currency, zone, before: of?.data })
     wrong.value = 'wrong' in typed ? typed.wrong : {}
-    if ('wrong' in typed) throw new Error(t('checkFields'))
+    if ('wrong' in typed) throw new Error(common('checkFields'))
     return of ? change(of, typed.body) : create(typed.body)
   }
   return (
@@ -134,7 +134,7 @@ export function DiscountForm({ of, onSaved }: { of?: VersionedDiscount; onSaved?
             <TextField bind={draft.of.code} label={t('code')} hint={t('codeHint')} required max={64} code error={error('code')} />
           )}
         </div>
-        <CheckField bind={draft.of.isActive} label={t('isActive')} hint={t('isActiveHint')} />
+        <CheckField bind={draft.of.isActive} label={common('active')} hint={t('isActiveHint')} />
       </Section>
       <Section title={t('forWhat')} hint={t('forWhatHint')}>
         <div class="grid">
@@ -149,7 +149,7 @@ export function DiscountForm({ of, onSaved }: { of?: VersionedDiscount; onSaved?
           error={error('minSubtotal')}
         />
       </Section>
-      <Section title={t('when')} hint={t('zone', { zone })}>
+      <Section title={common('when')} hint={t('zone', { zone })}>
         <div class="fields">
           <TextField
             bind={draft.of.startsAt}

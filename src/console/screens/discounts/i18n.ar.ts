@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'الخصومات',
   discount: 'الخصم',
   add: 'خصم جديد',
   made: 'أُنشئ الخصم',
@@ -24,7 +23,6 @@ export default {
   amount: 'مبلغ الخصم',
   amountHint: 'مرة لكل طلب، ولا يتجاوز قيمة المنتجات.',
   takesOff: 'يخصم',
-  isActive: 'مفعّل',
   isActiveHint: 'إن عُطّل لا يُطبَّق على أي سلة؛ وتحتفظ الطلبات بما لها.',
   forWhat: 'على ماذا',
   forWhatHint: 'إن لم تختر شيئًا فهو لكل المنتجات.',
@@ -32,13 +30,11 @@ export default {
   collections: 'المجموعات',
   minSubtotal: 'ابتداءً من مجموع',
   minSubtotalHint: 'ما يجب أن تبلغه هذه المنتجات قبل الخصم. فارغ: أي مجموع.',
-  when: 'متى',
   zone: 'بتوقيت {zone}.',
   startsAt: 'يبدأ',
   startsHint: 'فارغ: فورًا.',
   endsAt: 'ينتهي',
   endsHint: 'فارغ: أبدًا.',
-  never: 'أبدًا',
   limits: 'كم مرة',
   usageLimit: 'لعدد من الطلبات',
   perCustomerLimit: 'لعدد من طلبات العميل الواحد',
@@ -63,7 +59,6 @@ export default {
   'wrong.number': 'ليس عددًا صحيحًا من 1',
   'wrong.moment': 'ليس تاريخًا ووقتًا',
   'wrong.order': 'ينتهي قبل أن يبدأ',
-  checkFields: 'في الحقول أدناه خطأ.',
   removed: 'حُذف الخصم',
   removeTitle: 'حذف هذا الخصم؟',
   removeText: 'لن يُطبَّق على أي سلة من الآن. تحتفظ الطلبات بما لها منه. لا رجعة.',

@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'Хөнгөлөлт',
   discount: 'Хөнгөлөлт',
   add: 'Шинэ хөнгөлөлт',
   made: 'Хөнгөлөлт үүслээ',
@@ -24,7 +23,6 @@ export default {
   amount: 'Хөнгөлөх дүн',
   amountHint: 'Захиалгад нэг удаа, барааны дүнгээс хэтрэхгүй.',
   takesOff: 'Хөнгөлөлт',
-  isActive: 'Идэвхтэй',
   isActiveHint: 'Унтраавал сагсанд үйлчлэхгүй; захиалгууд хэвээр.',
   forWhat: 'Юунд',
   forWhatHint: 'Юу ч сонгоогүй бол бүх бараанд.',
@@ -32,13 +30,11 @@ export default {
   collections: 'Цуглуулга',
   minSubtotal: 'Хамгийн бага дүн',
   minSubtotalHint: 'Хөнгөлөлтийн өмнөх барааны дүн. Хоосон бол хамаагүй.',
-  when: 'Хэзээ',
   zone: '{zone} цагаар.',
   startsAt: 'Эхлэх',
   startsHint: 'Хоосон бол шууд.',
   endsAt: 'Дуусах',
   endsHint: 'Хоосон бол хэзээ ч үгүй.',
-  never: 'Хэзээ ч',
   limits: 'Хэдэн удаа',
   usageLimit: 'Нийт захиалга',
   perCustomerLimit: 'Нэг хүний захиалга',
@@ -56,7 +52,6 @@ export default {
   'wrong.number': '1-ээс эхлэх бүхэл тоо биш',
   'wrong.moment': 'Огноо, цаг биш',
   'wrong.order': 'Эхлэхээсээ өмнө дуусаж байна',
-  checkFields: 'Доорх талбарт алдаа байна.',
   removed: 'Хөнгөлөлтийг устгалаа',
   removeTitle: 'Энэ хөнгөлөлтийг устгах уу?',
   removeText: 'Одооноос сагсанд үйлчлэхгүй. Захиалгууд хэвээр. Буцаах боломжгүй.',

@@ -37,7 +37,7 @@ const columns = (): readonly Column<Discount>[] => [
   { key: 'code', title: t('code'), cell: ({ code }) => (code === null ? t('automatic') : <code dir="ltr">{code}</code>) },
   { key: 'value', title: t('takesOff'), cell: discountValue },
   { key: 'state', title: common('status'), cell: (discount) => <DiscountStateBadge of={discount} /> },
-  { key: 'ends', title: t('endsAt'), cell: ({ endsAt }) => (endsAt ? <Moment at={endsAt} /> : t('never')) },
+  { key: 'ends', title: t('endsAt'), cell: ({ endsAt }) => (endsAt ? <Moment at={endsAt} /> : common('never')) },
   { key: 'used', title: t('used'), end: true, cell: usedOf },
 ]
 
@@ -54,7 +54,7 @@ export default function Discounts() {
   )
   return (
     <Page
-      title={t('title')}
+      title={common('discounts')}
       actions={
         <>
           <Button icon="download" onPress={() => download('/discounts', 'discounts.csv', 'text/csv')}>
@@ -67,7 +67,7 @@ export default function Discounts() {
       <ListView of={discounts} query={query} empty={<EmptyState icon="tag" title={t('none')} text={t('noneText')} action={create} />}>
         {(list) => (
           <Table
-            caption={t('title')}
+            caption={common('discounts')}
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}

@@ -66,7 +66,7 @@ const LineField = ({ of, currency, onRemove }: { of: DraftLine; currency: string
       )}
     </span>
     <NumberField
-      label={t('quantity')}
+      label={common('quantity')}
       bind={of.quantity}
       error={parseQuantity(of.quantity.value) === undefined ? t('wrong.quantity') : undefined}
     />

@@ -1,5 +1,6 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { number } from '../../lib/format/format.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Money } from '../../ui/money.tsx'
@@ -27,7 +28,7 @@ export const DraftResult = ({ of }: { of: Schema<'DraftOrder'> }) => (
       columns={[
         {
           key: 'product',
-          title: t('product'),
+          title: common('product'),
           main: true,
           cell: ({ title, variantTitle, sku, variantId }) => (
             <>
@@ -35,9 +36,9 @@ export const DraftResult = ({ of }: { of: Schema<'DraftOrder'> }) => (
             </>
           ),
         },
-        { key: 'quantity', title: t('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
+        { key: 'quantity', title: common('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
         { key: 'price', title: t('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
-        { key: 'total', title: t('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+        { key: 'total', title: common('total'), end: true, cell: ({ total }) => <Money of={total} /> },
       ]}
     />
   </Section>

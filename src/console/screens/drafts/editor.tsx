@@ -90,7 +90,7 @@ export function DraftEditor({
         <LinesField bind={form.lines} currency={currency} />
         {sum !== undefined && typed.lines.length > 0 && (
           <p class="end">
-            {t('subtotal')}: <strong>{money({ amount: sum, currency })}</strong>
+            {common('subtotal')}: <strong>{money({ amount: sum, currency })}</strong>
           </p>
         )}
       </Section>
@@ -98,7 +98,7 @@ export function DraftEditor({
       <DeliverySection form={form} />
       <Section title={t('more')}>
         <TextField label={t('discountCode')} bind={form.discountCode} name="discountCode" max={64} hint={t('discountHint')} code />
-        <TextAreaField label={t('note')} bind={form.note} rows={2} max={2000} hint={t('noteHint')} />
+        <TextAreaField label={common('note')} bind={form.note} rows={2} max={2000} hint={t('noteHint')} />
       </Section>
     </Form>
   )
@@ -116,8 +116,8 @@ function CustomerSection({ form }: { form: DraftForm }) {
   }, [id, form])
   return (
     <Section title={t('who')} hint={t('leftOpen')}>
-      <TextField label={t('email')} bind={form.email} name="email" type="email" max={254} hint={t('emailHint')} />
-      <PickField label={t('customer')} bind={form.customer} max={1} find={findCustomers} hint={t('customerHint')} />
+      <TextField label={common('email')} bind={form.email} name="email" type="email" max={254} hint={t('emailHint')} />
+      <PickField label={common('customer')} bind={form.customer} max={1} find={findCustomers} hint={t('customerHint')} />
     </Section>
   )
 }
@@ -185,13 +185,13 @@ function differencesOf(yours: DraftText, theirs: DraftText, changed: object): re
   const address = (of: DraftText['shippingAddress']) => (of ? Object.values(of).filter(Boolean).join(', ') : '–')
   const rows: readonly (readonly [keyof DraftText, string, string, string])[] = [
     ['lines', t('lines'), lines(yours), lines(theirs)],
-    ['email', t('email'), yours.email, theirs.email],
-    ['customerId', t('customer'), yours.customerId ?? '', theirs.customerId ?? ''],
+    ['email', common('email'), yours.email, theirs.email],
+    ['customerId', common('customer'), yours.customerId ?? '', theirs.customerId ?? ''],
     ['shippingAddress', t('shippingAddress'), address(yours.shippingAddress), address(theirs.shippingAddress)],
     ['billingAddress', t('billingAddress'), address(yours.billingAddress), address(theirs.billingAddress)],
     ['shippingMethod', t('method'), yours.shippingMethod, theirs.shippingMethod],
     ['discountCode', t('discountCode'), yours.discountCode, theirs.discountCode],
-    ['note', t('note'), yours.note, theirs.note],
+    ['note', common('note'), yours.note, theirs.note],
   ]
   const isOther = rows.filter(([name, , mine, there]) => mine !== there || Object.hasOwn(changed, name))
   return isOther.map(([, name, mine, there]) => [name, mine || '–', there || '–'] as const)

@@ -33,7 +33,7 @@ const columns = (): readonly Column<Draft>[] => [
   { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
   { key: 'lines', title: t('lines'), end: true, cell: ({ lines }) => number(lines.length) },
   { key: 'sent', title: t('sent'), cell: ({ sentAt }) => (sentAt ? <Moment at={sentAt} /> : '–') },
-  { key: 'total', title: t('total'), end: true, cell: ({ totals }) => <Money of={totals.total} /> },
+  { key: 'total', title: common('total'), end: true, cell: ({ totals }) => <Money of={totals.total} /> },
 ]
 
 /** Draft orders. */

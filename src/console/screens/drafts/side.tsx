@@ -48,17 +48,17 @@ export const DraftSidebar = ({
 )
 
 function DraftTotals({ of: { totals, discounts } }: { of: Draft }) {
-  const named = [t('discount'), discounts.map(({ code, title }) => code ?? title).join(', ')].filter(Boolean).join(': ')
+  const named = [common('discount'), discounts.map(({ code, title }) => code ?? title).join(', ')].filter(Boolean).join(': ')
   return (
     <TotalsList
       of={[
-        [t('subtotal'), totals.subtotal],
+        [common('subtotal'), totals.subtotal],
         ...(totals.discount.amount > 0 ? [[named, totals.discount, 'minus'] as const] : []),
-        [t('shipping'), totals.shipping],
-        [t('tax'), totals.tax],
-        ...(totals.taxIncluded.amount > 0 ? [[t('taxIncluded'), totals.taxIncluded] as const] : []),
-        ...(totals.giftCards.amount > 0 ? [[t('giftCards'), totals.giftCards, 'minus'] as const] : []),
-        [t('total'), totals.total, 'sum'],
+        [common('shipping'), totals.shipping],
+        [common('tax'), totals.tax],
+        ...(totals.taxIncluded.amount > 0 ? [[common('taxIncluded'), totals.taxIncluded] as const] : []),
+        ...(totals.giftCards.amount > 0 ? [[common('giftCards'), totals.giftCards, 'minus'] as const] : []),
+        [common('total'), totals.total, 'sum'],
       ]}
     />
   )
@@ -98,7 +98,7 @@ function PaymentLink({ of, onChange }: { of: Draft; onChange: () => Promise<void
       <FactList
         of={[
           [t('sent'), of.sentAt ? <Moment at={of.sentAt} /> : t('never')],
-          [t('expires'), <Moment at={of.expiresAt} />],
+          [common('expires'), <Moment at={of.expiresAt} />],
         ]}
       />
     </Section>
@@ -110,11 +110,11 @@ function ShopperFacts({ of }: { of: Draft }) {
   const isAll = !mayManage.value || of.status !== 'OPEN'
   const isShown = (name: Draft['settled'][number]) => isAll || !of.settled.includes(name)
   const facts = [
-    ...(of.email !== null && isShown('email') ? [[t('email'), <bdi>{of.email}</bdi>] as const] : []),
+    ...(of.email !== null && isShown('email') ? [[common('email'), <bdi>{of.email}</bdi>] as const] : []),
     ...(of.shippingAddress && isShown('shippingAddress') ? [[t('shippingAddress'), <Address of={of.shippingAddress} />] as const] : []),
     ...(of.billingAddress && isShown('billingAddress') ? [[t('billingAddress'), <Address of={of.billingAddress} />] as const] : []),
     ...(of.shippingMethod !== null && isShown('shippingMethod') ? [[t('method'), <bdi>{of.shippingMethod}</bdi>] as const] : []),
-    ...(of.note !== null && isAll ? [[t('note'), <bdi>{of.note}</bdi>] as const] : []),
+    ...(of.note !== null && isAll ? [[common('note'), <bdi>{of.note}</bdi>] as const] : []),
   ]
   return facts.length === 0 ? null : (
     <Section title={isAll ? t('who') : t('saidByShopper')}>

@@ -37,7 +37,7 @@ export default function Detail() {
 }
 
 const UnknownKpi = () => (
-  <Page title={common('missing')} back={{ href: operatorPath(), text: t('title') }}>
+  <Page title={common('missing')} back={{ href: operatorPath(), text: common('figures') }}>
     <EmptyState title={common('missing')} text={common('missingText')} />
   </Page>
 )
@@ -50,7 +50,7 @@ function KpiPage({ name }: { name: KpiName }) {
     <Page
       title={kpiTitle(name)}
       subtitle={t(`about.${name}`)}
-      back={{ href: `/console/net${rangeQuery(query.of)}`, text: t('title') }}
+      back={{ href: `/console/net${rangeQuery(query.of)}`, text: common('figures') }}
       actions={
         <Button
           icon="download"
@@ -88,7 +88,7 @@ function KpiDetail({ of, name }: { of: KpiReading; name: KpiName }) {
       <KpiNotes of={of} />
       <div class="grid">
         <Figure name={kpiTitle(name)} value={kpiValueText(name, of.total)} change={of.change} before={kpiValueText(name, of.previous)} />
-        {of.of && <Figure name={t('refunded')} value={usd(of.of.refundedUsd)} />}
+        {of.of && <Figure name={common('refunded')} value={usd(of.of.refundedUsd)} />}
         {of.of && <Figure name={t('confirmed')} value={usd(of.of.confirmedUsd)} />}
       </div>
       <Section>
@@ -106,7 +106,7 @@ function Breakdown({ of, name }: { of: Kpi; name: KpiName }) {
     { key: 'part', title: t(`by.${name}`), main: true, cell: (part) => <bdi>{partName(part)}</bdi> },
     ...(isRate
       ? ([
-          { key: 'refunded', title: t('refunded'), end: true, cell: ({ refundedUsd }) => usd(refundedUsd ?? 0) },
+          { key: 'refunded', title: common('refunded'), end: true, cell: ({ refundedUsd }) => usd(refundedUsd ?? 0) },
           { key: 'confirmed', title: t('confirmed'), end: true, cell: ({ confirmedUsd }) => usd(confirmedUsd ?? 0) },
         ] satisfies Column<KpiPart>[])
       : []),

@@ -2,9 +2,7 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'الأرقام',
   subtitle: 'حال الشبكة، بأيام التوقيت العالمي UTC',
-  days: 'من {from} إلى {to} بتوقيت UTC',
   byDay: 'حسب اليوم',
   parts: 'مم يتكوّن',
   noParts: 'لا شيء في هذه الأيام.',
@@ -19,7 +17,6 @@ export default {
   share: 'الحصة',
   downloadDays: 'الأيام بصيغة CSV',
   downloadParts: 'المكوّنات بصيغة CSV',
-  refunded: 'المسترد',
   confirmed: 'المؤكد',
   unpriced: {
     zero: 'كل المبالغ محسوبة.',

@@ -1,7 +1,5 @@
 export default {
-  title: 'Figures',
   subtitle: 'How the network stands, in days of UTC',
-  days: '{from} to {to}, days of UTC',
   byDay: 'By day',
   parts: 'What it is made of',
   noParts: 'Nothing in these days.',
@@ -9,7 +7,6 @@ export default {
   share: 'Share',
   downloadDays: 'Days as CSV',
   downloadParts: 'Parts as CSV',
-  refunded: 'Refunded',
   confirmed: 'Confirmed',
   unpriced: {
     one: '{n} sum is not counted yet: nobody knows its exchange rate so far. It is counted as soon as somebody does.',

@@ -2,9 +2,7 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'Үзүүлэлт',
   subtitle: 'Сүлжээний байдал, UTC өдрөөр',
-  days: '{from} – {to}, UTC өдрөөр',
   byDay: 'Өдрөөр',
   parts: 'Бүрэлдэхүүн',
   noParts: 'Эдгээр өдөрт юу ч алга.',
@@ -12,7 +10,6 @@ export default {
   share: 'Эзлэх хувь',
   downloadDays: 'Өдрүүдийг CSV-ээр',
   downloadParts: 'Бүрэлдэхүүнийг CSV-ээр',
-  refunded: 'Буцаасан',
   confirmed: 'Баталгаажсан',
   unpriced: {
     one: '{n} дүн хараахан тооцогдоогүй: ханш нь мэдэгдээгүй байна. Мэдэгдмэгц тооцогдоно.',

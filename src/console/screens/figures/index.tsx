@@ -18,7 +18,7 @@ export default function Figures() {
   const query = useQuery()
   const shown = kpiDateRange(query.of)
   return (
-    <Page title={t('title')} subtitle={t('subtitle')}>
+    <Page title={common('figures')} subtitle={t('subtitle')}>
       <DateRangeFilter query={query} shown={shown} offered={dayChoices} />
       <div class="grid figures">
         {kpiNames.map((name) => (

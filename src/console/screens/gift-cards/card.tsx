@@ -68,8 +68,8 @@ export default function GiftCard() {
   }
   return (
     <Page
-      title={current ? t('cardNamed', { last4: current.data.last4 }) : t('card')}
-      back={{ href: shopPath('gift-cards'), text: t('title') }}
+      title={current ? common('giftCardNamed', { last4: current.data.last4 }) : common('card')}
+      back={{ href: shopPath('gift-cards'), text: common('giftCards') }}
       subtitle={current && <CardStateBadge of={current.data} />}
       actions={
         current &&
@@ -94,9 +94,9 @@ export default function GiftCard() {
               <Section title={t('facts')}>
                 <FactList
                   of={[
-                    [t('balance'), <Money key="balance" of={data.balance} />],
+                    [common('moneyLeft'), <Money key="balance" of={data.balance} />],
                     [t('initial'), <Money key="initial" of={data.initialAmount} />],
-                    [t('expires'), data.expiresAt ? <Moment at={data.expiresAt} /> : t('never')],
+                    [common('expires'), data.expiresAt ? <Moment at={data.expiresAt} /> : common('never')],
                     [t('for'), data.customerId ? <a href={shopPath('customers', data.customerId)}>{t('toCustomer')}</a> : t('anybody')],
                     [t('issued'), <Moment key="issued" at={data.createdAt} />],
                   ]}
@@ -114,24 +114,24 @@ export default function GiftCard() {
 
 const moveColumns = () =>
   [
-    { key: 'at', title: t('when'), main: true, cell: ({ at: when }: Card['transactions'][number]) => <Moment at={when} /> },
+    { key: 'at', title: common('when'), main: true, cell: ({ at: when }: Card['transactions'][number]) => <Moment at={when} /> },
     { key: 'kind', title: t('what'), cell: ({ kind }: Card['transactions'][number]) => t(`kind.${kind}`) },
     {
       key: 'order',
-      title: t('order'),
+      title: common('order'),
       cell: ({ orderId }: Card['transactions'][number]) => orderId && <a href={shopPath('orders', orderId)}>{t('toOrder')}</a>,
     },
-    { key: 'amount', title: t('amount'), end: true, cell: ({ amount }: Card['transactions'][number]) => <Money of={amount} /> },
+    { key: 'amount', title: common('amount'), end: true, cell: ({ amount }: Card['transactions'][number]) => <Money of={amount} /> },
   ] as const
 
-const expiryText = (iso: string | null | undefined) => (iso ? moment(iso) : t('never'))
+const expiryText = (iso: string | null | undefined) => (iso ? moment(iso) : common('never'))
 
 const differences = ({ status, note, expiresAt }: Change, theirs: Card): readonly (readonly [string, string, string])[] => {
   const rows: (readonly [string, string, string])[] = []
   if (status !== undefined && status !== theirs.status) rows.push([common('status'), t(`is.${status}`), t(`is.${theirs.status}`)])
-  if (note !== undefined && note !== theirs.note) rows.push([t('note'), note ?? '–', theirs.note ?? '–'])
+  if (note !== undefined && note !== theirs.note) rows.push([common('note'), note ?? '–', theirs.note ?? '–'])
   if (expiresAt !== undefined && expiresAt !== theirs.expiresAt)
-    rows.push([t('expires'), expiryText(expiresAt), expiryText(theirs.expiresAt)])
+    rows.push([common('expires'), expiryText(expiresAt), expiryText(theirs.expiresAt)])
   return rows
 }
 
@@ -165,8 +165,8 @@ function EditForm({
   return (
     <Section title={common('edit')}>
       <Form onSubmit={submit} dirty={editor.dirty} label={common('edit')} keepsTyping>
-        <TextField bind={editor.of.expiresAt} label={t('expires')} type="datetime-local" hint={t('expiresHint', { zone })} />
-        <TextAreaField bind={editor.of.note} label={t('note')} hint={t('noteHint')} max={500} rows={3} />
+        <TextField bind={editor.of.expiresAt} label={common('expires')} type="datetime-local" hint={t('expiresHint', { zone })} />
+        <TextAreaField bind={editor.of.note} label={common('note')} hint={t('noteHint')} max={500} rows={3} />
       </Form>
     </Section>
   )

@@ -8,6 +8,7 @@ import { serverNow } from '../../lib/format/server-clock.ts'
 import { exampleOf } from '../../lib/forms/amounts.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { shop, shopPath } from '../../lib/session/current-shop.ts'
 import { sessionStatus } from '../../lib/session/session.ts'
 import { useDirty } from '../../lib/session/use-unsaved-changes.ts'
@@ -69,7 +70,7 @@ function CodeOnce({ of, onClose }: { of: IssuedCard; onClose: () => void }) {
       <p class="code-once" dir="ltr">
         {groupCode(of.code)}
       </p>
-      <CopyableText text={of.code} label={t('code')} />
+      <CopyableText text={of.code} label={common('code')} />
       <Note tone="warn">{t('once')}</Note>
       <div class="form-actions">
         <Button kind="primary" onPress={onClose}>
@@ -116,7 +117,7 @@ function IssueForm({ customerId, onIssued }: { customerId: string | undefined; o
   async function issue() {
     const typed = cardBody(draft.now(), { currency, zone, now: serverNow() })
     wrong.value = 'wrong' in typed ? typed.wrong : {}
-    if ('wrong' in typed) throw new Error(t('checkFields'))
+    if ('wrong' in typed) throw new Error(common('checkFields'))
     const body = { ...typed.body, customerId: customer.value[0]?.id ?? null }
     const card = await sendOnce(body, (key) => ok(api.POST('/giftcard', { params: { header: { 'idempotency-key': key } }, body })))
     draft.reset(draft.now())
@@ -126,21 +127,21 @@ function IssueForm({ customerId, onIssued }: { customerId: string | undefined; o
     <Form onSubmit={issue} submit={t('issueNow')} dirty={draft.dirty} label={t('issue')}>
       <MoneyField
         bind={draft.of.amount}
-        label={t('amount')}
+        label={common('amount')}
         currency={currency}
         required
         error={wrong.value.amount && t('notAmount', { currency, example: exampleOf(currency) })}
       />
       <TextField
         bind={draft.of.expiresAt}
-        label={t('expires')}
+        label={common('expires')}
         type="datetime-local"
         hint={t('expiresHint', { zone })}
         error={wrong.value.expiresAt && t(wrong.value.expiresAt === 'past' ? 'past' : 'notMoment')}
       />
       <PickField bind={customer} max={1} label={t('for')} hint={t('forHint')} find={findCustomers} />
       {failed.value !== undefined && customer.value[0]?.id === customerId && <ErrorMessage error={failed.value} />}
-      <TextField bind={draft.of.note} label={t('note')} hint={t('noteHint')} max={500} />
+      <TextField bind={draft.of.note} label={common('note')} hint={t('noteHint')} max={500} />
     </Form>
   )
 }

@@ -25,13 +25,13 @@ export const CardStateBadge = ({ of }: { of: Card }) => {
 }
 
 const columns = (): readonly Column<Card>[] => [
-  { key: 'card', title: t('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
+  { key: 'card', title: common('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
   { key: 'state', title: common('status'), cell: (card) => <CardStateBadge of={card} /> },
-  { key: 'note', title: t('note'), cell: ({ note }) => note && <bdi class="cut">{note}</bdi> },
+  { key: 'note', title: common('note'), cell: ({ note }) => note && <bdi class="cut">{note}</bdi> },
   { key: 'issued', title: t('issued'), cell: ({ createdAt }) => <Moment at={createdAt} short /> },
-  { key: 'expires', title: t('expires'), cell: ({ expiresAt }) => (expiresAt ? <Moment at={expiresAt} /> : t('never')) },
+  { key: 'expires', title: common('expires'), cell: ({ expiresAt }) => (expiresAt ? <Moment at={expiresAt} /> : common('never')) },
   { key: 'initial', title: t('initial'), end: true, cell: ({ initialAmount }) => <Money of={initialAmount} /> },
-  { key: 'balance', title: t('balance'), end: true, cell: ({ balance }) => <Money of={balance} /> },
+  { key: 'balance', title: common('moneyLeft'), end: true, cell: ({ balance }) => <Money of={balance} /> },
 ]
 
 export default function GiftCards() {
@@ -43,7 +43,7 @@ export default function GiftCards() {
   useLiveReload(['order.*'], cards.reload)
   return (
     <Page
-      title={t('title')}
+      title={common('giftCards')}
       actions={
         mayManage.value && (
           <>
@@ -77,7 +77,7 @@ export default function GiftCards() {
       >
         {(list) => (
           <Table
-            caption={t('title')}
+            caption={common('giftCards')}
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}

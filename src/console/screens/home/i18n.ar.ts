@@ -2,13 +2,9 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'الرئيسية',
   subtitle: 'حال المتجر',
-  days: 'من {from} إلى {to} بتوقيت UTC',
   sales: 'المبيعات',
   salesNote: 'مؤكد {confirmed}، مسترد {refunds}',
-  refunds: 'المبالغ المستردة',
-  orders: 'الطلبات',
   conversion: 'سلال صارت طلبات',
   carts: {
     zero: 'لا سلال',
@@ -25,9 +21,7 @@ export default {
   topNothing: 'لم يُبع شيء في هذه الأيام.',
   byRevenue: 'بالإيراد',
   byUnits: 'بالقطع',
-  product: 'المنتج',
   productGone: 'منتج لم يعد موجودًا',
-  units: 'القطع',
   revenue: 'الإيراد',
   waiting: 'بانتظارك',
   waitingNothing: 'لا شيء بانتظارك.',

@@ -2,13 +2,9 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'Нүүр',
   subtitle: 'Дэлгүүрийн байдал',
-  days: '{from} – {to}, UTC өдрөөр',
   sales: 'Борлуулалт',
   salesNote: 'Баталгаажсан {confirmed}, буцаасан {refunds}',
-  refunds: 'Буцаалт',
-  orders: 'Захиалга',
   conversion: 'Захиалга болсон сагс',
   carts: '{n} сагснаас {converted}',
   cartsCapped: 'Сагс тоолохоос олон',
@@ -18,9 +14,7 @@ export default {
   topNothing: 'Эдгээр өдөр юу ч зарагдаагүй.',
   byRevenue: 'Орлогоор',
   byUnits: 'Тоогоор',
-  product: 'Бараа',
   productGone: 'Байхгүй болсон бараа',
-  units: 'Ширхэг',
   revenue: 'Орлого',
   waiting: 'Таныг хүлээж байна',
   waitingNothing: 'Таныг хүлээж буй зүйл алга.',

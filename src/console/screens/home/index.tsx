@@ -3,6 +3,7 @@ import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { takePrefetched } from '../../lib/api/prefetch.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { day, money, number, percent } from '../../lib/format/format.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { parseDateRange, rangeDates } from '../../lib/navigation/date-range.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
@@ -33,7 +34,7 @@ export default function Home() {
   // Collects bursts of order events.
   useLiveReload(['order.*', 'stock.low', 'shop.*'], overview.reload, () => true, 1_500)
   return (
-    <Page title={shop.value?.title || shop.value?.name || t('title')} subtitle={t('subtitle')}>
+    <Page title={shop.value?.title || shop.value?.name || common('home')} subtitle={t('subtitle')}>
       <DateRangeFilter query={query} shown={shown} />
       <ResourceView of={overview}>{(of) => <ShopOverview of={of} query={query} />}</ResourceView>
     </Page>
@@ -67,7 +68,7 @@ const toFraction = (percentChange: number | null) => (percentChange === null ? n
 function OverviewFigures({ of: { sales, orders, carts, startDate, endDate } }: { of: Schema<'Overview'> }) {
   return (
     <>
-      <p class="faint">{t('days', { from: day(startDate), to: day(endDate) })}</p>
+      <p class="faint">{common('utcDays', { from: day(startDate), to: day(endDate) })}</p>
       <div class="grid">
         <Figure
           name={t('sales')}
@@ -77,7 +78,7 @@ function OverviewFigures({ of: { sales, orders, carts, startDate, endDate } }: {
           note={t('salesNote', { confirmed: money(sales.confirmed), refunds: money(sales.refunds) })}
         />
         <Figure
-          name={t('orders')}
+          name={common('orders')}
           value={number(orders.confirmed)}
           change={toFraction(orders.percentChange)}
           before={number(orders.previousConfirmed)}
@@ -102,7 +103,7 @@ function OverviewPlots({ of: { sales, orders, currency } }: { of: Schema<'Overvi
       dates: sales.series.map(({ date }) => date),
       series: [
         { name: t('sales'), values: sales.series.map(({ net }) => net) },
-        { name: t('refunds'), values: sales.series.map(({ refunds }) => refunds) },
+        { name: common('refunds'), values: sales.series.map(({ refunds }) => refunds) },
       ],
       format: (amount: number) => money({ amount: Math.round(amount), currency }),
     }),
@@ -111,7 +112,7 @@ function OverviewPlots({ of: { sales, orders, currency } }: { of: Schema<'Overvi
   const ofOrders = useMemo(
     () => ({
       dates: orders.series.map(({ date }) => date),
-      series: [{ name: t('orders'), values: orders.series.map(({ value }) => value) }],
+      series: [{ name: common('orders'), values: orders.series.map(({ value }) => value) }],
     }),
     [orders],
   )

@@ -1,5 +1,6 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { number } from '../../lib/format/format.ts'
+import { common } from '../../lib/i18n/common.ts'
 import type { Query } from '../../lib/navigation/query.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
 import { Money } from '../../ui/money.tsx'
@@ -11,8 +12,8 @@ import { t } from './i18n.ts'
 type Seller = Schema<'TopSeller'>
 
 const columns = (): readonly Column<Seller>[] => [
-  { key: 'product', title: t('product'), main: true, cell: ({ title }) => <bdi class="cut">{title ?? t('productGone')}</bdi> },
-  { key: 'units', title: t('units'), end: true, cell: ({ units }) => number(units) },
+  { key: 'product', title: common('product'), main: true, cell: ({ title }) => <bdi class="cut">{title ?? t('productGone')}</bdi> },
+  { key: 'units', title: common('units'), end: true, cell: ({ units }) => number(units) },
   { key: 'revenue', title: t('revenue'), end: true, cell: ({ revenue }) => <Money of={revenue} /> },
 ]
 

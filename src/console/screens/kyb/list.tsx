@@ -23,10 +23,10 @@ const all = 'all'
 
 /** @param areWaiting shows the waiting time instead of the decision */
 const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
-  { key: 'name', title: t('name'), main: true, cell: ({ legalName }) => <bdi class="cut">{legalName}</bdi> },
+  { key: 'name', title: common('legalName'), main: true, cell: ({ legalName }) => <bdi class="cut">{legalName}</bdi> },
   { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
   { key: 'cohort', title: lendingText('cohort'), cell: ({ cohort }) => cohortName(cohort) },
-  { key: 'country', title: t('country'), cell: ({ country: code }) => countryName(code) },
+  { key: 'country', title: common('address.countryCode'), cell: ({ country: code }) => countryName(code) },
   ...(areWaiting
     ? [
         {

@@ -147,10 +147,10 @@ function DecideDialog({
         submit={t(isApproval ? 'approve' : 'reject')}
         danger={!isApproval}
         dirty={reason.value !== ''}
-        label={t('reason')}
+        label={common('reason')}
         actions={<CloseButton />}
       >
-        <TextAreaField label={t('reason')} hint={`${t('reasonHint')} (${common('optional')})`} bind={reason} max={2000} />
+        <TextAreaField label={common('reason')} hint={`${common('reasonHint')} (${common('optional')})`} bind={reason} max={2000} />
       </Form>
     </FormDialog>
   )
@@ -163,7 +163,7 @@ function KybRecordView({ of }: { of: Kyb }) {
       {of.reason !== null && (
         <Note tone={of.status === 'REJECTED' ? 'bad' : 'info'}>
           <p class="people-text">
-            {t('reason')}: <bdi>{of.reason}</bdi>
+            {common('reason')}: <bdi>{of.reason}</bdi>
           </p>
         </Note>
       )}
@@ -171,18 +171,18 @@ function KybRecordView({ of }: { of: Kyb }) {
         <Section title={t('facts')}>
           <FactList
             of={[
-              [t('name'), <bdi key="name">{of.legalName}</bdi>],
-              [t('number'), <bdi key="number">{of.registrationNumber}</bdi>],
-              [t('country'), countryName(of.country)],
+              [common('legalName'), <bdi key="name">{of.legalName}</bdi>],
+              [common('registrationNumber'), <bdi key="number">{of.registrationNumber}</bdi>],
+              [common('address.countryCode'), countryName(of.country)],
               [lendingText('cohort'), cohortName(of.cohort)],
               [t('filed'), <Moment key="filed" at={of.createdAt} />],
               [t('decided'), of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
               ['ID', <CopyableText key="id" text={of.id} label="ID" />],
-              [t('merchant'), <CopyableText key="merchant" text={of.merchantId} label={t('merchant')} />],
+              [common('merchant'), <CopyableText key="merchant" text={of.merchantId} label={common('merchant')} />],
             ]}
           />
         </Section>
-        <Section title={t('history')}>
+        <Section title={common('history')}>
           <ol class="timeline">
             {of.events.map(({ type, at, actor, reason }, place) => (
               <li key={place}>
@@ -214,7 +214,7 @@ function KybRecordView({ of }: { of: Kyb }) {
       </Section>
       <div class="row">
         <ButtonLink icon="products" href={pathWith(operatorPath('shops'), { q: of.merchantId })}>
-          {t('shops')}
+          {common('theirShops')}
         </ButtonLink>
         <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { subject: of.id })}>
           {t('audit')}

@@ -48,7 +48,7 @@ function NewLender() {
     <Page title={t('newLender')} back={backLink()}>
       <Section>
         <Form onSubmit={create} submit={t('register')} dirty={draft.dirty}>
-          <TextField label={t('name')} bind={draft.of.displayName} max={200} required hint={t('beginsPending')} />
+          <TextField label={common('name')} bind={draft.of.displayName} max={200} required hint={t('beginsPending')} />
           <WalletsField bind={draft.of.wallets} />
         </Form>
       </Section>
@@ -93,7 +93,7 @@ const saveOptions = ({ data }: VersionedLender, change: LenderChange, read: () =
   differences: (now: Lender) =>
     [
       [common('status'), stateName(change.status ?? data.status), stateName(now.status)],
-      [t('name'), change.displayName ?? data.displayName, now.displayName],
+      [common('name'), change.displayName ?? data.displayName, now.displayName],
       [t('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
     ] as const,
 })
@@ -125,7 +125,7 @@ function LenderForm({
     <div class="columns">
       <Section title={t('record')}>
         <Form onSubmit={save} dirty={editor.dirty} keepsTyping>
-          <TextField label={t('name')} bind={editor.of.displayName} max={200} required />
+          <TextField label={common('name')} bind={editor.of.displayName} max={200} required />
           <WalletsField bind={editor.of.wallets} />
         </Form>
       </Section>
@@ -133,8 +133,8 @@ function LenderForm({
         <Section title="ID">
           <CopyableText text={data.id} label="ID" />
           <div class="row">
-            <ButtonLink href={pathWith(operatorPath('methodologies'), { lenderId: data.id })}>{t('methodologies')}</ButtonLink>
-            <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
+            <ButtonLink href={pathWith(operatorPath('methodologies'), { lenderId: data.id })}>{common('methodologies')}</ButtonLink>
+            <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{common('auditLink')}</ButtonLink>
           </div>
         </Section>
         <StatusHistory of={data.statusHistory} />

@@ -11,6 +11,7 @@ import {
   purposeName,
   tierName,
 } from '../../lib/format/lending-names.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
@@ -49,7 +50,7 @@ export default function Review() {
   return (
     <Page
       title={current ? titleOf(current.data) : t('application')}
-      back={{ href: operatorPath('lending'), text: t('title') }}
+      back={{ href: operatorPath('lending'), text: common('loanApplications') }}
       {...(current && {
         subtitle: (
           <>
@@ -69,7 +70,7 @@ export default function Review() {
             {data.reason !== null && (
               <Note tone={data.status === 'REJECTED' ? 'bad' : 'info'}>
                 <p class="people-text">
-                  {t('reason')}: <bdi>{data.reason}</bdi>
+                  {common('reason')}: <bdi>{data.reason}</bdi>
                 </p>
               </Note>
             )}
@@ -113,21 +114,21 @@ const ApplicationFacts = ({ of }: { of: Application }) => (
         [t('term'), of.requestedTermMonths !== null && t('months', { n: of.requestedTermMonths })],
         [t('purpose'), of.purposeCode && purposeName(of.purposeCode)],
         [lendingText('cohort'), cohortName(of.cohort)],
-        [t('partner'), <Partners key="partner" of={of} />],
+        [common('affiliate'), <Partners key="partner" of={of} />],
         [t('reference'), of.partnerExternalRef && <bdi key="reference">{of.partnerExternalRef}</bdi>],
         [t('submitted'), of.submittedAt && <Moment key="submitted" at={of.submittedAt} />],
         [t('decidedAt'), of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
         ['ID', <CopyableText key="id" text={of.id} label="ID" />],
-        [t('merchant'), <CopyableText key="merchant" text={of.merchantId} label={t('merchant')} />],
+        [common('merchant'), <CopyableText key="merchant" text={of.merchantId} label={common('merchant')} />],
         [t('createdBy'), <AccountLink key="by" id={of.createdBy} />],
       ]}
     />
     <div class="row">
       <ButtonLink icon="products" href={pathWith(operatorPath('shops'), { q: of.merchantId })}>
-        {t('shops')}
+        {common('theirShops')}
       </ButtonLink>
       <ButtonLink icon="money" href={pathWith(operatorPath('repayments'), { merchantId: of.merchantId })}>
-        {t('repayments')}
+        {common('repayments')}
       </ButtonLink>
       <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { subject: of.id })}>
         {t('audit')}
@@ -169,7 +170,7 @@ const fieldName = (name: string): string => {
 }
 
 const ApplicationHistory = ({ of }: { of: Application }) => (
-  <Section title={t('history')}>
+  <Section title={common('history')}>
     <ol class="timeline">
       {of.events.toReversed().map(({ type, at, toStatus, subject, actor, reason, partnerExternalRef }, place) => {
         const key = `event.${type}`

@@ -66,7 +66,7 @@ export function DecideDialog({
       theirs: read,
       differences: (now) => [
         [common('status'), lendingStateName(body.decision), lendingStateName(now.status)],
-        [t('reason'), body.reason ?? '–', now.reason ?? '–'],
+        [common('reason'), body.reason ?? '–', now.reason ?? '–'],
         [t('documents'), number(of.documents.length), number(now.documents.length)],
         [t('decisions'), number(now.decisions.length + 1), number(now.decisions.length)],
       ],
@@ -103,7 +103,7 @@ export function DecideDialog({
           ))}
         </fieldset>
         <Note tone={value === 'UNDER_REVIEW' ? 'info' : 'warn'}>{t(`what.${value}`)}</Note>
-        <TextAreaField label={t('reason')} hint={t('reasonHint')} bind={reason} max={2000} />
+        <TextAreaField label={common('reason')} hint={common('reasonHint')} bind={reason} max={2000} />
         <TextField label={t('reference')} hint={t('referenceHint')} bind={reference} max={200} />
         <CheckField label={t('withFigures')} hint={t('withFiguresHint')} bind={isJudged} />
         {isJudged.value && (

@@ -3,6 +3,7 @@ import { fetchAuthorized, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { bytes } from '../../lib/format/format.ts'
 import { documentName } from '../../lib/format/lending-names.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ErrorMessage } from '../../ui/error-message.tsx'
@@ -49,7 +50,7 @@ export function Documents({ of }: { of: Application }) {
                 </>
               ),
             },
-            { key: 'size', title: t('size'), end: true, cell: ({ size }) => bytes(size) },
+            { key: 'size', title: common('size'), end: true, cell: ({ size }) => bytes(size) },
             { key: 'at', title: t('uploaded'), cell: ({ uploadedAt }) => <Moment at={uploadedAt} short /> },
             {
               key: 'take',
@@ -127,7 +128,7 @@ function DocumentDialog({ applicationId, file, onClose }: { applicationId: strin
       ) : url ? (
         <img class="document" src={url} alt={t('pictureOf', { name })} onError={() => setError(new Error(t('noPicture')))} />
       ) : (
-        <p role="status">{t('loading')}</p>
+        <p role="status">{common('loading')}</p>
       )}
     </Dialog>
   )

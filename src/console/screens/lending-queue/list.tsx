@@ -51,7 +51,7 @@ const columns = (): readonly Column<Application>[] => [
   { key: 'term', title: t('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : t('months', { n })) },
   { key: 'cohort', title: lendingText('cohort'), cell: ({ cohort }) => cohortName(cohort) },
   { key: 'tier', title: lendingText('tier'), cell: ({ tier }) => tierName(tier) },
-  { key: 'partner', title: t('partner'), cell: (row) => <Partners of={row} /> },
+  { key: 'partner', title: common('affiliate'), cell: (row) => <Partners of={row} /> },
   { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} text={lendingStateName(status)} /> },
   { key: 'submitted', title: t('submitted'), cell: ({ submittedAt }) => (submittedAt ? <Moment at={submittedAt} /> : '–') },
 ]
@@ -82,7 +82,7 @@ export default function Queue() {
   // A switched-off feature answers 404.
   const isOff = refusal instanceof Refused && refusal.status === 404
   return (
-    <Page title={t('title')} actions={<ButtonLink href={query.href({ do: 'assess' })}>{t('assess')}</ButtonLink>}>
+    <Page title={common('loanApplications')} actions={<ButtonLink href={query.href({ do: 'assess' })}>{t('assess')}</ButtonLink>}>
       <Tabs
         label={common('status')}
         of={statuses.map((one) => ({ href: query.href({ status: one }), text: lendingStateName(one), current: one === status }))}
@@ -92,7 +92,7 @@ export default function Queue() {
         filters={[
           { name: 'tier', label: lendingText('tier'), options: tiers.map((one) => [one, tierName(one)]) },
           { name: 'cohort', label: lendingText('cohort'), options: cohortOptions() },
-          { name: 'partner', label: t('partner') },
+          { name: 'partner', label: common('affiliate') },
         ]}
       />
       {isOff ? (
@@ -109,7 +109,7 @@ export default function Queue() {
             <>
               {list.totalCapped && <p class="hint">{t('capped', { n: list.total })}</p>}
               <Table
-                caption={t('title')}
+                caption={common('loanApplications')}
                 columns={columns()}
                 rows={list.data}
                 rowKey={({ id }) => id}

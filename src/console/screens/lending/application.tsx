@@ -5,6 +5,7 @@ import { usePolling } from '../../lib/api/poll.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { usd } from '../../lib/format/format.ts'
 import { cohortName, lendingStateName, purposeName, translateItem } from '../../lib/format/lending-names.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
@@ -49,7 +50,7 @@ export default function ApplicationPage() {
     <Page
       title={t('application')}
       subtitle={current && <StatusBadge of={current.data.status} text={lendingStateName(current.data.status)} />}
-      back={{ href: shopPath('lending'), text: t('title') }}
+      back={{ href: shopPath('lending'), text: common('lending') }}
       actions={
         current &&
         openStatuses.includes(current.data.status) && (
@@ -97,12 +98,12 @@ const ApplicationFacts = ({ of }: { of: Application }) => (
     <FactList
       of={[
         [t('begun'), <Moment key="begun" at={of.createdAt} />],
-        [t('cohort'), cohortName(of.cohort)],
+        [common('businessKind'), cohortName(of.cohort)],
         [t('tier'), t(`tier.${of.tier}`)],
         ...(of.status === 'DRAFT'
           ? []
           : ([
-              [t('amount'), of.requestedAmountUsd === null ? null : usd(of.requestedAmountUsd)],
+              [common('amount'), of.requestedAmountUsd === null ? null : usd(of.requestedAmountUsd)],
               [t('term'), of.requestedTermMonths === null ? null : t('months', { n: of.requestedTermMonths })],
               [t('purpose'), of.purposeCode && purposeName(of.purposeCode)],
               [
@@ -110,9 +111,9 @@ const ApplicationFacts = ({ of }: { of: Application }) => (
                 of.selectedTier1Partner ? t(`partner.${of.selectedTier1Partner}`) : <bdi>{of.selectedTier2Partner ?? '–'}</bdi>,
               ],
               [t('submittedAt'), of.submittedAt && <Moment key="submitted" at={of.submittedAt} />],
-              [t('decidedAt'), of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
+              [common('decided'), of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
             ] as const)),
-        ...(of.reason ? ([[t('reason'), <bdi key="reason">{of.reason}</bdi>]] as const) : []),
+        ...(of.reason ? ([[common('reason'), <bdi key="reason">{of.reason}</bdi>]] as const) : []),
         ...(of.partnerExternalRef ? ([[t('reference'), <bdi key="reference">{of.partnerExternalRef}</bdi>]] as const) : []),
       ]}
     />

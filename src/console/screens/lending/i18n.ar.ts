@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'التمويل',
   subtitle: 'اطلب تمويلًا لمنشأتك واعرف موقفك لدى المموّلين.',
   off: 'لا تمويل هنا',
   offText: 'لم يفعّله مشغّل هذا souk (LENDING_PLATFORM_ENABLED). لا ينقصك شيء.',
@@ -14,8 +13,6 @@ export default {
   applications: 'الطلبات',
   application: 'الطلب',
   begun: 'بدأ',
-  amount: 'المبلغ',
-  amountUsd: 'المبلغ',
   amountHint: 'بالدولار الأمريكي، من {min} إلى {max}',
   term: 'المدة بالأشهر',
   termHint: 'من 1 إلى 60',
@@ -30,13 +27,10 @@ export default {
   'partner.KEYSTONE_SECURED': 'Keystone Secured',
   'partner.CARAVAN_TRADE': 'Caravan Trade',
   any: 'لم يُختر بعد',
-  cohort: 'نوع المنشأة',
   tier: 'إلى أين يذهب',
   'tier.TIER_1_REFERRAL': 'إلى المموّل الذي تختاره',
   'tier.TIER_2_PARTNER': 'إلى مموّل نجده',
   submittedAt: 'قُدّم',
-  decidedAt: 'صدر القرار',
-  reason: 'السبب',
   reference: 'مرجع المموّل',
   asked: 'ما تطلبه',
   documents: 'الوثائق',

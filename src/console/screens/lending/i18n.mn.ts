@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'Зээл',
   subtitle: 'Бизнестээ зээл хүсэж, зээлдүүлэгчдийн дунд ямар байгаагаа харна уу.',
   off: 'Энд зээл байхгүй',
   offText: 'Энэ souk-ийг ажиллуулагч асаагаагүй байна (LENDING_PLATFORM_ENABLED). Танд дутуу зүйл алга.',
@@ -14,8 +13,6 @@ export default {
   applications: 'Хүсэлтүүд',
   application: 'Хүсэлт',
   begun: 'Эхэлсэн',
-  amount: 'Дүн',
-  amountUsd: 'Дүн',
   amountHint: 'Ам. доллар, {min}-аас {max} хүртэл',
   term: 'Хугацаа, сараар',
   termHint: '1-ээс 60',
@@ -30,13 +27,10 @@ export default {
   'partner.KEYSTONE_SECURED': 'Keystone Secured',
   'partner.CARAVAN_TRADE': 'Caravan Trade',
   any: 'Сонгоогүй',
-  cohort: 'Бизнесийн төрөл',
   tier: 'Хаана очих',
   'tier.TIER_1_REFERRAL': 'Таны сонгосон зээлдүүлэгчид',
   'tier.TIER_2_PARTNER': 'Бидний олох зээлдүүлэгчид',
   submittedAt: 'Илгээсэн',
-  decidedAt: 'Шийдсэн',
-  reason: 'Шалтгаан',
   reference: 'Зээлдүүлэгчийн дугаар',
   asked: 'Юу хүсэж буй',
   documents: 'Баримтууд',

@@ -26,7 +26,7 @@ const columns = (): readonly Column<Application>[] => [
   { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} text={lendingStateName(status)} /> },
   {
     key: 'amount',
-    title: t('amount'),
+    title: common('amount'),
     end: true,
     cell: ({ requestedAmountUsd: dollars }) => (dollars === null ? '–' : usd(dollars)),
   },
@@ -57,13 +57,13 @@ export default function Lending() {
   const error = list.error.value
   if (error instanceof ApiError && error.status === 404)
     return (
-      <Page title={t('title')}>
+      <Page title={common('lending')}>
         <EmptyState icon="money" title={t('off')} text={t('offText')} />
       </Page>
     )
   return (
     <Page
-      title={t('title')}
+      title={common('lending')}
       subtitle={t('subtitle')}
       actions={
         <Button icon="plus" kind="primary" onPress={begin}>

@@ -22,7 +22,7 @@ const amountMin = 1_000
 const amountMax = 10_000_000
 
 const loanRows = (of: LoanTexts): readonly (readonly [string, string])[] => [
-  [t('amountUsd'), of.amount],
+  [common('amount'), of.amount],
   [t('term'), of.term],
   [t('purpose'), of.purpose && purposeName(of.purpose)],
   [t('partner'), of.partner1 ? t(`partner.${of.partner1}`) : of.partner2],
@@ -56,7 +56,7 @@ export function LoanForm({ current, onSaved }: { current: VersionedApplication; 
         <div class="fields">
           <TextField
             bind={of.amount}
-            label={`${t('amountUsd')} (USD)`}
+            label={`${common('amount')} (USD)`}
             hint={t('amountHint', { min: usd(amountMin), max: usd(amountMax) })}
             inputMode="decimal"
             error={wrong.value === 'amount' ? notAmount('USD') : undefined}

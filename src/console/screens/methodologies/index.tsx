@@ -32,7 +32,7 @@ export default function Methodologies() {
   return (
     <RegistryList
       query={query}
-      title={t('methodologies')}
+      title={common('methodologies')}
       subtitle={t('methodologiesText')}
       statuses={Object.keys(statusMoves.methodology)}
       create={{

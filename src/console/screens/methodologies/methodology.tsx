@@ -34,7 +34,7 @@ export default function OneMethodology() {
   return id === 'new' ? <NewMethodology /> : <ExistingMethodology id={id} />
 }
 
-const backLink = () => ({ href: operatorPath('methodologies'), text: t('methodologies') })
+const backLink = () => ({ href: operatorPath('methodologies'), text: common('methodologies') })
 
 /** Reads the lender of the URL; without one, whether any lender exists. */
 async function readLender(asked: string | undefined, signal: AbortSignal): Promise<{ chosen: readonly Choice[]; isNone: boolean }> {
@@ -155,7 +155,7 @@ function ExistingMethodology({ id }: { id: string }) {
               ]}
             />
             <div class="row">
-              <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
+              <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{common('auditLink')}</ButtonLink>
             </div>
           </Section>
         )}

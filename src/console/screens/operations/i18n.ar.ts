@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'الخدمات',
   services: 'ما يعمل',
   service: 'الخدمة',
   revision: 'المراجعة',
@@ -22,7 +21,6 @@ export default {
   deploys: 'أحدث عمليات النشر',
   environment: 'البيئة',
   deployed: 'وقت النشر',
-  change: 'التغيير',
   noDeploys: 'لا عمليات نشر معروفة',
   noServices: 'لا خدمات معروفة',
 } satisfies Translation<typeof en>

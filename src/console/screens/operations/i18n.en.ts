@@ -1,5 +1,4 @@
 export default {
-  title: 'Services',
   services: 'What runs',
   service: 'Service',
   revision: 'Revision',
@@ -19,7 +18,6 @@ export default {
   deploys: 'Latest deploys',
   environment: 'Environment',
   deployed: 'Deployed',
-  change: 'Change',
   noDeploys: 'No deploys are known',
   noServices: 'No services are known',
 } as const

@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'Үйлчилгээ',
   services: 'Ажиллаж буй зүйлс',
   service: 'Үйлчилгээ',
   revision: 'Хувилбар',
@@ -22,7 +21,6 @@ export default {
   deploys: 'Сүүлийн суулгалт',
   environment: 'Орчин',
   deployed: 'Суулгасан',
-  change: 'Өөрчлөлт',
   noDeploys: 'Суулгалт бүртгэгдээгүй',
   noServices: 'Үйлчилгээ бүртгэгдээгүй',
 } satisfies Translation<typeof en>

@@ -17,7 +17,7 @@ const pollMs = 60_000
 
 export default function Operations() {
   return (
-    <Page title={t('title')}>
+    <Page title={common('operations')}>
       <Services />
       <Errors />
       <Deploys />
@@ -121,7 +121,7 @@ function Deploys() {
                   { key: 'environment', title: t('environment'), cell: ({ environment }) => <bdi>{environment}</bdi> },
                   { key: 'revision', title: t('revision'), cell: ({ revision }) => <code>{revision}</code> },
                   { key: 'deployed', title: t('deployed'), cell: ({ deployedAt }) => <Moment at={deployedAt} /> },
-                  { key: 'change', title: t('change'), cell: ({ change }) => change && <DeployChange of={change} /> },
+                  { key: 'change', title: common('change'), cell: ({ change }) => change && <DeployChange of={change} /> },
                 ]}
               />
             )}

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { api, ok } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { money } from '../../lib/format/format.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
@@ -33,7 +34,7 @@ export function CancelDialog({ of, onClose, onDone }: OrderDialogProps) {
         <Note tone="warn">{t('notCancellable')}</Note>
       )}
       <Form onSubmit={cancel} submit={t('cancelNow')} danger label={t('cancel')} dirty={reason.value !== ''}>
-        <TextField label={t('reason')} hint={t('reasonHint')} bind={reason} max={500} />
+        <TextField label={common('reason')} hint={t('reasonHint')} bind={reason} max={500} />
       </Form>
     </FormDialog>
   )

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { api, ok } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { number } from '../../lib/format/format.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { Address } from '../../ui/address.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -66,7 +67,7 @@ export function FulfilDialog({ of, onClose, onDone }: OrderDialogProps) {
               <li key={line.id}>
                 <OrderLineName of={line} />
                 <NumberField
-                  label={t('quantity')}
+                  label={common('quantity')}
                   of={line.title}
                   bind={units.of(line)}
                   error={n === undefined ? t('atMost', { n: line.unfulfilledQuantity ?? 0 }) : undefined}

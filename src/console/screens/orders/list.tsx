@@ -28,9 +28,9 @@ const withoutEmpty = (filters: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(filters).filter(([, value]) => value))
 
 const columns = (): readonly Column<Order>[] => [
-  { key: 'number', title: t('number'), main: true, cell: ({ number }) => <span class="number">#{number}</span> },
-  { key: 'placed', title: t('placed'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { key: 'customer', title: t('customer'), cell: ({ email }) => <bdi class="cut">{email ?? t('guest')}</bdi> },
+  { key: 'number', title: common('order'), main: true, cell: ({ number }) => <span class="number">#{number}</span> },
+  { key: 'placed', title: common('placed'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { key: 'customer', title: common('customer'), cell: ({ email }) => <bdi class="cut">{email ?? t('guest')}</bdi> },
   {
     key: 'status',
     title: common('status'),
@@ -41,7 +41,7 @@ const columns = (): readonly Column<Order>[] => [
     title: t('payment'),
     cell: ({ paymentStatus }) => <StatusBadge of={paymentStatus} text={t(`payment.${paymentStatus}`)} />,
   },
-  { key: 'total', title: t('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+  { key: 'total', title: common('total'), end: true, cell: ({ total }) => <Money of={total} /> },
 ]
 
 /** The shop's orders with the API's filters. */
@@ -68,7 +68,7 @@ export default function Orders() {
   const isFiltered = Object.values(filters).some(Boolean)
   return (
     <Page
-      title={t('title')}
+      title={common('orders')}
       actions={
         mayManage.value && (
           <>
@@ -91,7 +91,7 @@ export default function Orders() {
           { name: 'fulfilmentStatus', label: t('sending'), options: fulfilmentStatuses.map((one) => [one, stateName(one)]) },
           { name: 'toFulfil', label: t('leftToSend'), options: [['true', common('yes')]] },
           { name: 'number', label: t('filterNumber') },
-          { name: 'email', label: t('email'), type: 'email' },
+          { name: 'email', label: common('email'), type: 'email' },
           // Timestamps use the shop's time zone, but these dates are UTC.
           { name: 'from', label: `${common('from')} (UTC)`, type: 'date' },
           { name: 'to', label: `${common('to')} (UTC)`, type: 'date' },
@@ -107,11 +107,11 @@ export default function Orders() {
         query={query}
         isFiltered={isFiltered}
         goesOn={!filters.q}
-        empty={<EmptyState icon="orders" title={t('none')} text={t('noneText')} />}
+        empty={<EmptyState icon="orders" title={common('noOrders')} text={t('noneText')} />}
       >
         {(list) => (
           <Table
-            caption={t('title')}
+            caption={common('orders')}
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}

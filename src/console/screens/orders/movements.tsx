@@ -3,6 +3,7 @@ import type { Schema } from '../../lib/api/api.ts'
 import { number } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
+import { common } from '../../lib/i18n/common.ts'
 import type { Query } from '../../lib/navigation/query.ts'
 import { mayManage } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
@@ -19,7 +20,7 @@ import { maySettle } from './refund.domain.ts'
 export const MoneyMovements = ({ of, query }: { of: Order; query: Query }) => (
   <>
     {of.payments.length > 0 && (
-      <Section title={t('payments')}>
+      <Section title={common('payments')}>
         <ol class="plain">
           {of.payments.map((payment) => (
             <PaymentItem key={payment.id} of={payment} />
@@ -28,7 +29,7 @@ export const MoneyMovements = ({ of, query }: { of: Order; query: Query }) => (
       </Section>
     )}
     {of.refunds.length > 0 && (
-      <Section title={t('refunds')}>
+      <Section title={common('refunds')}>
         <ol class="plain">
           {of.refunds.map((refund) => (
             <RefundItem key={refund.id} of={refund} order={of} query={query} />
@@ -91,7 +92,7 @@ const PaymentItem = ({ of }: { of: Schema<'Payment'> }) => (
     )}
     {of.refunded.amount > 0 && (
       <p class="faint">
-        {t('refunded')}: <Money of={of.refunded} />
+        {common('refunded')}: <Money of={of.refunded} />
       </p>
     )}
     {of.processorReference && <CopyableText text={of.processorReference} label={t('reference')} />}

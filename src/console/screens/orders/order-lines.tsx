@@ -1,4 +1,5 @@
 import { moment, number, percentOfBps } from '../../lib/format/format.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { role, shopPath } from '../../lib/session/current-shop.ts'
 import { Money } from '../../ui/money.tsx'
 import { Note } from '../../ui/note.tsx'
@@ -11,13 +12,13 @@ import { unitsLeft } from './refund.domain.ts'
 import { TotalsList } from './totals.tsx'
 
 const columns = (order: Order): readonly Column<OrderLine>[] => [
-  { key: 'product', title: t('product'), main: true, cell: (line) => <OrderLineName of={line} /> },
-  { key: 'price', title: t('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
-  { key: 'quantity', title: t('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
+  { key: 'product', title: common('product'), main: true, cell: (line) => <OrderLineName of={line} /> },
+  { key: 'price', title: common('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
+  { key: 'quantity', title: common('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
   { key: 'units', title: t('units'), cell: (line) => <LineUnits of={line} refunded={line.quantity - unitsLeft(order, line)} /> },
   {
     key: 'total',
-    title: t('total'),
+    title: common('total'),
     end: true,
     cell: ({ total, discount }) => (
       <>
@@ -61,16 +62,16 @@ export function OrderLines({ of }: { of: Order }) {
       />
       <TotalsList
         of={[
-          [t('subtotal'), of.subtotal],
+          [common('subtotal'), of.subtotal],
           ...(of.discountTotal.amount > 0 ? [[discountName(of), of.discountTotal, 'minus'] as const] : []),
-          [of.shippingMethod ? `${t('shipping')}: ${of.shippingMethod.title}` : t('shipping'), of.shippingTotal],
+          [of.shippingMethod ? `${common('shipping')}: ${of.shippingMethod.title}` : common('shipping'), of.shippingTotal],
           [taxName(of), of.taxTotal],
-          ...(of.taxIncluded.amount > 0 ? [[t('taxIncluded'), of.taxIncluded] as const] : []),
-          [t('total'), of.total, 'sum'],
-          ...of.giftCards.map(({ last4, amount }) => [t('giftCard', { last4 }), amount, 'minus'] as const),
+          ...(of.taxIncluded.amount > 0 ? [[common('taxIncluded'), of.taxIncluded] as const] : []),
+          [common('total'), of.total, 'sum'],
+          ...of.giftCards.map(({ last4, amount }) => [common('giftCardNamed', { last4 }), amount, 'minus'] as const),
           ...(of.giftCards.length > 0 || of.capturedTotal.amount === 0 ? [[t('amountDue'), of.amountDue] as const] : []),
           ...(of.capturedTotal.amount > 0 ? [[t('paid'), of.capturedTotal] as const] : []),
-          ...(of.refundedTotal.amount > 0 ? [[t('refunded'), of.refundedTotal, 'minus'] as const] : []),
+          ...(of.refundedTotal.amount > 0 ? [[common('refunded'), of.refundedTotal, 'minus'] as const] : []),
           ...(of.giftCardRefundedTotal.amount > 0 ? [[t('refundedToCards'), of.giftCardRefundedTotal, 'minus'] as const] : []),
         ]}
       />
@@ -79,11 +80,11 @@ export function OrderLines({ of }: { of: Order }) {
 }
 
 const discountName = ({ discounts }: Order): string =>
-  [t('discount'), discounts.map(({ code, title }) => code ?? title).join(', ')].filter(Boolean).join(': ')
+  [common('discount'), discounts.map(({ code, title }) => code ?? title).join(', ')].filter(Boolean).join(': ')
 
 /** Adds the tax rate if there is only one. */
 function taxName({ lines }: Order): string {
   const rates = new Set(lines.filter(({ tax }) => !tax.inclusive && tax.rateBps > 0).map(({ tax }) => tax.rateBps))
   const [only] = rates
-  return only !== undefined && rates.size === 1 ? `${t('tax')} ${percentOfBps(only)}` : t('tax')
+  return only !== undefined && rates.size === 1 ? `${common('tax')} ${percentOfBps(only)}` : common('tax')
 }

@@ -1,6 +1,7 @@
 import { useRoute } from 'preact-iso/router'
 import { api, ok } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
 import { mayFulfil, mayManage, shopPath } from '../../lib/session/current-shop.ts'
@@ -30,8 +31,8 @@ export default function OrderPage() {
   const known = order.data.value
   return (
     <Page
-      title={known ? t('titleOf', { number: `#${known.number}` }) : t('number')}
-      back={{ href: shopPath('orders'), text: t('title') }}
+      title={known ? t('titleOf', { number: `#${known.number}` }) : common('order')}
+      back={{ href: shopPath('orders'), text: common('orders') }}
       subtitle={known && <OrderBadges of={known} />}
       actions={known && <OrderActions of={known} query={query} />}
     >

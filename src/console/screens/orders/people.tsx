@@ -1,3 +1,4 @@
+import { common } from '../../lib/i18n/common.ts'
 import { role, shopPath } from '../../lib/session/current-shop.ts'
 import { Address } from '../../ui/address.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
@@ -13,13 +14,13 @@ export function OrderCustomer({ of }: { of: Order }) {
     <Section title={t('people')}>
       <FactList
         of={[
-          [t('email'), email === null ? t('guest') : <bdi>{email}</bdi>],
+          [common('email'), email === null ? t('guest') : <bdi>{email}</bdi>],
           ...(customerId !== null && role.value !== 'FULFILMENT'
-            ? [[t('customer'), <a href={shopPath('customers', customerId)}>{t('customerPage')}</a>] as const]
+            ? [[common('customer'), <a href={shopPath('customers', customerId)}>{t('customerPage')}</a>] as const]
             : []),
           [t('shippingAddress'), shippingAddress ? <Address of={shippingAddress} /> : undefined],
           [t('billingAddress'), isSame && billingAddress ? t('sameAddress') : billingAddress ? <Address of={billingAddress} /> : undefined],
-          ...(affiliate ? [[t('affiliate'), <bdi>{affiliate.code}</bdi>] as const] : []),
+          ...(affiliate ? [[common('affiliate'), <bdi>{affiliate.code}</bdi>] as const] : []),
         ]}
       />
     </Section>

@@ -5,7 +5,7 @@ import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { money, moneyText, number, parseMoney } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import type { Money } from '../../lib/forms/amounts.ts'
-import { notAmount } from '../../lib/i18n/common.ts'
+import { common, notAmount } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { confirm, FormDialog } from '../../ui/dialog.tsx'
 import { CheckField, MoneyField, NumberField, TextField } from '../../ui/fields.tsx'
@@ -147,7 +147,7 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
         )}
         {way.value === 'amount' && (
           <MoneyField
-            label={t('amount')}
+            label={common('amount')}
             currency={of.currency}
             bind={amount}
             hint={t('amountHint', { amount: moneyText({ amount: preview.rest + preview.total, currency: of.currency }) })}
@@ -155,7 +155,7 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
             required
           />
         )}
-        <TextField label={t('reason')} hint={t('reasonHint')} bind={reason} max={500} />
+        <TextField label={common('reason')} hint={t('reasonHint')} bind={reason} max={500} />
         <RefundPreviewSection of={preview} order={of} />
       </Form>
     </FormDialog>
@@ -198,7 +198,7 @@ function RefundLine({
   return (
     <li>
       <OrderLineName of={line} />
-      <NumberField label={t('quantity')} of={line.title} bind={bind} error={n === undefined ? t('atMost', { n: left }) : undefined} />
+      <NumberField label={common('quantity')} of={line.title} bind={bind} error={n === undefined ? t('atMost', { n: left }) : undefined} />
       <span class="faint">
         {t('ofLeft', { n: number(left) })}
         {n !== undefined && n > 0 && ` · ${money({ amount: lineRefundAmount(of, line, n), currency })}`}

@@ -40,15 +40,15 @@ export default function Refunds() {
   opened.current ??= refunds.data.value?.data.find(({ id }) => id === refundId)
   const settled = doing === 'settle' && mayManage.value ? opened.current : undefined
   const columns: readonly Column<Refund>[] = [
-    { key: 'amount', title: t('amount'), main: true, cell: ({ amount }) => <Money of={amount} /> },
-    { key: 'when', title: t('when'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+    { key: 'amount', title: common('amount'), main: true, cell: ({ amount }) => <Money of={amount} /> },
+    { key: 'when', title: common('when'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
     { key: 'status', title: common('status'), cell: ({ status: state }) => <StatusBadge of={state} /> },
     {
       key: 'way',
       title: t('way'),
       cell: ({ processor, giftCardAmount }) => (processor ? processorName(processor) : giftCardAmount.amount > 0 ? t('backToCards') : ''),
     },
-    { key: 'reason', title: t('reason'), cell: ({ reason }) => reason && <bdi class="cut">{reason}</bdi> },
+    { key: 'reason', title: common('reason'), cell: ({ reason }) => reason && <bdi class="cut">{reason}</bdi> },
     {
       key: 'settled',
       title: t('settledAs'),
@@ -65,7 +65,7 @@ export default function Refunds() {
   ]
   return (
     <Page
-      title={t('refunds')}
+      title={common('refunds')}
       actions={
         mayManage.value && (
           <Button icon="download" onPress={() => download(pathWith('/v2/refunds', { status }), 'refunds.csv', 'text/csv')}>
@@ -87,7 +87,7 @@ export default function Refunds() {
       >
         {(list) => (
           <Table
-            caption={t('refunds')}
+            caption={common('refunds')}
             columns={columns}
             rows={list.data}
             rowKey={({ id }) => id}

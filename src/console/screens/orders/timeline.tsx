@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { api, ok } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { mayManage } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
@@ -46,7 +47,7 @@ function TimelineItem({ of, named }: { of: TimelineEntry; named: ReturnType<type
           <bdi>{of.text}</bdi>
         </p>
         <small class="faint">
-          {t('noted')} <Moment at={of.at} /> · {named(of.actor)}
+          {common('note')} <Moment at={of.at} /> · {named(of.actor)}
         </small>
       </>
     )
@@ -81,8 +82,8 @@ function NoteForm({ orderId, onChange }: { orderId: string; onChange: () => Prom
     await onChange()
   }
   return (
-    <Form onSubmit={note} submit={t('noteAdd')} label={t('note')} dirty={text.value !== ''}>
-      <TextAreaField label={t('note')} hint={t('noteHint')} bind={text} rows={2} max={1000} required />
+    <Form onSubmit={note} submit={t('noteAdd')} label={common('note')} dirty={text.value !== ''}>
+      <TextAreaField label={common('note')} hint={t('noteHint')} bind={text} rows={2} max={1000} required />
     </Form>
   )
 }

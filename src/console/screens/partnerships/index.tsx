@@ -51,7 +51,7 @@ async function read(known: VersionedList['shops'] = new Map(), signal?: AbortSig
 export default function Partnerships() {
   const current = useResource('partnerships', (signal) => read(undefined, signal))
   return (
-    <Page title={t('title')} subtitle={t('subtitle')}>
+    <Page title={common('partnerships')} subtitle={t('subtitle')}>
       <ResourceView of={current}>{(of) => <PartnershipsForm of={of} current={current} />}</ResourceView>
     </Page>
   )
@@ -125,14 +125,14 @@ function PartnershipsForm({ of, current }: { of: VersionedList; current: Resourc
           }
         >
           <div class="fields">
-            <TextField label={t('name')} bind={row.name} name={`data.${at}.name`} max={100} required />
+            <TextField label={common('name')} bind={row.name} name={`data.${at}.name`} max={100} required />
             <SelectField
               label={t('processor')}
               bind={row.processor}
               options={cardProcessors.map((one) => [one, processorName(one)] as const)}
             />
           </div>
-          <PickField label={t('shops')} bind={row.shops} max={shopsMax} find={findShops} />
+          <PickField label={common('shops')} bind={row.shops} max={shopsMax} find={findShops} />
         </Section>
       ))}
       <div class="row">

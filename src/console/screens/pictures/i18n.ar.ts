@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'الصور',
   text: 'كل ما رفعه هذا المتجر، الأحدث أولًا.',
   add: 'رفع صور',
   none: 'لا صور بعد',
@@ -12,7 +11,6 @@ export default {
   take: 'أخذ صورة {at}، {size}',
   open: 'فتح',
   size: '{width} × {height}',
-  address: 'العنوان',
   removeTitle: 'حذف هذه الصورة؟',
   removeText: 'لن يعرض عنوانها شيئًا بعد الآن. لا يمكن التراجع عن ذلك، لكن يمكن رفع الصورة من جديد.',
   removed: 'حُذفت الصورة',

@@ -1,5 +1,4 @@
 export default {
-  title: 'Pictures',
   text: 'All that this shop has handed in, the newest first.',
   add: 'Hand in pictures',
   none: 'No pictures yet',
@@ -9,7 +8,6 @@ export default {
   take: 'Take the picture of {at}, {size}',
   open: 'Open',
   size: '{width} × {height}',
-  address: 'Address',
   removeTitle: 'Delete this picture?',
   removeText: 'Its address will show nothing any more. This cannot be undone, but the picture may be handed in again.',
   removed: 'The picture is gone',

@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'Зураг',
   text: 'Энэ дэлгүүрийн оруулсан бүх зураг, шинэ нь эхэндээ.',
   add: 'Зураг оруулах',
   none: 'Зураг алга',
@@ -12,7 +11,6 @@ export default {
   take: '{at}-ны зургийг авах, {size}',
   open: 'Нээх',
   size: '{width} × {height}',
-  address: 'Хаяг',
   removeTitle: 'Энэ зургийг устгах уу?',
   removeText: 'Түүний хаяг юу ч харуулахгүй болно. Үүнийг буцаах боломжгүй, гэхдээ зургийг дахин оруулж болно.',
   removed: 'Зураг устлаа',

@@ -46,7 +46,7 @@ export default function Pictures() {
   }
   return (
     <Page
-      title={t('title')}
+      title={common('pictures')}
       subtitle={t('text')}
       actions={
         mayManage.value && (
@@ -69,7 +69,7 @@ export default function Pictures() {
       )}
       <ListView of={pictures} query={query} empty={<EmptyState icon="upload" title={t('none')} text={t('noneText')} />}>
         {(list) => (
-          <ul class="gallery" aria-label={t('title')}>
+          <ul class="gallery" aria-label={common('pictures')}>
             {list.data.map((one) => (
               <li key={one.id} class="card tile">
                 <a
@@ -84,7 +84,7 @@ export default function Pictures() {
                   <Moment at={one.createdAt} /> · {sizeOf(one)} · {bytes(one.bytes)}
                 </small>
                 <span class="row tight">
-                  <CopyableText text={one.url} label={t('address')} />
+                  <CopyableText text={one.url} label={common('address')} />
                   {mayManage.value && (
                     <Button kind="quiet" icon="close" label={t('remove', { at: moment(one.createdAt) })} onPress={() => remove(one)} />
                   )}

@@ -23,7 +23,7 @@ const price = ({ priceRange: { min, max } }: Product) => (min.amount === max.amo
 export const columns = (): readonly Column<Product>[] => [
   {
     key: 'title',
-    title: t('product'),
+    title: common('product'),
     main: true,
     cell: ({ title, images }) => (
       <span class="named">
@@ -36,5 +36,5 @@ export const columns = (): readonly Column<Product>[] => [
   { key: 'stock', title: t('stock'), end: true, cell: (product) => <StockCell of={product} /> },
   { key: 'price', title: t('price'), end: true, cell: price },
   { key: 'vendor', title: t('vendor'), words: true, cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
-  { key: 'type', title: t('type'), words: true, cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
+  { key: 'type', title: common('type'), words: true, cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
 ]

@@ -31,15 +31,15 @@ export function differencesOf(
 ): readonly Difference[] {
   const theirs = textOf(now, zone)
   const names: readonly (readonly [keyof BaseText, string])[] = [
-    ['title', t('name')],
-    ['handle', t('handle')],
-    ['descriptionHtml', t('description')],
+    ['title', common('title')],
+    ['handle', common('handle')],
+    ['descriptionHtml', common('descriptionHtml')],
     ['vendor', t('vendor')],
-    ['type', t('type')],
-    ['tags', t('tags')],
-    ['status', t('visibility')],
+    ['type', common('type')],
+    ['tags', common('tags')],
+    ['status', common('visibility')],
     ['showing', t('showing')],
-    ['publishedAt', t('publishedAt')],
+    ['publishedAt', common('from')],
     ['seoTitle', t('seoTitle')],
     ['seoDescription', t('seoDescription')],
   ]
@@ -52,7 +52,7 @@ export function differencesOf(
       .join('; ')
   found.push([t('options'), options(mine), options(theirs), options(before)])
   const pictures = (text: ProductText) => text.pictures.map(pictureName).join(', ')
-  found.push([t('pictures'), pictures(mine), pictures(theirs), pictures(before)])
+  found.push([common('pictures'), pictures(mine), pictures(theirs), pictures(before)])
   found.push(...compareRows(mine, before, theirs, currency))
   const isOther = ([, yours, there, was]: ComparedField) => yours !== there && yours !== was && there !== was
   return found
@@ -87,7 +87,7 @@ function compareRows(mine: ProductText, before: ProductText, theirs: ProductText
     ['track', t('track'), yesOrNo],
     ['backorder', t('backorder'), yesOrNo],
     ['lowStockAt', t('lowStockAt'), String],
-    ['picture', t('variantPicture'), picture],
+    ['picture', common('picture'), picture],
   ]
   const there = new Map(theirs.rows.map((row) => [row.id, row]))
   const were = new Map(before.rows.map((row) => [row.id, row]))

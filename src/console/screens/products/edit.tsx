@@ -26,7 +26,7 @@ import { changeProduct, createProduct, InvalidFields, readProduct, type Versione
 import { ProductView } from './view.tsx'
 
 const shopTerms = () => ({ currency: shop.value?.currency ?? 'USD', zone: timeZone(), now: serverNow() })
-const backLink = () => ({ href: shopPath('products'), text: t('toAll') })
+const backLink = () => ({ href: shopPath('products'), text: common('products') })
 const fixFieldsText = () => t('fixFields', { n: 1 })
 
 /** Marks the wrong fields and reports their number. */
@@ -79,7 +79,7 @@ function ExistingProduct({ id }: { id: string }) {
     figures.value = new Map([...figures.value, [variantId, { onHand, reserved }]])
   })
   useLiveReload(['import.finished'], known.reload)
-  const title = of ? of.title.trim() || t('notNamed') : t('product')
+  const title = of ? of.title.trim() || t('notNamed') : common('product')
   return (
     <Page
       title={truncate(title, 120)}

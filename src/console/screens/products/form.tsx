@@ -37,7 +37,7 @@ export function ProductForm({
 }) {
   return (
     <div class="long-form">
-      <Form onSubmit={onSave} dirty={editor.isDirty.value} label={t('product')} {...(submit !== undefined && { submit })}>
+      <Form onSubmit={onSave} dirty={editor.isDirty.value} label={common('product')} {...(submit !== undefined && { submit })}>
         <div class="columns">
           <div class="stack">
             <BasicsSection editor={editor} />
@@ -61,10 +61,10 @@ function BasicsSection({ editor }: { editor: ProductEditor }) {
   const { title, descriptionHtml } = editor.base
   return (
     <Section title={t('basics')}>
-      <TextField label={t('name')} bind={title} max={255} required error={fieldError(editor, 'title')} />
-      <TextAreaField label={t('description')} bind={descriptionHtml} rows={8} max={65_536} hint={t('descriptionHint')} />
+      <TextField label={common('title')} bind={title} max={255} required error={fieldError(editor, 'title')} />
+      <TextAreaField label={common('descriptionHtml')} bind={descriptionHtml} rows={8} max={65_536} hint={t('descriptionHint')} />
       <div class="row">
-        <Button onPress={() => setPreview(!isPreview)}>{isPreview ? common('close') : t('preview')}</Button>
+        <Button onPress={() => setPreview(!isPreview)}>{isPreview ? common('close') : common('preview')}</Button>
       </div>
       {isPreview && <DescriptionPreview html={descriptionHtml} />}
     </Section>
@@ -72,7 +72,7 @@ function BasicsSection({ editor }: { editor: ProductEditor }) {
 }
 
 const DescriptionPreview = ({ html }: { html: ReadonlySignal<string> }) =>
-  html.value.trim() === '' ? <p class="faint">{t('noDescription')}</p> : <HtmlPreview html={html.value} label={t('preview')} />
+  html.value.trim() === '' ? <p class="faint">{t('noDescription')}</p> : <HtmlPreview html={html.value} label={common('preview')} />
 
 function VisibilitySection({ editor }: { editor: ProductEditor }) {
   const { status, showing, publishedAt } = editor.base
@@ -82,7 +82,7 @@ function VisibilitySection({ editor }: { editor: ProductEditor }) {
     if (!isActive && showing.peek() === 'never') showing.value = 'auto'
   }, [isActive, showing.value])
   return (
-    <Section title={t('visibility')}>
+    <Section title={common('visibility')}>
       <SelectField
         label={common('status')}
         bind={status}
@@ -96,10 +96,10 @@ function VisibilitySection({ editor }: { editor: ProductEditor }) {
       />
       {showing.value === 'at' && (
         <TextField
-          label={t('publishedAt')}
+          label={common('from')}
           bind={publishedAt}
           type="datetime-local"
-          hint={t('publishedHint', { zone: timeZone() })}
+          hint={common('publishedHint', { zone: timeZone() })}
           error={fieldError(editor, 'publishedAt')}
         />
       )}
@@ -112,10 +112,10 @@ function OrganisationSection({ editor, isKnown }: { editor: ProductEditor; isKno
   return (
     <Section title={t('organisation')}>
       <TextField label={t('vendor')} bind={vendor} max={255} />
-      <TextField label={t('type')} bind={type} max={255} />
-      <TagsField label={t('tags')} bind={editor.base.tags} max={250} />
+      <TextField label={common('type')} bind={type} max={255} />
+      <TagsField label={common('tags')} bind={editor.base.tags} max={250} />
       <TextField
-        label={t('handle')}
+        label={common('handle')}
         bind={handle}
         max={255}
         code

@@ -1,5 +1,6 @@
 import type { Schema } from '../../lib/api/api.ts'
 import { number } from '../../lib/format/format.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { ImportCsv } from '../../ui/import-csv/index.tsx'
@@ -11,9 +12,9 @@ type Report = Schema<'ImportReport'>
 /** Returns the further counts of a report. */
 function factsOf({ products, variants, images, variantsKept, stock }: Report): readonly (readonly [string, string])[] {
   return [
-    [t('products'), number(products)],
+    [common('products'), number(products)],
     [t('variantsCount'), number(variants)],
-    [t('picturesCount'), number(images)],
+    [common('pictures'), number(images)],
     ...(variantsKept > 0 ? [[t('variantsKept'), number(variantsKept)] as const] : []),
     ...(stock.set ? [[t('stockCounts'), number(stock.counts)] as const] : []),
     ...(stock.leftAlone > 0 ? [[t('stockLeft'), number(stock.leftAlone)] as const] : []),
@@ -25,7 +26,7 @@ export default function ImportProducts() {
   return (
     <Page
       title={t('importTitle')}
-      back={{ href: shopPath('products'), text: t('toAll') }}
+      back={{ href: shopPath('products'), text: common('products') }}
       actions={<ButtonLink href={shopPath('products')}>{t('toProducts')}</ButtonLink>}
     >
       <ImportCsv<Report>

@@ -33,7 +33,7 @@ export default function Products() {
     : []
   return (
     <Page
-      title={t('title')}
+      title={common('products')}
       actions={
         mayManage.value && (
           <>
@@ -56,7 +56,7 @@ export default function Products() {
         filters={[
           { name: 'status', label: common('status'), options: productStatuses.map((one) => [one, stateName(one)]) },
           { name: 'vendor', label: t('vendor') },
-          { name: 'type', label: t('type') },
+          { name: 'type', label: common('type') },
           { name: 'tag', label: t('tag') },
           { name: 'sku', label: t('sku') },
         ]}
@@ -90,7 +90,7 @@ export default function Products() {
           <>
             {mayManage.value && <SelectionActions of={choosing} here={list.data} />}
             <Table
-              caption={t('title')}
+              caption={common('products')}
               columns={[...boxes, ...columns()]}
               rows={list.data}
               rowKey={({ id }) => id}

@@ -18,7 +18,7 @@ type LowStockVariant = Schema<'LowStock'>
 const defaultTitle = 'Default Title'
 
 const columns = (): readonly Column<LowStockVariant>[] => [
-  { key: 'title', title: t('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { key: 'title', title: common('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
   {
     key: 'variant',
     title: t('variant'),

@@ -19,11 +19,15 @@ export function PicturesField({ editor }: { editor: ProductEditor }) {
   const nameOf = (picture: (typeof pictures.value)[number]) =>
     picture.alt.value || t('picture', { n: pictures.value.findIndex(({ key }) => key === picture.key) + 1 })
   return (
-    <Section title={t('pictures')} hint={t('picturesHint')} actions={<Button onPress={() => setChoosing(true)}>{t('chooseKnown')}</Button>}>
+    <Section
+      title={common('pictures')}
+      hint={t('picturesHint')}
+      actions={<Button onPress={() => setChoosing(true)}>{common('choosePicture')}</Button>}
+    >
       {pictures.value.length > 0 && (
         <SortableList
           grid
-          label={t('pictures')}
+          label={common('pictures')}
           items={pictures.value}
           keyOf={({ key }) => key}
           nameOf={nameOf}
@@ -34,7 +38,7 @@ export function PicturesField({ editor }: { editor: ProductEditor }) {
           {(picture) => (
             <div class="stack">
               <Picture url={picture.url} alt={picture.alt.value} large />
-              <TextField label={t('alt')} bind={picture.alt} max={512} />
+              <TextField label={common('altText')} bind={picture.alt} max={512} />
               <Button
                 onPress={() => {
                   pictures.value = pictures.value.filter(({ key }) => key !== picture.key)

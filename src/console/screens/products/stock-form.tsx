@@ -60,7 +60,7 @@ export function StockForm({ path, onChanged }: { path: { id: string; variantId: 
         error={error}
         hint={way === 'counted' ? t('countedHint') : undefined}
       />
-      <TextField label={`${t('reason')} (${common('optional')})`} bind={draft.reason} max={255} />
+      <TextField label={`${common('reason')} (${common('optional')})`} bind={draft.reason} max={255} />
     </Form>
   )
 }

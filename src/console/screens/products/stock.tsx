@@ -22,10 +22,10 @@ type Change = Schema<'StockChange'>
 
 const signed = (delta: number) => (delta > 0 ? `+${number(delta)}` : number(delta))
 const columns = (named: ReturnType<typeof useStaffNames>): readonly Column<Change>[] => [
-  { key: 'at', title: t('when'), main: true, cell: ({ at }) => <Moment at={at} /> },
-  { key: 'delta', title: t('change'), end: true, cell: ({ delta }) => signed(delta) },
+  { key: 'at', title: common('when'), main: true, cell: ({ at }) => <Moment at={at} /> },
+  { key: 'delta', title: common('change'), end: true, cell: ({ delta }) => signed(delta) },
   { key: 'onHand', title: t('after'), end: true, cell: ({ onHand }) => number(onHand) },
-  { key: 'reason', title: t('reason'), cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
+  { key: 'reason', title: common('reason'), cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
   { key: 'actor', title: t('by'), cell: ({ actor }) => named(actor) },
 ]
 
@@ -48,7 +48,7 @@ export default function Stock() {
     <Page
       title={t('stockTitle')}
       subtitle={<bdi class="cut">{name}</bdi>}
-      back={{ href: shopPath('products', id), text: of ? truncate(of.title, 60) : t('product') }}
+      back={{ href: shopPath('products', id), text: of ? truncate(of.title, 60) : common('product') }}
       actions={
         mayManage.value && (
           <Button
@@ -92,9 +92,9 @@ export default function Stock() {
         }}
       </ResourceView>
       {!product.error.value && (
-        <Section title={t('history')} hint={t('historyHint')}>
+        <Section title={common('history')} hint={t('historyHint')}>
           <ListView of={history} query={query} empty={<EmptyState icon="clock" title={t('noHistory')} text={t('noHistoryText')} />}>
-            {(list) => <Table caption={t('when')} columns={columns(named)} rows={list.data} rowKey={({ id }) => id} />}
+            {(list) => <Table caption={common('when')} columns={columns(named)} rows={list.data} rowKey={({ id }) => id} />}
           </ListView>
         </Section>
       )}

@@ -1,4 +1,5 @@
 import { truncate } from '../../lib/format/truncate.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import type { ProductEditor, VariantRow } from './editor.ts'
@@ -31,7 +32,7 @@ export function VariantFields({ row, editor, currency }: { row: VariantRow; edit
           <div class="named">
             <Picture url={shown?.url} />
             <SelectField
-              label={t('variantPicture')}
+              label={common('picture')}
               bind={draft.picture}
               options={[
                 ['', t('noPicture')],

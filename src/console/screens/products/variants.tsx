@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { number } from '../../lib/format/format.ts'
 import { truncate } from '../../lib/format/truncate.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
@@ -140,7 +141,7 @@ function BulkEdit({ editor }: VariantsProps) {
     >
       <legend>{t('forAll')}</legend>
       <SelectField label={t('field')} bind={field} options={bulkFields.map((one) => [one, t(one)] as const)} />
-      <TextField label={t('value')} bind={text} max={40} code />
+      <TextField label={common('value')} bind={text} max={40} code />
       <Button onPress={apply}>{t('apply')}</Button>
     </fieldset>
   )

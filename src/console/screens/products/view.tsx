@@ -26,11 +26,11 @@ export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: {
           {descriptionHtml.trim() === '' ? (
             <p class="faint">{t('noDescription')}</p>
           ) : (
-            <HtmlPreview html={descriptionHtml} label={t('description')} />
+            <HtmlPreview html={descriptionHtml} label={common('descriptionHtml')} />
           )}
         </Section>
         {images.length > 0 && (
-          <Section title={t('pictures')}>
+          <Section title={common('pictures')}>
             <ul class="gallery">
               {images.map(({ id, url, alt }) => (
                 <li key={id}>
@@ -68,9 +68,9 @@ export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: {
             [common('status'), <StatusBadge of={status} />],
             [t('showing'), publishedAt === null ? t('showing.never') : <Moment at={publishedAt} />],
             [t('vendor'), <bdi>{vendor}</bdi>],
-            [t('type'), <bdi>{type}</bdi>],
-            [t('tags'), <bdi>{tags.join(', ')}</bdi>],
-            [t('handle'), <code>{handle}</code>],
+            [common('type'), <bdi>{type}</bdi>],
+            [common('tags'), <bdi>{tags.join(', ')}</bdi>],
+            [common('handle'), <code>{handle}</code>],
           ]}
         />
       </Section>

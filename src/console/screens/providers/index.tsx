@@ -11,7 +11,7 @@ import { RegistryList } from '../registries/list.tsx'
 import { type StatusOf, statusMoves } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'ServiceProvider'>>[] => [
-  { key: 'name', title: t('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
+  { key: 'name', title: common('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
   { key: 'archetype', title: t('archetype'), cell: ({ archetype }) => t(`archetype.${archetype}`) },
   { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
   { key: 'messages', title: t('messages'), end: true, cell: ({ successfulIngestionCount }) => number(successfulIngestionCount) },

@@ -73,7 +73,7 @@ function NewProvider() {
     <Page key="new" title={t('newProvider')} back={backLink()}>
       <Section>
         <Form onSubmit={create} submit={t('register')} dirty={draft.dirty}>
-          <TextField label={t('name')} bind={draft.of.displayName} max={200} required hint={t('beginsPending')} />
+          <TextField label={common('name')} bind={draft.of.displayName} max={200} required hint={t('beginsPending')} />
           <SelectField label={t('archetype')} bind={draft.of.archetype} options={archetypeOptions()} />
           <WalletsField bind={draft.of.wallets} />
         </Form>
@@ -132,7 +132,7 @@ const saveOptions = ({ data }: VersionedProvider, change: ProviderChange, read: 
   differences: (now: Provider) =>
     [
       [common('status'), stateName(change.status ?? data.status), stateName(now.status)],
-      [t('name'), change.displayName ?? data.displayName, now.displayName],
+      [common('name'), change.displayName ?? data.displayName, now.displayName],
       [t('archetype'), t(`archetype.${change.archetype ?? data.archetype}`), t(`archetype.${now.archetype}`)],
       [t('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
     ] as const,
@@ -198,7 +198,7 @@ function ProviderForm({
       <div class="columns">
         <Section title={t('record')}>
           <Form onSubmit={save} dirty={editor.dirty} keepsTyping>
-            <TextField label={t('name')} bind={editor.of.displayName} max={200} required />
+            <TextField label={common('name')} bind={editor.of.displayName} max={200} required />
             <SelectField label={t('archetype')} bind={editor.of.archetype} options={archetypeOptions()} />
             <WalletsField bind={editor.of.wallets} />
           </Form>
@@ -214,7 +214,7 @@ function ProviderForm({
               ]}
             />
             <div class="row">
-              <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
+              <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{common('auditLink')}</ButtonLink>
             </div>
           </Section>
           <StatusHistory of={data.statusHistory} />

@@ -2,19 +2,12 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'الترتيب',
   subtitle: 'ما باعه الشركاء المسوّقون: طلبات مؤكدة جلبها شريك، قبل الاسترداد، بالدولار الأمريكي',
   kind: 'ما الذي يُرتَّب',
   merchants: 'التجار',
-  products: 'المنتجات',
   limit: 'الصفوف',
-  days: 'من {from} إلى {to} بتوقيت UTC',
   rank: 'الرتبة',
-  shop: 'المتجر',
-  product: 'المنتج',
   gmv: 'مبيعات المسوّقين',
-  orders: 'الطلبات',
-  units: 'القطع',
   none: 'لم يبع أي مسوّق شيئًا في هذه الأيام',
   noneText: 'المتاجر تسمّي مسوّقيها بنفسها، وما يُشترى برابط مسوّق يُرتَّب هنا. جرّب أيامًا أكثر.',
 } satisfies Translation<typeof en>

@@ -1,17 +1,10 @@
 export default {
-  title: 'Rankings',
   subtitle: 'What affiliates sold: confirmed orders that a partner brought, before refunds, in US dollars',
   kind: 'What is ranked',
   merchants: 'Merchants',
-  products: 'Products',
   limit: 'Rows',
-  days: '{from} to {to}, days of UTC',
   rank: 'Rank',
-  shop: 'Shop',
-  product: 'Product',
   gmv: 'Sold by affiliates',
-  orders: 'Orders',
-  units: 'Pieces',
   none: 'No affiliate sold anything in these days',
   noneText: 'Shops name their affiliates themselves; what is bought by an affiliate’s link is ranked here. Look at more days.',
 } as const

@@ -55,7 +55,7 @@ export default function Rankings() {
   const path = byProduct ? '/admin/affiliate/top-products' : '/admin/affiliate/top-merchants'
   return (
     <Page
-      title={t('title')}
+      title={common('rankings')}
       subtitle={t('subtitle')}
       actions={
         <Button
@@ -77,7 +77,7 @@ export default function Rankings() {
         label={t('kind')}
         of={[
           { href: query.href({ top: undefined }), text: t('merchants'), current: !byProduct },
-          { href: query.href({ top: 'products' }), text: t('products'), current: byProduct },
+          { href: query.href({ top: 'products' }), text: common('products'), current: byProduct },
         ]}
       />
       <LimitFilter query={query} limit={limit} />
@@ -105,7 +105,7 @@ type RankingReading = { startDate: string; endDate: string; readAt: string; isTe
 const RankingDates = ({ of: { startDate, endDate, readAt, isTest } }: { of: RankingReading }) => (
   <>
     <p class="faint">
-      {t('days', { from: day(startDate), to: day(endDate) })} · {common('asOf', { at: moment(readAt) })}
+      {common('utcDays', { from: day(startDate), to: day(endDate) })} · {common('asOf', { at: moment(readAt) })}
     </p>
     {isTest && <Note tone="info">{common('testMode')}</Note>}
   </>
@@ -114,9 +114,9 @@ const NoRanking = () => <EmptyState icon="people" title={t('none')} text={t('non
 
 const merchantColumns = (): readonly Column<Merchant>[] => [
   { key: 'rank', title: t('rank'), cell: ({ rank }) => number(rank) },
-  { key: 'shop', title: t('shop'), main: true, cell: ({ shopName }) => <bdi>{shopName}</bdi> },
+  { key: 'shop', title: common('shop'), main: true, cell: ({ shopName }) => <bdi>{shopName}</bdi> },
   { key: 'gmv', title: t('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
-  { key: 'orders', title: t('orders'), end: true, cell: ({ orders }) => number(orders) },
+  { key: 'orders', title: common('orders'), end: true, cell: ({ orders }) => number(orders) },
 ]
 
 function TopMerchants({ query, limit }: { query: Query; limit: number }) {
@@ -147,17 +147,17 @@ function TopMerchants({ query, limit }: { query: Query; limit: number }) {
 
 const productColumns = (): readonly Column<Product>[] => [
   { key: 'rank', title: t('rank'), cell: ({ rank }) => number(rank) },
-  { key: 'product', title: t('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { key: 'product', title: common('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
   {
     key: 'shop',
-    title: t('shop'),
+    title: common('shop'),
     cell: ({ shopName }) => (
       <a href={pathWith(operatorPath('shops'), { q: shopName })}>
         <bdi>{shopName}</bdi>
       </a>
     ),
   },
-  { key: 'units', title: t('units'), end: true, cell: ({ unitsSold }) => number(unitsSold) },
+  { key: 'units', title: common('units'), end: true, cell: ({ unitsSold }) => number(unitsSold) },
   { key: 'gmv', title: t('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
 ]
 
@@ -173,7 +173,7 @@ function TopProducts({ query, limit }: { query: Query; limit: number }) {
           {of.data.length === 0 ? (
             <NoRanking />
           ) : (
-            <Table caption={t('products')} columns={productColumns()} rows={of.data} rowKey={({ productId }) => productId} />
+            <Table caption={common('products')} columns={productColumns()} rows={of.data} rowKey={({ productId }) => productId} />
           )}
         </>
       )}

@@ -1,7 +1,4 @@
 export default {
-  title: 'السداد',
-  applications: 'طلبات القروض',
-  merchant: 'التاجر',
   merchantId: 'معرّف التاجر',
   merchantHint: 'باسم متجر، أو بمعرّف التاجر كاملاً.',
   lender: 'المُقرض',
@@ -9,7 +6,6 @@ export default {
   loanRef: 'القرض',
   loanRefHint: 'كما يسميه المُقرض.',
   outcome: 'النتيجة',
-  amount: 'المبلغ',
   due: 'الاستحقاق',
   settled: 'السداد',
   settledHint: 'يجوز تركه فارغاً عند التعثر.',
@@ -22,7 +18,6 @@ export default {
   reverse: 'إلغاء',
   reverseOf: 'إلغاء {loan}',
   reverseWhat: 'يبقى في القائمة ولا يُحتسب، وقد تنخفض درجة التاجر. لا يمكن التراجع عن هذا، لكن يمكن تسجيل القسط نفسه من جديد.',
-  reason: 'السبب',
   isReversed: 'أُلغي',
   record: 'تسجيل قسط',
   recordNote: 'ما سُجِّل لا يُغيَّر بل يُلغى فقط. ويرتقي التجار بما سددوه في موعده.',

@@ -1,7 +1,4 @@
 export default {
-  title: 'Repayments',
-  applications: 'Loan applications',
-  merchant: 'Merchant',
   merchantId: 'Merchant’s id',
   merchantHint: 'By the name of a shop, or the whole id of the merchant.',
   lender: 'Lender',
@@ -9,7 +6,6 @@ export default {
   loanRef: 'Loan',
   loanRefHint: 'As the lender calls it.',
   outcome: 'Outcome',
-  amount: 'Amount',
   due: 'Due',
   settled: 'Settled',
   settledHint: 'May stay empty for a default.',
@@ -23,7 +19,6 @@ export default {
   reverseOf: 'Reverse {loan}',
   reverseWhat:
     'It stays in the list and counts no more, which may lower the merchant’s tier. This cannot be taken back, but the same instalment may be recorded anew.',
-  reason: 'Reason',
   isReversed: 'Reversed',
   record: 'Record an instalment',
   recordNote: 'What is recorded cannot be changed, only reversed. Merchants rise by what they paid on time.',

@@ -4,6 +4,7 @@ import { useResource } from '../../lib/api/resource.ts'
 import { day, usd } from '../../lib/format/format.ts'
 import { outcomeName, outcomes } from '../../lib/format/lending-names.ts'
 import { truncate } from '../../lib/format/truncate.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
 import { AccountName } from '../../ui/account-name.tsx'
@@ -45,7 +46,7 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
       </span>
     ),
   },
-  { key: 'amount', title: t('amount'), end: true, cell: ({ amountUsd }) => usd(amountUsd) },
+  { key: 'amount', title: common('amount'), end: true, cell: ({ amountUsd }) => usd(amountUsd) },
   { key: 'due', title: t('due'), cell: ({ dueAt }) => <UtcDay at={dueAt} /> },
   { key: 'settled', title: t('settled'), cell: ({ settledAt }) => (settledAt ? <UtcDay at={settledAt} /> : '–') },
   {
@@ -120,8 +121,8 @@ export default function Repayments() {
   const reversed = doing === 'reverse' ? list.data.value?.data.find(({ id, reversal }) => id === query.of['id'] && !reversal) : undefined
   return (
     <Page
-      title={t('title')}
-      back={{ href: operatorPath('lending'), text: t('applications') }}
+      title={common('repayments')}
+      back={{ href: operatorPath('lending'), text: common('loanApplications') }}
       actions={
         <>
           <ButtonLink icon="upload" href={query.href({ do: 'tape' })}>
@@ -150,7 +151,7 @@ export default function Repayments() {
         empty={<EmptyState icon="money" title={t('empty')} text={t('emptyText')} />}
         notFound={t('nothingText')}
       >
-        {(page) => <Table caption={t('title')} columns={columns(query, names)} rows={page.data} rowKey={({ id }) => id} />}
+        {(page) => <Table caption={common('repayments')} columns={columns(query, names)} rows={page.data} rowKey={({ id }) => id} />}
       </ListView>
       {merchantId && <CreditTier key={changes} merchantId={merchantId} query={query} />}
       {doing === 'record' && <RecordDialog merchantId={merchantId} onClose={close} onDone={finish} />}

@@ -62,7 +62,7 @@ export function RecordDialog({
         actions={<CloseButton />}
       >
         <PickField
-          label={t('merchant')}
+          label={common('merchant')}
           bind={merchant}
           max={1}
           find={findMerchants}
@@ -73,7 +73,7 @@ export function RecordDialog({
         <div class="fields">
           <TextField label={t('loanRef')} hint={t('loanRefHint')} bind={of.loanRef} max={128} required error={errorOf('loanRef')} />
           <SelectField label={t('outcome')} bind={of.outcome} options={outcomes.map((one) => [one, outcomeName(one)])} />
-          <MoneyField label={t('amount')} currency="USD" bind={of.amount} required error={errorOf('amount')} />
+          <MoneyField label={common('amount')} currency="USD" bind={of.amount} required error={errorOf('amount')} />
           <TextField label={t('due')} type="date" bind={of.due} hint={t('notAfter', { day: daysAgo(0) })} required error={errorOf('due')} />
           <TextField label={t('settled')} type="date" bind={of.settled} hint={t('settledHint')} error={errorOf('settled')} />
         </div>

@@ -4,6 +4,7 @@ import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { usd } from '../../lib/format/format.ts'
 import { outcomeName } from '../../lib/format/lending-names.ts'
 import { truncate } from '../../lib/format/truncate.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { CloseButton } from '../../ui/close-button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -31,7 +32,7 @@ export function ReverseDialog({ of, onClose, onDone }: { of: Repayment; onClose:
       </p>
       <p>{t('reverseWhat')}</p>
       <Form onSubmit={reverse} submit={t('reverse')} danger dirty={reason.value !== ''} label={t('reverse')} actions={<CloseButton />}>
-        <TextAreaField label={t('reason')} bind={reason} max={2000} required />
+        <TextAreaField label={common('reason')} bind={reason} max={2000} required />
       </Form>
     </FormDialog>
   )

@@ -103,9 +103,9 @@ function HostSection({ host: { host, txtName, txtValue, verifiedAt }, hosts }: {
     >
       <FactList
         of={[
-          [t('type'), <code key="type">TXT</code>],
-          [t('name'), <CopyableText key="name" text={txtName} label={t('name')} />],
-          [t('value'), <CopyableText key="value" text={txtValue} label={t('value')} />],
+          [common('type'), <code key="type">TXT</code>],
+          [common('name'), <CopyableText key="name" text={txtName} label={common('name')} />],
+          [common('value'), <CopyableText key="value" text={txtValue} label={common('value')} />],
           [t('since'), verifiedAt ? <Moment key="since" at={verifiedAt} /> : '–'],
         ]}
       />

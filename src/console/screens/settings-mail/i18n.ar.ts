@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'البريد',
   subtitle: 'كيف تبدو الرسائل إلى مشتريك، وممن هي.',
   off: 'لا تُرسل رسائل من هنا: لم يضبط مشغّل هذا souk خادم بريد. لا يُبلَّغ أحد بطلبه بالبريد.',
   onlyStaff: 'وضع الاختبار: يُرسل البريد إلى العاملين في المتجر فقط.',
@@ -36,10 +35,8 @@ export default {
   background: 'لون الخلفية',
   lookHint: 'النص على اللون أسود أو أبيض، أيهما أوضح.',
   usual: 'المعتاد',
-  preview: 'معاينة',
   previewHint: 'كما هو محفوظ، عن طلب لا وجود له.',
   template: 'الرسالة',
-  inLanguage: 'اللغة',
   desk: 'حاسوب',
   phone: 'هاتف',
   width: 'العرض',

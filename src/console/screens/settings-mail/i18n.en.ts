@@ -1,5 +1,4 @@
 export default {
-  title: 'Mail',
   subtitle: 'How the mails to your shoppers look, and who they are from.',
   off: 'No mails are sent from here: whoever runs this souk has set no mail server. Nobody is told of their order by mail.',
   onlyStaff: 'Test mode: mail is sent to the shop’s staff only.',
@@ -25,10 +24,8 @@ export default {
   background: 'Colour of the background',
   lookHint: 'Text on a colour is black or white, whichever is read better.',
   usual: 'as usual',
-  preview: 'Preview',
   previewHint: 'As it is saved, about an order that there is not.',
   template: 'Mail',
-  inLanguage: 'Language',
   desk: 'Computer',
   phone: 'Phone',
   width: 'Width',

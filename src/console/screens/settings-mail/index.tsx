@@ -26,7 +26,7 @@ const languageOptions = Object.entries(languages) as [Language, string][]
 export default function Mail() {
   const settings = useResource('', read)
   return (
-    <Page title={t('title')} subtitle={t('subtitle')}>
+    <Page title={common('mail')} subtitle={t('subtitle')}>
       <ResourceView of={settings} lines={8}>
         {(current) => (
           <>
@@ -77,7 +77,7 @@ function SettingsForm({ current, resource }: { current: VersionedSettings; resou
   }
   const { of } = editor
   return (
-    <Form onSubmit={save} dirty={editor.dirty} label={t('title')} keepsTyping>
+    <Form onSubmit={save} dirty={editor.dirty} label={common('mail')} keepsTyping>
       <Section title={t('sender')} hint={effective.address ? t('from', { address: effective.address }) : undefined}>
         <div class="fields">
           <TextField

@@ -1,6 +1,7 @@
 import { api, ok } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { type Language, languages } from '../../lib/i18n/catalog.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import type { paths } from '../../lib/schema.d.ts'
 import { HtmlPreview } from '../../ui/html-preview.tsx'
@@ -44,7 +45,7 @@ export function MailPreview({ version, usual }: { version: string; usual: Langua
     ok(api.GET('/shops/v2/mail/preview/{template}', { params: { path: { template }, query: { language } }, signal })),
   )
   return (
-    <Section title={t('preview')} hint={t('previewHint')} wide>
+    <Section title={common('preview')} hint={t('previewHint')} wide>
       <div class="filters">
         <label class="filter">
           <span>{t('template')}</span>
@@ -57,7 +58,7 @@ export function MailPreview({ version, usual }: { version: string; usual: Langua
           </select>
         </label>
         <Tabs
-          label={t('inLanguage')}
+          label={common('language')}
           of={Object.entries(languages).map(([tag, text]) => ({ href: query.href({ in: tag }), text, current: tag === language }))}
         />
         <Tabs label={t('width')} of={widths.map((one) => ({ href: query.href({ width: one }), text: t(one), current: one === width }))} />

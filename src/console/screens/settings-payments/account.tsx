@@ -42,7 +42,7 @@ export default function ProcessorAccount() {
     return { kind, own }
   })
   return (
-    <Page title={processorName(name)} back={{ href: shopPath('settings', 'payments'), text: t('title') }}>
+    <Page title={processorName(name)} back={{ href: shopPath('settings', 'payments'), text: common('payments') }}>
       <ResourceView of={found}>
         {({ kind, own }) =>
           kind ? (
@@ -110,7 +110,7 @@ function AccountSection({ own: { data, etag }, kind, onChanged }: { own: Version
     >
       <FactList
         of={[
-          [t('mode'), <StatusBadge key="mode" of={mode} />],
+          [common('mode'), <StatusBadge key="mode" of={mode} />],
           [t('checkedAt'), <Moment key="checkedAt" at={checkedAt} />],
           ...kind.fields.map(({ name }) => [fieldName(name), set.includes(name) ? t('isSet') : t('isNotSet')] as const),
         ]}
@@ -176,7 +176,7 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Version
           {takesMode && (
             <SelectField
               bind={draft.mode}
-              label={t('mode')}
+              label={common('mode')}
               hint={t('modeHint')}
               options={[
                 ['TEST', t('TEST')],

@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'المدفوعات',
   subtitle: 'كيف يدفع المشترون، وعبر مَن.',
   offered: 'المعروض على المشترين الآن',
   offeredHint: 'لكل طريقة دفع، مَن يجرّبهم souk بهذا الترتيب: أول من يستطيع قبول الدفع يقبله.',
@@ -54,7 +53,6 @@ export default {
   byInstance: 'تمر الدفعات عبر حساب من يدير souk هذا. بحسابك الخاص يصلك المال مباشرة.',
   byNobody: 'ولا حساب لـsouk هذا أيضًا: لا يمكن الدفع عبر هذا المعالج حتى تُدخل حسابك.',
   ownAccount: 'حسابك لـ{mode}',
-  mode: 'الوضع',
   modeHint: 'لا تبيّن مفاتيحه أي مال هو.',
   checkedAt: 'عرفه المعالج في',
   isSet: 'مُدخل',

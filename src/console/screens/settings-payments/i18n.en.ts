@@ -1,5 +1,4 @@
 export default {
-  title: 'Payments',
   subtitle: 'How shoppers can pay, and through whom.',
   offered: 'What shoppers are offered now',
   offeredHint: 'Of each way to pay, whom souk tries, in this order: the first that can take the payment does.',
@@ -52,7 +51,6 @@ export default {
   byInstance: 'Payments go through the account of whoever runs this souk. With your own, the money comes to you directly.',
   byNobody: 'There is none of this souk either: nothing can be paid through this processor until you enter yours.',
   ownAccount: 'Your account for {mode}',
-  mode: 'Mode',
   modeHint: 'Its keys do not say which money it is.',
   checkedAt: 'Known to the processor on',
   isSet: 'Set',

@@ -33,7 +33,7 @@ export default function Payments() {
   const said = useResource('', read)
   useLiveReload(['shop.*'], resolved.reload)
   return (
-    <Page title={t('title')} subtitle={t('subtitle')}>
+    <Page title={common('payments')} subtitle={t('subtitle')}>
       <Section title={t('offered')} hint={t('offeredHint')}>
         {shop.value?.status === 'SUSPENDED' ? (
           <Note tone="warn">{t('suspended')}</Note>

@@ -55,11 +55,11 @@ export function MethodForm({
       >
         <Section title={t('method')}>
           <div class="fields">
-            <TextField bind={draft.title} label={t('methodTitle')} hint={t('methodTitleHint')} max={200} required />
-            <TextField bind={draft.code} label={t('code')} hint={t('codeHint')} max={50} required code />
+            <TextField bind={draft.title} label={common('name')} hint={t('methodTitleHint')} max={200} required />
+            <TextField bind={draft.code} label={common('code')} hint={t('codeHint')} max={50} required code />
             <SelectField
               bind={draft.form}
-              label={t('form')}
+              label={common('price')}
               options={[
                 ['flat', t('flat')],
                 ['zoned', t('zoned')],

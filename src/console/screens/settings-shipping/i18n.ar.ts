@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'الشحن',
   subtitle: 'إلى أين تُرسل الطلبات، وكيف، وبكم.',
   methods: 'طرق الإرسال',
   methodsHint: 'يرى المشترون ما يناسب سلتهم منها بهذا الترتيب.',
@@ -13,11 +12,8 @@ export default {
   noneText: 'من دون طرق إرسال يذهب كل طلب إلى أي مكان مجانًا. أضف الأولى، مثل «عادي، 3 أيام».',
   order: 'الترتيب',
   saveOrder: 'حفظ الترتيب',
-  methodTitle: 'الاسم',
   methodTitleHint: 'يقرؤه المشترون.',
-  code: 'الرمز',
   codeHint: 'حروف لاتينية صغيرة وأرقام و- و_؛ يبقى كما هو.',
-  form: 'السعر',
   flat: 'سعر واحد',
   zoned: 'حسب المناطق أو الوزن أو المبلغ',
   price: 'السعر',
@@ -65,8 +61,6 @@ export default {
   preview: 'ماذا ترى سلة؟',
   previewHint: 'بالقواعد نفسها عند إتمام الشراء.',
   previewTable: 'طرق الإرسال لهذه السلة',
-  country: 'البلد',
-  province: 'المحافظة أو الولاية',
   grams: 'الوزن (غرام)',
   worth: 'القيمة بعد الخصم',
   nothingOffered: 'لا يُعرض شيء على سلة كهذه، ولا يمكن طلبها.',

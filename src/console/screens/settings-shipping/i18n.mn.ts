@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'Хүргэлт',
   subtitle: 'Захиалгыг хаашаа, хэрхэн, ямар үнээр илгээх вэ.',
   methods: 'Илгээх аргууд',
   methodsHint: 'Худалдан авагч сагсанд нь тохирохыг энэ дарааллаар харна.',
@@ -13,11 +12,8 @@ export default {
   noneText: 'Аргагүй бол захиалга бүр хаашаа ч үнэгүй явна. Эхнийхийг нь нэмээрэй, жишээ нь «Энгийн, 3 өдөр».',
   order: 'Дараалал',
   saveOrder: 'Дарааллыг хадгалах',
-  methodTitle: 'Нэр',
   methodTitleHint: 'Худалдан авагч уншина.',
-  code: 'Код',
   codeHint: 'Жижиг латин үсэг, тоо, - ба _; өөрчлөгдөхгүй.',
-  form: 'Үнэ',
   flat: 'Нэг үнэ',
   zoned: 'Бүс, жин эсвэл дүнгээр',
   price: 'Үнэ',
@@ -58,8 +54,6 @@ export default {
   preview: 'Сагсанд юу харагдах вэ?',
   previewHint: 'Захиалах үеийнхтэй ижил дүрмээр.',
   previewTable: 'Энэ сагсны илгээх аргууд',
-  country: 'Улс',
-  province: 'Муж, аймаг',
   grams: 'Жин (грамм)',
   worth: 'Хөнгөлөлтийн дараах дүн',
   nothingOffered: 'Ийм сагсанд санал болгох арга алга, захиалах боломжгүй.',

@@ -47,9 +47,9 @@ export default function Shipping() {
   const named = code === undefined ? t('newMethod') : (methods.data.value?.data.data.find((one) => one.code === code)?.title ?? code)
   return (
     <Page
-      title={isOne ? named : t('title')}
+      title={isOne ? named : common('shipping')}
       subtitle={isOne ? undefined : t('subtitle')}
-      {...(isOne ? { back: { href: shopPath('settings', 'shipping'), text: t('title') } } : {})}
+      {...(isOne ? { back: { href: shopPath('settings', 'shipping'), text: common('shipping') } } : {})}
       actions={
         !isOne && (
           <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })}>

@@ -42,8 +42,8 @@ export function ShippingPreview({ methods, currency }: { methods: readonly Metho
   return (
     <Section title={t('preview')} hint={t('previewHint')}>
       <div class="fields">
-        <SelectField bind={typed.country} label={t('country')} options={countryOptions()} />
-        <TextField bind={typed.province} label={t('province')} suggestions={here?.provinces.map((one) => one.name) ?? []} max={100} />
+        <SelectField bind={typed.country} label={common('address.countryCode')} options={countryOptions()} />
+        <TextField bind={typed.province} label={common('region')} suggestions={here?.provinces.map((one) => one.name) ?? []} max={100} />
         <NumberField bind={typed.grams} label={t('grams')} error={grams === undefined ? common('notNumber') : undefined} />
         <MoneyField
           bind={typed.amount}
@@ -58,7 +58,7 @@ export function ShippingPreview({ methods, currency }: { methods: readonly Metho
         <Table
           caption={t('previewTable')}
           columns={[
-            { key: 'title', title: t('methodTitle'), main: true, cell: ({ method }) => <bdi>{method.title}</bdi> },
+            { key: 'title', title: common('name'), main: true, cell: ({ method }) => <bdi>{method.title}</bdi> },
             {
               key: 'price',
               title: t('costs'),

@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'الموظفون',
   subtitle: 'من يعمل في هذا المتجر وما يحق له.',
   person: 'الشخص',
   you: 'أنت',
@@ -20,7 +19,6 @@ export default {
   invited: 'أُرسل بريد فيه الرابط إلى {email}',
   link: 'رابط الدعوة',
   linkText: 'لا تُرسل رسائل من هنا: سلّم هذا الرابط بنفسك إلى {email}. يُعرض هذه المرة فقط.',
-  linkKept: 'حفظته',
   change: 'تغيير الدور',
   changeOf: 'دور {who}',
   changed: 'صار {who} الآن: {role}',

@@ -1,5 +1,4 @@
 export default {
-  title: 'Staff',
   subtitle: 'Who works in this shop, and what they may do.',
   person: 'Person',
   you: 'you',
@@ -17,7 +16,6 @@ export default {
   invited: 'A mail with the link went to {email}',
   link: 'Link of the invitation',
   linkText: 'No mails are sent from here: hand this link to {email} yourself. It is shown this once.',
-  linkKept: 'I have it',
   change: 'Change the role',
   changeOf: 'Role of {who}',
   changed: '{who} is {role} now',

@@ -2,7 +2,6 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'Ажилтнууд',
   subtitle: 'Энэ дэлгүүрт хэн ажиллаж, юу хийж болохыг заана.',
   person: 'Хүн',
   you: 'та',
@@ -20,7 +19,6 @@ export default {
   invited: '{email} рүү холбоостой захидал явлаа',
   link: 'Урилгын холбоос',
   linkText: 'Эндээс захидал явдаггүй: энэ холбоосыг {email}-д өөрөө өгнө үү. Одоо л харуулна.',
-  linkKept: 'Хадгалсан',
   change: 'Үүргийг өөрчлөх',
   changeOf: '{who}-ийн үүрэг',
   changed: '{who} одоо {role} боллоо',

@@ -59,14 +59,14 @@ export default function StaffPage() {
   }
   const row = { myId, onInvited: showInvitation, onSeen: reloadAfterChange, onChange: change }
   return (
-    <Page title={t('title')} subtitle={t('subtitle')}>
+    <Page title={common('staff')} subtitle={t('subtitle')}>
       {link?.inviteUrl && (
         <SecretOnce
           key={link.inviteUrl}
           title={t('link')}
           text={t('linkText', { email: link.email })}
           secret={link.inviteUrl}
-          kept={t('linkKept')}
+          kept={common('secretKept')}
           onKept={() => setLink(undefined)}
         />
       )}
@@ -74,7 +74,7 @@ export default function StaffPage() {
       <ResourceView of={staff}>
         {(list) => (
           <>
-            <Table caption={t('title')} columns={columns(row)} rows={list.data} rowKey={({ id }) => id} />
+            <Table caption={common('staff')} columns={columns(row)} rows={list.data} rowKey={({ id }) => id} />
             <Pager of={list} query={query} />
           </>
         )}

@@ -2,15 +2,12 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  title: 'الضرائب',
   subtitle: 'ما يُحصَّل على المبيعات بحسب وجهتها.',
   add: 'أضف نسبة',
   newRate: 'نسبة جديدة',
   none: 'لا تُحصَّل ضريبة',
   noneText: 'أضف نسبة لكل بلد أو جزء منه عليك تحصيل الضريبة فيه. يعرف محاسبك ما عليك وأين.',
   rules: 'من النسب المناسبة تُحسب الأدق: للفئة والمنطقة، ثم للفئة والبلد، ثم للمنطقة، ثم للبلد.',
-  country: 'البلد',
-  region: 'المحافظة أو الولاية',
   regionHint: 'الرمز أو الاسم، مثل CA أو California أو دبي. فارغ: البلد كله.',
   whole: 'كله',
   class: 'فئة الضريبة',

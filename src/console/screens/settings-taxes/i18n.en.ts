@@ -1,5 +1,4 @@
 export default {
-  title: 'Taxes',
   subtitle: 'What is charged on what is sold, by where it goes.',
   add: 'Add a rate',
   newRate: 'New rate',
@@ -8,8 +7,6 @@ export default {
     'Add a rate for each country, or part of one, in which you have to charge tax. What you owe where, whoever does your books knows.',
   rules:
     'Of the rates that fit, the most exact one counts: of the class and region, then of the class and country, then of the region, then of the country.',
-  country: 'Country',
-  region: 'Province or state',
   regionHint: 'Code or name, such as CA, California or 東京都. Empty: all of the country.',
   whole: 'All of it',
   class: 'Tax class',

@@ -80,9 +80,9 @@ export default function Taxes() {
   const isOne = place !== undefined || isNew !== undefined
   return (
     <Page
-      title={isOne ? t(place === undefined ? 'newRate' : 'rate') : t('title')}
+      title={isOne ? t(place === undefined ? 'newRate' : 'rate') : common('taxes')}
       subtitle={isOne ? undefined : t('subtitle')}
-      {...(isOne ? { back: { href: shopPath('settings', 'taxes'), text: t('title') } } : {})}
+      {...(isOne ? { back: { href: shopPath('settings', 'taxes'), text: common('taxes') } } : {})}
       actions={
         !isOne && (
           <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })}>
@@ -122,10 +122,10 @@ function RateList({ current, resource }: { current: VersionedRates; resource: Re
   return (
     <>
       <Table
-        caption={t('title')}
+        caption={common('taxes')}
         columns={[
-          { key: 'country', title: t('country'), main: true, cell: (rate) => countryName(rate.country) },
-          { key: 'region', title: t('region'), cell: ({ region }) => <bdi>{region ?? t('whole')}</bdi> },
+          { key: 'country', title: common('address.countryCode'), main: true, cell: (rate) => countryName(rate.country) },
+          { key: 'region', title: common('region'), cell: ({ region }) => <bdi>{region ?? t('whole')}</bdi> },
           { key: 'class', title: t('class'), cell: (rate) => rate.class ?? t('standard') },
           { key: 'rate', title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
           { key: 'inclusive', title: t('prices'), cell: ({ inclusive }) => t(inclusive ? 'inclusive' : 'onTop') },
@@ -178,8 +178,8 @@ function EditRate({
     <Section>
       <Form onSubmit={submit} dirty={JSON.stringify(typed) !== JSON.stringify(begun)} label={t('rate')}>
         <div class="fields">
-          <SelectField bind={draft.country} label={t('country')} options={countryOptions()} />
-          <TextField bind={draft.region} label={t('region')} hint={t('regionHint')} max={100} />
+          <SelectField bind={draft.country} label={common('address.countryCode')} options={countryOptions()} />
+          <TextField bind={draft.region} label={common('region')} hint={t('regionHint')} max={100} />
           <TextField
             bind={draft.rate}
             label={t('percent')}

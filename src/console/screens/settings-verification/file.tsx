@@ -4,6 +4,7 @@ import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { cohortOptions } from '../../lib/format/lending-names.ts'
 import { countryOptions } from '../../lib/format/locale-lists.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shop } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
@@ -44,10 +45,10 @@ export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; o
     <Section title={rejected ? t('fileAgain') : t('file')} hint={t('fileHint')}>
       <Form onSubmit={file} submit={t('send')} dirty={draft.dirty} label={t('file')}>
         <div class="fields">
-          <TextField bind={draft.of.legalName} label={t('legalName')} max={200} required />
-          <TextField bind={draft.of.registrationNumber} label={t('registrationNumber')} max={100} required code />
-          <SelectField bind={draft.of.country} label={t('country')} options={countryOptions()} />
-          <SelectField bind={draft.of.cohort} label={t('cohort')} options={cohortOptions()} />
+          <TextField bind={draft.of.legalName} label={common('legalName')} max={200} required />
+          <TextField bind={draft.of.registrationNumber} label={common('registrationNumber')} max={100} required code />
+          <SelectField bind={draft.of.country} label={common('address.countryCode')} options={countryOptions()} />
+          <SelectField bind={draft.of.cohort} label={common('businessKind')} options={cohortOptions()} />
         </div>
         <h3>{t('owners')}</h3>
         <p class="hint">{t('ownersHint')}</p>

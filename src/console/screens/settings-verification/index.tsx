@@ -5,6 +5,7 @@ import { useResource } from '../../lib/api/resource.ts'
 import { percentOfShare } from '../../lib/format/format.ts'
 import { cohortName } from '../../lib/format/lending-names.ts'
 import { countryName } from '../../lib/format/names.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { shop } from '../../lib/session/current-shop.ts'
 import { FactList } from '../../ui/fact-list.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -53,15 +54,15 @@ const KybRecordView = ({ of: { status, reason, cohort, legalName, registrationNu
     {status === 'APPROVED' && <Note tone="good">{t('approved')}</Note>}
     {status === 'REJECTED' && (
       <Note tone="bad">
-        {t('rejected')} {reason && <bdi>{`${t('reason')}: ${reason}`}</bdi>}
+        {t('rejected')} {reason && <bdi>{`${common('reason')}: ${reason}`}</bdi>}
       </Note>
     )}
     <FactList
       of={[
-        [t('legalName'), <bdi key="name">{legalName}</bdi>],
-        [t('registrationNumber'), <bdi key="number">{registrationNumber}</bdi>],
-        [t('country'), countryName(of.country)],
-        [t('cohort'), cohortName(cohort)],
+        [common('legalName'), <bdi key="name">{legalName}</bdi>],
+        [common('registrationNumber'), <bdi key="number">{registrationNumber}</bdi>],
+        [common('address.countryCode'), countryName(of.country)],
+        [common('businessKind'), cohortName(cohort)],
         [
           t('owners'),
           <ul key="owners" class="bullets">
@@ -73,8 +74,8 @@ const KybRecordView = ({ of: { status, reason, cohort, legalName, registrationNu
           </ul>,
         ],
         [t('filedAt'), <Moment key="filed" at={of.createdAt} />],
-        [t('decidedAt'), of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
-        ...(status === 'APPROVED' && reason ? [[t('reason'), <bdi key="reason">{reason}</bdi>] as const] : []),
+        [common('decided'), of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
+        ...(status === 'APPROVED' && reason ? [[common('reason'), <bdi key="reason">{reason}</bdi>] as const] : []),
       ]}
     />
   </Section>

@@ -69,7 +69,7 @@ const EndpointFacts = ({ of }: { of: Endpoint }) => (
     {of.skippedAt && <Note tone="warn">{t('skipped', { n: of.skipped, at: moment(of.skippedAt) })}</Note>}
     <FactList
       of={[
-        [t('url'), <CopyableText key="url" text={of.url} label={t('url')} />],
+        [common('address'), <CopyableText key="url" text={of.url} label={common('address')} />],
         [t('events'), of.events.join(', ')],
         [t('since'), <Moment key="since" at={of.createdAt} />],
       ]}

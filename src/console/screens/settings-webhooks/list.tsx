@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
@@ -21,7 +22,7 @@ type Endpoint = Schema<'WebhookEndpoint'>
 type CreatedEndpoint = Schema<'NewWebhookEndpoint'>
 
 const columns = (): readonly Column<Endpoint>[] => [
-  { key: 'url', title: t('url'), main: true, cell: ({ url }) => <bdi>{url}</bdi> },
+  { key: 'url', title: common('address'), main: true, cell: ({ url }) => <bdi>{url}</bdi> },
   { key: 'health', title: t('health'), cell: (endpoint) => <EndpointHealth of={endpoint} /> },
   { key: 'events', title: t('events'), cell: ({ events }) => t('eventsCount', { n: events.length }) },
   { key: 'since', title: t('since'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
@@ -56,7 +57,7 @@ export default function Webhooks() {
           title={t('secret')}
           text={t('secretText')}
           secret={made.secret}
-          kept={t('secretKept')}
+          kept={common('secretKept')}
           onKept={() => setMade(undefined)}
         />
       )}
@@ -93,7 +94,17 @@ function AddEndpoint({ onMade }: { onMade: (endpoint: CreatedEndpoint) => Promis
   return (
     <Section title={t('add')}>
       <Form onSubmit={add} submit={t('register')} dirty={url.value !== '' || events.value.length > 0} label={t('add')}>
-        <TextField bind={url} name="url" label={t('url')} hint={t('urlHint')} type="url" max={2_048} placeholder="https://" required code />
+        <TextField
+          bind={url}
+          name="url"
+          label={common('address')}
+          hint={t('urlHint')}
+          type="url"
+          max={2_048}
+          placeholder="https://"
+          required
+          code
+        />
         <ChoicesField bind={events} label={t('events')} options={eventNames.map((name) => [name, name])} />
       </Form>
     </Section>

@@ -18,11 +18,11 @@ type Shop = Schema<'AdminShop'>
 const statuses = ['ACTIVE', 'KYB_VERIFIED', 'SUSPENDED'] as const satisfies readonly Shop['status'][]
 
 const columns = (): readonly Column<Shop>[] => [
-  { key: 'title', title: t('shop'), main: true, cell: ({ title, name }) => <bdi class="cut">{title || name}</bdi> },
+  { key: 'title', title: common('shop'), main: true, cell: ({ title, name }) => <bdi class="cut">{title || name}</bdi> },
   { key: 'name', title: t('handle'), cell: ({ name }) => <code>{name}</code> },
   { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
-  { key: 'mode', title: t('mode'), cell: ({ mode }) => <StatusBadge of={mode} /> },
-  { key: 'country', title: t('country'), cell: ({ country: code }) => countryName(code) },
+  { key: 'mode', title: common('mode'), cell: ({ mode }) => <StatusBadge of={mode} /> },
+  { key: 'country', title: common('address.countryCode'), cell: ({ country: code }) => countryName(code) },
   { key: 'currency', title: t('currency'), cell: ({ currency }) => currency },
   { key: 'created', title: t('created'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ]
@@ -37,7 +37,7 @@ export default function Shops() {
   )
   useLiveReload(['shop.*'], shops.reload)
   return (
-    <Page title={t('title')}>
+    <Page title={common('shops')}>
       <Filters
         query={query}
         search={t('search')}
@@ -51,7 +51,7 @@ export default function Shops() {
       >
         {(list) => (
           <Table
-            caption={t('title')}
+            caption={common('shops')}
             columns={columns()}
             rows={list.data}
             rowKey={({ id }) => id}

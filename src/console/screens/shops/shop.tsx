@@ -32,8 +32,8 @@ export default function OneShop() {
   const current = shop.data.value
   return (
     <Page
-      title={current ? current.data.title || current.data.name : t('shop')}
-      back={{ href: operatorPath('shops'), text: t('title') }}
+      title={current ? current.data.title || current.data.name : common('shop')}
+      back={{ href: operatorPath('shops'), text: common('shops') }}
       {...(current
         ? {
             subtitle: (
@@ -68,12 +68,12 @@ function StatusActions({ of, shop, read }: { of: VersionedShop; shop: Resource<V
     if (suspended) notify(t('suspended', { name: called }), { about: id, undo: () => move(suspended, 'ACTIVE') })
   }
   async function restore(): Promise<void> {
-    const sure = await confirm({ title: t('restoreOf', { name: called }), body: <p>{t('restoreText')}</p>, action: t('restore') })
+    const sure = await confirm({ title: t('restoreOf', { name: called }), body: <p>{t('restoreText')}</p>, action: common('restore') })
     if (sure && (await move(of, 'ACTIVE'))) notify(t('restored', { name: called }), { about: id })
   }
   return of.data.status === 'SUSPENDED' ? (
     <Button kind="primary" onPress={restore}>
-      {t('restore')}
+      {common('restore')}
     </Button>
   ) : (
     <Button kind="danger" onPress={suspend}>
@@ -128,9 +128,9 @@ function ShopFacts({ of }: { of: Shop }) {
             of={[
               [t('handle'), <code key="name">{of.name}</code>],
               ['ID', <CopyableText key="id" text={of.id} label="ID" />],
-              [t('merchant'), <CopyableText key="merchant" text={of.merchantId} label={t('merchant')} />],
+              [common('merchant'), <CopyableText key="merchant" text={of.merchantId} label={common('merchant')} />],
               [t('currency'), of.currency],
-              [t('country'), countryName(of.country)],
+              [common('address.countryCode'), countryName(of.country)],
               [t('created'), <Moment key="created" at={of.createdAt} />],
               [t('verified'), of.verifiedAt ? <Moment key="verified" at={of.verifiedAt} /> : t('notVerified')],
             ]}
@@ -140,8 +140,8 @@ function ShopFacts({ of }: { of: Shop }) {
           <FactList
             of={[
               [t('email'), text(of.contact.email)],
-              [t('phone'), text(of.contact.phone)],
-              [t('address'), address.length > 0 && <LineList of={address} />],
+              [common('address.phone'), text(of.contact.phone)],
+              [common('address'), address.length > 0 && <LineList of={address} />],
               [t('origins'), of.storefrontOrigins.length > 0 && <LineList of={of.storefrontOrigins} />],
             ]}
           />
@@ -156,7 +156,7 @@ function ShopFacts({ of }: { of: Shop }) {
       )}
       <div class="row">
         <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { shopId: of.id })}>
-          {t('audit')}
+          {common('auditLink')}
         </ButtonLink>
       </div>
     </>

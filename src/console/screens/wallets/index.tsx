@@ -1,4 +1,5 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
 import { Moment } from '../../ui/moment.tsx'
@@ -7,7 +8,7 @@ import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
 
 const columns = (): readonly Column<Schema<'PlatformWallet'>>[] => [
-  { key: 'address', title: t('address'), main: true, cell: ({ address }) => <code>{address}</code> },
+  { key: 'address', title: common('address'), main: true, cell: ({ address }) => <code>{address}</code> },
   { key: 'from', title: t('from'), cell: ({ from }) => <Moment at={from} /> },
   { key: 'to', title: t('to'), cell: ({ to }) => (to ? <Moment at={to} /> : t('open')) },
 ]

@@ -28,7 +28,7 @@ const backLink = () => ({ href: operatorPath('wallets'), text: t('platformWallet
 
 const WalletFields = ({ of }: { of: FormDraft<WalletText>['of'] }) => (
   <>
-    <TextField label={t('address')} bind={of.address} max={42} required code placeholder="0x…" />
+    <TextField label={common('address')} bind={of.address} max={42} required code placeholder="0x…" />
     <div class="fields">
       <TextField label={t('fromUtc')} bind={of.from} type="datetime-local" hint={t('fromHint')} />
       <TextField label={t('toUtc')} bind={of.to} type="datetime-local" hint={t('toHint')} />
@@ -94,7 +94,7 @@ function WalletForm({
         readVersioned(api.PATCH('/admin/platform-wallets/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body })),
       theirs: read,
       differences: (now) => [
-        [t('address'), body.address, now.address],
+        [common('address'), body.address, now.address],
         [t('from'), body.from ?? now.from, now.from],
         [t('to'), body.to ?? t('open'), now.to ?? t('open')],
       ],
@@ -111,7 +111,7 @@ function WalletForm({
       <Section title="ID">
         <CopyableText text={data.id} label="ID" />
         <div class="row">
-          <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{t('audit')}</ButtonLink>
+          <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{common('auditLink')}</ButtonLink>
         </div>
       </Section>
     </>

@@ -52,7 +52,6 @@ export default {
   errorsCapped: 'تُعرض الأولى فقط: أصلحها وافحص الملف مجددًا.',
   notices: 'ملاحظات',
   row: 'الصف',
-  product: 'المنتج',
   column: 'العمود',
   message: 'الرسالة',
   errorsCsv: 'تنزيل القائمة بصيغة CSV',

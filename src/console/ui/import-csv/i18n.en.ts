@@ -28,7 +28,6 @@ export default {
   errorsCapped: 'Only the first ones are listed: mend them and check the file again.',
   notices: 'Notices',
   row: 'Row',
-  product: 'Product',
   column: 'Column',
   message: 'Message',
   errorsCsv: 'Take the list along as CSV',

@@ -31,7 +31,6 @@ export default {
   errorsCapped: 'Зөвхөн эхнийхийг жагсаав: засаад файлыг дахин шалгана уу.',
   notices: 'Анхааруулга',
   row: 'Мөр',
-  product: 'Бараа',
   column: 'Багана',
   message: 'Мэдэгдэл',
   errorsCsv: 'Жагсаалтыг CSV-ээр татах',

@@ -1,4 +1,5 @@
 /** Imports a CSV file: a dry run first, then the import, with errors by row. */
+
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -8,6 +9,7 @@ import { upload } from '../../lib/api/upload.ts'
 import { bytes, number, percent } from '../../lib/format/format.ts'
 import { saveCsv } from '../../lib/format/save-csv.ts'
 import { truncate } from '../../lib/format/truncate.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { useEvents } from '../../lib/live/live-events.ts'
 import { setDirty } from '../../lib/session/unsaved-changes.ts'
 import { Button } from '../button.tsx'
@@ -239,7 +241,7 @@ export function ImportRows({ title, of, capped }: { title: string; of: readonly 
   if (of.length === 0) return null
   const isByProduct = of.some(({ handle }) => handle !== undefined)
   const cells = of.map(({ row, handle, column, message }) => [row, ...(isByProduct ? [handle ?? null] : []), column ?? null, message])
-  const header = [t('row'), ...(isByProduct ? [t('product')] : []), t('column'), t('message')]
+  const header = [t('row'), ...(isByProduct ? [common('product')] : []), t('column'), t('message')]
   return (
     <Section
       title={title}
@@ -256,7 +258,9 @@ export function ImportRows({ title, of, capped }: { title: string; of: readonly 
         rowKey={(one) => `${one.row} ${one.handle} ${one.column} ${one.message}`}
         columns={[
           { key: 'row', title: t('row'), main: true, cell: ({ row }) => number(row) },
-          ...(isByProduct ? [{ key: 'product', title: t('product'), cell: ({ handle }: RowMessage) => <bdi>{handle ?? ''}</bdi> }] : []),
+          ...(isByProduct
+            ? [{ key: 'product', title: common('product'), cell: ({ handle }: RowMessage) => <bdi>{handle ?? ''}</bdi> }]
+            : []),
           { key: 'column', title: t('column'), cell: ({ column }) => <bdi>{column ?? ''}</bdi> },
           { key: 'message', title: t('message'), cell: ({ message }) => <bdi>{message}</bdi> },
         ]}

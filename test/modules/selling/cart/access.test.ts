@@ -44,8 +44,8 @@ async function convert(app: TestApp, id: string, seenAt?: number): Promise<boole
 }
 const converted = async (app: TestApp, id: string) => expect(await convert(app, id)).toBe(true)
 
-describe('a customer’s cart', () => {
-  test('a customer’s cart is reached with their token and the secret key; to everybody else it is absent, whatever they do', async () => {
+describe("access to a customer's cart", () => {
+  test("opens a customer's cart to the customer and the secret key only, and answers everyone else with 404", async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { ada, eve } = await customersOf(app, store)
@@ -66,7 +66,7 @@ describe('a customer’s cart', () => {
     expect([changed.status, changed.body.customerId]).toEqual([200, ada.id])
   })
 
-  test('a customer’s cart is reached by the shop’s merchant where gift cards are put on and taken off, and by no other merchant', async () => {
+  test("lets only the shop's own merchant apply and remove gift cards on a customer's cart", async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { ada } = await customersOf(app, store)
@@ -81,8 +81,8 @@ describe('a customer’s cart', () => {
   })
 })
 
-describe('a guest’s cart', () => {
-  test('a guest’s cart is reached with any key of its shop, and becomes the customer’s who changes it, not who looks at it', async () => {
+describe("access to a guest's cart", () => {
+  test("opens a guest's cart to any key of its shop, and assigns it to the customer who changes it, not reads it", async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { ada, eve } = await customersOf(app, store)
@@ -95,7 +95,7 @@ describe('a guest’s cart', () => {
     expect((await everyWay(eve, id, lineId, variantId)).map(told)).toEqual(Array(7).fill(absent))
   })
 
-  test('a guest’s cart of another shop is absent, for its keys and its customers', async () => {
+  test("answers 404 for a guest's cart to keys and customers of another shop", async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const other = await storeIn(app)
@@ -107,8 +107,8 @@ describe('a guest’s cart', () => {
   })
 })
 
-describe('a cart that is over', () => {
-  test('a cart that is over shows nothing of the person once it is converted, and cannot be changed', async () => {
+describe('closed carts', () => {
+  test('shows no personal data of a converted cart, and rejects changes with 409', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, lineId, variantId } = await cartWith(store)
@@ -124,7 +124,7 @@ describe('a cart that is over', () => {
     expect(row).toMatchObject({ email: null, shippingAddress: null, billingAddress: null })
   })
 
-  test('a cart that is over reads as expired thirty days after its last change, at once and to the millisecond', async () => {
+  test('shows a cart as expired exactly thirty days after its last change', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, lineId, variantId } = await cartWith(store)
@@ -139,7 +139,7 @@ describe('a cart that is over', () => {
     expect(await convert(app, id)).toBe(false)
   })
 
-  test('a cart that is over is marked and emptied of the person by the job, in several writes; carts that are not over stay', async () => {
+  test('expires carts and removes their personal data in a job with several writes, and keeps other carts', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const person = { email: 'ada@example.com', shippingAddress: home, billingAddress: home }
@@ -164,7 +164,7 @@ describe('a cart that is over', () => {
     expect((await store.guest.cart(done.id)).body.status).toBe('CONVERTED')
   })
 
-  test('a cart that is over is converted once, by one of many at once, and not when it was changed since it was read', async () => {
+  test('converts a cart once under parallel attempts, and not when it changed since it was read', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id } = await cartWith(store)
@@ -178,8 +178,8 @@ describe('a cart that is over', () => {
   })
 })
 
-describe('what is asked of a caller', () => {
-  test('a cart needs a credential of the right kind', async () => {
+describe('credentials for carts', () => {
+  test('answers cart requests with 401 without a valid credential, and with 403 for a super admin', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, lineId, variantId } = await cartWith(store)
@@ -196,7 +196,7 @@ describe('what is asked of a caller', () => {
 })
 
 describe('the id of a cart', () => {
-  test('the id of a cart stands in no line of the log, and in nothing that is stored of an idempotent request', async () => {
+  test('keeps the id of a cart out of the log and out of stored idempotent requests', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, lineId, variantId } = await cartWith(store)
@@ -213,7 +213,7 @@ describe('the id of a cart', () => {
     expect(JSON.stringify(kept)).not.toContain(suffix)
   })
 
-  test('the id of a cart is random, and says nothing of when the cart was begun', async () => {
+  test('generates random cart ids without a common time prefix', async () => {
     await using app = await testApp()
     const { guest } = await storeIn(app)
     const ids: string[] = []

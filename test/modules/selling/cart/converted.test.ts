@@ -31,7 +31,7 @@ for (const [what, paymentToken, status] of [
   ['was bought', 'tok_success', 'CONFIRMED'],
   ['waits for its payment after a decline', 'tok_decline', 'PENDING_PAYMENT'],
 ] as const)
-  test(`a cart that ${what} shows its order's totals, method and gift cards, and nothing of the person`, async () => {
+  test(`shows the order's totals, method and gift cards, and no personal data, in a cart that ${what}`, async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const seen = await cartIn(shop)

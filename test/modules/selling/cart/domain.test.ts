@@ -76,8 +76,8 @@ const ofPurchase = ({
 const none = () => []
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
 
-describe('what a cart comes to', () => {
-  test('what a cart comes to adds up: the lines, less the discount, with shipping and exclusive tax, of which cards pay a part', () => {
+describe('the totals of a cart', () => {
+  test('adds up the totals of a cart from lines, discount, shipping, exclusive tax and gift cards', () => {
     fc.assert(
       fc.property(purchase, cards, (bought, held) => {
         const { lines, totals, draws } = totalsOf(ofPurchase(bought), (toPay) => drawsOf(held, toPay, now))
@@ -91,7 +91,7 @@ describe('what a cart comes to', () => {
     )
   })
 
-  test('what a cart comes to is made of whole amounts, none below zero', () => {
+  test('computes only non-negative integers for a cart', () => {
     fc.assert(
       fc.property(purchase, cards, (bought, held) => {
         const { lines, totals, draws } = totalsOf(ofPurchase(bought), (toPay) => drawsOf(held, toPay, now))
@@ -106,7 +106,7 @@ describe('what a cart comes to', () => {
     )
   })
 
-  test('what a cart comes to has the tax of its lines and no other: all of it on top, or all of it within the prices', () => {
+  test('sums the tax of the lines, either all on top of the prices or all included in them', () => {
     fc.assert(
       fc.property(purchase, (bought) => {
         const { lines, totals } = totalsOf(ofPurchase(bought), none)
@@ -122,7 +122,7 @@ describe('what a cart comes to', () => {
     )
   })
 
-  test('what a cart comes to holds less included tax than it costs, and no more exclusive tax than its goods', () => {
+  test('keeps included tax below the price, and exclusive tax at or below the price of the goods', () => {
     fc.assert(
       fc.property(purchase, (bought) => {
         const { lines, totals } = totalsOf(ofPurchase(bought), none)
@@ -134,7 +134,7 @@ describe('what a cart comes to', () => {
     )
   })
 
-  test('what a cart comes to is never paid by more than the cards hold', () => {
+  test('never pays more of a cart by gift cards than their balances or the total', () => {
     fc.assert(
       fc.property(purchase, cards, (bought, held) => {
         const { totals, draws } = totalsOf(ofPurchase(bought), (toPay) => drawsOf(held, toPay, now))
@@ -145,7 +145,7 @@ describe('what a cart comes to', () => {
     )
   })
 
-  test('what a cart comes to does not depend on the order of the lines', () => {
+  test('computes the same totals of a cart in any order of its lines', () => {
     fc.assert(
       fc.property(purchase, (bought) => {
         expect(totalsOf(ofPurchase({ ...bought, lines: bought.lines.toReversed() }), none).totals).toEqual(
@@ -155,7 +155,7 @@ describe('what a cart comes to', () => {
     )
   })
 
-  test('what a cart comes to is bounded: up to the largest amount it is exact, and beyond it is refused, at any of its parts', () => {
+  test('computes totals exactly up to the largest amount, and rejects larger ones at each component', () => {
     const line = (unitPrice: number, quantity = 1) => ({ unitPrice, quantity, taxable: true })
     const rate: TaxRate = { country: 'US', region: null, rateBps: 10_000, inclusive: false }
     const of = (lines: ReturnType<typeof line>[], taxed?: TaxRate, shipping = 0) =>
@@ -185,8 +185,8 @@ describe('what a cart comes to', () => {
   })
 })
 
-describe('tax', () => {
-  test('tax is rounded to the nearest unit, and halfway to the even one', () => {
+describe('tax of a cart', () => {
+  test('rounds tax to the nearest unit, and halves to even', () => {
     const onTop = (amount: number, rateBps: number) => taxOf(amount, { rateBps, inclusive: false })
     const within = (amount: number, rateBps: number) => taxOf(amount, { rateBps, inclusive: true })
     expect([onTop(50, 500), onTop(150, 500), onTop(250, 500), onTop(51, 500), onTop(149, 500)]).toEqual([2, 8, 12, 3, 7])
@@ -195,7 +195,7 @@ describe('tax', () => {
     expect([onTop(999, 0), within(999, 0), onTop(0, 10_000)]).toEqual([0, 0, 0])
   })
 
-  test('tax is within half a unit of the exact share, for amounts beyond what floats multiply', () => {
+  test('computes tax within half a unit of the exact share, also beyond the precision of floats', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: amountMax }),
@@ -213,7 +213,7 @@ describe('tax', () => {
   const rate = (country: string, region: string | null, rateBps: number): TaxRate => ({ country, region, rateBps, inclusive: false })
   const rates = [rate('US', 'CA', 725), rate('US', null, 500), rate('CA', 'QC', 997), rate('DE', '', 1_900)]
 
-  test('tax is that of the region, whatever its case, else of the country, else none', () => {
+  test('applies the tax rate of the region in any letter case, else of the country, else none', () => {
     const at = (countryCode: string, province: string | null = null) => taxRateAt(rates, { countryCode, province })?.rateBps
     expect([at('US', 'CA'), at('US', ' ca '), at('US', 'NY'), at('US', ''), at('US')]).toEqual([725, 725, 500, 500, 500])
     expect([at('CA', 'QC'), at('CA', 'ON'), at('CA'), at('DE', 'BY'), at('FR', 'CA')]).toEqual([
@@ -225,12 +225,12 @@ describe('tax', () => {
     ])
   })
 
-  test('tax is that of the region also where the shop wrote it with blanks around', () => {
+  test('applies the tax rate of a region that the shop stored with surrounding blanks', () => {
     const rate: TaxRate = { country: 'US', region: ' Ny ', rateBps: 400, inclusive: false }
     expect(taxRateAt([rate], { countryCode: 'US', province: 'NY' })).toBe(rate)
   })
 
-  test('tax of a class is the most specific that there is: class and region, class and country, region, country', () => {
+  test('applies the most specific tax rate: class and region, class and country, region, country', () => {
     const books = (country: string, region: string | null, rateBps: number) => ({ ...rate(country, region, rateBps), class: 'books' })
     const all = [...rates, books('US', 'NY', 100), books('US', null, 0), books('FR', null, 550)]
     const at = (countryCode: string, province: string | null, taxClass: string | null) =>
@@ -245,7 +245,7 @@ describe('tax', () => {
     ])
   })
 
-  test('tax is that of where the cart goes to, else where it is billed to, else where the shop is', () => {
+  test('taxes by the shipping address, else the billing address, else the country of the shop', () => {
     const address = (countryCode: string) => ({ countryCode, province: null }) as Cart['shippingAddress']
     expect(taxPlaceOf({ shippingAddress: address('DE'), billingAddress: address('FR') }, 'US').countryCode).toBe('DE')
     expect(taxPlaceOf({ shippingAddress: null, billingAddress: address('FR') }, 'US').countryCode).toBe('FR')
@@ -253,7 +253,7 @@ describe('tax', () => {
   })
 })
 
-test('a cart may become another from OPEN, and one whose checkout was taken back OPEN again; an open one whose time is over reads as expired', () => {
+test('allows only the defined cart state changes, and reads an open cart past its expiry as expired', () => {
   const followers: Readonly<Record<CartStatus, readonly CartStatus[]>> = cartTransitions
   for (const from of cartStatuses)
     for (const to of cartStatuses)
@@ -271,22 +271,22 @@ test('a cart may become another from OPEN, and one whose checkout was taken back
   ])
 })
 
-test('a cart lives for 30 days after its last change', () => {
+test('keeps a cart for 30 days after its last change', () => {
   expect(cartLifeMs).toBe(2_592_000_000)
 })
 
-test('a change of a cart is made now, or right after the one before where the clock has not moved on', () => {
+test('sets the change time of a cart to now, or just after the previous change if the clock has not advanced', () => {
   expect([999, 1_000, 1_001].map((at) => nextUpdatedAt({ updatedAt: 1_000 }, at))).toEqual([1_001, 1_001, 1_001])
   expect(nextUpdatedAt({ updatedAt: 1_000 }, 2_000)).toBe(2_000)
 })
 
-test('a cart is within reach of its customer and of its shop, and a guest’s of everybody in the shop', () => {
+test("grants access to a cart to its customer and its shop, and to a guest's cart to everyone in the shop", () => {
   const reaches: CartAccess[] = ['all', 'guests', { customerId: 'cus_1' }, { customerId: 'cus_2' }]
   expect(reaches.map((reach) => canAccessCart(reach, { customerId: null }))).toEqual([true, true, true, true])
   expect(reaches.map((reach) => canAccessCart(reach, { customerId: 'cus_1' }))).toEqual([true, false, true, false])
 })
 
-test('the id of a cart has the layout of a UUIDv4 in base32, and 122 bits of chance', () => {
+test('encodes cart ids as a UUIDv4 in base32 with 122 random bits', () => {
   const bitsOf = (id: string) =>
     [...id.slice('cart_'.length)]
       .map((character) => '0123456789abcdefghjkmnpqrstvwxyz'.indexOf(character).toString(2).padStart(5, '0'))

@@ -18,7 +18,7 @@ for (const [form, method] of [
   ['a flat price', { price: { amount: 1_200, currency: 'USD' }, countries: ['US'] }],
   ['bands of weight', { zones: [{}], rates: [{ amount: { amount: 1_200, currency: 'USD' } }] }],
 ] as const)
-  test(`a cart pays shipping by ${form} while something is to be sent, and nothing once it is empty`, async () => {
+  test(`charges shipping by ${form} while the cart has items to ship, and nothing when it is empty`, async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     await withShipping(shop, method)

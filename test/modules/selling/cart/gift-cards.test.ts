@@ -12,8 +12,8 @@ const second = 1_000
 const wrong = '0000-0000-0000-0000'
 const noCard = { statusCode: 404, message: 'No such gift card', error: 'Not Found' }
 
-describe('putting a gift card onto a cart', () => {
-  test('putting a gift card onto a cart pays of the total what it can; the answer holds neither the code nor the balance', async () => {
+describe('applying a gift card to a cart', () => {
+  test('pays as much of a cart as the gift card covers, without its code or balance in the response', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id } = await cartWith(store)
@@ -31,7 +31,7 @@ describe('putting a gift card onto a cart', () => {
     expect([again.status, again.body.giftCards]).toEqual([200, body.giftCards])
   })
 
-  test('putting a gift card onto a cart draws first what expires first; a card that has nothing left to pay stays on the cart', async () => {
+  test('draws first from the gift card that expires first, and keeps cards with nothing to pay on the cart', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, lineId } = await cartWith(store)
@@ -53,7 +53,7 @@ describe('putting a gift card onto a cart', () => {
     expect(await amounts()).toEqual([[600, 0, 300], 1_100])
   })
 
-  test('putting a gift card onto a cart goes to the customer’s latest open cart when none is named', async () => {
+  test("applies a gift card to the customer's latest open cart if no cart is named", async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { code } = await store.giftCard()
@@ -75,7 +75,7 @@ describe('putting a gift card onto a cart', () => {
     expect((await shopperOf(app, { token }).apply(code)).status).toBe(404)
   })
 
-  test('putting a gift card onto a cart needs the cart’s id from keys and merchants', async () => {
+  test('requires the cart id from keys and merchants that apply a gift card', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { code } = await store.giftCard()
@@ -86,7 +86,7 @@ describe('putting a gift card onto a cart', () => {
     expect((await store.guest.call('PATCH', '/giftcard/apply', { cartId: 'cart_1' })).status).toBe(400)
   })
 
-  test('putting a gift card onto a cart that cannot be used is refused alike, whatever the cause', async () => {
+  test('rejects every unusable gift card for a cart with the same 404', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const other = await storeIn(app)
@@ -110,7 +110,7 @@ describe('putting a gift card onto a cart', () => {
     expect((await store.server.apply(cards[1]?.code ?? '', id)).status).toBe(200)
   })
 
-  test('putting a gift card onto a cart is tried ten times a minute for a cart, and not thirty times from an address, except with a secret key', async () => {
+  test('limits failed gift card codes per cart and per network address, except with a secret key', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const first = await cartWith(store)
@@ -131,7 +131,7 @@ describe('putting a gift card onto a cart', () => {
     expect((await store.guest.apply(code, first.id)).status).toBe(200)
   })
 
-  test('putting a gift card onto a cart is done ten times at most', async () => {
+  test('accepts at most ten gift cards on a cart', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id } = await cartWith(store)
@@ -143,8 +143,8 @@ describe('putting a gift card onto a cart', () => {
   })
 })
 
-describe('taking a gift card off', () => {
-  test('taking a gift card off leaves the others; without a name, all go; one that is not on the cart is 404', async () => {
+describe('removing a gift card from a cart', () => {
+  test('removes one gift card, or all if none is named, and answers 404 for one that is not on the cart', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id } = await cartWith(store)

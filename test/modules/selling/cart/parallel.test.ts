@@ -9,7 +9,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('of one cart all count: nothing is lost, and nothing is put in twice', async () => {
+test('applies every parallel change of one cart exactly once', async () => {
   await using app = await testApp()
   const store = await storeIn(app)
   const { id, variantId, lineId } = await cartWith(store)
@@ -28,7 +28,7 @@ test('of one cart all count: nothing is lost, and nothing is put in twice', asyn
   expect(body.lines.length).toBe(4)
 })
 
-test('of one new variant make one line', async () => {
+test('adds a variant as one line when several requests add it at the same time', async () => {
   await using app = await testApp()
   const store = await storeIn(app)
   const variantId = await store.variant('Lamp', 10)
@@ -37,7 +37,7 @@ test('of one new variant make one line', async () => {
   expect((await store.guest.cart(body.id)).body.lines).toMatchObject([{ quantity: 6 }])
 })
 
-test('of many carts do not hold each other up', async () => {
+test('accepts parallel changes of many carts', async () => {
   await using app = await testApp()
   const store = await storeIn(app)
   const variantId = await store.variant('Lamp', 10)
@@ -46,7 +46,7 @@ test('of many carts do not hold each other up', async () => {
   expect(answers.map(({ status, body }) => [status, body.lines.length])).toEqual(Array(24).fill([201, 1]))
 })
 
-test('with the conversion of the cart: it is changed before, or refused after', async () => {
+test('either applies a change before the conversion of the cart or rejects it afterwards', async () => {
   await using app = await testApp()
   const store = await storeIn(app)
   const { id, variantId, cart } = await cartWith(store)
@@ -66,7 +66,7 @@ test('with the conversion of the cart: it is changed before, or refused after', 
   }
 })
 
-test('that others always come before are given up, to be tried again', async () => {
+test('gives up a change of a cart that always conflicts with UNAVAILABLE, and asks for a retry', async () => {
   await using app = await testApp()
   const store = await storeIn(app)
   const { id, cart } = await cartWith(store)

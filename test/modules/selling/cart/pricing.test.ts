@@ -37,8 +37,8 @@ async function shoppedIn(app: TestApp) {
   return { store, id, shirt, small, medium }
 }
 
-describe('the price of now', () => {
-  test('the price of now is that of the cart while nothing has changed, with each line’s tax and each card’s part', async () => {
+describe('the current price of a cart', () => {
+  test('prices an unchanged cart as it was shown, with the tax of each line and the amount of each gift card', async () => {
     await using app = await testApp()
     const { store, id, small, medium } = await shoppedIn(app)
     const held = await snapshot(app, store, id)
@@ -72,7 +72,7 @@ describe('the price of now', () => {
     expect(Object.fromEntries(Object.entries(seen).map(([name, money]) => [name, (money as { amount: number }).amount]))).toEqual(totals)
   })
 
-  test('the price of now is what the shop asks now, while the cart shows what was seen; every difference is told, until it is taken over', async () => {
+  test('prices a cart with current prices, and lists every difference from what was shown until a refresh', async () => {
     await using app = await testApp()
     const { store, id, shirt, small } = await shoppedIn(app)
     const lamp = (await store.guest.cart(id)).body.lines[0]
@@ -98,7 +98,7 @@ describe('the price of now', () => {
     expect((await store.guest.cart(id)).body.shippingMethod).toBeNull()
   })
 
-  test('the price of now of a variant that is gone cannot be named', async () => {
+  test('keeps the old price for a deleted variant, and reports it as no longer sold', async () => {
     await using app = await testApp()
     const { store, id, shirt, small } = await shoppedIn(app)
     await store.delete(`/product-v2/${shirt.id}/variants/${small}`)
@@ -108,7 +108,7 @@ describe('the price of now', () => {
     expect(priced(held, app.clock.now()).totals.subtotal).toBe(4_333)
   })
 
-  test('the price of now counts only the cards that may still be used', async () => {
+  test('counts only usable gift cards, reports unusable ones, and removes them at a refresh', async () => {
     await using app = await testApp()
     const { store, id } = await shoppedIn(app)
     const [card] = (await store.guest.cart(id)).body.giftCards
@@ -123,8 +123,8 @@ describe('the price of now', () => {
   })
 })
 
-describe('a snapshot of a cart', () => {
-  test('a snapshot of a cart tells what has changed by what the shopper was shown, line by line, and then in all', async () => {
+describe('snapshots of a cart', () => {
+  test('lists what changed since the shopper saw the cart, by line and for the totals', async () => {
     await using app = await testApp()
     const { store, id } = await shoppedIn(app)
     await store.guest.cart(id)
@@ -145,7 +145,7 @@ describe('a snapshot of a cart', () => {
     expect(changed(of({ variant, product: { ...product, currency: 'EUR' } }))).toEqual(['Shirt (S) is not sold any more'])
   })
 
-  test('a snapshot of a cart is priced by its own: taxed where the variant is or is gone, shipped before there is an address', async () => {
+  test('prices a snapshot from its own tax data and its shipping method, also without an address', async () => {
     await using app = await testApp()
     const { store, id } = await shoppedIn(app)
     const held = await snapshot(app, store, id)
@@ -160,7 +160,7 @@ describe('a snapshot of a cart', () => {
     expect(of({ cart: { ...held.cart, shippingAddress: null } }).shipping).toMatchObject({ code: 'post' })
   })
 
-  test("a snapshot of a cart is paid by a customer's card only where the cart is that customer's", async () => {
+  test("draws from a customer's gift card only in that customer's cart", async () => {
     await using app = await testApp()
     const { store, id } = await shoppedIn(app)
     const held = await snapshot(app, store, id)
@@ -172,7 +172,7 @@ describe('a snapshot of a cart', () => {
   })
 })
 
-test('prices of a cart that is over are left alone', async () => {
+test('does not refresh the prices of an expired cart', async () => {
   await using app = await testApp()
   const { store, id, shirt, medium } = await shoppedIn(app)
   await store.patch(`/product-v2/${shirt.id}`, { variants: shirt.variants.map((variant) => ({ id: variant.id, price: usd(9_900) })) })

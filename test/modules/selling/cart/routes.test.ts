@@ -13,8 +13,8 @@ setDefaultTimeout(longTestMs)
 const day = 24 * 60 * 60 * 1000
 const zero = { subtotal: usd(0), discount: usd(0), shipping: usd(0), tax: usd(0), taxIncluded: usd(0), giftCards: usd(0) }
 
-describe('a cart', () => {
-  test('a cart begins empty, open, in the currency of the shop, and for thirty days', async () => {
+describe('creating and changing a cart', () => {
+  test("creates an open, empty cart in the shop's currency that expires in thirty days", async () => {
     await using app = await testApp()
     const { shop, guest } = await storeIn(app)
     const { status, body, headers } = await guest.begin()
@@ -46,7 +46,7 @@ describe('a cart', () => {
     expect((await guest.cart(body.id)).body).toEqual(body)
   })
 
-  test('a cart takes what is known at once, and what is said later; null clears and what is left out stays', async () => {
+  test('takes cart details at creation or later, clears null fields and keeps omitted ones', async () => {
     await using app = await testApp()
     const { guest, ships } = await storeIn(app)
     await ships({ code: 'post', title: 'Post', price: usd(500) })
@@ -75,7 +75,7 @@ describe('a cart', () => {
     expect(row).toMatchObject({ affiliateCode: null, affiliateAt: null })
   })
 
-  test('a cart keeps when the affiliate sent the shopper: the last time counts', async () => {
+  test('stores when an affiliate last referred the shopper to the cart', async () => {
     await using app = await testApp()
     const { guest } = await storeIn(app)
     const { body } = await guest.begin({ affiliateCode: 'nobody-has-this' })
@@ -88,7 +88,7 @@ describe('a cart', () => {
     expect((await stored())?.affiliateAt).toBe(app.clock.now())
   })
 
-  test('a cart refuses what breaks a rule, by the name of the field and without what was sent', async () => {
+  test('rejects an invalid cart field with 400, naming the field but not its value', async () => {
     await using app = await testApp()
     const { guest } = await storeIn(app)
     const { body } = await guest.begin()
@@ -112,7 +112,7 @@ describe('a cart', () => {
     expect((await guest.cart(body.id)).body).toEqual(body)
   })
 
-  test('a cart refuses what is not the shopper’s to say', async () => {
+  test('rejects cart fields that the shopper may not set', async () => {
     await using app = await testApp()
     const { guest } = await storeIn(app)
     for (const rogue of ['id', 'shopId', 'customerId', 'currency', 'status']) {
@@ -122,8 +122,8 @@ describe('a cart', () => {
   })
 })
 
-describe('lines', () => {
-  test('lines are added with their price and picture, and add up', async () => {
+describe('cart lines', () => {
+  test('adds lines with price and image, and sums them up', async () => {
     await using app = await testApp()
     const { guest, add } = await storeIn(app)
     const product = await add({
@@ -161,7 +161,7 @@ describe('lines', () => {
     expect((await guest.cart(cart.id)).body).toEqual(body)
   })
 
-  test('lines of one variant become one, whose quantity may be changed and which may go', async () => {
+  test('merges lines of one variant, changes their quantity and removes them', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { guest } = store
@@ -176,7 +176,7 @@ describe('lines', () => {
     expect((await guest.changeLine(id, lineId, 1)).status).toBe(404)
   })
 
-  test('lines are of whole quantities from 1 to 9,999, together too', async () => {
+  test('accepts integer quantities from 1 to 9,999 per variant, also in sum', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, variantId, lineId } = await cartWith(store)
@@ -191,7 +191,7 @@ describe('lines', () => {
     expect((await store.guest.cart(id)).body.lines[0].quantity).toBe(9_999)
   })
 
-  test('lines are of what shoppers of this shop see: anything else is 404, and looks alike', async () => {
+  test("answers 404 alike for variants that the shop's shoppers cannot see", async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id } = await cartWith(store)
@@ -211,7 +211,7 @@ describe('lines', () => {
     expect((await store.guest.cart(id)).body.lines.length).toBe(2)
   })
 
-  test('lines in another currency than the cart are refused', async () => {
+  test('rejects a variant in another currency than the cart', async () => {
     await using app = await testApp()
     const { guest, add } = await storeIn(app)
     const { id, variants } = await add({ title: 'Import', variants: [{ price: usd(900) }] })
@@ -222,7 +222,7 @@ describe('lines', () => {
     expect([answer.status, answer.body.message]).toEqual([400, 'variantId (body): not sold in USD, the currency of the cart'])
   })
 
-  test('lines hold no more than there is, and the refusal says how many that is', async () => {
+  test('rejects more units than are in stock with 409, and states how many are left', async () => {
     await using app = await testApp()
     const { guest, variant } = await storeIn(app)
     const few = await variant('Vase', 100, { onHand: 3 })
@@ -251,7 +251,7 @@ describe('lines', () => {
     expect((await guest.cart(body.id)).body.lines.map(({ available }: Json) => available)).toEqual([true, true])
   })
 
-  test('lines are a hundred at most', async () => {
+  test('accepts at most a hundred lines in a cart', async () => {
     await using app = await testApp()
     const { guest, add } = await storeIn(app)
     const values = Array.from({ length: 100 }, (_, nth) => `v${nth}`)
@@ -269,7 +269,7 @@ describe('lines', () => {
     expect((await guest.cart(body.id)).body.totals.total).toEqual(usd(101))
   })
 
-  test('lines keep the price that the shopper saw until they are changed', async () => {
+  test('keeps the price that the shopper saw until the line is changed', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, lineId, cart } = await cartWith(store)
@@ -283,7 +283,7 @@ describe('lines', () => {
     })
   })
 
-  test('lines of what is not sold any more, or not so many, stay and say that they are not available', async () => {
+  test('keeps lines that are no longer available, and marks them as unavailable', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { guest, patch } = store
@@ -313,7 +313,7 @@ describe('lines', () => {
     expect((await guest.removeLine(id, body.lines[2].id)).body.lines.length).toBe(2)
   })
 
-  test('lines that come to more than any order can are refused, and the cart stays as it was', async () => {
+  test('rejects lines beyond the largest order total, and keeps the cart unchanged', async () => {
     await using app = await testApp()
     const { guest, variant } = await storeIn(app)
     const dear = await variant('Palace', 100_000_000_000_000)
@@ -327,13 +327,13 @@ describe('lines', () => {
   })
 })
 
-describe('shipping', () => {
+describe('shipping of a cart', () => {
   const methods = [
     { code: 'post', title: 'Post', price: usd(700) },
     { code: 'bike', title: 'Bike', countries: ['US', 'CA'], price: usd(900) },
   ]
 
-  test('shipping is by a method that the shop offers to the address, in the currency of the cart', async () => {
+  test('accepts only a shipping method that the shop offers to the address', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     await store.ships(...methods)
@@ -355,7 +355,7 @@ describe('shipping', () => {
     expect((await choose({ shippingAddress: home })).body.shippingMethod).toBe('post')
   })
 
-  test('shipping that the shop has taken back is not shown and not counted', async () => {
+  test('drops a shipping method that the shop has removed', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     await store.ships(...methods)
@@ -366,10 +366,10 @@ describe('shipping', () => {
   })
 })
 
-describe('notices', () => {
+describe('notices of a cart', () => {
   const codes = ({ body }: { body: Json }) => body.notices.map(({ code }: Json) => code)
 
-  test('notices of a cart say when its address is covered by no rate or no method of a shop that has some', async () => {
+  test('notes when no tax rate or no shipping method of the shop covers the address', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, cart } = await cartWith(store)
@@ -393,7 +393,7 @@ describe('notices', () => {
     expect(codes(begun)).toEqual(['NO_TAX_RATE', 'NO_SHIPPING_METHOD'])
   })
 
-  test('a province goes by local name and code, stays as typed, and is named in a notice if it is unknown', async () => {
+  test('matches provinces by local name or code, stores them as typed, and names an unknown one in a notice', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id } = await cartWith(store)
@@ -440,7 +440,7 @@ describe('notices', () => {
     expect(codes(await moveTo('US', 'California'))).toEqual([])
   })
 
-  test('a shop with strictProvinces refuses an unknown province, while it has rates or zones by province', async () => {
+  test('rejects an unknown province in a shop with strictProvinces that has rates or zones by province', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const setStrict = async (strictProvinces: boolean) => {
@@ -467,7 +467,7 @@ describe('notices', () => {
     expect([taken.status, codes(taken)]).toEqual([200, ['UNKNOWN_PROVINCE']])
   })
 
-  test('notices come before a refusal: a cart to where no method goes cannot be bought, and is told why', async () => {
+  test('rejects the checkout of a cart to an address without a shipping method, and states the reason', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     await store.ships({ code: 'bike', title: 'Bike', countries: ['US'], price: usd(900) })
@@ -485,8 +485,8 @@ describe('notices', () => {
   })
 })
 
-describe('taxes', () => {
-  test('taxes are those of where it goes to, else of where it is billed to, else of the shop; of a region, its own', async () => {
+describe('taxes of a cart', () => {
+  test("taxes by the shipping address, else billing address, else shop country, with the region's own rate", async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     await store.taxes(
@@ -508,7 +508,7 @@ describe('taxes', () => {
     expect(await taxes({ shippingAddress: null, billingAddress: null })).toEqual([50, 0, 1_050])
   })
 
-  test('taxes of a region are found by its code and by its name, however the shop and the shopper write it', async () => {
+  test('finds tax rates of a region by code or name in any spelling', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id } = await cartWith(store)
@@ -537,7 +537,7 @@ describe('taxes', () => {
     expect(await taxed('CA', 'CA')).toBe(0)
   })
 
-  test('taxes are on what is taxable, and not on shipping', async () => {
+  test('taxes taxable goods only, not shipping', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     await store.taxes({ country: 'US', rateBps: 1_000 })
@@ -557,8 +557,8 @@ describe('taxes', () => {
   })
 })
 
-describe('under an idempotency key', () => {
-  test('under an idempotency key a variant is put in once, and a cart is nobody else’s', async () => {
+describe('carts under an idempotency key', () => {
+  test('adds a variant once per idempotency key, but creates a new cart for each publishable-key request', async () => {
     await using app = await testApp()
     const { guest, variant } = await storeIn(app)
     const first = await guest.begin()

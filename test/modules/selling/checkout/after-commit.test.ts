@@ -88,7 +88,7 @@ const cases: Case[] = [
 ]
 
 for (const { name, status, prepare, done } of cases) {
-  test(`of ${name} that the database breaks off nobody is told that nothing was changed when something was, and the same key goes on at once`, async () => {
+  test(`reports truthfully whether ${name} was accepted when the database fails, and the same key resumes it`, async () => {
     for (let writes = 0; writes < writesMax; writes++) {
       await using app = await testApp()
       const { shop, calls } = await shopWithCounts(app)
@@ -125,7 +125,7 @@ for (const { name, status, prepare, done } of cases) {
   })
 }
 
-test('an order that nobody was told of is not charged: after a refusal before its write there is no order', async () => {
+test('places no order and captures nothing when the database fails before the order is written', async () => {
   await using app = await testApp()
   const { shop, calls } = await shopWithCounts(app)
   const cartId = await shop.cart()
@@ -138,7 +138,7 @@ test('an order that nobody was told of is not charged: after a refusal before it
   expect(calls.captures.size).toBe(0)
 })
 
-test('a full disk in the middle of a checkout says so, and that it was accepted', async () => {
+test('reports a full disk during a checkout, and that the request was accepted', async () => {
   await using app = await testApp()
   const { shop } = await shopWithCounts(app)
   const cartId = await shop.cart()
@@ -148,7 +148,7 @@ test('a full disk in the middle of a checkout says so, and that it was accepted'
   expect(body.message).toBe('The disk is full, but the request was accepted: send it again under the same Idempotency-Key')
 })
 
-test('a checkout makes four commits of ours, and one of them is the claim of its key', async () => {
+test('commits four times per checkout, including the claim of its idempotency key', async () => {
   await using app = await testApp()
   const { shop } = await shopWithCounts(app)
   const cartId = await shop.cart()

@@ -12,7 +12,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('what a gift card leaves below the minimum of the processor is refused before stock and cards are held', async () => {
+test("rejects an amount due below the processor's minimum before it holds stock or gift cards", async () => {
   await using shop = await sellingThrough('stripe')
   const { app, publishableKey: key } = shop
   const begin = async (left: number) => {
@@ -54,7 +54,7 @@ test('what a gift card leaves below the minimum of the processor is refused befo
   expect(violationsAtRest(await booksOf(app)).filter((text) => !/PENDING|waits/.test(text))).toEqual([])
 })
 
-test('where another processor takes the amount, it does: in TEST the sandbox, for a checkout that names none', async () => {
+test("uses the sandbox in TEST for an amount below Stripe's minimum if the checkout names no processor", async () => {
   await using shop = await sellingThrough('stripe')
   const { code } = await shop.giftCard(10_470)
   const cartId = await shop.cart({ shippingAddress: address })
@@ -63,7 +63,7 @@ test('where another processor takes the amount, it does: in TEST the sandbox, fo
   expect([order.status, payment.processor]).toEqual(['CONFIRMED', 'sandbox'])
 })
 
-test('every minimum is an amount that Stripe can say', () => {
+test('lists only minimums that Stripe can represent', () => {
   for (const [currency, amount] of Object.entries(stripeMinimums))
     expect([currency, stripeSays({ amount, currency })]).toEqual([currency, true])
 })
@@ -78,7 +78,7 @@ function playing(app: TestApp, clients: Record<string, Partial<Processor>>): voi
 
 const tooSmall = (least: string) => `The amount to pay is too small: the payment processor takes ${least} or more`
 
-test('the pay page of a draft offers no processor whose minimum is above the amount, and takes no form that names one', async () => {
+test('offers no processor with a minimum above the amount on the pay page, and rejects a form that names one', async () => {
   await using shop = await sellingThrough('tap')
   let minimums: Minimums = {}
   const tap = () => ({
@@ -110,7 +110,7 @@ test('the pay page of a draft offers no processor whose minimum is above the amo
   expect(await draftsOf(shop).read(draft.id)).toMatchObject({ status: 'PENDING_PAYMENT' })
 })
 
-test('paying again after a decline refuses a processor whose minimum is above the amount, and leaves the order and its payment as they are', async () => {
+test("rejects a retried payment below the processor's minimum, and keeps the order and its payment unchanged", async () => {
   await using shop = await sellingThrough('stripe')
   const { app, publishableKey: key } = shop
   const { code } = await shop.giftCard(10_470)
@@ -163,7 +163,7 @@ async function twoProcessors(minimums: Record<'checkout' | 'stripe', Minimums>) 
   return { shop, created, buy }
 }
 
-test('a processor that does not answer gives way to the next one only if the amount is not below its minimum', async () => {
+test('fails over to the next processor only if the amount reaches its minimum', async () => {
   const { shop, created, buy } = await twoProcessors({ checkout: {}, stripe: { USD: 50 } })
   await using _ = shop
   const failedOver = ok(await buy(50), 201).body
@@ -178,7 +178,7 @@ test('a processor that does not answer gives way to the next one only if the amo
   expect(created.every(([name]) => name === 'checkout')).toBe(true)
 })
 
-test('a named processor below whose minimum the amount is gives way to another; its token goes to no other', async () => {
+test('replaces a named processor whose minimum is above the amount, unless the request has its token', async () => {
   const { shop, created, buy } = await twoProcessors({ checkout: { USD: 60 }, stripe: { USD: 50 } })
   await using _ = shop
   const other = ok(await buy(50, { processor: 'checkout' }), 201).body

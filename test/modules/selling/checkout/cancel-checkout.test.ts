@@ -12,9 +12,9 @@ const hour = 60 * 60 * 1000
 const takeBack = (app: TestApp, { publishableKey: key }: Pick<Selling, 'publishableKey'>, cartId: string): Promise<Answer> =>
   app.call('DELETE', `/cart/${cartId}/checkout`, { key })
 
-describe('taking a checkout back', () => {
+describe('cancelling a checkout', () => {
   for (const paymentToken of ['tok_decline', 'tok_action'])
-    test(`after ${paymentToken} the order is cancelled, what it held is free, and the cart is open with its address and e-mail`, async () => {
+    test(`cancels the order after ${paymentToken}, releases its holds, and reopens the cart with address and email`, async () => {
       await using app = await testApp()
       const shop = await sellingIn(app)
       const card = await shop.giftCard(300)
@@ -39,7 +39,7 @@ describe('taking a checkout back', () => {
       expect(violationsAtRest(await booksOf(app))).toEqual([])
     })
 
-  test('is 409 while a payment may still succeed, and once one has', async () => {
+  test('rejects cancelling a checkout with 409 while a payment may succeed, and after it succeeded', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -55,7 +55,7 @@ describe('taking a checkout back', () => {
     expect((await shop.order(order.id)).status).toBe('CONFIRMED')
   })
 
-  test('of an order that expired gives its cart back, and of a cart that was never bought changes nothing', async () => {
+  test('reopens the cart of an expired order, and leaves a cart without a checkout unchanged', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -69,7 +69,7 @@ describe('taking a checkout back', () => {
     expect((await takeBack(app, shop, 'cart_none')).status).toBe(404)
   })
 
-  test('a customer takes back their own checkout, and nobody else does', async () => {
+  test('lets only the customer cancel their checkout', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { token } = await customerOf(app, shop.shop.name)
@@ -82,8 +82,8 @@ describe('taking a checkout back', () => {
   })
 })
 
-describe('a cart whose checkout was taken back', () => {
-  test('a cart whose checkout was taken back, changed and bought again, shows what its last order comes to', async () => {
+describe('a cart whose checkout was cancelled', () => {
+  test('shows the totals of the last order in a cart that was changed and bought after a cancelled checkout', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const key = shop.publishableKey
@@ -104,7 +104,7 @@ describe('a cart whose checkout was taken back', () => {
     })
   })
 
-  test('a cart whose checkout was taken back, and bought again before another one who took it back was told, stays that of its new order', async () => {
+  test('keeps a cart with its new order when a slow cancellation of the previous checkout ends later', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -139,7 +139,7 @@ describe('a cart whose checkout was taken back', () => {
   })
 })
 
-test('a checkout that is not there yet is not taken back when it comes just then: 409, and never a cart that is no more open', async () => {
+test('rejects cancelling with 409 when a checkout completes at the same moment', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
@@ -156,8 +156,8 @@ test('a checkout that is not there yet is not taken back when it comes just then
   expect((await shop.get('/v2/orders')).body.data).toMatchObject([{ status: 'CONFIRMED' }])
 })
 
-describe('orders that nobody has paid', () => {
-  test('of one address are bounded, until some are taken back; another address and the shop’s own server are not concerned', async () => {
+describe('limits on unpaid orders', () => {
+  test('limits unpaid orders per network address, and frees a slot when a checkout is cancelled', async () => {
     await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '3' })
     const shop = await sellingIn(app)
     const unpaid = async (from: string, key = shop.publishableKey) => {
@@ -176,7 +176,7 @@ describe('orders that nobody has paid', () => {
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 4 })
   })
 
-  test('of one address are bounded also where they come at one moment', async () => {
+  test('limits unpaid orders per network address also for simultaneous checkouts', async () => {
     await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '3' })
     const shop = await sellingIn(app, { onHand: 20 })
     const carts = await Promise.all(Array.from({ length: 8 }, () => shop.cart()))
@@ -193,7 +193,7 @@ describe('orders that nobody has paid', () => {
     expect(await shop.stock()).toEqual({ onHand: 20, reserved: 3 })
   })
 
-  test('of one shop are bounded for its shoppers, and never shut out its own server or lose count of the cart that it checks out', async () => {
+  test('limits unpaid orders of a shop for its shoppers, but not for its own server', async () => {
     await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '2', UNPAID_ORDERS_PER_SHOP: '3' })
     const shop = await sellingIn(app)
     const buy = async (from: string, paymentToken: string, key = shop.publishableKey) => {
@@ -215,7 +215,7 @@ describe('orders that nobody has paid', () => {
     expect((await buy('203.0.113.9', 'tok_success')).status).toBe(201)
   })
 
-  test('of one shop are bounded, and a cart is checked out ten times at most', async () => {
+  test('limits unpaid orders of a shop, and checkouts of one cart to ten', async () => {
     await using app = await testApp({ UNPAID_ORDERS_PER_SHOP: '2' })
     const shop = await sellingIn(app)
     const cartId = await shop.cart()

@@ -24,7 +24,7 @@ const tellingMore: SafeFetch = async (url, options) => {
   return { ...answer, bytes: Buffer.from(told) }
 }
 
-test('a card number in the place of a token is refused by name, and is nowhere afterwards', async () => {
+test('rejects a card number as payment token by field name, and stores and logs it nowhere', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   for (const number of [planted, '4242 4242 4242 4242', '3782-822463-10005']) {
@@ -37,7 +37,7 @@ test('a card number in the place of a token is refused by name, and is nowhere a
 })
 
 for (const name of outsideNames)
-  test(`what ${name} tells of a card, in answers, refusals and messages, is not kept, logged or told on`, async () => {
+  test(`neither stores, logs nor returns card numbers that ${name} sends in responses and messages`, async () => {
     await using shop = await sellingThrough(name, {}, { safeFetch: tellingMore })
     const begun = await shop.begin()
     const { cartId, id, reference } = begun

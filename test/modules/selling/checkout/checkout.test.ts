@@ -20,7 +20,7 @@ async function confirmAtSandbox(app: TestApp, paymentId: string): Promise<void> 
   expect(answer.status).toBe(200)
 }
 
-test('a cart becomes a confirmed order, and its stock is gone', async () => {
+test('turns a cart into a confirmed order, and takes its units from stock', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const cartId = await shop.cart({ quantity: 2 })
@@ -43,7 +43,7 @@ test('a cart becomes a confirmed order, and its stock is gone', async () => {
   expect(types(order)).toEqual(['PLACED', 'PAYMENT_AUTHORIZED', 'PAYMENT_CAPTURED', 'CONFIRMED'])
 })
 
-test('a converted cart shows nothing of the person, and cannot be changed or bought again', async () => {
+test('shows no personal data of a converted cart, and rejects changes and a second checkout', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const cartId = await shop.cart({ shippingAddress: address })
@@ -58,8 +58,8 @@ test('a converted cart shows nothing of the person, and cannot be changed or bou
   expect((await shop.get('/v2/orders')).body.total).toBe(1)
 })
 
-describe('the same checkout sent again', () => {
-  test('the same checkout sent again under its key is answered as before, and happens once', async () => {
+describe('repeated checkouts', () => {
+  test('replays the response of a checkout under the same idempotency key without a second order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -71,7 +71,7 @@ describe('the same checkout sent again', () => {
     expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
   })
 
-  test('the same checkout sent again with another body under the same key is 422, without a key 400', async () => {
+  test('rejects another body under the same idempotency key with 422, and a checkout without a key with 400', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -83,8 +83,8 @@ describe('the same checkout sent again', () => {
   })
 })
 
-describe('a declined payment', () => {
-  test('a declined payment is 201 and leaves an order that may be paid under a new key', async () => {
+describe('declined payments', () => {
+  test('answers a declined payment with 201 and an order that can be paid under a new key', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart({ quantity: 3 })
@@ -102,7 +102,7 @@ describe('a declined payment', () => {
     expect((await shop.checkout(cartId, {}, 'third')).status).toBe(409)
   })
 
-  test('a declined payment that nobody pays in time ends the order, and gives back what it held', async () => {
+  test('expires an order whose declined payment is not retried in time, and releases its holds', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const card = await shop.giftCard(300)
@@ -126,8 +126,8 @@ describe('a declined payment', () => {
   })
 })
 
-describe('a processor', () => {
-  test('a processor whose answer to a capture is lost has captured all the same', async () => {
+describe('payments at a processor', () => {
+  test('confirms an order although the response to its capture was lost', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { order, payment } = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_crash' }), 201).body
@@ -136,7 +136,7 @@ describe('a processor', () => {
     expect(app.logged.some(({ event }) => event === 'payment.no_answer')).toBe(true)
   })
 
-  test('a processor that never decides leaves the payment pending, and is told to forget it in the end', async () => {
+  test('keeps an undecided payment pending, fails it in the end, and then accepts a new payment', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -153,7 +153,7 @@ describe('a processor', () => {
     expect(paid.order.status).toBe('CONFIRMED')
   })
 
-  test('a processor that wants the shopper first has them confirm, and the order is confirmed when they come back', async () => {
+  test('confirms the order when the shopper returns after confirming the payment', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -185,7 +185,7 @@ describe('a processor', () => {
     expect((await app.call('POST', `/cart/${await shop.cart()}/complete`, { key: shop.publishableKey })).status).toBe(404)
   })
 
-  test('a processor that takes the money for an order that has ended gets it asked back, and the order stays ended', async () => {
+  test('refunds money that arrives for an expired order, and keeps the order expired', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -213,8 +213,8 @@ describe('a processor', () => {
   })
 })
 
-describe('gift cards', () => {
-  test('gift cards that pay for everything need no processor', async () => {
+describe('gift cards at checkout', () => {
+  test('needs no processor when gift cards cover the whole order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const card = await shop.giftCard(5_000)
@@ -226,7 +226,7 @@ describe('gift cards', () => {
     expect((await shop.get('/giftcard')).body.data[0].balance).toEqual(shop.usd(4_000))
   })
 
-  test('gift cards that cannot be used any more stop the checkout, and the next one goes without them', async () => {
+  test('rejects a checkout with an unusable gift card, and the next checkout proceeds without it', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const card = await shop.giftCard(400)
@@ -240,8 +240,8 @@ describe('gift cards', () => {
   })
 })
 
-describe('a cart that is not as the shopper saw it', () => {
-  test('a cart that is not as the shopper saw it is refused with what changed, and shows it at the next look', async () => {
+describe('checkouts of a changed cart', () => {
+  test('rejects a checkout after a price change with the reason, and shows the new price on the next read', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart({ quantity: 2 })
@@ -254,7 +254,7 @@ describe('a cart that is not as the shopper saw it', () => {
     expect(ok(await shop.checkout(cartId)).body.order.total).toEqual(shop.usd(2_400))
   })
 
-  test('a cart that is not as the shopper saw it is refused when less is left than it wants', async () => {
+  test('rejects a checkout of more units than are left in stock', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 2 })
     const cartId = await shop.cart({ quantity: 2 })
@@ -265,7 +265,7 @@ describe('a cart that is not as the shopper saw it', () => {
     expect(await shop.stock()).toEqual({ onHand: 1, reserved: 0 })
   })
 
-  test('a cart that is not as the shopper saw it is refused when a product is not sold any more', async () => {
+  test('rejects a checkout with a product that is no longer sold', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -275,7 +275,7 @@ describe('a cart that is not as the shopper saw it', () => {
     expect(refused.body.message).toContain('not sold any more')
   })
 
-  test('a cart that is not as the shopper saw it is refused when shipping or taxes have changed since it was shown, and bought once that was shown', async () => {
+  test('rejects a checkout after shipping changed, and charges the new totals once the cart was read', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const method = { code: 'post', title: 'Post', price: shop.usd(100), countries: [] }
@@ -293,7 +293,7 @@ describe('a cart that is not as the shopper saw it', () => {
     expect(ok(await shop.checkout(cartId)).body.order.capturedTotal).toEqual(shown)
   })
 
-  test('a cart that is not as the shopper saw it is refused when a gift card pays less than was shown', async () => {
+  test('rejects a checkout when a gift card pays less than was shown', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const card = await shop.giftCard(1_500)
@@ -312,7 +312,7 @@ describe('a cart that is not as the shopper saw it', () => {
     expect(ok(await shop.checkout(carts[1] ?? '')).body.order).toMatchObject({ giftCardTotal: shop.usd(500), amountDue: shop.usd(500) })
   })
 
-  test('a cart that is not as the shopper saw it or lacks something is refused with what it lacks', async () => {
+  test('rejects an incomplete cart, and names everything that is missing', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const empty = ok(await app.call('POST', '/cart', { key: shop.publishableKey, body: {} })).body.id
@@ -336,7 +336,7 @@ describe('a cart that is not as the shopper saw it', () => {
     })
   })
 
-  test('a cart that is not as the shopper saw it is refused once its time is over', async () => {
+  test('rejects the checkout of an expired cart', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -345,8 +345,8 @@ describe('a cart that is not as the shopper saw it', () => {
   })
 })
 
-describe('bad input to a checkout', () => {
-  test('bad input to a checkout is 400 and names the field', async () => {
+describe('invalid checkouts', () => {
+  test('rejects an invalid checkout field with 400, naming the field, and an unavailable processor with 409', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -366,7 +366,7 @@ describe('bad input to a checkout', () => {
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
   })
 
-  test('the sandbox is for test shops alone', async () => {
+  test('rejects the sandbox processor in a live shop', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id: customer, token } = await customerOf(app, shop.shop.name)
@@ -380,7 +380,7 @@ describe('bad input to a checkout', () => {
   })
 })
 
-test('what one kind of key did under an idempotency key is not told to the other', async () => {
+test("does not replay a secret key's checkout to a publishable key with the same idempotency key", async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { token } = await customerOf(app, shop.shop.name)
@@ -393,7 +393,7 @@ test('what one kind of key did under an idempotency key is not told to the other
   expect(stranger.text).not.toContain('private@example.com')
 })
 
-test('a storefront that sends its key with its customer’s token acts for the customer, from its own origins alone', async () => {
+test("accepts a publishable key with a customer token as that customer, from the shop's own origins only", async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id, token } = await customerOf(app, shop.shop.name)
@@ -409,7 +409,7 @@ test('a storefront that sends its key with its customer’s token acts for the c
   expect((await from('https://good.example')).status).toBe(201)
 })
 
-test("nobody buys another shop's or another customer's cart", async () => {
+test("rejects the checkout of another shop's or another customer's cart with 404", async () => {
   await using app = await testApp()
   const [one, other] = [await sellingIn(app), await sellingIn(app)]
   const cartId = await one.cart()
@@ -435,8 +435,8 @@ function onceRead({ deps: { cartStore } }: TestApp, meanwhile: () => Promise<unk
   }
 }
 
-describe('a cart that somebody changes just then', () => {
-  test('is bought as of one moment or not at all, and no taxes, shipping or gift cards are said to have changed', async () => {
+describe('a cart that changes during a request', () => {
+  test('rejects a checkout whose cart changes while it is read, without naming prices as the reason', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const key = shop.publishableKey
@@ -453,7 +453,7 @@ describe('a cart that somebody changes just then', () => {
     expect(ok(await shop.checkout(other), 201).body.order).toMatchObject({ giftCardTotal: shop.usd(300), amountDue: shop.usd(700) })
   })
 
-  test('is read as of one moment', async () => {
+  test('reads a cart as of one moment while it changes', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const key = shop.publishableKey

@@ -13,7 +13,7 @@ const small = /^SCAN (processor_isolations|CONSTANT ROW|once|\d+-ROW VALUES CLAU
 /** Found by nothing but what many are. */
 const many = /\((kind|mode|processor|status)=\?\)$/
 
-test.skipIf(engine !== 'sqlite')('no statement of an order looks at all rows of a table, or at all that are in one state', async () => {
+test.skipIf(engine !== 'sqlite')('places an order without a scan of a whole table or of all rows in one state', async () => {
   using prepared = spyOn(Sqlite.prototype, 'prepare')
   await using app = await testApp()
   const { cart, checkout } = await sellingIn(app)

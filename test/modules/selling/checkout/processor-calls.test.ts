@@ -19,8 +19,8 @@ const clientParameters: Record<OutsideName, string[]> = {
 }
 
 for (const name of outsideNames)
-  describe(`a shop that is paid through ${name}`, () => {
-    test('is offered by the resolver, sells, and gives the money back', async () => {
+  describe(`checkout through ${name}`, () => {
+    test('offers the processor in the resolver, confirms the paid order, and refunds it', async () => {
       await using shop = await sellingThrough(name)
       const resolved = ok(await shop.app.call('GET', `/checkout/${shop.shop.name}/payment-intent-resolver`)).body
       const offered = { card: resolved.card?.processor, paypal: resolved.paypal.enabled && 'paypal', crypto: resolved.crypto.provider }
@@ -54,7 +54,7 @@ for (const name of outsideNames)
       expect(violationsOf(await booksOf(shop.app))).toEqual([])
     })
 
-    test('sells also where the shopper closed the tab and every message was lost', async () => {
+    test('confirms a paid order although the shopper closed the tab and all messages were lost', async () => {
       await using shop = await sellingThrough(name)
       const { id, reference } = await shop.begin()
       shop.pay(reference)
@@ -66,7 +66,7 @@ for (const name of outsideNames)
       expect(await shop.order(id)).toMatchObject({ status: 'CONFIRMED', paymentStatus: 'CAPTURED' })
     })
 
-    test('gives the stock back where nobody paid, and forbids to pay what can be forbidden', async () => {
+    test('releases the stock of an unpaid order, and makes the payment unpayable where the processor can', async () => {
       await using shop = await sellingThrough(name)
       const { id, reference } = await shop.begin()
       expect(shop.isPayable(reference)).toBe(true)

@@ -36,7 +36,7 @@ async function vanishing(app: TestApp, shop: Selling, cartId: string, commits: n
 const takeBack = (app: TestApp, { publishableKey: key }: Selling, cartId: string) => app.call('DELETE', `/cart/${cartId}/checkout`, { key })
 
 for (const more of [0, 3])
-  test(`of a checkout that was taken back its key says that the order is CANCELLED, and never buys anew what is in the cart${more ? ' by now' : ''}`, async () => {
+  test(`answers the key of a cancelled checkout with its CANCELLED order${more ? ', also when the cart has new items' : ''}`, async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -53,7 +53,7 @@ for (const more of [0, 3])
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-test('the key of a checkout that was taken back stands for its own order when the cart was bought under another one since', async () => {
+test('answers the key of a cancelled checkout with its own order after another key bought the cart', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
@@ -65,7 +65,7 @@ test('the key of a checkout that was taken back stands for its own order when th
   expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
 })
 
-test('the key of a second payment, of an order that was taken back, stands for that order', async () => {
+test('answers the key of a second payment with the cancelled order that it belongs to', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
@@ -87,7 +87,7 @@ test('the key of a second payment, of an order that was taken back, stands for t
 })
 
 for (const price of [0, 1_000])
-  test(`a checkout that vanished before it made an order is refused when another key has bought the cart${price ? '' : ', of an order that costs nothing too'}`, async () => {
+  test(`rejects an interrupted checkout without an order after another key bought the cart${price ? '' : ' for free'}`, async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { price })
     const cartId = await shop.cart()
@@ -98,7 +98,7 @@ for (const price of [0, 1_000])
     expect(refused.text).not.toContain('guest@example.com')
   })
 
-test('a checkout of what costs nothing goes on with the order that it made itself', async () => {
+test('resumes an interrupted checkout of a free cart with its own order', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { price: 0 })
   const again = await vanishing(app, shop, await shop.cart(), 2)
@@ -108,7 +108,7 @@ test('a checkout of what costs nothing goes on with the order that it made itsel
   })
 })
 
-test('an order whose commit nobody heard of, and that is there only while its key is being resumed, is what the key stands for', async () => {
+test('resumes a checkout with its order whose commit took effect only during the resume', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
@@ -152,7 +152,7 @@ async function usedUp(app: TestApp, { when }: { when: 'before' | 'placing' }) {
 }
 
 for (const when of ['before', 'placing'] as const)
-  test(`a checkout that is refused for a code which is used up (${when}) is refused again under its key, whatever was lost behind the write that took the code off`, async () => {
+  test(`rejects a checkout with a used-up code (${when}) the same way on retry, after writes were lost`, async () => {
     await using app = await testApp()
     const { shop, cartId, useUp } = await usedUp(app, { when })
     const { instanceKeys } = app.deps

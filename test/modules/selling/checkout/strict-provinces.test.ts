@@ -27,7 +27,7 @@ const refusal = (field: string) => ({
 })
 const told = ({ status, body }: Answer) => [status, body]
 
-test('checkout refuses an address that was stored before, and holds nothing', async () => {
+test('rejects a checkout with a stored address in an unknown province, and holds nothing', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { publishableKey: key } = shop
@@ -53,7 +53,7 @@ test('checkout refuses an address that was stored before, and holds nothing', as
   }
 })
 
-test('a change of the cart is refused with the same code, and a shop without rates by province sells', async () => {
+test('rejects a cart with an unknown province by the same code, unless the shop has no rates by province', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const cartId = await shop.cart({ shippingAddress: unknown })
@@ -64,7 +64,7 @@ test('a change of the cart is refused with the same code, and a shop without rat
   expect([refused.status, refused.body.code]).toEqual([400, 'UNKNOWN_PROVINCE'])
 })
 
-test('the pay page of a draft asks for another address where the shop has left it open, and says that it cannot be paid where not', async () => {
+test('asks for another address on the pay page if the payer may set it, and else says it cannot be paid', async () => {
   await using app = await testApp({ PUBLIC_URL: 'https://souk.example' })
   const shop = await sellingIn(app)
   const post = { code: 'post', title: 'Post', zones: [{ countries: ['US'] }], rates: [{ amount: shop.money(500) }] }

@@ -30,7 +30,7 @@ async function waiting(app: TestApp) {
   return { shop, cartId, order, payment: order.payments[0].id as string, confirm }
 }
 
-test("the sandbox's own messages, twice, late and out of order, confirm an order once", async () => {
+test("confirms an order once by the sandbox's repeated, late and unordered messages", async () => {
   await using app = await testApp()
   await using serving = serveTestApp(app)
   app.deps.sandbox.tell(`http://127.0.0.1:${serving.port}${path}`)
@@ -46,15 +46,15 @@ test("the sandbox's own messages, twice, late and out of order, confirm an order
   expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
 })
 
-describe('a message', () => {
-  test('a message that says more than is true changes nothing: the processor is asked', async () => {
+describe('webhooks of the sandbox', () => {
+  test('queries the processor on a webhook, so that an untrue webhook changes nothing', async () => {
     await using app = await testApp()
     const { shop, order, payment } = await waiting(app)
     expect((await post(app, about(payment))).body).toEqual({ received: true })
     expect(await shop.order(order.id)).toMatchObject({ status: 'PENDING_PAYMENT', capturedTotal: shop.usd(0) })
   })
 
-  test('a message that is replayed changes nothing', async () => {
+  test('ignores replayed webhooks of a processor', async () => {
     await using app = await testApp()
     const { shop, order, payment, confirm } = await waiting(app)
     await confirm()
@@ -66,7 +66,7 @@ describe('a message', () => {
     expect(await shop.order(order.id)).toEqual(confirmed)
   })
 
-  test('a message that is unsigned, wrongly signed or altered is 401, whatever it says', async () => {
+  test('rejects an unsigned, wrongly signed or altered webhook with 401', async () => {
     await using app = await testApp()
     const { shop, order, payment, confirm } = await waiting(app)
     await confirm()
@@ -82,7 +82,7 @@ describe('a message', () => {
     expect((await shop.order(order.id)).status).toBe('CONFIRMED')
   })
 
-  test('a message about something else, or a payment that there is not, is 200 and ignored', async () => {
+  test('accepts and ignores webhooks of other types and about unknown payments', async () => {
     await using app = await testApp()
     const { shop, order, payment } = await waiting(app)
     for (const message of [about(payment, 'payout.paid'), about('pay_00000000000000000000000000'), { type: 'payment.captured' }, {}])
@@ -90,7 +90,7 @@ describe('a message', () => {
     expect((await shop.order(order.id)).status).toBe('PENDING_PAYMENT')
   })
 
-  test('a message of a processor that is not set up, or for the account of a shop that has none, is 401', async () => {
+  test('rejects webhooks of a processor that is not set up, and for a shop account that does not exist, with 401', async () => {
     await using app = await testApp()
     const { payment, shop } = await waiting(app)
     const raw = JSON.stringify(about(payment))

@@ -21,8 +21,8 @@ async function shopWith(settings: Parameters<typeof sellingIn>[1] = {}) {
   return { app, shop, discount, code, read, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() }
 }
 
-describe('a discount on a cart', () => {
-  test('an automatic one counts for every cart, and its order has what the cart showed', async () => {
+describe('discounts on a cart', () => {
+  test('applies an automatic discount to every cart, and the order has the amounts that the cart showed', async () => {
     await using s = await shopWith()
     const { id } = await s.discount(percent)
     const cart = await s.shop.cart({ quantity: 3 })
@@ -51,7 +51,7 @@ describe('a discount on a cart', () => {
     expect(await findings(s.app)).toEqual([])
   })
 
-  test('a code counts whatever its case, in the place of another, until it is taken off', async () => {
+  test('applies a discount code in any letter case, replaces the previous code, and removes it on request', async () => {
     await using s = await shopWith()
     await s.discount({ ...percent, code: 'Spring-10' })
     await s.discount({ title: 'Two off', kind: 'FIXED', amount: usd(200), code: 'two' })
@@ -63,7 +63,7 @@ describe('a discount on a cart', () => {
     expect(ok(await s.code(cart, null)).body).toMatchObject({ discountCode: null, discounts: [], totals: { total: usd(1_000) } })
   })
 
-  test('a code that another discount beats, or that the cart is not enough for, stays on it and says why', async () => {
+  test('keeps a code that does not apply on the cart, with a notice that states the reason', async () => {
     await using s = await shopWith()
     await s.discount(percent)
     await s.discount({ ...percent, valueBps: 500, code: 'FIVE' })
@@ -82,7 +82,7 @@ describe('a discount on a cart', () => {
     expect(await s.read(cart)).toMatchObject({ notices: [], totals: { total: usd(200) } })
   })
 
-  test('free shipping makes the shipping free beside another, and is no part of the discount', async () => {
+  test('makes shipping free in addition to another discount, without counting it in the discount total', async () => {
     await using s = await shopWith()
     ok(await s.shop.put('/shops/v2/shipping-methods', { data: [{ code: 'post', title: 'Post', countries: [], price: usd(500) }] }))
     await s.discount(percent)
@@ -100,7 +100,7 @@ describe('a discount on a cart', () => {
     expect(await findings(s.app)).toEqual([])
   })
 
-  test('one of a collection or a product counts for those alone', async () => {
+  test('applies a discount of a collection to its products only', async () => {
     await using s = await shopWith()
     const cup = await s.shop.add({ title: 'Cup', variants: [{ price: usd(500), onHand: 10 }] })
     const collection = ok(await s.shop.post('/collection-v2', { title: 'Cups' }), 201).body
@@ -121,7 +121,7 @@ describe('a discount on a cart', () => {
     expect((await s.read(cart)).totals.discount).toEqual(usd(100))
   })
 
-  test('what ends, or is used up, between the cart and its checkout is told, and nothing is bought at the full price in silence', async () => {
+  test('rejects a checkout after a discount ended or was used up, and names the discount', async () => {
     await using s = await shopWith()
     const ends = new Date(s.app.clock.now() + minute).toISOString()
     await s.discount({ ...percent, code: 'SOON', endsAt: ends })
@@ -149,7 +149,7 @@ describe('a discount on a cart', () => {
     expect((await s.code(await s.shop.cart(), 'once')).body).toEqual(noDiscount)
   })
 
-  test('one that begins, or is changed, is told like a changed price', async () => {
+  test('rejects a checkout after an automatic discount begins or changes, like a price change', async () => {
     await using s = await shopWith()
     const cart = await s.shop.cart()
     const { id } = await s.discount(percent)
@@ -160,7 +160,7 @@ describe('a discount on a cart', () => {
     expect(ok(await s.shop.checkout(cart)).body.order.total).toEqual(usd(800))
   })
 
-  test('every refusal of a code reads the same, and failed tries are limited as those of gift cards', async () => {
+  test('rejects every unusable code with the same 404, and limits failed attempts like those of gift cards', async () => {
     await using s = await shopWith()
     const later = new Date(s.app.clock.now() + minute).toISOString()
     await s.discount({ ...percent, code: 'LATER', startsAt: later })
@@ -178,7 +178,7 @@ describe('a discount on a cart', () => {
 })
 
 describe('limits of a discount', () => {
-  test('of many who check out at once so many have it as it allows, and the others are told', async () => {
+  test('allows as many parallel checkouts with a code as its usage limit, and rejects the others', async () => {
     await using s = await shopWith()
     const { id } = await s.discount({ ...percent, code: 'FEW', usageLimit: 3 })
     const carts = await Promise.all(Array.from({ length: 8 }, (_, at) => s.shop.cart({ email: `guest${at}@example.com` })))
@@ -190,7 +190,7 @@ describe('limits of a discount', () => {
     expect(await findings(s.app)).toEqual([])
   })
 
-  test('hold in two processes as in one: in all, and of one customer', async () => {
+  test('enforces the total and per-customer limits across two processes', async () => {
     await using s = await shopWith()
     await using second = await testApp({}, { database: s.app.database, startAt: s.app.clock.now(), as: 'command' })
     const { id } = await s.discount({ ...percent, code: 'FEW', usageLimit: 3 })
@@ -212,7 +212,7 @@ describe('limits of a discount', () => {
     expect(await findings(s.app)).toEqual([])
   })
 
-  test('of one customer it counts by account, else by e-mail address whatever its case, also at once', async () => {
+  test('counts uses per customer by account or by email address in any letter case, also in parallel', async () => {
     await using s = await shopWith()
     await s.discount({ ...percent, code: 'ONE', perCustomerLimit: 1 })
     const carts = await Promise.all(
@@ -232,7 +232,7 @@ describe('limits of a discount', () => {
     expect(mine).toMatchObject({ discounts: [], notices: [{ code: 'DISCOUNT_NOT_COUNTED' }] })
   })
 
-  test('it is given back by an order that comes to nothing, and not by a refund', async () => {
+  test('frees a use when the order fails, but not after a refund', async () => {
     await using s = await shopWith()
     const { id } = await s.discount({ ...percent, code: 'BACK', usageLimit: 2, perCustomerLimit: 2 })
     const used = async () => (await s.shop.get(`/discounts/${id}`)).body.used
@@ -255,7 +255,7 @@ describe('limits of a discount', () => {
     expect(await findings(s.app)).toEqual([])
   })
 
-  test('a limit that is set later counts the orders of before it', async () => {
+  test('counts earlier orders when a usage limit is set later', async () => {
     await using s = await shopWith()
     const { id } = await s.discount({ ...percent, code: 'LATE' })
     for (let orders = 0; orders < 2; orders++) {

@@ -53,8 +53,8 @@ const total = fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: 1_000_000 }), fc.integ
 const totals = fc.array(total, { minLength: 1, maxLength: 100 })
 const sum = (amounts: readonly number[]) => amounts.reduce((all, amount) => all + amount, 0)
 
-describe('what a discount takes off', () => {
-  test('percent is half-even of what it is for', () => {
+describe('the amount of a discount', () => {
+  test('rounds a percentage discount half to even', () => {
     expect([5, 15, 25, 35].map((subtotal) => reductionOf(one({ valueBps: 1_000 }), subtotal))).toEqual([0, 2, 2, 4])
     fc.assert(
       fc.property(total, fc.integer({ min: 1, max: 10_000 }), (subtotal, valueBps) => {
@@ -65,12 +65,12 @@ describe('what a discount takes off', () => {
     )
   })
 
-  test('an amount is taken off once, and never more than there is', () => {
+  test('deducts a fixed amount once, and never more than the subtotal', () => {
     expect(reductionOf(one({ kind: 'FIXED', amount: 500, valueBps: null }), 2_000)).toBe(500)
     expect(reductionOf(one({ kind: 'FIXED', amount: 500, valueBps: null }), 300)).toBe(300)
   })
 
-  test('its parts add up to it, none is more than its line, and none is off by a whole unit', () => {
+  test('divides a discount among lines exactly, within each line and within one unit of its share', () => {
     fc.assert(
       fc.property(totals, fc.nat({ max: 10_000 }), (lines, bps) => {
         const whole = sum(lines)
@@ -87,7 +87,7 @@ describe('what a discount takes off', () => {
     )
   })
 
-  test('units that are left go to the largest remainders, of equal ones to the first line', () => {
+  test('gives remaining units to the largest remainders, and the first line wins a tie', () => {
     expect(allocated(100, [1_000, 1_000, 1_000])).toEqual([34, 33, 33])
     expect(allocated(2, [1, 1, 1])).toEqual([1, 1, 0])
     expect(allocated(10, [33, 67, 0])).toEqual([3, 7, 0])
@@ -95,7 +95,7 @@ describe('what a discount takes off', () => {
     expect(allocated(0, [0, 0])).toEqual([0, 0])
   })
 
-  test('it is of its products and those of its collections', () => {
+  test('applies a discount to its products and to the products of its collections', () => {
     const off = (fields: Partial<Discount>) => bestReduction(offersOf(one(fields)), offered([1_000, 'p1'], [500, 'p2'], [100]))
     expect(off({})).toMatchObject({ amount: 160, ofLines: [100, 50, 10] })
     expect(off({ productIds: ['p2'] })).toMatchObject({ amount: 50, ofLines: [0, 50, 0] })
@@ -104,13 +104,13 @@ describe('what a discount takes off', () => {
     expect(off({ collectionIds: ['c2'] })).toBeUndefined()
   })
 
-  test('its minimum is of what it is for, before any discount', () => {
+  test('compares the minimum purchase with the subtotal of the discounted lines', () => {
     const off = (minSubtotal: number, productIds: string[] | null = null) =>
       bestReduction(offersOf(one({ minSubtotal, currency: 'USD', productIds })), offered([1_000, 'p1'], [500, 'p2']))?.amount
     expect([off(1_500), off(1_501), off(500, ['p2']), off(501, ['p2'])]).toEqual([150, undefined, 50, undefined])
   })
 
-  test('none counts that is disabled, not begun, over, used up, used by its customer, or in another currency', () => {
+  test('ignores a disabled, future, ended, used-up or foreign-currency discount', () => {
     const off = (fields: Partial<Discount>, uses = 0) =>
       bestReduction({ ...offersOf(one(fields)), uses: new Map([['disc_1', uses]]) }, offered([1_000]))?.amount
     expect(off({ status: 'DISABLED' })).toBeUndefined()
@@ -121,7 +121,7 @@ describe('what a discount takes off', () => {
     expect(off({ currency: 'EUR' })).toBeUndefined()
   })
 
-  test('the best by amount counts, then that with a code, then the oldest, in whatever order they come', () => {
+  test('chooses the largest discount, then one with a code, then the oldest, in any input order', () => {
     const all = [
       one({ id: 'a', valueBps: 900 }),
       one({ id: 'b', createdAt: 2 }),
@@ -163,7 +163,7 @@ describe('what a discount takes off', () => {
     )
   })
 
-  test('free shipping counts where the shipping costs something', () => {
+  test('applies free shipping only if shipping costs something', () => {
     const offers = offersOf(one({ kind: 'FREE_SHIPPING', valueBps: null }))
     expect(freeShipping(offers, offered([1_000]), 500)).toMatchObject({ amount: 500 })
     expect(freeShipping(offers, offered([1_000]), 0)).toBeUndefined()
@@ -171,7 +171,7 @@ describe('what a discount takes off', () => {
     expect(bestReduction(offers, offered([1_000]))).toBeUndefined()
   })
 
-  test('codes are one whatever their case and width', () => {
+  test('normalizes the case and width of discount codes', () => {
     expect(new Set([' summer ', 'SUMMER', 'Summer', 'ｓｕｍｍｅｒ'].map(codeKeyOf))).toEqual(new Set(['SUMMER']))
   })
 })
@@ -188,7 +188,7 @@ const taxRate = fc.record({
 })
 
 describe('a purchase with a discount', () => {
-  test('its lines, shipping and tax less the discount are its total, each line is taxed on what is left, and nothing is below zero', () => {
+  test('computes the total from lines, shipping, tax and discount, and taxes each line after its discount', () => {
     fc.assert(
       fc.property(purchase, taxRate, fc.nat({ max: 10_000 }), fc.nat({ max: 5_000 }), (lines, rate, bps, shipping) => {
         const before = lines.map(({ unitPrice, quantity }) => unitPrice * quantity)
@@ -212,7 +212,7 @@ describe('a purchase with a discount', () => {
     )
   })
 
-  test('whatever is refunded of its lines, in whatever steps, adds up to what was paid for them', () => {
+  test('refunds exactly what was paid for each line, in any number of steps', () => {
     fc.assert(
       fc.property(purchase, taxRate, fc.nat({ max: 10_000 }), fc.infiniteStream(fc.nat()), (lines, rate, bps, chance) => {
         const before = lines.map(({ unitPrice, quantity }) => unitPrice * quantity)

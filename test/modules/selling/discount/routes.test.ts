@@ -11,7 +11,7 @@ setDefaultTimeout(longTestMs)
 const percent = { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 }
 
 describe('the discounts of a shop', () => {
-  test('one is made, read, changed, listed and removed; its code is free after it', async () => {
+  test('creates, reads, changes, lists and deletes a discount, and frees its code', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const made = ok(await shop.post('/discounts', { ...percent, code: 'Spring', productIds: [shop.productId], usageLimit: 5 }), 201)
@@ -53,7 +53,7 @@ describe('the discounts of a shop', () => {
     ok(await shop.post('/discounts', { ...percent, code: 'spring' }), 201)
   })
 
-  test('what makes no discount is refused, naming the field', async () => {
+  test('rejects an invalid discount with 400, naming the field', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app, { name: 'other' } as never)
@@ -93,7 +93,7 @@ describe('the discounts of a shop', () => {
     ])
   })
 
-  test('amounts stay in the currency in which they were said, whatever else is changed', async () => {
+  test("keeps the currency of a discount's amounts when other fields change", async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const body = { title: 'Off', kind: 'FIXED', amount: usd(1_000), minSubtotal: usd(2_000) }
@@ -111,7 +111,7 @@ describe('the discounts of a shop', () => {
     expect(ok(await change({ amount: yen, minSubtotal: null })).body).toMatchObject({ amount: yen, minSubtotal: null })
   })
 
-  test('a shop has so many that count by themselves, and no more', async () => {
+  test('limits a shop to fifty automatic discounts', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const over = new Date(app.clock.now() + 60_000).toISOString()
@@ -125,7 +125,7 @@ describe('the discounts of a shop', () => {
     expect((await shop.post('/discounts', percent)).status).toBe(409)
   })
 
-  test('a count that is not that of its orders is found', async () => {
+  test('reports a discount whose use count differs from its orders', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = ok(await shop.post('/discounts', { ...percent, usageLimit: 9 }), 201).body

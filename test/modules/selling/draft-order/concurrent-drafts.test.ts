@@ -29,7 +29,7 @@ async function two() {
   }
 }
 
-test('a draft that is paid by two processes at once, each twice, is one order and one payment', async () => {
+test('creates one order and one payment when two processes pay a draft at the same time', async () => {
   await using it = await two()
   for (let round = 1; round <= rounds; round++) {
     const { payUrl } = await it.draft()
@@ -46,7 +46,7 @@ test('a draft that is paid by two processes at once, each twice, is one order an
   expect(await it.shop.stock()).toEqual({ onHand: 100 - rounds, reserved: 0 })
 })
 
-test('a draft that its shop changes while it is paid is bought as it was shown, or not at all', async () => {
+test('charges the price that was shown, or nothing, when the shop changes a draft during its payment', async () => {
   await using it = await two()
   for (let round = 1; round <= rounds; round++) {
     const { id, payUrl } = await it.draft()
@@ -62,7 +62,7 @@ test('a draft that its shop changes while it is paid is bought as it was shown, 
   expect((await it.orders()).every(({ total }) => total.amount === 1_000)).toBe(true)
 })
 
-test('a draft that its shop deletes while it is paid is gone, or an order', async () => {
+test('either deletes a draft or sells it when both happen at the same time', async () => {
   await using it = await two()
   let sold = 0
   for (let round = 1; round <= rounds; round++) {

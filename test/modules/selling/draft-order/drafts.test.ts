@@ -12,8 +12,8 @@ setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60_000
 
-describe('a draft order', () => {
-  test('has the prices that its shop said, or those of its products at that moment, and keeps them', async () => {
+describe('draft orders', () => {
+  test('keeps the prices that the shop set for a draft, or those of the products at its creation', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const drafts = draftsOf(shop)
@@ -38,7 +38,7 @@ describe('a draft order', () => {
     expect(await drafts.read(made.body.id)).toMatchObject({ status: 'COMPLETED', orderId: bought.id, email: 'ann@example.com' })
   })
 
-  test('is its shop’s to change: whoever has its cart says what was left open, and nothing else', async () => {
+  test('lets the payer of a draft set only the fields that the shop left open', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const drafts = draftsOf(shop)
@@ -72,7 +72,7 @@ describe('a draft order', () => {
     for (const change of [await drafts.change(draft.id, { note: 'late' }), await drafts.remove(draft.id)]) expect(change.status).toBe(409)
   })
 
-  test('goes by its version, its shop and its state', async () => {
+  test('allows changes and deletion of a draft only by its shop, its version and in its open state', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -99,7 +99,7 @@ describe('a draft order', () => {
     expect((await shop.get(`/v2/orders/${unpaid.id}`)).status).toBe(200)
   })
 
-  test('outlives carts, whatever shoppers do with it, and goes in the end', async () => {
+  test("keeps a draft for 90 days regardless of the payer's changes, then expires and later removes it", async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const drafts = draftsOf(shop)
@@ -126,7 +126,7 @@ describe('a draft order', () => {
     expect((await shop.get('/v2/orders/drafts')).body.total).toBe(0)
   })
 
-  test('that is deleted while a list of them is read is left out, and the list and its file are whole', async () => {
+  test('skips a draft that is deleted while the list or its CSV export is read', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const drafts = draftsOf(shop)
@@ -148,7 +148,7 @@ describe('a draft order', () => {
     expect(rows.map(({ id, email, note }) => [id, email, note])).toEqual(ids.map((id) => [id, 'ann@example.com', "'=x"]))
   })
 
-  test('refuses what is wrong with it, and says where', async () => {
+  test('rejects an invalid draft, naming the field', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -175,7 +175,7 @@ describe('a draft order', () => {
     expect((await shop.get('/v2/orders/drafts')).body.total).toBe(0)
   })
 
-  test('has the discount of a code and none by itself, and cannot be paid while the code cannot be had', async () => {
+  test('applies a discount code to a draft but no automatic discount, and rejects payment while the code is off', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const drafts = draftsOf(shop)
@@ -197,7 +197,7 @@ describe('a draft order', () => {
     expect(ok(await shop.checkout(plain.cartId)).body.order).toMatchObject({ total: shop.money(1_000), discountTotal: shop.money(0) })
   })
 
-  test('may be of what shoppers are not shown, and a customer’s own', async () => {
+  test('accepts unpublished products in a draft and drafts for a customer', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const drafts = draftsOf(shop)

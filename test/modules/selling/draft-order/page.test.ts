@@ -13,7 +13,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('a pay page escapes what a shop wrote, and is in its language', async () => {
+test("escapes the shop's texts on the pay page, and uses the shop's language", async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { country: 'AE', currency: 'AED' })
   ok(await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { language: 'ar' } }))
@@ -28,7 +28,7 @@ test('a pay page escapes what a shop wrote, and is in its language', async () =>
   expect(formOf(await browserOn(app, draft.payUrl).look(), 'details')['countryCode']).toBe('AE')
 })
 
-test('a pay page takes no more than its form holds, of whoever sends it', async () => {
+test('creates no order from pay page forms with invalid, settled or unknown values', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const drafts = draftsOf(shop)
@@ -64,7 +64,7 @@ test('a pay page takes no more than its form holds, of whoever sends it', async 
   expect((await drafts.read(draft.id)).status).toBe('COMPLETED')
 })
 
-test('a payment under way is shown as that, goes on when it is decided, and may be given up for another', async () => {
+test('shows an incomplete payment on the pay page, lets the payer cancel it, and shows when it is paid', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const drafts = draftsOf(shop)
@@ -86,7 +86,7 @@ test('a payment under way is shown as that, goes on when it is decided, and may 
   expect((await look()).text).toContain('It is paid')
 })
 
-test('a draft that gift cards pay is placed without a payment, and a customer’s by whoever has the link is the customer’s', async () => {
+test("places a customer's draft without a payment when gift cards cover it, and keeps it the customer's", async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const drafts = draftsOf(shop)
@@ -102,7 +102,7 @@ test('a draft that gift cards pay is placed without a payment, and a customer’
   expect(await shop.order(orderId)).toMatchObject({ customerId: ann.id, status: 'CONFIRMED', amountDue: shop.money(0) })
 })
 
-test('a button that is pressed again while the first press is at work never says that the order has changed', async () => {
+test('never reports a changed order when the pay button is pressed again during the first request', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const drafts = draftsOf(shop)
@@ -120,7 +120,7 @@ test('a button that is pressed again while the first press is at work never says
   }
 })
 
-test('a press whose payment is under way already, by another tab, is told so', async () => {
+test('shows an incomplete payment from another tab when the pay button is pressed', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
@@ -132,7 +132,7 @@ test('a press whose payment is under way already, by another tab, is told so', a
   expect(text).not.toContain('Something has changed')
 })
 
-test('a draft whose order was cancelled after it was paid says so', async () => {
+test('says on the pay page that a paid order was cancelled', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const drafts = draftsOf(shop)
@@ -147,7 +147,7 @@ test('a draft whose order was cancelled after it was paid says so', async () => 
   expect(text).not.toContain('It is paid')
 })
 
-test('what an order holds is not told gone to whoever pays it, also when it is the last one', async () => {
+test("does not call the last unit unavailable on the pay page when the draft's own order holds it", async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 1 })
   const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
@@ -163,7 +163,7 @@ test('what an order holds is not told gone to whoever pays it, also when it is t
   expect(declined.text).not.toContain('not available in this quantity')
 })
 
-test('a gift card that is spent elsewhere is taken off a draft, which can be paid all the same', async () => {
+test('removes a gift card that was spent elsewhere from a draft, which can still be paid', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const drafts = draftsOf(shop)
@@ -184,7 +184,7 @@ test('a gift card that is spent elsewhere is taken off a draft, which can be pai
   expect(await drafts.read(made[1]?.id)).toMatchObject({ status: 'COMPLETED', giftCards: [] })
 })
 
-test('a way to send it that the shop has ended is chosen anew by whoever pays, and stays where the shop has settled it', async () => {
+test('lets the payer replace a removed shipping method, but not one that the shop fixed', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const drafts = draftsOf(shop)
@@ -212,7 +212,7 @@ test('a way to send it that the shop has ended is chosen anew by whoever pays, a
   expect((await drafts.read(settled.id)).settled).toContain('shippingMethod')
 })
 
-test('a draft of which less is left is shown so and not sold, and its stock is nobody’s before', async () => {
+test('reserves no stock for a draft, and shows that it cannot be paid when stock is too low', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 1 })
   const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
@@ -223,7 +223,7 @@ test('a draft of which less is left is shown so and not sold, and its stock is n
   expect((await look()).text).toContain('cannot be paid as it is now')
 })
 
-test('the link of a draft is mailed, in the words of the shop, twenty times at most, and not where nobody sends mail', async () => {
+test("mails a draft's link up to twenty times, and rejects it without an email address or a mail server", async () => {
   await using server = await mailServer()
   await using app = await testApp(server.settings)
   const shop = await sellingIn(app)
@@ -247,14 +247,14 @@ test('the link of a draft is mailed, in the words of the shop, twenty times at m
   expect((await other.post(`/v2/orders/drafts/${unsent.id}/send`, {})).body.message).toContain('SMTP_URL')
 })
 
-test('only an address of the web is where a payment goes on', () => {
+test('accepts only web addresses as the page on which a payment continues', () => {
   expect(hostedPageUrl({ redirectUrl: 'https://pay.example/a b' })).toBe('https://pay.example/a%20b')
   expect(hostedPageUrl({ approveUrl: 'https://pay.example/1', orderId: 'x' })).toBe('https://pay.example/1')
   for (const wrong of ['javascript:alert(1)', 'data:text/html,x', 'no address', 7, null])
     expect(hostedPageUrl({ redirectUrl: wrong })).toBeUndefined()
 })
 
-test('souk check names a draft and a cart that do not know each other', async () => {
+test('reports a draft and a cart that do not refer to each other', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const drafts = draftsOf(shop)
@@ -267,7 +267,7 @@ test('souk check names a draft and a cart that do not know each other', async ()
   expect(await problems()).toEqual([one.id, other.id].map((id) => expect.stringContaining(id)))
 })
 
-test('the link of a draft that is changed while it is sent goes to nobody, and to its address of then at the next time', async () => {
+test('rejects mailing a draft that changes meanwhile, and uses the new address the next time', async () => {
   await using server = await mailServer()
   await using app = await testApp(server.settings)
   const shop = await sellingIn(app)

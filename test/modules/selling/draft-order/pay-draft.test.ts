@@ -12,7 +12,7 @@ const settings = { PUBLIC_URL: 'https://souk.example' }
 const orderCount = async (shop: Selling): Promise<number> => ok(await shop.get('/v2/orders')).body.total
 
 describe('the pay page of a draft', () => {
-  test('shows what it comes to, takes what is missing, and is paid', async () => {
+  test('shows the total of a draft, takes missing details, and pays it without scripts', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
     await shop.put('/shops/v2/shipping-methods', {
@@ -62,7 +62,7 @@ describe('the pay page of a draft', () => {
     expect(await orderCount(shop)).toBe(1)
   })
 
-  test('makes one order of a page that is sent twice, of two tabs, and of both at once', async () => {
+  test('creates one order from a pay page that is sent twice and from two tabs', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
     const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
@@ -76,7 +76,7 @@ describe('the pay page of a draft', () => {
     expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
   })
 
-  test('charges what it showed, and nothing else', async () => {
+  test('charges exactly what the pay page showed, and asks again after a change', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
     const drafts = draftsOf(shop)
@@ -98,7 +98,7 @@ describe('the pay page of a draft', () => {
     expect((await drafts.read(draft.id)).totals.total).toEqual(shop.money(1_100))
   })
 
-  test('says that a payment failed, lets it be tried again, and again after the order has ended', async () => {
+  test('shows a failed payment of a draft, and accepts another one, also after the order expired', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
     const drafts = draftsOf(shop)
@@ -120,7 +120,7 @@ describe('the pay page of a draft', () => {
     expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
   })
 
-  test('says that a link is over, of every token that is none and of drafts that are gone', async () => {
+  test('shows that a pay link no longer works for an invalid token or a deleted draft', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
     const drafts = draftsOf(shop)

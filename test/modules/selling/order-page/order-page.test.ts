@@ -17,8 +17,8 @@ const settings = { PUBLIC_URL: 'https://souk.example' }
 const pathOf = (url: string) => url.replace('https://souk.example', '')
 const shopper = { email: 'ann@example.com', shippingAddress: { ...address, phone: '+1 555 0100', company: 'Haddad Ltd' } }
 
-describe('the link of an order', () => {
-  test('stands in what the shopper and the shop are answered, under PUBLIC_URL and never under Host, and shows the order to anybody', async () => {
+describe('the public link of an order', () => {
+  test('returns the public link under PUBLIC_URL, never under Host, and shows the order to anyone who has it', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
     const cart = await shop.cart(shopper)
@@ -39,7 +39,7 @@ describe('the link of an order', () => {
     expect(headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  test('tells the day by the clock of the shop, as the shop itself reads it, and names no variant where there is one alone', async () => {
+  test("shows the order date in the shop's time zone, and no variant title for a single variant", async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
     const order = await shop.bought(shopper)
@@ -58,7 +58,7 @@ describe('the link of an order', () => {
     expect(days.size).toBe(2)
   })
 
-  test('leads a browser to a page without a script, and to a receipt to print, both of which escape what a shop wrote', async () => {
+  test("serves an order page and a receipt without scripts, and escapes the shop's texts", async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
     const title = '<script>alert(1)</script>"\u202e&'
@@ -92,7 +92,7 @@ describe('the link of an order', () => {
     }
   })
 
-  test('tells of every parcel with what is in it, and not of the last alone', async () => {
+  test('shows every parcel of an order with its contents', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
     const { id, publicUrl, lines } = await shop.bought({ ...shopper, quantity: 3 })
@@ -107,7 +107,7 @@ describe('the link of an order', () => {
     for (const shown of ['T-&lt;1&gt;', 'Post', 'T-2', '× 2', '× 1']) expect(text).toContain(shown)
   })
 
-  test('is 404 for every other token, whatever it is made of, and none of it is in the log', async () => {
+  test('answers every invalid token with an error, and logs no token', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
     const { publicUrl, id } = await shop.bought(shopper)
@@ -128,7 +128,7 @@ describe('the link of an order', () => {
     expect(app.logged.some(({ fields }) => fields['path'] === '/v2/orders/public/:token')).toBe(true)
   })
 
-  test('goes on showing an order that expired or was cancelled, and has a receipt of a sale alone', async () => {
+  test('shows expired and refunded orders, and offers a receipt for paid orders only', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
     const unpaid = ok(await shop.checkout(await shop.cart(shopper), { paymentToken: 'tok_decline' })).body.order
@@ -154,7 +154,7 @@ describe('the link of an order', () => {
     expect((await app.call('GET', pathOf(sold.publicUrl))).body.shippingAddress).toBeNull()
   })
 
-  test('is made of the id and a key of the instance: another instance’s token is none here, and any id goes there and back', () => {
+  test("derives the token from the order id and the instance's key, and decodes any id with that key only", () => {
     const newId = createNewId(() => Bun.randomUUIDv7('buffer'))
     const [one, other] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
     for (let nth = 0; nth < 500; nth++) {
@@ -168,7 +168,7 @@ describe('the link of an order', () => {
 })
 
 describe('mails about an order', () => {
-  test('tell of the sale, the way, a refund, each once, in the shop’s language and with its link', async () => {
+  test("mails the sale, the shipment and a refund once each, in the shop's language and with the link", async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app, { country: 'AE', currency: 'AED' })
@@ -197,7 +197,7 @@ describe('mails about an order', () => {
     for (const { text, html } of server.received) expect(`${text}${html}`).not.toMatch(/Quay|04101|555/)
   })
 
-  test('hostile titles and names end no header, and stay text', async () => {
+  test('escapes hostile titles and names in mails, and keeps them out of the headers', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
@@ -223,7 +223,7 @@ describe('mails about an order', () => {
     expect(mail?.html).toContain('&lt;/td&gt;&lt;img src=x')
   })
 
-  test('a declined card is shown at the checkout and mailed to nobody; a payment that fails later is told of, unless it was paid otherwise', async () => {
+  test('mails no immediate decline, but mails a later failure unless the order was paid otherwise', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
@@ -256,7 +256,7 @@ describe('mails about an order', () => {
     expect(subjects.filter(([to]) => to === 'paid@example.com').length).toBe(1)
   })
 
-  test('a refund that the shopper has to fetch is mailed with its link', async () => {
+  test('mails the link of a refund that the shopper has to claim', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
@@ -272,8 +272,8 @@ describe('mails about an order', () => {
   })
 })
 
-describe('what a shop says of its mails', () => {
-  test('is as usual until it is said, is replaced whole, and refuses what no mail server takes', async () => {
+describe('the mail settings of a shop', () => {
+  test('returns default mail settings, replaces them as a whole, and rejects invalid values', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const read = () => app.call('GET', '/shops/v2/mail', { token })
@@ -302,7 +302,7 @@ describe('what a shop says of its mails', () => {
     expect((await put({ language: 'mn' })).body).toMatchObject({ senderName: null, language: 'mn' })
   })
 
-  test('is shown by previews, as HTML, as text and as both', async () => {
+  test('previews a mail as HTML, as text and as JSON with both', async () => {
     await using app = await testApp()
     const { token } = await app.merchant({ currency: 'MNT', country: 'MN' })
     const preview = (template: string, query = '', accept = '*/*') =>

@@ -16,7 +16,7 @@ function opened(bytes: Uint8Array | undefined) {
   return { file, events, clock, countryOf: openCountries(file, log, () => clock.ms) }
 }
 
-test('the country of an address is what the file says, in the ways in which files say it', () => {
+test('the country of an address is read from every form that the file uses', () => {
   const { countryOf } = opened(
     mmdb({
       '203.0.113.0/24': { country: { iso_code: 'AE' }, registered_country: { iso_code: 'US' } },
@@ -39,19 +39,19 @@ test('the country of an address is what the file says, in the ways in which file
     expect([address, countryOf(address)]).toEqual([address, country])
 })
 
-test('a file of IPv4 alone says nothing of an IPv6 address, whatever its first bits are', () => {
+test('a file with only IPv4 has no country for an IPv6 address', () => {
   // 2001:db8:: begins with the bits of 32.1.13.184.
   const { countryOf } = opened(mmdb({ '32.0.0.0/8': { country: { iso_code: 'US' } } }, 4))
   expect([countryOf('32.1.13.184'), countryOf('2001:db8::1')]).toEqual(['US', undefined])
 })
 
-test('a file that is missing, foreign, empty or cut off is refused when it is opened, by its name', () => {
+test('opening a file that is missing, foreign, empty or truncated fails with its name', () => {
   const whole = mmdb({ '203.0.113.0/24': { country: { iso_code: 'AE' } } })
   for (const bytes of [undefined, Buffer.alloc(0), Buffer.from('not a database'), whole.subarray(0, -70), whole.subarray(-60)])
     expect(() => opened(bytes)).toThrow(/^GEO_DATABASE cannot be read: .*countries\.mmdb/)
 })
 
-test('a file that is replaced is taken up, and one that is half written leaves the one before in use until it is whole', () => {
+test('a replaced file is loaded, and a half-written one is ignored until it is complete', () => {
   const { file, events, clock, countryOf } = opened(mmdb({ '203.0.113.0/24': { country: { iso_code: 'AE' } } }))
   const next = mmdb({ '203.0.113.0/25': { country: { iso_code: 'MN' } } })
   const later = () => {
@@ -67,7 +67,7 @@ test('a file that is replaced is taken up, and one that is half written leaves t
   expect(events).toEqual(['geography.not_reloaded', 'geography.reloaded'])
 })
 
-test('an address for which the file is damaged counts as of no known country', () => {
+test('an address in a damaged part of the file has no country', () => {
   const bytes = mmdb({ '203.0.113.0/24': { country: { iso_code: 'AE' } }, '8.8.8.0/24': 'US' })
   // A pointer to itself, where the record was.
   const at = bytes.indexOf(Buffer.from('country')) - 2

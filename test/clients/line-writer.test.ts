@@ -3,7 +3,7 @@ import { createLineWriter } from '../../src/clients/line-writer.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('lines of one turn of the loop go out in one call, those of the next in another, and none twice', async () => {
+test('lines of one turn of the event loop are written in one call, and each once', async () => {
   const written: string[] = []
   const { write, flush } = createLineWriter({ write: (text) => written.push(text) })
   write('a')
@@ -17,7 +17,7 @@ test('lines of one turn of the loop go out in one call, those of the next in ano
   expect(written).toEqual(['a\nb\n', 'c\n'])
 })
 
-test('two writers hold back lines of their own', () => {
+test('each of two writers buffers its own lines', () => {
   const written: string[] = []
   const [one, two] = ['one', 'two'].map((name) => createLineWriter({ write: (text) => written.push(`${name}: ${text}`) }))
   one?.write('a')

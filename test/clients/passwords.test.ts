@@ -11,8 +11,8 @@ const busy = (retryAfterSeconds: number) => new Error(String(retryAfterSeconds))
 /** No hash: it waits its turn like any, and its turn costs nothing. */
 const damaged = 'damaged'
 
-describe('passwords', () => {
-  test('passwords belong to their own hash only, and each hash is another', async () => {
+describe('password hashing', () => {
+  test('a password matches only its own hash, and each hash of it differs', async () => {
     const { hash, verify } = createPasswords(busy)
     const [one, other] = await Promise.all([hash('correct horse', turn), hash('correct horse', turn)])
     expect(one).not.toBe(other)
@@ -20,13 +20,13 @@ describe('passwords', () => {
     expect(await verify('Correct horse', one, turn)).toBe(false)
   })
 
-  test('passwords are right for nobody when there is no account, the password of the stand-in included', async () => {
+  test('no password is correct when there is no account', async () => {
     const { verify } = createPasswords(busy)
     expect(await verify('anything at all', undefined, turn)).toBe(false)
     expect(await verify('nobody has this password', undefined, turn)).toBe(false)
   })
 
-  test('passwords are not looked at once an answer would come too late: they are refused with a time to come back, and hold nobody up', async () => {
+  test('a password is refused with a retry time when its turn comes too late, and others are not delayed', async () => {
     const { hash } = createPasswords(busy, 1)
     const longAgo = performance.now() - 60_000
     const outcome = (cameAt?: number) =>
@@ -45,7 +45,7 @@ describe('passwords', () => {
     expect(await outcome()).toBe('hashed')
   })
 
-  test('passwords of an address are looked at next, though another network sent six from as many addresses before', async () => {
+  test('a password of another network is checked next, even after six from different addresses of one network', async () => {
     for (const crowd of [(nth: number) => `2001:db8:77:${nth}::/64`, (nth: number) => `198.51.100.${nth}`]) {
       const { hash, verify } = createPasswords(busy, 1)
       const stored = await hash('right', turn)
@@ -57,7 +57,7 @@ describe('passwords', () => {
     }
   })
 
-  test('passwords of a merchant are looked at next, though eight customers came first, from the same address as from others', async () => {
+  test('a password of a merchant is checked next, even after eight of customers from any address', async () => {
     const { hash, verify } = createPasswords(busy, 1)
     const stored = await hash('right', turn)
     const served: string[] = []
@@ -70,7 +70,7 @@ describe('passwords', () => {
     expect(served.indexOf('merchant')).toBeLessThanOrEqual(2)
   })
 
-  test('passwords of one address are looked at next, though another one sent eight right ones before', async () => {
+  test('a password of another address is checked next, even after eight correct ones of one address', async () => {
     const { hash, verify } = createPasswords(busy, 1)
     const stored = await hash('right', turn)
     const served: string[] = []
@@ -79,7 +79,7 @@ describe('passwords', () => {
     expect(served.indexOf('198.51.100.2')).toBeLessThanOrEqual(2)
   })
 
-  test('passwords with a damaged hash are an error, and hold nobody up', async () => {
+  test('a damaged password hash is an error and does not block others', async () => {
     const { verify, hash } = createPasswords(busy)
     for (let nth = 0; nth < 4; nth++)
       expect(

@@ -69,8 +69,8 @@ async function failure(
   return error
 }
 
-describe('a call to an address that somebody else chose', () => {
-  test('a call to an address that somebody else chose sends what it is told on a connection of its own, asks for nothing compressed, and reads the whole answer', async () => {
+describe('requests to addresses chosen by others', () => {
+  test('sends the given request on its own connection, without compression, and reads the whole response', async () => {
     using server = await rawServer((socket) => {
       const head = 'HTTP/1.1 201 Made\r\ncontent-length: 5\r\nx-one: 1\r\nset-cookie: a=1\r\nset-cookie: b=2\r\nx-odd: \xe9'
       socket.end(`${head}\r\n\r\nh\xff\x00ll`, 'latin1')
@@ -99,21 +99,18 @@ describe('a call to an address that somebody else chose', () => {
     expect(body).toBe('{"text":"é"}')
   })
 
-  test.skipIf(!hasIpv6)(
-    'a call to an address that somebody else chose reaches an IPv6 address that is allowed, and names it in brackets',
-    async () => {
-      using server = await rawServer(ok, '::1')
-      const { status } = await createSafeFetch({ allowedNetworks: ['::1'] })(server.url, limits)
-      expect(status).toBe(200)
-      expect(server.requests[0]?.toLowerCase()).toContain(`host: [::1]:${server.port}\r\n`)
-    },
-  )
+  test.skipIf(!hasIpv6)('reaches an allowed IPv6 address, with brackets in the URL', async () => {
+    using server = await rawServer(ok, '::1')
+    const { status } = await createSafeFetch({ allowedNetworks: ['::1'] })(server.url, limits)
+    expect(status).toBe(200)
+    expect(server.requests[0]?.toLowerCase()).toContain(`host: [::1]:${server.port}\r\n`)
+  })
 
   test.each([
     ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0x7f.0.0.1', '0177.0.0.1', '017700000001', '127.0.0.1.', '127.0.0.1...'],
     ...['0x7f000001...', '0', '0.0.0.0', '[::]', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::7f00:1]'],
     ...['[2002:7f00:1::]', 'localhost', 'LOCALHOST', 'localhost.', '①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1'],
-  ])('a call to an address that somebody else chose does not reach this machine as %s', async (host) => {
+  ])('does not reach this machine as %s', async (host) => {
     using server = await rawServer(ok)
     expect((await failure(`http://${host}:${server.port}/`, { networks: [] })).kind).toBe('address not allowed')
     expect(server.connections()).toBe(0)
@@ -132,11 +129,11 @@ describe('a call to an address that somebody else chose', () => {
       '255.255.255.255',
     ],
     ...['[fe80::1]', '[fc00::1]', '[ff02::1]', '[2001:db8::1]', '[::ffff:169.254.169.254]', '[64:ff9b::a9fe:a9fe]', '[fd00:ec2::254]'],
-  ])('a call to an address that somebody else chose does not try %s', async (host) => {
+  ])('does not connect to %s', async (host) => {
     expect((await failure(`http://${host}/`, { networks: [] })).kind).toBe('address not allowed')
   })
 
-  test('a call to an address that somebody else chose does not go to a name one of whose addresses is not public, whatever the others are', async () => {
+  test('refuses a name if any of its addresses is not public', async () => {
     using server = await rawServer(ok)
     for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['::ffff:127.0.0.1'], ['fe80::1%eth0'], ['nonsense'], ['']])
       expect((await failure(`http://hook.example:${server.port}/`, { networks: [], lookup: async () => addresses })).kind).toBe(
@@ -145,7 +142,7 @@ describe('a call to an address that somebody else chose', () => {
     expect(server.connections()).toBe(0)
   })
 
-  test('a call to an address that somebody else chose goes to the very address that was checked: a name that answers differently the second time leads nowhere else', async () => {
+  test('connects to the address that was checked, even if the name resolves differently later', async () => {
     using inside = await rawServer(ok, '127.0.0.2')
     const asked: string[] = []
     const rebinding: Lookup = async (name) => {
@@ -160,20 +157,20 @@ describe('a call to an address that somebody else chose', () => {
     expect(inside.connections()).toBe(0)
   })
 
-  test("a call to an address that somebody else chose does not ask the system's resolver for a name that was looked up already", async () => {
+  test('does not ask the resolver of the system for a name that was already looked up', async () => {
     using server = await rawServer(ok, '127.0.0.2')
     // The system says 127.0.0.1, where nobody listens on this port.
     const safeFetch = createSafeFetch({ allowedNetworks: ['127.0.0.2'], lookup: async () => ['127.0.0.2'] })
     expect((await safeFetch(`http://localhost:${server.port}/`, limits)).status).toBe(200)
   })
 
-  test('a call to an address that somebody else chose tries the next address when nobody answers on the first', async () => {
+  test('tries the next address if the first does not accept connections', async () => {
     using server = await rawServer(ok)
     const safeFetch = createSafeFetch({ allowedNetworks: loopback, lookup: async () => ['127.0.0.9', '127.0.0.1'] })
     expect((await safeFetch(`http://hook.example:${server.port}/`, limits)).status).toBe(200)
   })
 
-  test('a call to an address that somebody else chose goes into any network when the operator himself chose the address, and the rest still holds', async () => {
+  test('with trusted, connects to any network, while redirects and other schemes are still refused', async () => {
     using server = await rawServer((socket) => void socket.end('HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n'))
     expect((await failure(server.url, { networks: [], trusted: true })).kind).toBe('redirect')
     expect(server.requests).toHaveLength(1)
@@ -191,11 +188,11 @@ describe('a call to an address that somebody else chose', () => {
     '',
     'http://',
     '//8.8.8.8/',
-  ])('a call to an address that somebody else chose is http or https: not %s', async (url) => {
+  ])('allows only http and https: not %s', async (url) => {
     expect((await failure(url)).kind).toBe('address not allowed')
   })
 
-  test('a call to an address that somebody else chose carries no credentials in its URL, and is https alone where that is asked for', async () => {
+  test('refuses credentials in the URL, and http if httpsOnly is set', async () => {
     using server = await rawServer(ok)
     for (const userInfo of ['user:pass@', 'user@', ':pass@'])
       expect((await failure(`http://${userInfo}127.0.0.1:${server.port}/`)).kind).toBe('address not allowed')
@@ -203,7 +200,7 @@ describe('a call to an address that somebody else chose', () => {
     expect(server.connections()).toBe(0)
   })
 
-  test('a call to an address that somebody else chose follows no redirect', async () => {
+  test('follows no redirect', async () => {
     using server = await rawServer((socket) => {
       socket.end(`HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:${server.port}/further\r\ncontent-length: 0\r\n\r\n`)
     })
@@ -213,7 +210,7 @@ describe('a call to an address that somebody else chose', () => {
   })
 })
 
-describe('the deadline holds', () => {
+describe('the deadline of a request', () => {
   const timeoutMs = 60
 
   /** Gives it more and more time until what must come first has come: how long that takes is the machine's. */
@@ -229,7 +226,7 @@ describe('the deadline holds', () => {
     ['says nothing', '', ''],
     ['never ends its head', 'HTTP/1.1 200 OK\r\n', 'x-a: b\r\n'],
     ['only ever says to go on', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
-  ])('the deadline holds when the other side %s, and the connection is closed', async (_, first, further) => {
+  ])('the deadline ends the request and closes the connection when the server %s', async (_, first, further) => {
     using server = await rawServer((socket) => {
       if (first) socket.write(first)
       if (further) keepSending(socket, further)
@@ -239,7 +236,7 @@ describe('the deadline holds', () => {
     await server.closed
   })
 
-  test('the deadline holds when the body never ends, and the status is still told', async () => {
+  test('the deadline ends an endless body, and the error has the status', async () => {
     using server = await rawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
       keepSending(socket, '1\r\nx\r\n')
@@ -249,7 +246,7 @@ describe('the deadline holds', () => {
     await server.closed
   })
 
-  test('the deadline holds when the name is never found, and nothing is sent once it is', async () => {
+  test('the deadline ends a slow name lookup, and nothing is sent afterwards', async () => {
     using server = await rawServer(ok)
     let found: (addresses: string[]) => void = () => {}
     const addresses = new Promise<string[]>((resolve) => {
@@ -262,8 +259,8 @@ describe('the deadline holds', () => {
   })
 })
 
-describe('the cap holds', () => {
-  test('the cap holds for a body that says its length, and for one that does not; one of just that length passes', async () => {
+describe('the size limit of a response', () => {
+  test('a body above the size limit is refused, with or without content-length, and one at the limit is read', async () => {
     using declared = await rawServer((socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1001\r\n\r\n${'x'.repeat(1001)}`))
     expect((await failure(declared.url)).kind).toBe('answer too large')
     await declared.closed
@@ -278,7 +275,7 @@ describe('the cap holds', () => {
     expect((await createSafeFetch({ allowedNetworks: loopback })(fitting.url, limits)).bytes).toHaveLength(1000)
   })
 
-  test('the cap holds for headers', async () => {
+  test('headers above the size limit are refused', async () => {
     using server = await rawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n')
       keepSending(socket, `x-a: ${'b'.repeat(10_000)}\r\n`)
@@ -287,7 +284,7 @@ describe('the cap holds', () => {
     await server.closed
   })
 
-  test('the cap holds against what would unpack to more: nothing is unpacked', async () => {
+  test('a compressed body is not decompressed', async () => {
     const packed = gzipSync(Buffer.alloc(500_000))
     using server = await rawServer((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n`)
@@ -298,7 +295,7 @@ describe('the cap holds', () => {
   })
 })
 
-describe('a connection fails', () => {
+describe('failed connections', () => {
   test.each([
     ['answers what is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n\r\n'],
     ['hangs up', ''],
@@ -306,13 +303,13 @@ describe('a connection fails', () => {
     ['hangs up amid its body', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'],
     ['hangs up amid a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\na\r\nhalf'],
     ['wants another protocol', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
-  ])('a connection fails when the other side %s', async (_, bytes) => {
+  ])('the connection fails when the server %s', async (_, bytes) => {
     using server = await rawServer((socket) => void socket.end(bytes))
     const { kind, message } = await failure(server.url)
     expect({ kind, message }).toEqual({ kind: 'connection failed', message: 'connection failed' })
   })
 
-  test('a connection fails when nobody listens, and when the name does not exist', async () => {
+  test('the connection fails when nothing listens or the name does not exist', async () => {
     using elsewhere = await rawServer(ok, '127.0.0.2')
     expect((await failure(`http://127.0.0.3:${elsewhere.port}/`)).kind).toBe('connection failed')
     expect((await failure('http://hook.example/', { lookup: async () => [] })).kind).toBe('connection failed')
@@ -322,7 +319,7 @@ describe('a connection fails', () => {
   })
 })
 
-describe('the environment of the program changes nothing:', () => {
+describe('independence of the environment', () => {
   const caFile = join(temporaryDir(), 'ca.pem')
 
   async function fetchWith(env: Record<string, string>, url: string): Promise<string> {
@@ -341,7 +338,7 @@ describe('the environment of the program changes nothing:', () => {
       fetch: (request) => new Response(request.headers.get('host')),
     })
 
-  test('the environment of the program changes nothing: a certificate must be good and for the name of the URL, though the connection goes by address', async () => {
+  test('a certificate must be valid for the host name of the URL, whatever the environment says', async () => {
     await Bun.write(caFile, certificate)
     const server = secureServer()
     try {
@@ -358,7 +355,7 @@ describe('the environment of the program changes nothing:', () => {
     }
   })
 
-  test('the environment of the program changes nothing: no proxy is asked, which would look names up by itself', async () => {
+  test('proxies of the environment are not used', async () => {
     using proxy = await rawServer(ok)
     using server = await rawServer((socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\ndirect'))
     const proxies = Object.fromEntries(
@@ -369,8 +366,8 @@ describe('the environment of the program changes nothing:', () => {
   })
 })
 
-describe('a call that is not to go on', () => {
-  test('a call to a port of another service than a web server is not made, and its name is not looked up', async () => {
+describe('requests that are not made or are aborted', () => {
+  test('a request to a port of another service is refused without looking up its name', async () => {
     let lookups = 0
     const lookup: Lookup = async () => {
       lookups++
@@ -383,7 +380,7 @@ describe('a call that is not to go on', () => {
     expect((await failure('http://127.0.0.1:1/', { trusted: true })).kind).toBe('connection failed')
   })
 
-  test('a call ends when it is told to, as if its time were over, and lets go of the connection', async () => {
+  test('an aborted request ends like a timeout and closes its connection', async () => {
     const giveUp = new AbortController()
     using server = await rawServer(() => giveUp.abort())
     expect((await failure(server.url, { signal: giveUp.signal })).kind).toBe('timeout')

@@ -42,12 +42,12 @@ function open(env: Record<string, string>) {
   return manager
 }
 
-test('without NOTIFY_SOCKET nobody is told, and nothing is started', () => {
+test('without NOTIFY_SOCKET there is no service manager', () => {
   expect(openServiceManager({}, log)).toBeUndefined()
   expect(openServiceManager({ NOTIFY_SOCKET: '', WATCHDOG_USEC: '1000' }, log)).toBeUndefined()
 })
 
-test('it is told when we are ready and that we stop, in this order however fast they come, and no watchdog where there is none', async () => {
+test('ready and stopping are notified in order, and no watchdog without WATCHDOG_USEC', async () => {
   const { env, told } = notifying(`case $1 in READY*) sleep 0.1;; esac; ${writesDown}`)
   const manager = open(env)
   manager.ready('serving at http://127.0.0.1:3000')
@@ -56,7 +56,7 @@ test('it is told when we are ready and that we stop, in this order however fast 
   expect(told()).toEqual(['READY=1 STATUS=serving at http://127.0.0.1:3000', 'STOPPING=1 STATUS=finishing'])
 })
 
-test('the watchdog is fed while the loop turns, and not while it stands still', async () => {
+test('the watchdog is notified while the event loop runs, and not while it is blocked', async () => {
   const { env, told } = notifying(writesDown)
   open({ ...env, WATCHDOG_USEC: '60000', WATCHDOG_PID: String(process.pid) }).ready('here')
   await until(() => told().length > 2)
@@ -69,7 +69,7 @@ test('the watchdog is fed while the loop turns, and not while it stands still', 
   await until(() => told().length > before)
 })
 
-test('it is told three times within the time, of this process alone', () => {
+test('the watchdog interval is a third of WATCHDOG_USEC, and only for this process', () => {
   expect(watchdogMs({ WATCHDOG_USEC: '60000000', WATCHDOG_PID: '7' }, 7)).toBe(20_000)
   expect(watchdogMs({ WATCHDOG_USEC: '60000000' }, 7)).toBe(20_000)
   expect(watchdogMs({ WATCHDOG_USEC: '1' }, 7)).toBe(1)
@@ -78,7 +78,7 @@ test('it is told three times within the time, of this process alone', () => {
     expect(watchdogMs(env, 7)).toBeUndefined()
 })
 
-test('what cannot be told is in the log once, and ends nothing', async () => {
+test('a failed notification is logged once and ends nothing', async () => {
   const refusing = notifying(`${writesDown}; exit 3`)
   const manager = open(refusing.env)
   manager.ready('here')

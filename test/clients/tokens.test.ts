@@ -10,7 +10,7 @@ setDefaultTimeout(longTestMs)
 const keyOf = (version: string): MasterKey => ({ version, bytes: randomBytes(32), fingerprint: version })
 const claims = { sub: 'usr_1', sid: 'ses_1', role: 'SUPER_ADMIN' } as const
 
-test('a token is verified as often as it is shown, to its last second and not beyond, and only as it was signed', async () => {
+test('a token can be verified repeatedly until its last second, and only as it was signed', async () => {
   let now = Date.UTC(2026, 0, 6)
   const keys = [keyOf('one')]
   const tokens = createTokens(
@@ -32,7 +32,7 @@ test('a token is verified as often as it is shown, to its last second and not be
   expect(await tokens.verify(token)).toEqual(claims)
 })
 
-test('a token whose key is retired is refused, also where it was verified before', async () => {
+test('a token of a retired key is refused, even if it was verified before', async () => {
   let keys = [keyOf('one')]
   const tokens = createTokens(() => keys, Date.now, 60, randomUUID)
   const token = await tokens.sign(claims)
@@ -43,7 +43,7 @@ test('a token whose key is retired is refused, also where it was verified before
   expect(await tokens.verify(token)).toBeUndefined()
 })
 
-test('what is known of tokens is bounded, and those that were forgotten are verified anew', async () => {
+test('more tokens than the cache holds are all verified', async () => {
   const keys = [keyOf('one')]
   const tokens = createTokens(() => keys, Date.now, 60, randomUUID)
   const made = await Promise.all(Array.from({ length: 1_100 }, (_, nth) => tokens.sign({ ...claims, sub: `usr_${nth}` })))

@@ -59,7 +59,7 @@ const stores: Record<string, () => BackupStore> = {
   'a sealed bucket': () => sealed(bucket({ pageSize: 2 }).store),
 }
 
-test('a folder is made where the one that it is in is there, and else nothing is: its disk may not be mounted', async () => {
+test('a folder is created if its parent exists; otherwise nothing is written, as its disk may be unmounted', async () => {
   const mountPoint = join(temporaryDir(), 'mnt')
   const store = folder(join(mountPoint, 'copies'))
   async function* bytes(): AsyncGenerator<Uint8Array> {
@@ -74,7 +74,7 @@ test('a folder is made where the one that it is in is there, and else nothing is
 
 for (const [what, open] of Object.entries(stores)) {
   describe(what, () => {
-    test('gives back what was put, however long, and the last of what was put under one name', async () => {
+    test('a backup store returns what was put, of any length, and the newest content of a name', async () => {
       const store = open()
       for (const length of [0, 1, 65_536, 65_537, 6 * mb]) {
         const [name, bytes] = [`a/${length}.db`, randomBytes(length)]
@@ -87,7 +87,7 @@ for (const [what, open] of Object.entries(stores)) {
       expect(await store.get('a/2.db')).toBeUndefined()
     })
 
-    test('keeps what was there when what is to replace it breaks off', async () => {
+    test('a backup store keeps the old content when a replacement breaks off', async () => {
       const store = open()
       await store.put('a/b', inPieces(Buffer.from('whole')))
       for (const length of [0, 100, 6 * mb]) await expect(store.put('a/b', broken(randomBytes(length)))).rejects.toThrow('broken off')
@@ -95,7 +95,7 @@ for (const [what, open] of Object.entries(stores)) {
       expect(await namesOf(store)).toEqual(['a/b'])
     })
 
-    test('lists what begins so by name, with its length, and not what was deleted', async () => {
+    test('a backup store lists names with a prefix and their length, without deleted ones', async () => {
       const store = open()
       const names = ['2/a', '2-1', '2/b/c', '2.x', '3/a', '1']
       // Stores tell whole seconds.
@@ -112,7 +112,7 @@ for (const [what, open] of Object.entries(stores)) {
       expect(await read(store, '2/a')).toBeUndefined()
     })
 
-    test('takes no name that leads out of it', async () => {
+    test('a backup store refuses names that lead out of it', async () => {
       const store = open()
       for (const name of ['../a', '/a', 'a/../b', 'a//b', '', '.a', 'a/', 'a\\b', 'a.tmp'])
         await expect(store.put(name, inPieces(randomBytes(1)))).rejects.toThrow('not a name of a copy')
@@ -120,7 +120,7 @@ for (const [what, open] of Object.entries(stores)) {
   })
 }
 
-test('files of a folder are for their owner alone, are never there half, and those of somebody else are left alone', async () => {
+test('files of a folder store are private, never visible half-written, and foreign files are left alone', async () => {
   const directory = join(temporaryDir(), 'copies')
   const store = folder(directory)
   const seen: string[][] = []
@@ -136,7 +136,7 @@ test('files of a folder are for their owner alone, are never there half, and tho
   expect(readdirSync(join(directory, 'a'))).toEqual(['my notes'])
 })
 
-test('nothing is written through a name that somebody else has put into a folder, and what is no file is none of ours', async () => {
+test('a folder store does not write through symbolic links, and ignores what is not a file', async () => {
   const directory = join(temporaryDir(), 'copies')
   const store = folder(directory)
   const precious = join(temporaryDir(), 'precious')
@@ -150,7 +150,7 @@ test('nothing is written through a name that somebody else has put into a folder
   expect(await store.get('a/pipe')).toBeUndefined()
 })
 
-test('two who put under one name at the same time leave what one of them has put, whole', async () => {
+test('two concurrent puts under one name leave the complete content of one of them', async () => {
   const store = folder()
   const [one, other] = [randomBytes(mb), randomBytes(2 * mb)]
   await Promise.all([store.put('a/b', inPieces(one)), store.put('a/b', inPieces(other))])
@@ -158,7 +158,7 @@ test('two who put under one name at the same time leave what one of them has put
   expect([one, other].some((bytes) => found?.equals(bytes))).toBe(true)
 })
 
-test('a store that does not answer is given up, takes nothing more when it wakes, and may be as long at work as something moves', async () => {
+test('an operation of a silent store times out and stores nothing later, while slow sources have no limit', async () => {
   const never = new Promise<never>(() => undefined)
   const hangs = { put: () => never, get: () => never, delete: () => never, free: () => never, adopt: () => never }
   const silent = withStoreDeadline(
@@ -210,7 +210,7 @@ test('a store that does not answer is given up, takes nothing more when it wakes
   expect(await withStoreDeadline(atOnce, 20).put('a/b', slow())).toBe(1)
 })
 
-test('what a crash left half-way in a folder goes once it is a day old', async () => {
+test('leftovers of a crash in a folder are removed once they are a day old', async () => {
   const directory = join(temporaryDir(), 'copies')
   mkdirSync(join(directory, 'a'), { recursive: true })
   for (const name of ['old.tmp', 'new.tmp']) writeFileSync(join(directory, 'a', name), 'half')
@@ -230,7 +230,7 @@ test('a bucket that is silent, refuses or breaks off is unavailable', async () =
   await expect(read(store, 'a')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 
-test('a bucket that is slow, or never answers what was sent, has everything in the end', async () => {
+test('uploads to a slow bucket, or one that loses a response, complete', async () => {
   const { server, store } = bucket({ silentMs: 1_500 })
   for (const [fault, length] of [
     ['slow', 6 * mb],
@@ -243,7 +243,7 @@ test('a bucket that is slow, or never answers what was sent, has everything in t
   }
 })
 
-test('what is longer than the least parts can hold together goes in longer ones, sealed too', async () => {
+test('an upload of a size that needs larger parts than the minimum uses them, also when sealed', async () => {
   for (const seal of [(store: BackupStore) => store, (store: BackupStore) => sealed(store)]) {
     const { server, store } = bucket()
     // Ten thousand of five megabytes are 50 GB.
@@ -253,7 +253,7 @@ test('what is longer than the least parts can hold together goes in longer ones,
   }
 })
 
-test('what is sealed shows nothing, and opens neither altered, nor shortened, nor under another name, nor under another key', async () => {
+test('a sealed copy reveals nothing and does not open if altered, shortened, renamed or with another key', async () => {
   const directory = join(temporaryDir(), 'copies')
   const store = sealed(folder(directory))
   const text = 'a secret of ours '.repeat(10_000)

@@ -13,9 +13,9 @@ const log = {
   blockHash: hash,
 }
 
-describe('what nodes answer, against what was asked', () => {
+describe('validation of node responses', () => {
   test.each([[undefined], [null], [''], ['0x'], ['0x8'], [7], ['0x20000000000000']])(
-    'a log whose block is %p is none of those that were asked for, also as the first one',
+    'a log with the block number %p is refused, also as the first one',
     (blockNumber) => {
       const read = () => logReader({ contract, schemaUids: [schemaUids.A], from: 5, to: 7 })
       expect(read()(log)).toMatchObject({ blockNumber: 7 })
@@ -23,13 +23,13 @@ describe('what nodes answer, against what was asked', () => {
     },
   )
 
-  test('a block whose time is none of a calendar is no block', () => {
+  test('a block with a time outside the calendar is refused', () => {
     const block = (timestamp: number) => headerOf({ number: '0x7', hash, timestamp: `0x${timestamp.toString(16)}` }, 7)
     expect(block(8_640_000_000_000)).toEqual({ number: 7, hash, at: 8_640_000_000_000_000 })
     expect(() => block(8_640_000_000_001)).toThrow('a block without a time')
   })
 
-  test('an error says text, whatever a node put there, and no more of it than is looked at', () => {
+  test('the message of a node error is always text and at most 2,000 characters', () => {
     expect(errorIn({ error: { code: 3, message: { toString: 1, valueOf: 1 } } })).toEqual({ code: 3, message: '', data: undefined })
     expect(errorIn({ error: { code: 3, message: 'x'.repeat(1_000_000) } })?.message).toHaveLength(2_000)
   })

@@ -29,7 +29,7 @@ const log = {
   blockHash: hash,
 } as const
 
-test('a block is doubted where its bloom has the contract, an event and a schema of what was asked for, and no log of it came', () => {
+test('a block without logs is reported missed if its bloom has the contract, an event and a requested schema', () => {
   const ours = bloomOf(contract, attestedTopic, schemaUids.B)
   expect(missedBlocksOf([header(7, ours)], filter, [])).toEqual([7])
   expect(missedBlocksOf([header(7, bloomOf(contract, revokedTopic, schemaUids.A))], filter, [])).toEqual([7])
@@ -39,7 +39,7 @@ test('a block is doubted where its bloom has the contract, an event and a schema
   ).toEqual([5, 9])
 })
 
-test('a block is not doubted where one of these is not in its bloom, or where it has none', () => {
+test('a block is not reported missed if its bloom lacks one of these or is absent', () => {
   for (const bloom of [
     undefined,
     bloomOf(),
@@ -50,7 +50,7 @@ test('a block is not doubted where one of these is not in its bloom, or where it
     expect(missedBlocksOf([header(7, bloom)], filter, [])).toEqual([])
 })
 
-test('where the attesters are named, one of them is in the bloom of a block that is doubted', () => {
+test('with an attester filter, a block is reported missed only if its bloom has one of the attesters', () => {
   const others = { ...filter, attesters: [contract, attester] }
   expect(missedBlocksOf([header(7, bloomOf(contract, attestedTopic, schemaUids.A))], others, [])).toEqual([])
   expect(missedBlocksOf([header(7, bloomOf(contract, attestedTopic, schemaUids.A, topicOf(attester)))], others, [])).toEqual([7])

@@ -20,13 +20,13 @@ const abi = parseAbi([
 const lender = '0x00000000000000000000000000000000000000b1'
 const provider = '0x00000000000000000000000000000000000000d1'
 
-test('uids and topics are the hashes of what they stand for', () => {
+test('uids and topics are the hashes of their definitions', () => {
   for (const name of schemaNames) expect([name, schemaUids[name]]).toEqual([name, uidOfSchema(schemaTexts[name])])
   expect(attestedTopic).toBe(toEventSelector('Attested(address,address,bytes32,bytes32)'))
   expect(revokedTopic).toBe(toEventSelector('Revoked(address,address,bytes32,bytes32)'))
 })
 
-test("the deployments that are built in are those of the contracts' own package", () => {
+test('the built-in deployments are those of the package of the contracts', () => {
   const folder = join(dirname(Bun.resolveSync('@ethereum-attestation-service/eas-contracts/package.json', import.meta.dir)), 'deployments')
   const read = (chain: string, name: string) => JSON.parse(readFileSync(join(folder, chain, `${name}.json`), 'utf8'))
   const published = new Map(
@@ -45,7 +45,7 @@ test("the deployments that are built in are those of the contracts' own package"
   }
 })
 
-test('what an attestation says is read back as it was written, and data that are anything else are none', () => {
+test('attestation data is decoded as it was encoded, and other data is refused', () => {
   for (const name of schemaNames) {
     const data = anyData(name, 7)
     const says = decodeStatement(name, data)
@@ -71,7 +71,7 @@ describeChain('the Ethereum Attestation Service on a node', () => {
   })
   afterAll(() => chain?.[Symbol.asyncDispose]())
 
-  test('the registry knows our schemas under our uids, without a resolver and revocable; to register one again is AlreadyExists', async () => {
+  test('the registry has our schemas under our uids, revocable and without resolver; registering again fails', async () => {
     const registry = await chain.rpc<`0x${string}`>(
       'eth_call',
       { to: chain.contract, data: encodeFunctionData({ abi, functionName: 'getSchemaRegistry' }) },
@@ -93,7 +93,7 @@ describeChain('the Ethereum Attestation Service on a node', () => {
     expect(decodeErrorResult({ abi, data: (refused as RpcError).data as `0x${string}` }).errorName).toBe('AlreadyExists')
   })
 
-  test('many attest in a block, some of it is revoked, and the counts are what the contract says of each', async () => {
+  test('counts of attestations and revocations in one block equal those of the contract', async () => {
     const before = await chain.block()
     const all = Array.from({ length: 120 }, (_, at) => ({ schema: at % 2 === 0 ? 'B' : 'C', attester: lender }) as const)
     const uids = await chain.attest([
@@ -118,7 +118,7 @@ describeChain('the Ethereum Attestation Service on a node', () => {
     expect(decodeStatement('C', sixth?.data ?? '0x')).toMatchObject({ outcome: 0 })
   })
 
-  test('a block of attestations goes with a reorg, and the same uid may come back in another', async () => {
+  test('a reorg removes a block of attestations, and the same uid may appear in another block', async () => {
     const head = await chain.block()
     const snapshot = await chain.snapshot()
     const data = anyData('B', 9_000)

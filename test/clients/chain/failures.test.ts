@@ -21,8 +21,8 @@ const ranges: [message: string, blocks: number | undefined][] = [
   ['Block range exceeds the limit of 10 blocks of your plan. Add credits to raise the quota.', 10],
 ]
 
-describe('what nodes say when they do not answer', () => {
-  test.each(ranges)('%s', (message, blocks) => {
+describe('classification of node errors', () => {
+  test.each(ranges)('a node refuses a block range: %s', (message, blocks) => {
     const failure = failureOf({ code: -32_005, message }, 60_001)
     expect(failure.kind).toBe('RANGE')
     if (blocks !== undefined) expect(failure.hint.blocks).toBe(blocks)
@@ -30,7 +30,7 @@ describe('what nodes say when they do not answer', () => {
     expect(failure.message).toContain(message.slice(0, 20))
   })
 
-  test('a number of blocks that is not fewer than were asked for is no hint', () => {
+  test('a stated block limit that is not below the requested range is ignored', () => {
     expect(failureOf({ code: -32_000, message: 'limited to a 10000 range' }, 5_000).hint).toEqual({})
   })
 
@@ -39,7 +39,7 @@ describe('what nodes say when they do not answer', () => {
     [429, 'Too Many Requests'],
     [-32_029, 'anything'],
     [-32_000, 'Your app has exceeded its compute units per second capacity'],
-  ])('%i %s is a limit of requests, also where logs were asked for', (code, message) => {
+  ])('error %i "%s" is a rate limit, also for a query of logs', (code, message) => {
     expect([failureOf({ code, message }, undefined).kind, failureOf({ code, message }, 100).kind]).toEqual(['RATE_LIMITED', 'RATE_LIMITED'])
   })
 
@@ -47,7 +47,7 @@ describe('what nodes say when they do not answer', () => {
     'unknown block',
     'One of the blocks specified in filter (fromBlock, toBlock or blockHash) cannot be found.',
     'header not found',
-  ])('%s is a node that has not come so far', (message) => expect(failureOf({ code: -32_000, message }, 5).kind).toBe('BEHIND'))
+  ])('error "%s" means that the node is behind', (message) => expect(failureOf({ code: -32_000, message }, 5).kind).toBe('BEHIND'))
 
   test.each([
     ['-32000, unheard of', { code: -32_000, message: 'the moon is full' }],
@@ -59,7 +59,7 @@ describe('what nodes say when they do not answer', () => {
     ['413', { status: 413, code: undefined, message: '' }],
     ['422', { status: 422, code: undefined, message: '' }],
     ['500 with an error of JSON-RPC', { status: 500, code: -32_000, message: 'x' }],
-  ])('any refusal of several blocks is tried with fewer, and of one block is a fault: %s', (_, refusal) => {
+  ])('a refusal of several blocks retries with fewer, and of one block is a fault: %s', (_, refusal) => {
     expect(failureOf(refusal, 2).kind).toBe('RANGE')
     for (const asked of [1, undefined]) {
       const failure = failureOf(refusal, asked)
@@ -67,11 +67,11 @@ describe('what nodes say when they do not answer', () => {
     }
   })
 
-  test.each([401, 402, 403, 407, 500, 502, 503])('status %i is no refusal of a range', (status) => {
+  test.each([401, 402, 403, 407, 500, 502, 503])('status %i is not a refusal of a range', (status) => {
     expect(failureOf({ status, code: undefined, message: 'x' }, 5_000).kind).toBe('FAULT')
   })
 
-  test('what a node says is told in one line, without markup, addresses, or any part of its own URL', () => {
+  test('a node error is reported in one line without markup, addresses or parts of the URL of the node', () => {
     const key = 'S3cretKeyOfSouk'
     const url = `https://user:pass-word@node.example/v2/${key}/eth?apikey=other%2Fsecret#frag-ment`
     const message = `Invalid key ${key} (s3cretkey, other/secret, other%2Fsecret, pass-word)
@@ -83,13 +83,13 @@ describe('what nodes say when they do not answer', () => {
     expect(failureOf({ code: 1, message: 'long '.repeat(1_000) }, undefined, url).message.length).toBeLessThan(220)
   })
 
-  test('whatever else it is is a fault', () => {
+  test('any other error is a fault', () => {
     for (const message of ['execution reverted', 'internal error', ''])
       expect(failureOf({ code: -32_603, message }, undefined).kind).toBe('FAULT')
     expect(failureOf({ code: 'x', message: 'y' }, undefined).message).toBe('it answered with an error without a code: y')
   })
 
-  test('how long to wait is read in seconds and as a date, is a second at least and ten minutes at most, and nonsense is none', () => {
+  test('Retry-After is read as seconds or a date, limited to 1 second through 10 minutes, or ignored if invalid', () => {
     const now = Date.UTC(2026, 0, 6)
     const of = (text: string) => retryAfterOf(new Headers({ 'retry-after': text }), now)
     expect(of('30')).toBe(30_000)
@@ -104,7 +104,7 @@ describe('what nodes say when they do not answer', () => {
     expect(retryAfterOf(new Headers(), now)).toBeUndefined()
   })
 
-  test('numbers that are no numbers of blocks are not taken for such', () => {
+  test('numbers of results or invalid ranges are not read as block limits', () => {
     expect(rangeIn('more than 10000 results')).toBeUndefined()
     expect(rangeIn('limited to 0 blocks')).toBeUndefined()
     expect(rangeIn('[0x5, 0x1]')).toBeUndefined()

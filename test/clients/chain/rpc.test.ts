@@ -15,8 +15,8 @@ const failure = (promise: Promise<unknown>) =>
     (error: unknown) => error as NodeError,
   )
 
-describe('a node', () => {
-  test('a node that does not answer in time has failed, and is asked for fewer blocks next time', async () => {
+describe('requests to a node', () => {
+  test('a node that times out is at fault, and the next range is half as large', async () => {
     await using proxy = startProxy('http://127.0.0.1:1')
     const { fault, release } = faults.held()
     proxy.always(fault)
@@ -32,14 +32,14 @@ describe('a node', () => {
     expect(nodes.next()).toBeUndefined()
   })
 
-  test('a node that is not there has failed, and nothing of its URL is said but the host', async () => {
+  test('an unreachable node is at fault, and the error shows only the host of its URL', async () => {
     const node = createNode({ url: 'http://127.0.0.1:1/secret?key=secret', chainId: 7, safeFetch, now: () => 0 })
     const error = await failure(node.ask({ blocks: ['latest'] }, pace))
     expect(error?.message).toBe('no answer: connection failed')
     expect(node.host).toBe('127.0.0.1:1')
   })
 
-  test('a node that failed waits ever longer, and one by another that is asked meanwhile starts with a range of its own', () => {
+  test('the wait of a node doubles with each fault in a row, and another node is used meanwhile', () => {
     let now = 0
     const two = ['a', 'b'].map((name) => createNode({ url: `http://${name}.example`, chainId: 7, safeFetch, now: () => now }))
     const nodes = createNodes(chain, two, { now: () => now, random: () => 0 })

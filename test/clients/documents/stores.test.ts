@@ -57,7 +57,7 @@ const stores: Record<string, () => DocumentStore> = {
 
 for (const [what, open] of Object.entries(stores)) {
   describe(`a store of ${what}`, () => {
-    test('what was put is got as it was, by its name alone, from nothing to several parts', async () => {
+    test('returns the content that was put under a name, from empty to several parts', async () => {
       const store = open()
       for (const length of [0, 1, 100_000, 5 * mb, 5 * mb + 1, 12 * mb]) {
         const [name, bytes] = [nameOf(), randomBytes(length)]
@@ -68,7 +68,7 @@ for (const [what, open] of Object.entries(stores)) {
       expect(await store.get(nameOf())).toBeUndefined()
     })
 
-    test('what breaks off while it comes leaves nothing, and the error is the one that it broke off with', async () => {
+    test('an upload that breaks off stores nothing and passes the error on', async () => {
       const store = open()
       for (const length of [0, 100, 6 * mb]) {
         const error = new AppError('TOO_LARGE', 'too large')
@@ -77,7 +77,7 @@ for (const [what, open] of Object.entries(stores)) {
       expect(await listed(store)).toEqual([])
     })
 
-    test('what is listed is what is there, with its size, and what was deleted is not', async () => {
+    test('lists stored documents with their size, without deleted ones', async () => {
       const store = open()
       expect(await listed(store)).toEqual([])
       const names = Array.from({ length: 5 }, nameOf).sort()
@@ -93,7 +93,7 @@ for (const [what, open] of Object.entries(stores)) {
       expect((await listed(store)).map(({ name }) => name)).toEqual(names.slice(1))
     })
 
-    test('what is removed between being found and being read is not found', async () => {
+    test('a document deleted between get and read is NOT_FOUND', async () => {
       const store = open()
       const name = nameOf()
       await store.put(name, inPieces(randomBytes(10)))
@@ -102,7 +102,7 @@ for (const [what, open] of Object.entries(stores)) {
       await expect(kept?.chunks().next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
     })
 
-    test('whoever stops reading half-way holds nothing open', async () => {
+    test('a reader that stops early releases the document', async () => {
       const store = open()
       const name = nameOf()
       await store.put(name, inPieces(randomBytes(mb)))
@@ -113,7 +113,7 @@ for (const [what, open] of Object.entries(stores)) {
       expect(await store.get(name)).toBeUndefined()
     })
 
-    test('a name that is none of ours goes nowhere', async () => {
+    test('refuses names that are not document names', async () => {
       const store = open()
       for (const name of ['../escape', 'A'.repeat(40), '', `${'a'.repeat(40)}/..`])
         await expect(store.put(name, inPieces(randomBytes(1)))).rejects.toThrow('not a name of a document')
@@ -121,8 +121,8 @@ for (const [what, open] of Object.entries(stores)) {
   })
 }
 
-describe('files', () => {
-  test('are for their owner alone, and those of somebody else are left alone', async () => {
+describe('documents in files', () => {
+  test('document files are private, and files of others are left alone', async () => {
     const directory = join(temporaryDir(), 'documents')
     const store = createFileStore(directory)
     const name = nameOf()
@@ -133,7 +133,7 @@ describe('files', () => {
     expect((await listed(store)).map((one) => one.name)).toEqual([name])
   })
 
-  test('are never there half: what comes is under another name until it is whole', async () => {
+  test('document files are never visible half-written', async () => {
     const directory = join(temporaryDir(), 'documents')
     const store = createFileStore(directory)
     const name = nameOf()
@@ -148,7 +148,7 @@ describe('files', () => {
     expect(readdirSync(directory)).toEqual([name])
   })
 
-  test('that a crash left half-way are listed with their time, and deleted by their name', async () => {
+  test('leftovers of a crash are listed with their time and can be deleted by name', async () => {
     const directory = join(temporaryDir(), 'documents')
     const store = createFileStore(directory)
     await store.put(nameOf(), inPieces(randomBytes(1)))
@@ -160,7 +160,7 @@ describe('files', () => {
     expect(existsSync(join(directory, `${name}.tmp`))).toBe(false)
   })
 
-  test.skipIf(process.getuid?.() === 0)('of a directory that is closed to us are an error, not nothing', async () => {
+  test.skipIf(process.getuid?.() === 0)('document files of a directory without permission are an error, not absent', async () => {
     const directory = join(temporaryDir(), 'documents')
     const store = createFileStore(directory)
     const name = nameOf()
@@ -171,7 +171,7 @@ describe('files', () => {
 })
 
 describe('an S3-compatible store', () => {
-  test('gets parts of at least what S3 takes, each once, and asks again for what failed on its side', async () => {
+  test('an S3 store uploads parts of the minimum size and retries after server errors', async () => {
     const { server, store } = s3()
     const [name, bytes] = [nameOf(), randomBytes(12 * mb)]
     server.fail('PUT', 500)
@@ -182,7 +182,7 @@ describe('an S3-compatible store', () => {
     expect(server.uploads.size).toBe(0)
   })
 
-  test('is refused where it refuses us, or is silent, and nothing stays of what was sent', async () => {
+  test('an S3 store that refuses or is silent is unavailable and keeps no partial upload', async () => {
     const { server, store } = s3({ silentMs: 50 })
     for (const [method, fault] of [
       ['POST', 403],
@@ -199,7 +199,7 @@ describe('an S3-compatible store', () => {
     expect(logged).toContain('documents.store_failed')
   })
 
-  test('is slow for as long as its source is, and sends no more than a part ahead', async () => {
+  test('an S3 upload waits for a slow source and reads at most one part ahead', async () => {
     const { server, store } = s3()
     const bytes = randomBytes(16 * mb)
     let [most, yielded] = [0, 0]
@@ -215,7 +215,7 @@ describe('an S3-compatible store', () => {
     expect(most).toBeLessThanOrEqual(6 * mb)
   })
 
-  test('that breaks off while it is read is unavailable, not the end of the file', async () => {
+  test('an S3 download that breaks off is unavailable, not the end of the file', async () => {
     const { server, store } = s3()
     const name = nameOf()
     await store.put(name, inPieces(randomBytes(mb)))
@@ -223,7 +223,7 @@ describe('an S3-compatible store', () => {
     await expect(read(store, name)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   })
 
-  test('under a wrong secret is unavailable', async () => {
+  test('an S3 store with a wrong secret is unavailable', async () => {
     const { server } = s3()
     const store = createS3Store({ ...server.account, secret: 'another' }, { log: { warn: () => undefined }, sleep: async () => undefined })
     await expect(store.put(nameOf(), inPieces(randomBytes(1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' })

@@ -32,7 +32,7 @@ describe.each(Object.keys(worlds))('the provider %s', (name) => {
   })
   afterAll(() => world.server.close())
 
-  test('a provider tells everything, over all pages, asking and reading as the published description has it', async () => {
+  test('returns all pages with requests and responses as documented by the provider', async () => {
     expect(await world.provider.ask()).toEqual(world.expected)
     expect(world.server.breaches).toEqual([])
     calls = world.server.asked.length
@@ -40,13 +40,13 @@ describe.each(Object.keys(worlds))('the provider %s', (name) => {
   })
 
   const patient = (Object.keys(faults) as Fault[]).filter((kind) => !['slow', 'silent'].includes(kind))
-  test.each(patient)('a provider whose first answer is %s fails, says how, and repeats nothing of it', async (kind) => {
+  test.each(patient)('fails with the reason and no secrets when the first response is %s', async (kind) => {
     const error = await failureOf(world, kind)
     expect(error.message).toMatch(faults[kind])
     expect(error.message).not.toMatch(/secret|Sign in|unexpected|127\.0\.0\.1|token/)
   })
 
-  test('a provider that fails half-way tells nothing rather than a part, at its second call or its last', async () => {
+  test('returns nothing when a later call fails, rather than a part', async () => {
     for (const from of new Set([2, Math.ceil(calls / 2), calls])) {
       const error = await failureOf(world, 'broken', from)
       expect(error.message).toBe('status 500')
@@ -54,13 +54,13 @@ describe.each(Object.keys(worlds))('the provider %s', (name) => {
     expect(await world.provider.ask()).toEqual(world.expected)
   })
 
-  test('a provider that says how long to leave it alone is believed, up to an hour', async () => {
+  test('uses the Retry-After of the provider, up to an hour', async () => {
     expect((await failureOf(world, 'overloaded')).retryAfterMs).toBe(7_000)
     // ECS says only that it was too often.
     expect((await failureOf(world, 'throttled')).retryAfterMs).toBe(name === 'ecs' ? undefined : 30_000)
   })
 
-  test.each(['slow', 'silent'] as const)('a provider that is %s is given up after the time for all of its calls', async (kind) => {
+  test.each(['slow', 'silent'] as const)('times out for all calls together when the provider is %s', async (kind) => {
     const impatient = (await worlds[name]?.(silentMs)) as World
     try {
       expect((await failureOf(impatient, kind)).message).toMatch(faults[kind])
@@ -69,7 +69,7 @@ describe.each(Object.keys(worlds))('the provider %s', (name) => {
     }
   })
 
-  test('a provider with nothing to tell tells nothing', async () => {
+  test('returns an empty list when the provider has nothing', async () => {
     world.empty()
     expect(await world.provider.ask()).toEqual([])
     expect(world.server.breaches).toEqual([])
@@ -77,7 +77,7 @@ describe.each(Object.keys(worlds))('the provider %s', (name) => {
 })
 
 describe('the provider ecs', () => {
-  test('a service that is gone by now is left out, and one that ECS cannot describe is no part to leave out', async () => {
+  test('a service that no longer exists is omitted, and a service that ECS cannot describe is an error', async () => {
     const world = (await worlds['ecs']?.(20_000)) as World
     try {
       for (const [reason, told] of [
@@ -96,7 +96,7 @@ describe('the provider ecs', () => {
 })
 
 describe('the provider github', () => {
-  test('what has not changed at GitHub is asked by its tag, and known all the same', async () => {
+  test('unchanged responses of GitHub are requested by ETag and reused', async () => {
     const world = (await worlds['github']?.(totalMs)) as World
     await world.provider.ask()
     world.server.asked.length = 0

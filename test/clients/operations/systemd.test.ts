@@ -35,7 +35,7 @@ const failureOf = (script: string) =>
     )
 
 describe('the provider systemd', () => {
-  test('units are told by their state, and asked for by name after the end of the options', async () => {
+  test('units are reported by state, and requested by name after the end of the options', async () => {
     const { command, args } = inPlaceOf(printing(shown))
     const told = await createSystemd({ units, command }).ask()
     expect(told.map(({ service, desired, running, pending, state }) => [service, desired, running, pending, state])).toEqual([
@@ -48,7 +48,7 @@ describe('the provider systemd', () => {
     expect(args()).toBe(`show --no-pager --property=Id,LoadState,ActiveState,SubState -- ${units.join(' ')}`)
   })
 
-  test('a systemctl that fails, says something else, says too much or is not there is a failure, and nothing it said is repeated', async () => {
+  test('a systemctl that fails, returns invalid or long output or is missing is an error without its output', async () => {
     expect(await failureOf('echo "Failed to connect to bus" >&2; exit 1')).toBe('systemctl ended with status 1')
     expect(await failureOf(printing('hello\n'))).toBe('systemctl told of other units than were asked for')
     expect(await failureOf(printing('a=1\n\nb=1\n\nc=1\n\nd=1\n\ne=1\n'))).toBe('systemctl told no state')

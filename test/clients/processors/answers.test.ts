@@ -99,13 +99,13 @@ const anyJson = fc.oneof(
   ),
 )
 
-test('a missing value is named', () => {
+test('a missing value is named in the error', () => {
   expect(() => needed(undefined, 'payment id')).toThrow('unexpected answer: no usable payment id')
   expect(needed('pi_1', 'payment id')).toBe('pi_1')
 })
 
-describe('an answer', () => {
-  test.each(Object.keys(readers))('that is no true one of %s says nothing, or the truth', (what) => {
+describe('parsing processor responses', () => {
+  test.each(Object.keys(readers))('arbitrary JSON in a response of %s is unavailable or a consistent payment', (what) => {
     const { example, read } = readers[what] ?? { example: undefined, read: () => undefined }
     expect(() => read(example)).not.toThrow()
     const paths = pathsIn(example)
@@ -129,7 +129,7 @@ describe('an answer', () => {
     )
   })
 
-  test('that is a message is read whatever it holds', () => {
+  test('a message with arbitrary JSON is read without errors', () => {
     const event = {
       id: 'evt_1',
       type: 'x',
@@ -148,7 +148,7 @@ describe('an answer', () => {
     fc.assert(fc.property(fc.constantFrom(...pathsIn(event)), anyJson, (path, value) => check(changed(event, path, value))))
   })
 
-  test('is read by its own properties only, and by their types', () => {
+  test('values are read only from own properties with the expected type', () => {
     expect(valueAt({ a: [{ b: 1 }] }, 'a', 0, 'b')).toBe(1)
     for (const path of [['toString'], ['__proto__', 'toString'], ['a', 'length', 'x'], ['a', 1], ['a', 0, 'b', 'c']])
       expect(valueAt({ a: [{ b: 1 }] }, ...path)).toBeUndefined()
@@ -168,8 +168,8 @@ describe('an answer', () => {
   })
 })
 
-describe('an amount', () => {
-  test('in units of another size is the same amount, or none', () => {
+describe('conversion of amounts', () => {
+  test('rescaling an amount to other units is exact or undefined', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 45), fc.nat(4), fc.nat(4), (amount, from, to) => {
         const scaled = rescaled(amount, from, to)
@@ -182,7 +182,7 @@ describe('an amount', () => {
     for (const amount of [-1, 0.1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) expect(rescaled(amount, 2, 2)).toBeUndefined()
   })
 
-  test('as a decimal has as many digits after its point as it is told', () => {
+  test('an amount is written as a decimal with exactly the given number of digits', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 45), fc.integer({ min: 0, max: 4 }), (amount, decimals) => {
         const text = decimalOf(amount, decimals)

@@ -16,8 +16,8 @@ async function withInvoice(options: BtcpayServerOptions & { account?: Partial<Bt
   return { server, btcpay, [Symbol.asyncDispose]: server.close }
 }
 
-describe('an account of BTCPay', () => {
-  test('is proven by the store that its key can see, once the server has caught up', async () => {
+describe('a BTCPay account', () => {
+  test('the probe checks that the key can see the store and that the server is synchronized', async () => {
     await using good = await withInvoice()
     await good.btcpay.probe()
     expect(good.server.routes()).toHaveLength(2)
@@ -36,13 +36,13 @@ describe('an account of BTCPay', () => {
     expect(await failure(good.btcpay.probe())).toEqual(unknownAnswer)
   })
 
-  test('is of the mode that it says, wherever its server is', async () => {
+  test('a BTCPay account has the configured mode, wherever its server is', async () => {
     await using live = await withInvoice({ account: { mode: 'LIVE' } })
     await using trial = await withInvoice()
     expect([live.btcpay.mode, trial.btcpay.mode]).toEqual(['LIVE', 'TEST'])
   })
 
-  test('takes its address with a slash at its end', async () => {
+  test('an API URL with a trailing slash is accepted', async () => {
     await using made = await withInvoice({ under: '/btcpay' })
     const { apiUrl } = made.server.account
     await createBtcpay({ ...made.server.account, apiUrl: `${apiUrl}/` }, { ...realPort, now: Date.now }).create(order)
@@ -50,8 +50,8 @@ describe('an account of BTCPay', () => {
   })
 })
 
-describe('a message of BTCPay', () => {
-  test('names the payment by both names, and by the delivery that came first', async () => {
+describe('BTCPay webhooks', () => {
+  test('a webhook has both names of the payment and the id of its first delivery', async () => {
     await using made = await withInvoice()
     const { server, btcpay } = made
     const { reference } = await btcpay.create(order)
@@ -72,7 +72,7 @@ describe('a message of BTCPay', () => {
     }
   })
 
-  test('leads to the same in any order and however often it comes: what became of the payment is asked', async () => {
+  test('webhooks in any order and number lead to the same state, because the payment is queried', async () => {
     await using made = await withInvoice()
     const { server, btcpay } = made
     const { reference } = await btcpay.create(order)
@@ -90,7 +90,7 @@ describe('a message of BTCPay', () => {
     expect(new Set(ids)).toEqual(new Set(inOrder.map(({ deliveryId }) => deliveryId)))
   })
 
-  test('is believed only with the signature of its very bytes under this secret', async () => {
+  test('a webhook is accepted only with a signature of its exact bytes under this secret', async () => {
     await using made = await withInvoice()
     const { server, btcpay } = made
     const { body, headers, deliveryId } = server.message('invoice1', 'InvoiceSettled')
@@ -122,14 +122,14 @@ describe('a message of BTCPay', () => {
   })
 
   for (const webhookSecret of [undefined, '', '  '])
-    test(`is never believed with the secret ${JSON.stringify(webhookSecret)}, although the server would sign with it`, async () => {
+    test(`a webhook is never accepted with the secret ${JSON.stringify(webhookSecret)}, even if signed with it`, async () => {
       const account = { apiUrl: 'http://127.0.0.1:1', storeId: 's', apiKey: 'k', webhookSecret, mode: 'TEST' } as const
       const body = Buffer.from('{}')
       const message = { body, headers: signed(body, webhookSecret ?? '') }
       expect(createBtcpay(account, { ...realPort, now: Date.now }).readMessage(message)).rejects.toBeInstanceOf(BadSignature)
     })
 
-  test('of another store, of no invoice, or of no JSON at all is about no payment, and has an id all the same', async () => {
+  test('a webhook of another store, without invoice or without JSON is about no payment and has an id', async () => {
     await using made = await withInvoice()
     const { server, btcpay } = made
     const other = server.message('invoice1', 'InvoiceSettled', { storeId: 'another' })
@@ -151,7 +151,7 @@ describe('a message of BTCPay', () => {
   })
 })
 
-test('in a demonstration the pages of BTCPay pay and redeem, and the shop is told of a payment', async () => {
+test('in a demonstration, the BTCPay pages pay and redeem, and the shop gets a webhook of the payment', async () => {
   const told = Promise.withResolvers<{ body: Uint8Array; headers: Headers }>()
   using shop = Bun.serve({
     port: 0,

@@ -54,8 +54,8 @@ async function withClaim(options: BtcpayServerOptions = {}) {
 
 const posts = (server: BtcpayServer) => server.routes().filter((route) => route.startsWith('POST')).length
 
-describe('an invoice of BTCPay', () => {
-  test('asks for the exact amount under our id, with all of it to be paid, and gives the page where to pay', async () => {
+describe('a BTCPay invoice', () => {
+  test('create asks for the exact full amount under our id and returns the checkout page', async () => {
     const { server, btcpay } = await shop({ under: '/btcpay' })
     const made = await btcpay.create(order)
     const [invoice] = server.invoices.values()
@@ -80,14 +80,14 @@ describe('an invoice of BTCPay', () => {
     })
   })
 
-  test('without an address to return to has none', async () => {
+  test('without a return URL, the invoice has none', async () => {
     const { server, btcpay } = await shop()
     await btcpay.create({ ...order, returnUrl: undefined })
     expect(server.requests[1]?.json).toMatchObject({ checkout: { monitoringMinutes: 4320, paymentTolerance: 0 } })
     expect(server.requests[1]?.body).not.toContain('redirect')
   })
 
-  test('is made once, however often it is asked for, also where the answer was lost', async () => {
+  test('create makes one invoice however often it is repeated, also after a lost response', async () => {
     for (const fault of ['lost', 'half', 'garbage'] as const) {
       const { server, btcpay } = await shop()
       server.fail(/POST/, fault)
@@ -99,7 +99,7 @@ describe('an invoice of BTCPay', () => {
     }
   })
 
-  test('of somebody else is not taken for ours where the server does not hear the filter', async () => {
+  test('an invoice of another payment is not taken for ours when the server ignores the filter', async () => {
     const { server, btcpay } = await shop({ filters: false })
     const other = await btcpay.create({ ...order, paymentId: 'pay_other' })
     expect(await btcpay.retrieve({ ...asked, reference: undefined })).toBeUndefined()
@@ -107,7 +107,7 @@ describe('an invoice of BTCPay', () => {
     expect(server.invoices.size).toBe(2)
   })
 
-  test('is the one that has come the furthest where there are two under our id', async () => {
+  test('of two invoices under our id, the one with the most progress is used', async () => {
     const { server, btcpay, reference } = await withInvoice()
     server.expire(reference)
     expect(await btcpay.retrieve({ ...asked, reference: undefined })).toMatchObject({ reference, state: 'FAILED' })
@@ -124,7 +124,7 @@ describe('an invoice of BTCPay', () => {
     expect(await btcpay.create(order)).toMatchObject({ reference: second, state: 'CAPTURED' })
   })
 
-  test('that the server rounds is given up at once and refused', async () => {
+  test('an invoice that the server rounded is invalidated and refused', async () => {
     const { server, btcpay } = await shop({ roundedTo: 0 })
     expect(await failure(btcpay.create({ ...order, amount: 1050 }))).toEqual({ refused: 'amount_not_supported' })
     expect([...server.invoices.values()].map(({ status }) => status)).toEqual(['Invalid'])
@@ -133,7 +133,7 @@ describe('an invoice of BTCPay', () => {
     expect(await failure(btcpay.create({ ...order, amount: 1050 }))).toEqual(unknownAnswer)
   })
 
-  test('of another amount or currency than was asked for is never money, whatever became of it', async () => {
+  test('an invoice with another amount or currency than requested never counts as paid', async () => {
     const { server, btcpay, reference } = await withInvoice()
     server.pay(reference, 10)
     for (const other of [{ amount: 999 }, { amount: 1001 }, { currency: 'EUR' }, { currency: 'KWD', amount: 10_000 }]) {
@@ -145,7 +145,7 @@ describe('an invoice of BTCPay', () => {
     expect(await failure(btcpay.retrieve({ ...asked, reference }))).toEqual(uncounted)
   })
 
-  test('is refused before any call for amounts and currencies that it cannot say', async () => {
+  test('create refuses unsupported amounts and currencies before any request', async () => {
     const { server, btcpay } = await shop()
     for (const wrong of [{ amount: 0 }, { amount: -1 }, { amount: 1.5 }, { currency: 'XXX' }, { currency: 'usd' }, { currency: 'CLF' }])
       expect(await failure(btcpay.create({ ...order, ...wrong }))).toEqual({ refused: 'amount_not_supported' })
@@ -153,7 +153,7 @@ describe('an invoice of BTCPay', () => {
   })
 
   for (const scale of ['as sent', 'short', 'long'] as const)
-    test(`says every amount of every currency exactly, and knows it again when it is written ${scale}`, async () => {
+    test(`sends every amount of every currency exactly, and reads it when written ${scale}`, async () => {
       const { server, btcpay } = await shop({ scale })
       const sayable = currencies.filter((currency) => btcpayCapabilities.supportsCurrency(currency))
       let made = 0
@@ -173,8 +173,8 @@ describe('an invoice of BTCPay', () => {
     })
 })
 
-describe('what became of an invoice of BTCPay', () => {
-  test('coins that are not confirmed are no money, and are once they are', async () => {
+describe('the state of a BTCPay invoice', () => {
+  test('unconfirmed coins are PROCESSING, and CAPTURED once confirmed', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     server.pay(reference, 10, false)
     expect(await btcpay.retrieve(name)).toEqual({ reference, state: 'PROCESSING', authorized: 0, captured: 0 })
@@ -185,14 +185,14 @@ describe('what became of an invoice of BTCPay', () => {
     expect(await btcpay.capture(name)).toEqual(paid)
   })
 
-  test('coins that went away again are none', async () => {
+  test('coins that became invalid do not count', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     server.pay(reference, 10, false)
     server.confirm(reference, 'Invalid')
     expect(await btcpay.retrieve(name)).toEqual({ reference, state: 'FAILED', failureCode: 'invalid', authorized: 0, captured: 0 })
   })
 
-  test('too few coins leave it open while it is, and are told once it has expired', async () => {
+  test('an underpaid invoice stays open, and reports the captured amount once expired', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     server.pay(reference, 4)
     expect(await btcpay.retrieve(name)).toMatchObject({ state: 'REQUIRES_ACTION', captured: 0 })
@@ -200,13 +200,13 @@ describe('what became of an invoice of BTCPay', () => {
     expect(await btcpay.retrieve(name)).toEqual({ reference, state: 'FAILED', failureCode: 'paid_partial', authorized: 400, captured: 400 })
   })
 
-  test('too many coins are told as they are', async () => {
+  test('an overpaid invoice reports the amount that was paid', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     server.pay(reference, 12.5)
     expect(await btcpay.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: 1250 })
   })
 
-  test('coins that came too late are money once they are confirmed, and being looked at until then', async () => {
+  test('coins paid after expiry are PROCESSING until confirmed, and then CAPTURED', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     server.expire(reference)
     expect(await btcpay.retrieve(name)).toEqual({ reference, state: 'FAILED', failureCode: 'expired', authorized: 0, captured: 0 })
@@ -216,7 +216,7 @@ describe('what became of an invoice of BTCPay', () => {
     expect(await btcpay.retrieve(name)).toEqual({ reference, state: 'CAPTURED', authorized: 1000, captured: 1000 })
   })
 
-  test('too few coins that came too late are no money before they are confirmed', async () => {
+  test('too few coins paid after expiry count only once confirmed', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     server.expire(reference)
     server.pay(reference, 3, false)
@@ -225,7 +225,7 @@ describe('what became of an invoice of BTCPay', () => {
     expect(await btcpay.retrieve(name)).toMatchObject({ state: 'FAILED', failureCode: 'paid_partial', captured: 300 })
   })
 
-  test('late coins of which the server shows none, or only such as went away, are no money yet', async () => {
+  test('late payments are not captured while the server lists none, invalid or unconfirmed ones', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     server.expire(reference)
     server.pay(reference, 10)
@@ -242,13 +242,13 @@ describe('what became of an invoice of BTCPay', () => {
     expect(await btcpay.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
   })
 
-  test('what the shop settles by hand is paid, whatever came', async () => {
+  test('an invoice that the shop settles by hand is CAPTURED', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     server.mark(reference, 'Settled')
     expect(await btcpay.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
   })
 
-  test('a settled invoice that tells of less than its amount is not paid, and one that tells nothing is', async () => {
+  test('a settled invoice with a paid amount below its own is FAILED, and without a paid amount CAPTURED', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     const said = { id: reference, status: 'Settled', additionalStatus: 'None', amount: '10', currency: 'USD' }
     for (const [more, expected] of [
@@ -267,7 +267,7 @@ describe('what became of an invoice of BTCPay', () => {
     }
   })
 
-  test('a server that does not tell how much came is believed about late coins, and about too few of them is not', async () => {
+  test('without paid amounts from the server, full late payments are CAPTURED and partial ones count nothing', async () => {
     const { server, btcpay, reference, name } = await withInvoice({ tellsPaid: false })
     server.expire(reference)
     server.pay(reference, 4)
@@ -276,7 +276,7 @@ describe('what became of an invoice of BTCPay', () => {
     expect(await btcpay.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
   })
 
-  test('an invoice that there is not is unknown', async () => {
+  test('an unknown invoice is undefined, and capture and void refuse it', async () => {
     const { btcpay } = await shop()
     for (const reference of [undefined, 'nosuchinvoice']) {
       expect(await btcpay.retrieve({ ...asked, reference })).toBeUndefined()
@@ -285,7 +285,7 @@ describe('what became of an invoice of BTCPay', () => {
     }
   })
 
-  test('a reference is part of a path and never another path', async () => {
+  test('a reference is escaped in the request path', async () => {
     const { server, btcpay } = await shop()
     server.fail(/GET/, { status: 404 })
     expect(await btcpay.retrieve({ ...asked, reference: '../../x?y' })).toBeUndefined()
@@ -293,8 +293,8 @@ describe('what became of an invoice of BTCPay', () => {
   })
 })
 
-describe('an invoice of BTCPay that is given up', () => {
-  test('is so by its id or by ours, and giving it up again changes nothing', async () => {
+describe('voiding a BTCPay invoice', () => {
+  test('void works by the id of BTCPay or ours, and repeating it changes nothing', async () => {
     for (const byOurs of [false, true]) {
       const { server, btcpay, reference, name } = await withInvoice()
       const given = { reference, state: 'VOIDED', authorized: 0, captured: 0 } as const
@@ -306,7 +306,7 @@ describe('an invoice of BTCPay that is given up', () => {
     }
   })
 
-  test('is left alone where coins came, and stays what it is where it has ended', async () => {
+  test('void leaves an invoice with coins or an ended one as it is', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     server.pay(reference, 10, false)
     expect(await btcpay.void(name)).toMatchObject({ state: 'PROCESSING' })
@@ -318,7 +318,7 @@ describe('an invoice of BTCPay that is given up', () => {
     expect(posts(server) + posts(other.server)).toBe(2)
   })
 
-  test('tells of coins that still come', async () => {
+  test('a voided invoice reports coins that arrive later', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     await btcpay.void(name)
     server.pay(reference, 4)
@@ -327,7 +327,7 @@ describe('an invoice of BTCPay that is given up', () => {
     expect(await btcpay.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
   })
 
-  test('is captured where the server says no because it was paid just before', async () => {
+  test('void returns CAPTURED when the server refuses because the invoice was just paid', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     server.fail(/status/, { status: 422, json: [{ path: 'Status', message: 'secret details' }] })
     const voiding = btcpay.void(name)
@@ -336,7 +336,7 @@ describe('an invoice of BTCPay that is given up', () => {
     expect(await voiding).toMatchObject({ state: 'CAPTURED' })
   })
 
-  test('is refused where the server says no and it is still open', async () => {
+  test('void is refused when the server refuses and the invoice is still open', async () => {
     const { server, btcpay, name } = await withInvoice()
     server.fail(/status/, { status: 422, json: [{ path: 'Status', message: 'secret details' }] })
     expect(await failure(btcpay.void(name))).toEqual({ refused: 'Status' })
@@ -345,8 +345,8 @@ describe('an invoice of BTCPay that is given up', () => {
   })
 })
 
-describe('a refund by BTCPay', () => {
-  test('is a claim on the exact amount that the shopper redeems, made once however often it is asked for', async () => {
+describe('a BTCPay refund', () => {
+  test('a refund is a claim on the exact amount that the shopper redeems, made once however often repeated', async () => {
     const { server, btcpay, reference, refund, claim, claimId, found } = await withClaim()
     expect(server.requests.at(-1)?.json).toEqual({ name: refundId, refundVariant: 'Custom', customAmount: '3.00', customCurrency: 'USD' })
     expect(server.routes().at(-1)).toEndWith(`/invoices/${reference}/refund`)
@@ -357,7 +357,7 @@ describe('a refund by BTCPay', () => {
     expect(server.claims.size).toBe(1)
   })
 
-  test('whose answer was lost is found by our id', async () => {
+  test('a refund whose response was lost is found by our id', async () => {
     for (const fault of ['lost', 'half', 'garbage'] as const) {
       const { server, btcpay, reference, name } = await withInvoice()
       server.pay(reference, 10)
@@ -371,7 +371,7 @@ describe('a refund by BTCPay', () => {
     }
   })
 
-  test('is under way while a payout is, claimable again once that is cancelled, and done once all of it was paid out', async () => {
+  test('a refund is pending during a payout, claimable again if it is cancelled, and done when fully paid', async () => {
     const { server, claim, claimId, found } = await withClaim({ scale: 'short' })
     const pending = { reference: claimId, state: 'PENDING' } as const
     const payout = server.redeem(claimId, '3.00', 'AwaitingApproval')
@@ -388,7 +388,7 @@ describe('a refund by BTCPay', () => {
     expect(await found()).toEqual({ reference: claimId, state: 'SUCCEEDED' })
   })
 
-  test('failed where the shop took the claim back, and is not made again', async () => {
+  test('a refund whose claim the shop withdrew has failed and is not repeated', async () => {
     const { server, btcpay, refund, claimId, found } = await withClaim()
     server.archive(claimId)
     const failed = { reference: claimId, state: 'FAILED', failureCode: 'archived' } as const
@@ -397,13 +397,13 @@ describe('a refund by BTCPay', () => {
     expect(server.claims.size).toBe(1)
   })
 
-  test('is not made beside a claim of another amount under our id', async () => {
+  test('no refund is made beside a claim with another amount under our id', async () => {
     const { server, btcpay, refund } = await withClaim()
     expect(await failure(btcpay.refund({ ...refund, amount: 400 }))).toEqual(uncounted)
     expect(server.claims.size).toBe(1)
   })
 
-  test('of coins that came too late or too few is made as any other, and of what was never paid is refused', async () => {
+  test('a refund of late or partial payments is made, and of an unpaid invoice refused', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     const refund = { ...name, refundId, amount: 400, whole: true }
     expect(await failure(btcpay.refund(refund))).toEqual({ refused: 'non-refundable' })
@@ -413,7 +413,7 @@ describe('a refund by BTCPay', () => {
     expect(await btcpay.refund(refund)).toMatchObject({ state: 'CLAIMABLE' })
   })
 
-  test('is refused before any call for what cannot be said', async () => {
+  test('refund refuses an unsupported amount or a missing reference before any request', async () => {
     const { server, btcpay } = await shop()
     const refund = { ...asked, reference: 'x', refundId, whole: true }
     expect(await failure(btcpay.refund({ ...refund, amount: 0 }))).toEqual({ refused: 'amount_not_supported' })
@@ -421,7 +421,7 @@ describe('a refund by BTCPay', () => {
     expect(server.requests).toEqual([])
   })
 
-  test('is not made by a key that cannot look for those that it made', async () => {
+  test('refund makes nothing with a key that cannot list claims', async () => {
     const { server, btcpay, reference, name } = await withInvoice({
       permissions: ['canviewinvoices', 'cancreateinvoice', 'cancreatenonapprovedpullpayments'],
     })
@@ -430,12 +430,12 @@ describe('a refund by BTCPay', () => {
     expect(server.claims.size).toBe(0)
   })
 
-  test('that the server does not know is none', async () => {
+  test('a refund that the server does not know is undefined', async () => {
     const { btcpay, refund } = await withClaim()
     expect(await btcpay.retrieveRefund({ ...refund, refundReference: 'nosuchclaim' })).toBeUndefined()
   })
 
-  test('has no link that a mail must not carry', async () => {
+  test('a refund does not return a claim URL with an unsafe scheme', async () => {
     const { server, btcpay, refund, claimId, found } = await withClaim()
     server.fail(new RegExp(`${claimId}$`), { status: 200, json: { id: claimId, viewLink: 'javascript:alert(1)' } })
     expect(await found()).toEqual({ reference: claimId, state: 'CLAIMABLE' })
@@ -443,7 +443,7 @@ describe('a refund by BTCPay', () => {
     expect(await failure(btcpay.refund({ ...refund, refundId: 'ref_other' }))).toEqual(unknownAnswer)
   })
 
-  test('is found among many thousand claims', async () => {
+  test('a refund is found among many thousand claims', async () => {
     const { server, btcpay, refund, claim } = await withClaim()
     const other = { name: 'ref_other', currency: 'USD', amount: '1.00', archived: true, viewLink: `https://pay.example/${'x'.repeat(200)}` }
     const claims = Array.from({ length: 20_000 }, (_, at) => ({ ...other, id: `claim-${at}` }))
@@ -454,7 +454,7 @@ describe('a refund by BTCPay', () => {
   })
 })
 
-describe('a failed call of BTCPay', () => {
+describe('failed requests to BTCPay', () => {
   type Made = Awaited<ReturnType<typeof withClaim>>
   const verbs: Record<string, { route: RegExp; call: (made: Made) => Promise<unknown>; isWrite?: boolean }> = {
     'create, looking': { route: /GET .*invoices$/, call: ({ btcpay }) => btcpay.create({ ...order, paymentId: 'pay_2' }) },
@@ -473,7 +473,7 @@ describe('a failed call of BTCPay', () => {
   }
 
   for (const [verb, { route, call, isWrite = false }] of Object.entries(verbs)) {
-    test(`${verb}: silence leaves unknown what happened, and only an outage counts against the server`, async () => {
+    test(`${verb}: an unusable response leaves the outcome unknown, and only outages count for the breaker`, async () => {
       for (const fault of silences) {
         // A list that is empty makes sense where a list was asked for, and health is only asked whether it answers.
         const isEmptyList = typeof fault === 'object' && fault.json === '[]'
@@ -486,7 +486,7 @@ describe('a failed call of BTCPay', () => {
     })
 
     if (verb !== 'probe')
-      test(`${verb}: 401, 403 and 429 say nothing, and nobody's breaker counts them`, async () => {
+      test(`${verb}: 401, 403 and 429 mean nothing was sent and do not count for the breaker`, async () => {
         const made = await withClaim()
         for (const status of [401, 403, 429]) {
           made.server.fail(route, { status, json: { code: 'unauthenticated' } })
@@ -508,7 +508,7 @@ describe('a failed call of BTCPay', () => {
       })
   }
 
-  test('silence about giving up leaves unknown what happened, and asking again gives it up', async () => {
+  test('after an unusable response to void the outcome is unknown, and repeating it voids', async () => {
     for (const fault of ['lost', 'half', 'garbage', 'unreached'] as const) {
       const { server, btcpay, name } = await withInvoice()
       server.fail(/status/, fault)
@@ -517,7 +517,7 @@ describe('a failed call of BTCPay', () => {
     }
   })
 
-  test('whatever JSON is answered, money is counted only where a status says that it came', async () => {
+  test('for arbitrary JSON, money counts only if a status says that it arrived', async () => {
     const { server, btcpay, name } = await withInvoice()
     const invoice = fc.record(
       {
@@ -544,7 +544,7 @@ describe('a failed call of BTCPay', () => {
     )
   })
 
-  test('no error tells the key, the secret, or what the server wrote', async () => {
+  test('no error contains the key, the secret or text of the server', async () => {
     const { server, btcpay, name, port } = await withInvoice()
     const told: string[] = [await toldBy(btcpay.refund({ ...name, refundId, whole: true }))]
     const refusal = { status: 422, json: [{ path: 'Status', message: 'secret details' }] }

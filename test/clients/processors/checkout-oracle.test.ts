@@ -87,7 +87,7 @@ const verbs: Record<string, { ours: () => Promise<unknown>; theirs: () => Promis
   'a probe': { ours: () => ours.probe(), theirs: () => theirs.payments.getPaymentList({ reference: 'probe', limit: 1 }) },
 }
 
-test.each(Object.keys(verbs))('%s is asked for as the SDK does it', async (verb) => {
+test.each(Object.keys(verbs))('sends %s like the official SDK', async (verb) => {
   const { ours, theirs, at = 0 } = verbs[verb] as (typeof verbs)[string]
   const theirOnes = await sent(theirs)
   expect(theirOnes).toHaveLength(1)
@@ -99,7 +99,7 @@ test.each([
   'sk_abcdefghijklmnopqrstuvwxyz#',
   'sk_test_0b9b5db6-f223-49d0-b68f-f6643dd4f808',
   'sk_0b9b5db6-f223-49d0-b68f-f6643dd4f808',
-])('the key %s is shown as the SDK does it', async (secretKey) => {
+])('sends the key %s like the official SDK', async (secretKey) => {
   const client = createCheckout({ secretKey, apiUrl: server.url }, loopbackPort())
   const sdk = new Checkout(secretKey, { host: server.url })
   const theirOnes = await sent(() => sdk.payments.get(id))

@@ -52,10 +52,10 @@ const named = (name: PaymentName, { reference, references }: { reference: string
 const isCaptured = (told: unknown): told is ProcessorPayment =>
   typeof told === 'object' && told !== null && 'state' in told && told.state === 'CAPTURED'
 
-describe('amounts', () => {
+describe('amounts at Checkout.com', () => {
   const anyCurrency = fc.constantFrom(...currencies)
 
-  test('what is said reaches the processor as the same number of minor units, and what is not is refused before any call', async () => {
+  test('sends supported amounts in the same minor units, and refuses others before any request', async () => {
     await using given = await open()
     const { server, checkout } = given
     await fc.assert(
@@ -75,7 +75,7 @@ describe('amounts', () => {
     )
   })
 
-  test('an amount is said exactly when its currency is, it has one to nine digits, and of three decimals the last is 0', () => {
+  test('supports 1 to 999,999,999 minor units, with a last digit of 0 in currencies of three decimals', () => {
     fc.assert(
       fc.property(fc.integer({ min: -5, max: 10_000_000_000 }), anyCurrency, (amount, currency) => {
         const small = amount >= 1 && amount <= 999_999_999
@@ -102,11 +102,11 @@ describe('amounts', () => {
     ['USD', Number.NaN, false],
     ['usd', 100, false],
     ['XXX', 100, false],
-  ])('%s %p is said: %p', (currency, amount, expected) => {
+  ])('%s %p is supported: %p', (currency, amount, expected) => {
     expect(says({ amount, currency })).toBe(expected)
   })
 
-  test('a part that cannot be said is not refunded, and nothing is asked', async () => {
+  test('refund and capture refuse an unsupported amount before any request', async () => {
     await using given = await open()
     const { server, checkout } = given
     const refund = { paymentId, reference: 'pay_x', refundId, amount: 1_234, currency: 'KWD', whole: false }
@@ -116,8 +116,8 @@ describe('amounts', () => {
   })
 })
 
-describe('a payment by token', () => {
-  test('is authorized, captured when the processor has worked it, and refunded in parts', async () => {
+describe('a Checkout.com payment by token', () => {
+  test('a payment by token is authorized, captured asynchronously, and refunded in parts', async () => {
     await using given = await open()
     const { server, checkout } = given
     const created = await checkout.create(byToken)
@@ -155,7 +155,7 @@ describe('a payment by token', () => {
     expect(await checkout.retrieveRefund({ ...refundName, refundId: 'ref_other', refundReference: undefined })).toBeUndefined()
   })
 
-  test('that is declined has failed, with the processor’s word for why', async () => {
+  test('a declined payment is FAILED with the code of the processor', async () => {
     await using given = await open()
     const { checkout } = given
     const created = await checkout.create({ ...byToken, token: 'tok_declined' })
@@ -163,7 +163,7 @@ describe('a payment by token', () => {
     expect(await checkout.retrieve({ paymentId, reference: created.reference, ...sum })).toEqual({ ...created, refunded: 0 })
   })
 
-  test('that the bank wants to see waits for the shopper, who is told where to go', async () => {
+  test('a payment that needs 3-D Secure returns the URL for the shopper', async () => {
     await using given = await open()
     const { server, checkout } = given
     const created = await checkout.create({ ...byToken, token: 'tok_3ds' })
@@ -180,7 +180,7 @@ describe('a payment by token', () => {
     expect(await checkout.retrieve({ ...name, reference: other.reference })).toMatchObject({ state: 'FAILED', failureCode: '20154' })
   })
 
-  test('is one payment however often it is asked for', async () => {
+  test('repeated creates return the same payment', async () => {
     await using given = await open()
     const { server, checkout } = given
     const [first, second] = await Promise.all([checkout.create(byToken), checkout.create(byToken)])
@@ -188,7 +188,7 @@ describe('a payment by token', () => {
     expect(server.payments.size).toBe(1)
   })
 
-  test('whose answer was lost is found by our id, also after its key is forgotten', async () => {
+  test('a payment whose response was lost is found by our id, also after its idempotency key expired', async () => {
     await using given = await open()
     const { server, checkout } = given
     server.fail('POST /payments', 'lost')
@@ -199,7 +199,7 @@ describe('a payment by token', () => {
     expect(server.payments.size).toBe(1)
   })
 
-  test('can be given up, and a captured one cannot', async () => {
+  test('an authorized payment can be voided and a captured one cannot', async () => {
     await using given = await open()
     const { server, checkout } = given
     const name = await authorized(checkout)
@@ -213,7 +213,7 @@ describe('a payment by token', () => {
     expect(await other.checkout.void(await captured(other))).toMatchObject({ state: 'CAPTURED', captured: amount })
   })
 
-  test('captured and voided at once is told as it came out', async () => {
+  test('a capture that settles at once is CAPTURED, and a later void reports that', async () => {
     await using given = await open(undefined, { settlesAtOnce: true })
     const { checkout } = given
     const name = await authorized(checkout)
@@ -221,7 +221,7 @@ describe('a payment by token', () => {
     expect(await checkout.void(name)).toMatchObject({ state: 'CAPTURED' })
   })
 
-  test('whose capture is declined afterwards has failed, and what was held is given back', async () => {
+  test('a payment whose capture is declined later is FAILED, and its authorization is voided', async () => {
     await using given = await open()
     const { server, checkout } = given
     const name = await authorized(checkout)
@@ -238,7 +238,7 @@ describe('a payment by token', () => {
     expect((await checkout.retrieve(named(name, asked)))?.state).toBe('VOIDED')
   })
 
-  test('whose capture is declined at once has failed at once', async () => {
+  test('a payment whose capture is declined at once is FAILED, and its authorization is voided', async () => {
     await using given = await open(undefined, { settlesAtOnce: true })
     const { server, checkout } = given
     server.decline('Capture')
@@ -247,7 +247,7 @@ describe('a payment by token', () => {
     expect(server.payments.get(name.reference)?.status).toBe('Voided')
   })
 
-  test('whose void is declined afterwards is authorized still', async () => {
+  test('a payment whose void is declined later is still AUTHORIZED', async () => {
     await using given = await open()
     const { server, checkout } = given
     const name = await authorized(checkout)
@@ -257,7 +257,7 @@ describe('a payment by token', () => {
     expect((await checkout.retrieve(named(name, asked)))?.state).toBe('AUTHORIZED')
   })
 
-  test('that it never heard of is undefined, and cannot be taken, given up or paid back', async () => {
+  test('an unknown payment is undefined, and cannot be captured, voided or refunded', async () => {
     await using given = await open()
     const { checkout } = given
     for (const reference of [undefined, `pay_${'z'.repeat(26)}`]) {
@@ -271,11 +271,11 @@ describe('a payment by token', () => {
   })
 })
 
-describe('wallets', () => {
+describe('wallets at Checkout.com', () => {
   const google = { protocolVersion: 'ECv2', signature: 'MEUCIQ', intermediateSigningKey: {}, signedMessage: '{"tag":"…"}' }
   const apple = { version: 'EC_v1', data: 't7Ge', signature: 'MIAG', header: { publicKeyHash: 'tq', transactionId: '93' } }
 
-  test.each([google, apple])('what %p gives the page becomes a token by the publishable key, and then a payment', async (given) => {
+  test.each([google, apple])('%p is exchanged for a token with the publishable key and then paid', async (given) => {
     await using opened = await open()
     const { server, checkout } = opened
     expect(await checkout.create({ ...byToken, method: 'wallet', token: JSON.stringify(given) })).toMatchObject({ state: 'AUTHORIZED' })
@@ -285,7 +285,7 @@ describe('wallets', () => {
     expect(JSON.parse(payment?.body ?? '').source).toEqual({ type: 'token', token: expect.stringMatching(/^tok_/) })
   })
 
-  test('are refused before any call without a publishable key', async () => {
+  test('wallets are refused before any request without a publishable key', async () => {
     await using opened = await open()
     const { server, account, port } = opened
     const checkout = createCheckout({ ...account, publishableKey: undefined }, port)
@@ -295,8 +295,8 @@ describe('wallets', () => {
   })
 })
 
-describe('a session that the page pays', () => {
-  test('gives the page the whole answer, waits, and is the payment that was made with it', async () => {
+describe('a Checkout.com payment session', () => {
+  test('a session returns the whole response to the page, waits, and becomes the payment made with it', async () => {
     await using given = await open()
     const { server, checkout } = given
     const created = await checkout.create(newPayment)
@@ -330,7 +330,7 @@ describe('a session that the page pays', () => {
     expect(await checkout.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: amount, refunded: amount })
   })
 
-  test('counts the card that was good, however many were not before it', async () => {
+  test('a session uses the successful card after any number of declined ones', async () => {
     await using given = await open()
     const { server, checkout } = given
     const { reference } = await checkout.create(newPayment)
@@ -341,7 +341,7 @@ describe('a session that the page pays', () => {
     expect(await checkout.retrieve(name)).toMatchObject({ state: 'AUTHORIZED', references: { payment: id } })
   })
 
-  test('that is paid twice keeps one authorization and gives the other back', async () => {
+  test('a session that is paid twice keeps one authorization and voids the other', async () => {
     await using given = await open()
     const { server, checkout } = given
     const { reference } = await checkout.create(newPayment)
@@ -358,7 +358,7 @@ describe('a session that the page pays', () => {
     expect((await checkout.retrieve(name))?.references).toEqual({ payment: first.id })
   })
 
-  test('keeps to the card that we know of', async () => {
+  test('a session keeps the payment that is already referenced and voids the other', async () => {
     await using given = await open()
     const { server, checkout } = given
     const { reference } = await checkout.create(newPayment)
@@ -369,7 +369,7 @@ describe('a session that the page pays', () => {
     expect([first.status, second.status]).toEqual(['Voided', 'Authorized'])
   })
 
-  test('is given up with the card that was good, also where we know only of one that was not', async () => {
+  test('void of a session voids the successful card, even if only a declined one was referenced', async () => {
     await using given = await open()
     const { server, checkout } = given
     const { reference } = await checkout.create(newPayment)
@@ -382,7 +382,7 @@ describe('a session that the page pays', () => {
     expect(good.status).toBe('Voided')
   })
 
-  test('whose answer was lost is nobody’s: another one is made', async () => {
+  test('a session whose response was lost is undefined, and create makes another one', async () => {
     await using given = await open()
     const { server, checkout } = given
     server.fail('POST /payment-sessions', 'lost')
@@ -391,15 +391,15 @@ describe('a session that the page pays', () => {
     expect((await checkout.create(newPayment)).state).toBe('PENDING')
   })
 
-  test('without a country is refused by the processor', async () => {
+  test('a session without a country is refused by the processor', async () => {
     await using given = await open()
     const { shopper: _, ...without } = newPayment
     expect(await thrownBy(given.checkout.create(without))).toEqual(new ProcessorRefused('billing_required'))
   })
 })
 
-describe('a refund', () => {
-  test('is one refund however often it is asked for: within a day, after it, and when its answer was a failure', async () => {
+describe('a Checkout.com refund', () => {
+  test('repeated refunds are one refund, also after a day or after an error response', async () => {
     await using given = await open()
     const { server, checkout } = given
     const name = await captured(given)
@@ -419,7 +419,7 @@ describe('a refund', () => {
     expect(server.payments.get(name.reference)?.refunded).toBe(1_000)
   })
 
-  test('that the bank declines afterwards has failed', async () => {
+  test('a refund that the bank declines later has failed', async () => {
     await using given = await open()
     const { server, checkout } = given
     const name = await captured(given)
@@ -430,7 +430,7 @@ describe('a refund', () => {
     expect(told).toEqual({ reference: made.reference, state: 'FAILED', failureCode: '20068' })
   })
 
-  test('is refused of a payment that was not captured, of one that was paid back, and of more than is left', async () => {
+  test('refuses a refund of an uncaptured payment, of a refunded one, or above what is left', async () => {
     await using given = await open()
     const { server, checkout } = given
     const name = await authorized(checkout)
@@ -446,7 +446,7 @@ describe('a refund', () => {
     )
   })
 
-  test('that is not allowed although there is enough left says nothing', async () => {
+  test('a 403 to a refund within what is left leaves it unavailable', async () => {
     await using given = await open()
     const { server, checkout } = given
     const name = await captured(given)
@@ -457,7 +457,7 @@ describe('a refund', () => {
     })
   })
 
-  test('of another amount than was asked for is not told as ours', async () => {
+  test('a refund with another amount than requested is not returned', async () => {
     await using given = await open()
     const { server, checkout } = given
     const name = await captured(given)
@@ -468,7 +468,7 @@ describe('a refund', () => {
   })
 })
 
-describe('failures', () => {
+describe('failed requests to Checkout.com', () => {
   const verbs: Record<string, (checkout: Processor, name: PaymentName & typeof sum) => Promise<unknown>> = {
     'POST /payments': (checkout) => checkout.create(byToken),
     'POST /payment-sessions': (checkout) => checkout.create(newPayment),
@@ -488,20 +488,20 @@ describe('failures', () => {
     return await thrownBy(verbs[route]?.(given.checkout, name) ?? Promise.resolve())
   }
 
-  test.each(routes)('of the network and of the processor itself leave %s unknown, and count', async (route) => {
+  test.each(routes)('network and server errors of %s leave the outcome unknown and count for the breaker', async (route) => {
     for (const fault of ['lost', 'half', { status: 500 }, { status: 502, json: '<html>' }] as const)
       expect(await met(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
     for (const fault of ['garbage', { status: 200, json: '{"id": "cut o' }, { status: 302, headers: { location: '/' } }] as const)
       expect(await met(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
   })
 
-  test('an answer that does not come in time leaves the payment unknown, and counts', async () => {
+  test('a timeout of create leaves the outcome unknown and counts for the breaker', async () => {
     await using given = await open(100)
     given.server.fail('POST /payments', 'late')
     expect(await thrownBy(given.checkout.create(byToken))).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
   })
 
-  test.each(routes)('401, 409 and 429 say nothing of %s, and open nobody’s breaker', async (route) => {
+  test.each(routes)('401, 409 and 429 to %s leave the outcome open and do not count for the breaker', async (route) => {
     expect(await met(route, { status: 401 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: true })
     expect(await met(route, { status: 409 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
     expect(await met(route, { status: 418 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
@@ -511,7 +511,7 @@ describe('failures', () => {
     expect(await met(route, reply)).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: !keyed })
   })
 
-  test.each(routes)('422 refuses %s with the first error code, and keeps no more of it than a word', async (route) => {
+  test.each(routes)('422 to %s is a refusal with the first error code, or a generic word', async (route) => {
     const body = { request_id: 'x', error_type: 'request_invalid', error_codes: ['token_expired'] }
     expect(await met(route, { status: 422, json: body })).toEqual(new ProcessorRefused('token_expired'))
     expect(await met(route, { status: 422, json: { ...body, error_codes: [] } })).toEqual(new ProcessorRefused('request_invalid'))
@@ -520,7 +520,7 @@ describe('failures', () => {
     expect(await met(route, { status: 422, json: talkative })).toEqual(new ProcessorRefused('refused'))
   })
 
-  test('403 on a capture or a void is read again, and says nothing where the state would allow it', async () => {
+  test('after 403 to capture or void the payment is read, and its state decides', async () => {
     for (const route of ['/captures', '/voids'])
       expect(await met(route, { status: 403 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
     await using given = await open()
@@ -531,7 +531,7 @@ describe('failures', () => {
   })
 
   test.each(['lost', 'half', 'garbage'] as const)(
-    'a capture whose answer was %s is asked for once, and its answer comes when it is asked for again',
+    'a capture with the response %s is made once, and repeating it returns its result',
     async (fault) => {
       await using given = await open()
       const { server, checkout } = given
@@ -544,13 +544,13 @@ describe('failures', () => {
     },
   )
 
-  test('an answer to a create that is about another payment of ours is none', async () => {
+  test('a response to create about another payment is unavailable', async () => {
     await using given = await open()
     given.server.fail('POST', { status: 201, json: { id: 'pay_1', status: 'Authorized', reference: 'pay_other' } })
     expect(await thrownBy(given.checkout.create(byToken))).toBeInstanceOf(ProcessorUnavailable)
   })
 
-  test('a look that fails after a capture was accepted takes nothing back', async () => {
+  test('a failed read after an accepted capture does not undo it', async () => {
     await using given = await open()
     const { server, checkout } = given
     const name = await authorized(checkout)
@@ -560,7 +560,7 @@ describe('failures', () => {
     expect(await checkout.capture(name)).toMatchObject({ state: 'CAPTURED' })
   })
 
-  test('nor does one that fails after a void was', async () => {
+  test('a failed read after an accepted void does not undo it', async () => {
     await using given = await open()
     const { server, checkout } = given
     const name = await authorized(checkout)
@@ -585,14 +585,14 @@ describe('failures', () => {
     [{ id: 'pay_1', status: 'Captured', amount: 999, currency }, 'another amount'],
     [{ id: 'pay_1', status: 'Captured', amount, currency: 'KWD' }, 'another currency'],
     [{ id: 'pay_1', status: 'Captured', amount: '1000', currency }, 'an amount that is no number'],
-  ])('an answer %j (%s) says nothing of the payment', async (json) => {
+  ])('a response %j (%s) is unavailable', async (json) => {
     await using given = await open()
     given.server.fail('GET /payments/', { status: 200, json })
     const error = await thrownBy(given.checkout.retrieve({ paymentId, reference: 'pay_1', ...sum }))
     expect(error).toBeInstanceOf(ProcessorUnavailable)
   })
 
-  test('a list that makes no sense is not an empty one', async () => {
+  test('an invalid list is unavailable, not empty', async () => {
     await using given = await open()
     const name = { paymentId, reference: undefined, ...sum }
     for (const json of [{}, [], { total_count: 1, data: [] }, { total_count: -1, data: [] }, { total_count: 1 }]) {
@@ -605,7 +605,7 @@ describe('failures', () => {
     expect(await given.checkout.retrieve(name)).toBeUndefined()
   })
 
-  test('whatever is answered to whatever is asked, it is a payment, a refusal or nothing said; and money is only what was asked for', async () => {
+  test('arbitrary responses give a payment, a refusal or unavailable, and never captured money below the amount', async () => {
     let replies: { status: number; json: unknown }[] = []
     await using server = await standIn(() => replies.shift() ?? { status: 200, json: {} })
     const checkout = createCheckout({ ...checkoutKeys, apiUrl: server.url }, loopbackPort())
@@ -648,7 +648,7 @@ describe('failures', () => {
     )
   })
 
-  test('less than was asked for is never captured, whatever the status says', async () => {
+  test('a captured amount below the requested one is never CAPTURED, whatever the status says', async () => {
     await using given = await open()
     for (const [status, balances, state] of [
       ['Captured', { total_captured: 999 }, 'PROCESSING'],
@@ -666,7 +666,7 @@ describe('failures', () => {
     }
   })
 
-  test('an address to go to that is no web address is not passed on', async () => {
+  test('a redirect URL that is not a web address is not returned', async () => {
     await using given = await open()
     const json = { id: 'pay_1', status: 'Pending', _links: { redirect: { href: 'javascript:alert(1)' } } }
     given.server.fail('GET /payments/', { status: 200, json })
@@ -674,7 +674,7 @@ describe('failures', () => {
     expect(told).toEqual({ reference: 'pay_1', state: 'PENDING', authorized: 0, captured: 0 })
   })
 
-  test('hold no secrets', async () => {
+  test('errors of Checkout.com contain no secrets', async () => {
     const { secretKey, publishableKey, webhookSecret } = checkoutKeys
     for (const fault of ['lost', 'garbage', { status: 401 }, { status: 429 }, { status: 422 }] as const) {
       const error = (await met('POST /payments', fault)) as Error
@@ -684,23 +684,23 @@ describe('failures', () => {
   })
 })
 
-describe('messages', () => {
+describe('Checkout.com webhooks', () => {
   const body = JSON.stringify({ id: 'evt_1', type: 'payment_captured', data: { id: 'pay_a1', reference: paymentId } })
   const about = { paymentId, reference: 'pay_a1', references: { payment: 'pay_a1' } }
 
-  test('are about a payment, and have the id that the processor gave them', async () => {
+  test('a webhook names a payment and has the id that the processor gave it', async () => {
     await using given = await open()
     expect(await given.checkout.readMessage(checkoutMessage(body))).toEqual({ id: 'evt_1', payment: about })
     expect(given.server.requests).toEqual([])
   })
 
-  test.each(['', 'zz', `${'0'.repeat(64)}`, undefined])('with the signature %p do not come from the processor', async (signature) => {
+  test.each(['', 'zz', `${'0'.repeat(64)}`, undefined])('a webhook with the signature %p is refused', async (signature) => {
     await using given = await open()
     const headers = new Headers(signature === undefined ? {} : { 'cko-signature': signature })
     expect(await thrownBy(given.checkout.readMessage({ body: Buffer.from(body), headers }))).toBeInstanceOf(BadSignature)
   })
 
-  test('of which one byte is another, or that another account signed, do not come from the processor', async () => {
+  test('a webhook with one changed byte or signed by another account is refused', async () => {
     await using given = await open()
     const { headers } = checkoutMessage(body)
     const changed = { body: Buffer.from(body.replace('captured', 'captureD')), headers }
@@ -708,13 +708,13 @@ describe('messages', () => {
     expect(await thrownBy(given.checkout.readMessage(checkoutMessage(body, 'another key')))).toBeInstanceOf(BadSignature)
   })
 
-  test.each(['', ' ', undefined])('are never taken under the secret %p', async (webhookSecret) => {
+  test.each(['', ' ', undefined])('no webhook is accepted under the secret %p', async (webhookSecret) => {
     await using given = await open()
     const checkout = createCheckout({ ...given.account, webhookSecret }, given.port)
     expect(await thrownBy(checkout.readMessage(checkoutMessage(body, webhookSecret ?? '')))).toBeInstanceOf(BadSignature)
   })
 
-  test('that are no JSON or about nothing are about no payment, and have an id all the same', async () => {
+  test('a webhook without JSON or subject is about no payment and has an id', async () => {
     await using given = await open()
     for (const text of ['<xml>', '', '[]', 'null', '{"type":"payment_approved"}', '{"type":"card_verified","data":{"id":"../x"}}']) {
       const first = await given.checkout.readMessage(checkoutMessage(text))
@@ -723,7 +723,7 @@ describe('messages', () => {
     }
   })
 
-  test('that do not tell our id have it asked for', async () => {
+  test('a webhook without our id makes the client query it', async () => {
     await using given = await open()
     const { reference } = await given.checkout.create(byToken)
     const text = JSON.stringify({ id: 'evt_2', type: 'payment_captured', data: { id: reference } })
@@ -736,7 +736,7 @@ describe('messages', () => {
     expect((await given.checkout.readMessage(checkoutMessage(unknown))).payment?.paymentId).toBeUndefined()
   })
 
-  test('that come twice and in the wrong order are the same messages about the same payment', async () => {
+  test('repeated and reordered webhooks are the same messages about the same payment', async () => {
     await using given = await open()
     const name = await captured(given)
     const payment = given.server.payments.get(name.reference)
@@ -749,7 +749,7 @@ describe('messages', () => {
     expect(await deliver(shop.url, [checkoutMessage('{}', 'another key')])).toEqual([401])
   })
 
-  test('of disputes tell the payment, the money and how it stands', async () => {
+  test('a dispute webhook has the payment, the amount and the state', async () => {
     await using given = await open()
     const { reference } = await given.checkout.create(byToken)
     for (const [type, state] of [
@@ -764,7 +764,7 @@ describe('messages', () => {
     }
   })
 
-  test('arrive at the shop as the processor sends them', async () => {
+  test('a webhook reaches the shop as the processor sends it', async () => {
     const received: { body: Uint8Array; headers: Headers }[] = []
     const arrived = Promise.withResolvers<void>()
     await using shop = Bun.serve({
@@ -787,8 +787,8 @@ describe('messages', () => {
   })
 })
 
-describe('an account', () => {
-  test('is probed by a read that changes nothing', async () => {
+describe('a Checkout.com account', () => {
+  test('the probe is a read that changes nothing', async () => {
     await using given = await open()
     await given.checkout.probe()
     expect(given.server.requests.map(({ method, path, query }) => `${method} ${path}?${query}`)).toEqual([
@@ -814,7 +814,7 @@ describe('an account', () => {
     expect(createCheckout(account, loopbackPort()).mode).toBe(mode)
   })
 
-  test('has its capabilities as data', () => {
+  test('the account lists its capabilities as data', () => {
     const { supportsAmount: _, supportsCurrency: __, ...data } = createCheckout(checkoutKeys, loopbackPort()).capabilities
     expect(data).toEqual({
       capturesItself: false,

@@ -6,7 +6,7 @@ import { decimalOf } from '../../../src/lib/money.ts'
 const units = fc.integer({ min: 0, max: 100_000_000_000_000 })
 const decimals = fc.integer({ min: 0, max: 4 })
 
-test('a decimal is read as the units that it was written from, with more zeros or fewer, as text or as a number', () => {
+test('reads a decimal to the units it was written from, with more or fewer zeros, as text or number', () => {
   fc.assert(
     fc.property(units, decimals, fc.integer({ min: 0, max: 20 }), (amount, places, zeros) => {
       const text = decimalOf(amount, places)
@@ -20,7 +20,7 @@ test('a decimal is read as the units that it was written from, with more zeros o
   )
 })
 
-test('what is less than a unit makes a decimal none, or is left out where that is asked for', () => {
+test('a fraction below one unit makes a decimal invalid, or is dropped by wholeUnitsOf', () => {
   fc.assert(
     fc.property(units, decimals, fc.integer({ min: 1, max: 999 }), (amount, places, rest) => {
       const text = decimalOf(amount, places)
@@ -31,7 +31,7 @@ test('what is less than a unit makes a decimal none, or is left out where that i
   )
 })
 
-test('anything else than a plain number that is exact is none', () => {
+test('refuses everything that is not a plain exact number', () => {
   const odd = [
     '',
     ' ',

@@ -61,7 +61,7 @@ function sdkAt({ url }: PaypalServer) {
   return { orders: new OrdersController(client), payments: new PaymentsController(client) }
 }
 
-test('a payment is begun, authorized, captured, refunded, its refund found by either name and by a message, and another given up, as the SDK of PayPal does it', async () => {
+test('authorizes, captures, refunds, finds refunds, reads webhooks and voids like the official PayPal SDK', async () => {
   await using theirs = await startPaypal(credentials)
   await using own = await startPaypal(credentials)
   const { orders, payments } = sdkAt(theirs)

@@ -71,7 +71,7 @@ const unknownAnswer = { neverSent: false, counts: false }
 const nothingHappened = { neverSent: true, counts: false }
 
 describe('amounts at PayPal', () => {
-  test('are decimals of the currencies that it takes, whole where it takes no decimals, or refused', () => {
+  test('amounts are decimals of supported currencies, whole where PayPal has no decimals, or refused', () => {
     const table: [number, string, string | undefined][] = [
       [1000, 'USD', '10.00'],
       [1, 'USD', '0.01'],
@@ -93,7 +93,7 @@ describe('amounts at PayPal', () => {
       expect([currency, amount, paypalMoney({ amount, currency })?.value]).toEqual([currency, amount, value])
   })
 
-  test('come back as they went, in every currency', () => {
+  test('amounts come back from PayPal as sent, in every currency', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 40), fc.constantFrom(...currencies), (amount, currency) => {
         const money = paypalMoney({ amount, currency })
@@ -107,7 +107,7 @@ describe('amounts at PayPal', () => {
     )
   })
 
-  test('that it cannot say are refused before anything is asked', async () => {
+  test('unsupported amounts are refused before any request', async () => {
     const payment = await captured()
     server.requests.length = 0
     expect(await refused(paypal().create(asked({ amount: 50_050, currency: 'HUF' })))).toBe('amount_not_supported')
@@ -118,7 +118,7 @@ describe('amounts at PayPal', () => {
 })
 
 describe('a payment at PayPal', () => {
-  test('is approved by the shopper, authorized and captured by us, and goes back in parts', async () => {
+  test('a payment is approved by the shopper, authorized and captured by us, and refunded in parts', async () => {
     const payment = asked()
     const made = await paypal().create(payment)
     const { reference } = made
@@ -143,13 +143,13 @@ describe('a payment at PayPal', () => {
     expect(await paypal().retrieve(named)).toMatchObject({ state: 'CAPTURED', captured: 1000, refunded: 500 })
   })
 
-  test('that PayPal’s buttons have approved on the page is begun without an address to return to', async () => {
+  test('a payment approved by PayPal buttons on the page needs no return URL', async () => {
     const made = await paypal().create(asked({ returnUrl: undefined }))
     expect(made).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { orderId: made.reference } })
     expect(server.requests.at(-1)?.body).not.toContain('payment_source')
   })
 
-  test('of which PayPal answers no more than the name is read', async () => {
+  test('a minimal create response of PayPal is read', async () => {
     server.fail('POST /v2/checkout/orders', ({ status, json }) => {
       const { id, status: word, links } = json as Record<string, unknown>
       return { status, json: { id, status: word, links } }
@@ -157,7 +157,7 @@ describe('a payment at PayPal', () => {
     expect(await paypal().create(asked())).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { orderId: expect.any(String) } })
   })
 
-  test('of whole currencies is authorized, captured and refunded', async () => {
+  test('a payment in a currency without decimals is authorized, captured and refunded', async () => {
     for (const [amount, currency] of [
       [500, 'JPY'],
       [50_000, 'HUF'],
@@ -169,7 +169,7 @@ describe('a payment at PayPal', () => {
     }
   })
 
-  test('that the shopper’s bank declines has failed, and one that is looked into is processing', async () => {
+  test('a declined payment has failed, and one under review is processing', async () => {
     const declined = await paypal().retrieve(await approved({}, 'declined'))
     expect(declined).toMatchObject({ state: 'FAILED', failureCode: 'INSTRUMENT_DECLINED', authorized: 0 })
     expect(declined?.clientParameters).toBeUndefined()
@@ -181,14 +181,14 @@ describe('a payment at PayPal', () => {
     expect(await paypal().retrieve(payment)).toMatchObject({ state: 'FAILED', failureCode: 'authorization_denied' })
   })
 
-  test('that two ask about at once is authorized once', async () => {
+  test('a payment that is queried concurrently is authorized once', async () => {
     const payment = await approved()
     const answers = await Promise.all([1, 2, 3].map(() => paypal().retrieve(payment)))
     expect(answers.map((answer) => answer?.state)).toEqual(['AUTHORIZED', 'AUTHORIZED', 'AUTHORIZED'])
     expect(server.orders.get(payment.reference)?.authorizations.length).toBe(1)
   })
 
-  test('whose capture is looked into is processing, and captured or failed later', async () => {
+  test('a capture under review is processing, and later captured or failed', async () => {
     for (const [status, later] of [
       ['COMPLETED', { state: 'CAPTURED', captured: 1000 }],
       ['DECLINED', { state: 'FAILED', failureCode: 'capture_declined', captured: 0 }],
@@ -209,7 +209,7 @@ describe('a payment at PayPal', () => {
     expect(await paypal().void(payment)).toMatchObject({ state: 'VOIDED' })
   })
 
-  test('that was authorized again stands as the authorization that is alive', async () => {
+  test('a payment with several authorizations uses the one that is not voided', async () => {
     const payment = await authorized()
     const order = server.orders.get(payment.reference)
     const [first] = order?.authorizations ?? []
@@ -219,7 +219,7 @@ describe('a payment at PayPal', () => {
     expect(await paypal().capture(payment)).toMatchObject({ state: 'CAPTURED' })
   })
 
-  test('counts as refunded what went back, and not what is on its way or failed', async () => {
+  test('refunded counts completed refunds, not pending or failed ones', async () => {
     const payment = await captured()
     for (const [status, value] of [
       ['COMPLETED', '1.00'],
@@ -232,7 +232,7 @@ describe('a payment at PayPal', () => {
     expect(await paypal().retrieve(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000, refunded: 100 })
   })
 
-  test('is captured once however often it is asked, and before it is authorized it is told as it stands', async () => {
+  test('repeated captures capture once, and a capture before authorization returns the current state', async () => {
     const payment = await captured()
     expect(await paypal().capture(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
     expect(server.orders.get(payment.reference)?.captures.length).toBe(1)
@@ -243,20 +243,20 @@ describe('a payment at PayPal', () => {
     })
   })
 
-  test('is never captured above what the shopper agreed to, although PayPal would take it', async () => {
+  test('a capture above the authorized amount is refused before PayPal is asked', async () => {
     const payment = await authorized()
     expect(await refused(paypal().capture({ ...payment, amount: 1100 }))).toBe('amount_above_authorization')
     expect(server.orders.get(payment.reference)?.captures).toEqual([])
   })
 
-  test('of which another sum was captured than was asked for is not counted as captured, and the sum is told', async () => {
+  test('a payment captured with another amount is PROCESSING and reports the amount', async () => {
     const payment = await authorized()
     server.captureElsewhere(payment.reference, '4.00')
     const short = { state: 'PROCESSING', captured: 400, failureCode: 'amount_differs' } as const
     for (const verb of ['retrieve', 'capture', 'void'] as const) expect(await paypal()[verb](payment)).toMatchObject(short)
   })
 
-  test('is given up before it is approved without a call, after it is authorized by one, and one that is captured says so', async () => {
+  test('void makes no request before approval and one after authorization, and reports a captured payment', async () => {
     const open = await paypal().create(asked())
     expect(await paypal().void(named(open.reference))).toMatchObject({ state: 'VOIDED', captured: 0 })
     expect(calls().filter((call) => call.endsWith('/void'))).toEqual([])
@@ -269,7 +269,7 @@ describe('a payment at PayPal', () => {
     expect(await paypal().void(reviewed)).toMatchObject({ state: 'VOIDED' })
   })
 
-  test('that changed between the look and the step is told as it stands then', async () => {
+  test('when the state changes between read and step, the newest state decides', async () => {
     const payment = await authorized()
     server.fail(`/void`, { status: 422, json: { name: 'UNPROCESSABLE_ENTITY', details: [{ issue: 'PREVIOUSLY_CAPTURED' }] } })
     // It was captured after we looked; here it was not, and so the refusal stands.
@@ -285,7 +285,7 @@ describe('a payment at PayPal', () => {
     expect(await refused(paypal().capture(other))).toBe('PAYEE_ACCOUNT_RESTRICTED')
   })
 
-  test('in another currency, about another sum or of another payment is no answer, and is not authorized', async () => {
+  test('a response with another currency, amount or payment is unavailable, and nothing is authorized', async () => {
     const payment = await approved()
     for (const wrong of [{ amount: 999 }, { currency: 'EUR' }, { paymentId: 'pay_other' }])
       expect(await unavailable(paypal().retrieve({ ...payment, ...wrong }))).toEqual(unknownAnswer)
@@ -304,7 +304,7 @@ describe('a payment at PayPal', () => {
     }
   })
 
-  test('is found by any of PayPal’s names, never heard of where it was not made, and cannot be asked about by ours alone', async () => {
+  test('a payment is found by any id of PayPal, undefined if unknown, and unavailable by our id alone', async () => {
     const payment = await captured()
     const { authorization = '', capture = '' } = payment.references
     for (const references of [{ authorization }, { capture }, payment.references])
@@ -323,7 +323,7 @@ describe('a payment at PayPal', () => {
     })
   })
 
-  test('whose answer was lost is the same one when it is asked for again, as it stands now', async () => {
+  test('a payment whose response was lost is returned by repeating create, in its current state', async () => {
     for (const fault of ['lost', 'half', 'garbage'] as const) {
       const payment = asked()
       server.fail('POST /v2/checkout/orders', fault)
@@ -353,7 +353,7 @@ const named = (reference: string) => {
 }
 
 describe('a refund at PayPal', () => {
-  test('is made once under our id, in parts up to the whole, and no more', async () => {
+  test('repeated refunds are one refund, in parts up to the whole and no more', async () => {
     const payment = await captured()
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
     const made = await paypal().refund(refund)
@@ -368,7 +368,7 @@ describe('a refund at PayPal', () => {
     expect(await refused(paypal().refund({ ...(await authorized()), refundId: newId('refund'), whole: true }))).toBe('not_captured')
   })
 
-  test('is found by its own name and by ours, and fails after it was made when PayPal says so', async () => {
+  test('a refund is found by the id of PayPal and ours, and fails when PayPal reports so later', async () => {
     const payment = await captured()
     server.refundOutcomes.push('PENDING')
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
@@ -396,7 +396,7 @@ describe('a refund at PayPal', () => {
     ).toContain('another refund')
   })
 
-  test('that was never made is not found, and one whose answer was lost is', async () => {
+  test('an unknown refund is not found, and one whose response was lost is', async () => {
     const payment = await captured()
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
     expect(await paypal().retrieveRefund({ ...refund, refundReference: undefined })).toBeUndefined()
@@ -410,10 +410,10 @@ describe('a refund at PayPal', () => {
   })
 })
 
-describe('the token of an account at PayPal', () => {
+describe('the PayPal access token', () => {
   const tokenCalls = () => calls().filter((call) => call === 'POST /v1/oauth2/token').length
 
-  test('is asked for once for all calls that need one at the same time, and kept while it is good', async () => {
+  test('concurrent calls share one access token, which is reused while it is valid', async () => {
     let now = Date.now()
     const own = client({}, loopbackPort({ now: () => now }))
     await Promise.all([own.create(asked()), own.create(asked()), own.create(asked())])
@@ -426,7 +426,7 @@ describe('the token of an account at PayPal', () => {
     expect(tokenCalls()).toBe(2)
   })
 
-  test('that ended before its time is renewed once for all, and what was asked is asked again', async () => {
+  test('an access token that ends early is renewed once for all calls, which are then repeated', async () => {
     const own = client()
     await own.create(asked())
     server.endTokens()
@@ -436,7 +436,7 @@ describe('the token of an account at PayPal', () => {
     expect(tokenCalls()).toBe(1)
   })
 
-  test('without a time is asked for again in good time', async () => {
+  test('an access token without an expiry is renewed in time', async () => {
     for (const seconds of [undefined, 'soon', -1, 10]) {
       server.life.seconds = seconds
       const own = client()
@@ -446,7 +446,7 @@ describe('the token of an account at PayPal', () => {
     server.life.seconds = 32_400
   })
 
-  test('that is refused twice says nothing of the payment, and is nobody’s failure', async () => {
+  test('an access token refused twice means nothing was done, and does not count for the breaker', async () => {
     const own = client()
     await own.probe()
     const error = { status: 401, json: { error: 'invalid_token' } }
@@ -456,7 +456,7 @@ describe('the token of an account at PayPal', () => {
     expect(calls()).toEqual(['POST /v2/checkout/orders', 'POST /v1/oauth2/token', 'POST /v2/checkout/orders'])
   })
 
-  test('that cannot be had leaves nothing done, and is asked for again by the next call', async () => {
+  test('without an access token nothing is done, and the next call requests one again', async () => {
     const own = client()
     server.fail(
       '/v1/oauth2/token',
@@ -474,8 +474,8 @@ describe('the token of an account at PayPal', () => {
   })
 })
 
-describe('an answer of PayPal that says nothing of the payment', () => {
-  test('is told as what it leaves open, and only what is the processor’s own failure counts', async () => {
+describe('unusable responses of PayPal', () => {
+  test('unusable responses keep the outcome open as far as it is, and only server errors count for the breaker', async () => {
     const named = { name: 'X', message: 'no' }
     const table = [
       [{ status: 403, json: named }, nothingHappened],
@@ -518,10 +518,10 @@ describe('an answer of PayPal that says nothing of the payment', () => {
   })
 })
 
-describe('a message of PayPal', () => {
+describe('PayPal webhooks', () => {
   const bad = async (promise: Promise<unknown>) => expect(await thrownBy(promise)).toBeInstanceOf(BadSignature)
 
-  test('names its payment by our name or by one of PayPal’s, whatever it is about', async () => {
+  test("a webhook names its payment by our id or one of PayPal's, whatever its type", async () => {
     const payment = await captured()
     await paypal().refund({ ...payment, refundId: newId('refund'), amount: 100, whole: false })
     const types = server.events.map((event) => event['event_type'])
@@ -539,7 +539,7 @@ describe('a message of PayPal', () => {
     expect(await paypal().readMessage(server.sent(other))).toEqual({ id: 'WH-1', payment: undefined })
   })
 
-  test('comes twice and in the wrong order over HTTP, and what it leads to is the same; a forged one is turned away', async () => {
+  test('repeated and reordered webhooks lead to the same state over HTTP, and a forged one is refused', async () => {
     const payment = await captured()
     await using shop = messagesTo(paypal())
     const { length } = server.events
@@ -554,7 +554,7 @@ describe('a message of PayPal', () => {
     expect(await deliver(shop.url, forged)).toEqual([503, ...forged.slice(1).map(() => 401)])
   })
 
-  test('is shown to PayPal in the very text that came', async () => {
+  test('a webhook is verified at PayPal with the exact text that arrived', async () => {
     const body = '{ "id":"WH-1",\n "event_type" : "X", "amount": 10.00, "note":"\\u00fc ü", "n": 1e2 }'
     const { headers } = server.sent({})
     const asking = paypal().readMessage({ body: Buffer.from(body), headers })
@@ -564,7 +564,7 @@ describe('a message of PayPal', () => {
       expect(await paypal().readMessage(server.sent({ id: 'WH-2', event_type: 'X' }, { spaces }))).toMatchObject({ id: 'WH-2' })
   })
 
-  test('is not believed when PayPal does not know it, and nobody is asked about one that cannot be good', async () => {
+  test('an unknown webhook is refused, and obviously invalid ones without a request to PayPal', async () => {
     const { body, headers } = server.sent({ id: 'WH-1', event_type: 'X' })
     const changed = (name: string, value: string) => {
       const other = new Headers(headers)
@@ -609,7 +609,7 @@ describe('a message of PayPal', () => {
     expect(calls()).toEqual([])
   })
 
-  test('is not known to be good while PayPal cannot be asked', async () => {
+  test('a webhook cannot be verified while PayPal is unavailable', async () => {
     const message = server.sent({ id: 'WH-1', event_type: 'X' })
     server.fail(
       'verify-webhook-signature',
@@ -625,7 +625,7 @@ describe('a message of PayPal', () => {
     expect(await paypal().readMessage(message)).toEqual(await paypal().readMessage(message))
   })
 
-  test('is asked about once there is a turn for it, which ends with the answer, and none is taken for one that cannot be good', async () => {
+  test('verification waits for its slot and releases it, and an invalid webhook takes none', async () => {
     const own = client()
     await own.probe()
     server.requests.length = 0
@@ -648,12 +648,12 @@ describe('a message of PayPal', () => {
     expect(calls()).toHaveLength(3)
   })
 
-  test('without an id has the digest of its text as one', async () => {
+  test('a webhook without an id gets the digest of its text as id', async () => {
     const message = server.sent({ event_type: 'X' })
     expect((await paypal().readMessage(message)).id).toMatch(/^sha256:[0-9a-f]{64}$/)
   })
 
-  test('about a dispute says whose money it is, and one that is told in other words is about its payment only', async () => {
+  test('a dispute webhook says who has the money, and one in unknown words is about its payment only', async () => {
     const payment = await captured()
     const dispute = async (resource: object) => {
       const transactions = [{ seller_transaction_id: payment.references['capture'] }]
@@ -680,15 +680,15 @@ describe('a message of PayPal', () => {
   })
 })
 
-describe('an account of PayPal', () => {
-  test('is a test account or a live one by its host', () => {
+describe('a PayPal account', () => {
+  test('a PayPal account is test or live by its host', () => {
     expect(client().mode).toBe('TEST')
     expect(client({ apiUrl: 'https://api-m.sandbox.paypal.com' }).mode).toBe('TEST')
     expect(client({ apiUrl: undefined }).mode).toBe('LIVE')
     expect(client({ apiUrl: 'https://sandboxes.example' }).mode).toBe('LIVE')
   })
 
-  test('is proven by a token of its own, and a secret that is not known is told apart from a server that is down', async () => {
+  test('the probe requests its own token, and distinguishes a wrong secret from an outage', async () => {
     const own = client()
     await own.probe()
     await own.probe()

@@ -50,7 +50,7 @@ async function withInvoice(setting: Setting = {}) {
 }
 
 describe('a QPay invoice', () => {
-  test('a QPay invoice asks for the exact amount in tugriks under our id, and gives the page all that it has to show', async () => {
+  test('create asks for the exact amount in tugriks under our id and returns what the page shows', async () => {
     const { server, qpay } = await merchant()
     const made = await qpay.create(order)
     expect(server.routes()).toEqual(['POST /v2/auth/token', 'POST /v2/invoice'])
@@ -84,7 +84,7 @@ describe('a QPay invoice', () => {
     })
   })
 
-  test('a QPay invoice is refused before any call for what it cannot say: other currencies, parts of a tugrik, nothing, and no address to be told at', async () => {
+  test('create refuses other currencies, fractions, zero and a missing callback URL before any request', async () => {
     const { server, qpay } = await merchant()
     for (const [wrong, code] of [
       [{ currency: 'USD' }, 'amount_not_supported'],
@@ -99,7 +99,7 @@ describe('a QPay invoice', () => {
     expect(server.requests).toEqual([])
   })
 
-  test('QPay says whole tugriks above nothing and no other currency, and each is written as it is', async () => {
+  test('QPay supports only whole tugriks above zero, and each is sent exactly', async () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000_000_000_000 }), fc.integer({ min: 1, max: 99 }), (tugriks, part) => {
         expect(qpayCapabilities.supportsAmount({ amount: tugriks * 100, currency: 'MNT' })).toBe(true)
@@ -125,7 +125,7 @@ describe('a QPay invoice', () => {
     )
   })
 
-  test('links that would run in the page, pictures that are none and entries without a name are left out of what the page shows', async () => {
+  test('unsafe links, invalid images and entries without a name are removed from what the page shows', async () => {
     const { server, qpay } = await merchant()
     const urls = [
       { name: 'bank', link: 'khanbank://q?x=1', logo: 'javascript:alert(1)' },
@@ -143,8 +143,8 @@ describe('a QPay invoice', () => {
   })
 })
 
-describe('the token of QPay', () => {
-  test('one token is asked for by however many calls at once, and once more when it is refused', async () => {
+describe('the QPay access token', () => {
+  test('concurrent calls share one token request, and a refused token is renewed once', async () => {
     const { server, qpay } = await merchant()
     await Promise.all(Array.from({ length: 12 }, () => qpay.create(order)))
     expect(server.tokensGiven()).toBe(1)
@@ -155,7 +155,7 @@ describe('the token of QPay', () => {
     expect(new Set(made.map(({ reference }) => reference)).size).toBe(12)
   })
 
-  test('a call that was refused with a token that somebody else has renewed since takes the new one', async () => {
+  test('a call refused with a token that was renewed meanwhile uses the new one', async () => {
     const { server, qpay } = await merchant()
     await qpay.create(order)
     server.revokeTokens()
@@ -165,7 +165,7 @@ describe('the token of QPay', () => {
   })
 
   for (const expiresIn of ['time', 'duration'] as const)
-    test(`a token whose end is told as a ${expiresIn} is renewed before it ends, and not much sooner`, async () => {
+    test(`a token whose expiry is a ${expiresIn} is renewed shortly before it ends`, async () => {
       let now = Date.UTC(2026, 10, 22)
       const { server, qpay } = await merchant({ expiresIn, now: () => now })
       await qpay.create(order)
@@ -180,7 +180,7 @@ describe('the token of QPay', () => {
       ).toBe(true)
     })
 
-  test('without a token nothing is sent: an outage counts against the server, and a password that it does not know does not', async () => {
+  test('nothing is sent without a token; an outage counts for the breaker and a wrong password does not', async () => {
     const { server, qpay, port } = await merchant()
     for (const fault of silences) {
       const patience = fault === 'silent' ? shortMs : port.timeoutMs
@@ -197,14 +197,14 @@ describe('the token of QPay', () => {
     await qpay.create(order)
   })
 
-  test('a token that is refused twice says nothing of the payment', async () => {
+  test('a token refused twice means that nothing was done', async () => {
     const { server, qpay } = await merchant()
     for (let time = 0; time < 2; time++) server.fail(/invoice/, { status: 401, json: { error: 'AUTHENTICATION_FAILED' } })
     expect(await failure(qpay.create(order))).toEqual(nothingSaid)
     expect(server.routes()).toEqual(['POST /v2/auth/token', 'POST /v2/invoice', 'POST /v2/auth/token', 'POST /v2/invoice'])
   })
 
-  test('the probe asks for a token of its own each time', async () => {
+  test('each probe requests its own token', async () => {
     const { server, qpay, port } = await merchant()
     await qpay.probe()
     await qpay.probe()
@@ -222,9 +222,9 @@ describe('the token of QPay', () => {
   })
 })
 
-describe('what became of a QPay invoice', () => {
+describe('the state of a QPay invoice', () => {
   for (const amounts of ['text', 'number'] as const)
-    test(`is paid once all of it was paid, with amounts told as ${amounts}`, async () => {
+    test(`an invoice is CAPTURED once fully paid, with amounts written as ${amounts}`, async () => {
       const { server, qpay, reference, name } = await withInvoice({ amounts })
       expect(await qpay.retrieve(name)).toEqual({ reference, state: 'REQUIRES_ACTION', authorized: 0, captured: 0 })
       const payment = server.pay(reference)
@@ -233,7 +233,7 @@ describe('what became of a QPay invoice', () => {
       expect(await qpay.capture(name)).toEqual(paid)
     })
 
-  test('less than all of it is told and is not paid, and more than all of it is told as it is', async () => {
+  test('a partial payment is reported but not CAPTURED, and an overpayment reports the amount that was paid', async () => {
     const { server, qpay, reference, name } = await withInvoice()
     server.pay(reference, { amount: 9_999 })
     expect(await qpay.retrieve(name)).toMatchObject({ state: 'REQUIRES_ACTION', captured: 999_900 })
@@ -245,7 +245,7 @@ describe('what became of a QPay invoice', () => {
   })
 
   for (const statusOncePaid of ['OPEN', 'CLOSED', 'PAID'] as const)
-    test(`is told by its payments and not by its status, which may be ${statusOncePaid} once it is paid`, async () => {
+    test(`the payments of an invoice decide and not its status, which may be ${statusOncePaid} once paid`, async () => {
       const { server, qpay, reference, name } = await withInvoice({ statusOncePaid })
       server.pay(reference)
       expect(await qpay.retrieve(name)).toMatchObject({ state: 'CAPTURED' })
@@ -253,21 +253,21 @@ describe('what became of a QPay invoice', () => {
       expect(await qpay.retrieve(name)).toMatchObject({ state: 'REQUIRES_ACTION', captured: 0 })
     })
 
-  test('payments that failed and payments in another currency are no money', async () => {
+  test('failed payments and payments in another currency do not count', async () => {
     const { server, qpay, reference, name } = await withInvoice()
     server.pay(reference, { status: 'FAILED' })
     server.pay(reference, { currency: 'USD' })
     expect(await qpay.retrieve(name)).toMatchObject({ state: 'REQUIRES_ACTION', captured: 0 })
   })
 
-  test('a payment that is told twice is one', async () => {
+  test('a payment that is listed twice counts once', async () => {
     const { server, qpay, name } = await withInvoice()
     const row = { payment_id: 5, payment_status: 'PAID', payment_amount: '5000' }
     server.fail(/check/, { status: 200, json: { count: 2, rows: [row, row] } })
     expect(await qpay.retrieve(name)).toMatchObject({ state: 'REQUIRES_ACTION', captured: 500_000, references: { payment: '5' } })
   })
 
-  test('an invoice that there is not is unknown, and without its id nobody can be asked', async () => {
+  test('an unknown invoice is undefined, and a missing reference is unavailable without a request', async () => {
     const { server, qpay } = await merchant()
     expect(await qpay.retrieve({ ...asked, reference: crypto.randomUUID() })).toBeUndefined()
     expect(await failure(qpay.void({ ...asked, reference: crypto.randomUUID() }))).toEqual({ refused: 'not_found' })
@@ -278,7 +278,7 @@ describe('what became of a QPay invoice', () => {
     expect(server.requests).toHaveLength(before)
   })
 
-  test('a reference is part of a path and never another path', async () => {
+  test('a QPay reference is escaped in the request path', async () => {
     const { server, qpay } = await merchant()
     server.fail(/invoice/, { status: 404, json: { error: 'INVOICE_NOTFOUND' } })
     expect(await qpay.retrieve({ ...asked, reference: '../auth/token?a=b' })).toBeUndefined()
@@ -286,7 +286,7 @@ describe('what became of a QPay invoice', () => {
   })
 })
 
-test('in a demonstration the page of an invoice pays it once and calls back, and QPay tells of it', async () => {
+test('in a demonstration, the invoice page pays it once and calls back, and QPay lists the payment', async () => {
   const calls: string[] = []
   const called = Promise.withResolvers<void>()
   using listener = Bun.serve({
@@ -311,8 +311,8 @@ test('in a demonstration the page of an invoice pays it once and calls back, and
   expect(calls).toEqual([`GET /callback/unguessable?qpay_payment_id=${found?.references?.['payment']}`])
 })
 
-describe('an invoice of QPay that is given up', () => {
-  test('cannot be paid afterwards, and giving it up again changes nothing', async () => {
+describe('voiding a QPay invoice', () => {
+  test('a voided invoice cannot be paid, and repeating void changes nothing', async () => {
     const { server, qpay, reference, name } = await withInvoice()
     const given = { reference, state: 'VOIDED', authorized: 0, captured: 0 } as const
     expect(await qpay.void(name)).toEqual(given)
@@ -322,20 +322,20 @@ describe('an invoice of QPay that is given up', () => {
     expect(server.routes().filter((route) => route.startsWith('DELETE'))).toHaveLength(1)
   })
 
-  test('tells what had come, where that was too little', async () => {
+  test('void reports a partial payment', async () => {
     const { server, qpay, reference, name } = await withInvoice()
     server.pay(reference, { amount: 4_000 })
     expect(await qpay.void(name)).toMatchObject({ state: 'VOIDED', captured: 400_000 })
     expect(await qpay.retrieve(name)).toMatchObject({ state: 'VOIDED', captured: 400_000 })
   })
 
-  test('is given up where QPay deletes it and says nothing of it afterwards', async () => {
+  test('void succeeds when QPay deletes the invoice with an empty response', async () => {
     const { server, qpay, name } = await withInvoice()
     server.fail(/DELETE/, { status: 204 })
     expect(await qpay.void(name)).toMatchObject({ state: 'VOIDED', captured: 0 })
   })
 
-  test('is left alone where it was paid', async () => {
+  test('void leaves a paid invoice as it is', async () => {
     const { server, qpay, reference, name } = await withInvoice()
     server.pay(reference)
     expect(await qpay.void(name)).toMatchObject({ state: 'CAPTURED', captured: 1_000_000 })
@@ -343,7 +343,7 @@ describe('an invoice of QPay that is given up', () => {
   })
 
   for (const deletePaid of ['refused', 'accepted'] as const)
-    test(`is captured where it was paid just before, whether the deletion is then ${deletePaid}`, async () => {
+    test(`void returns CAPTURED when the invoice was just paid and the deletion is ${deletePaid}`, async () => {
       const { qpay, name } = await withInvoice({
         deletePaid,
         around: (fetch, server) => (url, options) => {
@@ -354,14 +354,14 @@ describe('an invoice of QPay that is given up', () => {
       expect(await qpay.void(name)).toMatchObject({ state: 'CAPTURED', captured: 1_000_000 })
     })
 
-  test('is given up by the second request where the answer to the first was lost', async () => {
+  test('after a lost response to void, the second request voids', async () => {
     const { server, qpay, name } = await withInvoice()
     server.fail(/DELETE/, 'lost')
     expect(await failure(qpay.void(name))).toEqual(unknown)
     expect(await qpay.void(name)).toMatchObject({ state: 'VOIDED' })
   })
 
-  test('is refused with the word of QPay where it says no and the invoice is still open', async () => {
+  test('void is refused with the code of QPay when the invoice is still open', async () => {
     for (const field of ['error', 'error_code'] as const) {
       const { server, qpay, name } = await withInvoice()
       server.fail(/DELETE/, { status: 400, json: { [field]: 'MERCHANT_INACTIVE', message: 'secret details' } })
@@ -370,10 +370,10 @@ describe('an invoice of QPay that is given up', () => {
   })
 })
 
-describe('a refund by QPay', () => {
+describe('a QPay refund', () => {
   const refund = { refundId, whole: true }
 
-  test('sends a card payment back whole, and only once however often it is asked for', async () => {
+  test('a card payment is refunded whole, and once however often it is repeated', async () => {
     const { server, qpay, reference, name } = await withInvoice()
     const payment = server.pay(reference, { type: 'CARD' })
     expect(await qpay.retrieveRefund({ ...name, refundId, refundReference: undefined })).toBeUndefined()
@@ -385,7 +385,7 @@ describe('a refund by QPay', () => {
     expect(await qpay.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: 1_000_000, refunded: 1_000_000 })
   })
 
-  test('is refused before any call for a part', async () => {
+  test('a partial refund is refused before any request', async () => {
     const { server, qpay, reference, name } = await withInvoice()
     server.pay(reference, { type: 'CARD' })
     const before = server.requests.length
@@ -406,19 +406,19 @@ describe('a refund by QPay', () => {
       ],
     ],
   ] as const)
-    test(`of ${what} must be made by hand`, async () => {
+    test(`a refund of ${what} must be made by hand`, async () => {
       const { server, qpay, reference, name } = await withInvoice()
       for (const payment of payments) server.pay(reference, payment)
       expect(await failure(qpay.refund({ ...name, ...refund }))).toEqual({ refused: 'refund_not_supported' })
       expect(server.routes().filter((route) => route.startsWith('DELETE'))).toEqual([])
     })
 
-  test('of what was never paid is refused', async () => {
+  test('a refund of an unpaid invoice is refused', async () => {
     const { qpay, name } = await withInvoice()
     expect(await failure(qpay.refund({ ...name, ...refund }))).toEqual({ refused: 'not_paid' })
   })
 
-  test('whose answer was lost is found where QPay tells of it, and stays unknown where it does not', async () => {
+  test('a refund whose response was lost is found when QPay lists it, and stays unknown otherwise', async () => {
     for (const refundedRow of ['REFUNDED', 'gone'] as const) {
       const { server, qpay, reference, name } = await withInvoice({ refundedRow })
       server.pay(reference, { type: 'CARD' })
@@ -430,7 +430,7 @@ describe('a refund by QPay', () => {
     }
   })
 
-  test('that QPay refuses is refused with its word, and done where somebody else made it meanwhile', async () => {
+  test('a refund that QPay refuses fails with its code, or is done if it was made elsewhere meanwhile', async () => {
     const { server, qpay, reference, name } = await withInvoice()
     server.pay(reference, { type: 'CARD' })
     for (const [status, code] of [
@@ -447,7 +447,7 @@ describe('a refund by QPay', () => {
   })
 })
 
-describe('a failed call of QPay', () => {
+describe('failed requests to QPay', () => {
   const verbs = {
     create: { route: /POST \/v2\/invoice/, call: ({ qpay }) => qpay.create(order) },
     'retrieve, asking for payments': { route: /check/, call: ({ qpay, name }) => qpay.retrieve(name) },
@@ -464,7 +464,7 @@ describe('a failed call of QPay', () => {
   } satisfies Record<string, { route: RegExp; call: (made: Awaited<ReturnType<typeof withInvoice>>) => Promise<unknown> }>
 
   for (const [verb, { route, call }] of Object.entries(verbs)) {
-    test(`${verb}: silence leaves unknown what happened, and only an outage counts against QPay`, async () => {
+    test(`${verb}: an unusable response leaves the outcome unknown, and only outages count for the breaker`, async () => {
       for (const fault of silences) {
         // A deletion is answered with nothing at all.
         if (route.source === 'DELETE' && typeof fault === 'object' && fault.status === 200) continue
@@ -479,7 +479,7 @@ describe('a failed call of QPay', () => {
       }
     })
 
-    test(`${verb}: 403 and 429 say nothing, and nobody's breaker counts them`, async () => {
+    test(`${verb}: 403 and 429 mean nothing was sent and do not count for the breaker`, async () => {
       const made = await withInvoice()
       for (const status of [403, 429]) {
         made.server.fail(route, { status, json: { error: 'PERMISSION_DENIED' } })
@@ -488,7 +488,7 @@ describe('a failed call of QPay', () => {
     })
   }
 
-  test('a refused invoice is refused with the word of QPay, with the status where that is no word, and one in conflict is unknown', async () => {
+  test('a refused invoice has the code of QPay or the HTTP status, and a conflict leaves it unknown', async () => {
     const { server, qpay } = await merchant()
     for (const [status, json, code] of [
       [400, { error: 'INVOICE_CODE_INVALID' }, 'INVOICE_CODE_INVALID'],
@@ -508,7 +508,7 @@ describe('a failed call of QPay', () => {
     expect(await failure(wrongCode.create(order))).toEqual({ refused: 'INVOICE_CODE_INVALID' })
   })
 
-  test('an invoice whose answer was lost is made once more by whoever asks again: QPay has nothing against it', async () => {
+  test('an invoice whose response was lost is made again by a repeated create', async () => {
     const { server, qpay } = await merchant()
     server.fail(/invoice/, 'lost')
     expect(await failure(qpay.create(order))).toEqual(unknown)
@@ -517,7 +517,7 @@ describe('a failed call of QPay', () => {
     expect(qpay.capabilities).toMatchObject({ createRepeatsMs: 0, refundRepeatsMs: 0, findable: false })
   })
 
-  test('whatever JSON is answered, money is counted only for rows that say PAID', async () => {
+  test('for arbitrary JSON, money counts only for rows with the status PAID', async () => {
     const made = await withInvoice()
     const row = fc.record(
       {
@@ -543,7 +543,7 @@ describe('a failed call of QPay', () => {
     )
   })
 
-  test('no error tells the password, a token, or what QPay wrote', async () => {
+  test('no error contains the password, a token or text of QPay', async () => {
     const made = await withInvoice()
     const { server, qpay, name } = made
     const secrets = [
@@ -571,8 +571,8 @@ describe('a failed call of QPay', () => {
   })
 })
 
-describe('an account of QPay', () => {
-  test('is for tests on a sandbox and on this machine, and live anywhere else', () => {
+describe('a QPay account', () => {
+  test('an account is test on a sandbox or this machine, and live elsewhere', () => {
     const account = { username: 'u', password: 'p', invoiceCode: 'c' }
     const modeAt = (apiUrl?: string) => createQpay({ ...account, apiUrl }, { ...realPort, now: Date.now }).mode
     expect(modeAt()).toBe('LIVE')
@@ -587,7 +587,7 @@ describe('an account of QPay', () => {
       expect([url, modeAt(url)]).toEqual([url, 'LIVE'])
   })
 
-  test('takes its address with or without the version', async () => {
+  test('the API URL is accepted with or without the version', async () => {
     for (const ending of ['', '/', '/v2', '/v2/']) {
       const { server } = await merchant()
       await createQpay({ ...server.account, apiUrl: `${server.url}${ending}` }, { ...realPort, now: Date.now }).probe()
@@ -595,12 +595,12 @@ describe('an account of QPay', () => {
     }
   })
 
-  test('believes no message: QPay signs none', async () => {
+  test('every message is refused, because QPay signs none', async () => {
     const { qpay } = await merchant()
     expect(qpay.readMessage({ body: new Uint8Array(), headers: new Headers() })).rejects.toBeInstanceOf(BadSignature)
   })
 
-  test('the calls of one verb share the time of one call', () => {
+  test('all requests of one call share its time limit', () => {
     let now = 1_000
     const verb = portOfVerb({ ...realPort, timeoutMs: 25_000, now: () => now })
     expect(verb.timeoutMs).toBe(25_000)

@@ -23,7 +23,7 @@ function tokens() {
   return { shared, give, refuse, asked: () => waiting.length, pass }
 }
 
-test('all who need a token while one is being obtained get that one', async () => {
+test('callers during a token request share its token', async () => {
   const { shared, give, asked } = tokens()
   const all = [shared.get(), shared.renewed('0'), shared.anew(), shared.get()]
   give(1)
@@ -32,7 +32,7 @@ test('all who need a token while one is being obtained get that one', async () =
   expect(asked()).toBe(1)
 })
 
-test('who was refused with a token that is no longer the one gets the one that is, and asks for none', async () => {
+test('a caller refused with an old token gets the current one without a request', async () => {
   const { shared, give, asked } = tokens()
   const first = shared.get()
   give(1)
@@ -44,7 +44,7 @@ test('who was refused with a token that is no longer the one gets the one that i
   expect(asked()).toBe(2)
 })
 
-test('a token that could not be obtained fails all who waited for it, and the next one asks again', async () => {
+test('a failed token request fails all its waiters, and the next caller requests again', async () => {
   const { shared, give, refuse, asked } = tokens()
   const all = Promise.allSettled([shared.get(), shared.get()])
   refuse(1)
@@ -55,7 +55,7 @@ test('a token that could not be obtained fails all who waited for it, and the ne
   expect(asked()).toBe(2)
 })
 
-test('a token is used until shortly before its end', async () => {
+test('a token is used until shortly before it expires', async () => {
   const { shared, give, asked, pass } = tokens()
   const first = shared.get()
   give(1)

@@ -51,7 +51,7 @@ const begin = { amount: 1000, currency: 'usd', capture_method: 'manual', automat
 const ask = { paymentId, amount: 1000, currency: 'USD', token: undefined, returnUrl: undefined }
 const name = { paymentId, reference: undefined, amount: 1000, currency: 'USD' }
 
-test('a payment for the page is begun, read, captured, refunded, and its refund found, as the SDK of Stripe does it', async () => {
+test('creates, reads, captures and refunds a payment of the page, and finds the refund, like the Stripe SDK', async () => {
   const requests = await sameRequests(async ({ sdk, ours, theirs, own }) => {
     const refundId = 'ref_01'
     const intent = await sdk.paymentIntents.create(begin, { idempotencyKey: paymentId })
@@ -75,7 +75,7 @@ test('a payment for the page is begun, read, captured, refunded, and its refund 
   expect(requests.length).toBe(7)
 })
 
-test('a payment with a token, with one of a wallet’s own button, and one that is given up, are made as the SDK does it', async () => {
+test('makes payments with a token and a wallet, and a void, like the Stripe SDK', async () => {
   const back = 'https://shop.example/back?a=1&b=ü'
   const requests = await sameRequests(async ({ sdk, ours }) => {
     await sdk.paymentIntents.create(
@@ -101,7 +101,7 @@ test('a payment with a token, with one of a wallet’s own button, and one that 
   expect(requests.length).toBe(5)
 })
 
-test('a payment is looked for in the list that the SDK of Stripe asks for', async () => {
+test('searches a payment in the same list as the Stripe SDK', async () => {
   await sameRequests(async ({ sdk, ours }) => {
     const since = Date.UTC(2026, 10, 1) / 1000
     const id = idOf((since + 3600) * 1000)
@@ -127,7 +127,7 @@ const sdk = new Stripe(secretKey)
 const ours = createStripe({ secretKey, webhookSecret }, loopbackPort())
 const anyText = fc.string({ unit: 'grapheme' })
 
-test('what the SDK of Stripe signs is believed, and what the stand-in signs the SDK believes', async () => {
+test('accepts webhooks signed by the Stripe SDK, and the SDK accepts those of the stand-in', async () => {
   await fc.assert(
     fc.asyncProperty(anyText, async (text) => {
       const body = payload(text)
@@ -141,7 +141,7 @@ test('what the SDK of Stripe signs is believed, and what the stand-in signs the 
   )
 })
 
-test('whatever header there is, we and the SDK of Stripe agree whether to believe it', async () => {
+test('accepts and refuses the same signature headers as the Stripe SDK', async () => {
   const body = payload('')
   const now = Date.now()
   const good = (at: number) => signature(Buffer.from(body), { at, secret: webhookSecret })

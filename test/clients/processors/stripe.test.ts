@@ -69,7 +69,7 @@ const happenedPerhaps = { neverSent: false, counts: true }
 const unknownAnswer = { neverSent: false, counts: false }
 
 describe('amounts at Stripe', () => {
-  test('every currency of one exponent goes out in its units, and what Stripe cannot say exactly is refused', () => {
+  test('sends amounts in the units of Stripe, and refuses those that it cannot represent', () => {
     const table: [number, string, number | undefined][] = [
       [1000, 'USD', 1000],
       [500, 'JPY', 500],
@@ -98,7 +98,7 @@ describe('amounts at Stripe', () => {
       expect([currency, amount, stripeUnits({ amount, currency })]).toEqual([currency, amount, units])
   })
 
-  test('what it says is worth exactly what was asked for and comes back as the same amount, in every currency', () => {
+  test('an amount in the units of Stripe has the same value and converts back, in every currency', () => {
     const anyAmount = fc.record({ amount: fc.oneof(fc.nat(200_000_000), fc.nat(3000)), currency: fc.constantFrom(...currencies) })
     fc.assert(
       fc.property(anyAmount, ({ amount, currency }) => {
@@ -111,7 +111,7 @@ describe('amounts at Stripe', () => {
     )
   })
 
-  test('an amount that it cannot say is refused before anything is asked', async () => {
+  test('unsupported amounts are refused before any request', async () => {
     const payment = await captured()
     server.requests.length = 0
     expect(await refused(stripe().create(asked({ amount: 1234, currency: 'KWD' })))).toBe('amount_not_supported')
@@ -120,7 +120,7 @@ describe('amounts at Stripe', () => {
     expect(calls()).toEqual([])
   })
 
-  test('amounts of currencies with units of their own are authorized, captured and refunded in full', async () => {
+  test('currencies with special units are authorized, captured and refunded in full', async () => {
     for (const [amount, currency] of [
       [500, 'ISK'],
       [50_000, 'MGA'],
@@ -136,7 +136,7 @@ describe('amounts at Stripe', () => {
 })
 
 describe('a payment at Stripe', () => {
-  test('is begun without a token for the shopper’s page, which cannot capture it, and goes on until it is refunded', async () => {
+  test('a payment without a token goes to the page, which cannot capture it, and can be captured and refunded', async () => {
     const payment = asked()
     const made = await stripe().create(payment)
     expect(made).toEqual({
@@ -155,7 +155,7 @@ describe('a payment at Stripe', () => {
     expect(await stripe().retrieve(named)).toMatchObject({ state: 'CAPTURED', captured: 1000, refunded: 500 })
   })
 
-  test('that comes with a token is authorized at once: a payment method, a confirmation token, and what a wallet’s own button gave', async () => {
+  test('a payment with a token is authorized at once: payment method, confirmation token or wallet', async () => {
     for (const token of ['pm_card_visa', 'ctoken_applepay', 'tok_googlepay']) await authorized({ token })
     expect(calls()).toEqual([
       'POST /v1/payment_intents',
@@ -165,12 +165,12 @@ describe('a payment at Stripe', () => {
     ])
   })
 
-  test('without an address to return to offers nothing that redirects', async () => {
+  test('without a return URL, no redirect methods are offered', async () => {
     await authorized({ returnUrl: undefined })
     expect(server.requests[0]?.body).toContain('never')
   })
 
-  test('that needs the shopper says where they go, and is authorized when they were there', async () => {
+  test('a payment that needs the shopper returns a URL, and is authorized afterwards', async () => {
     const payment = asked({ token: 'pm_card_authenticationRequired', returnUrl: back })
     const made = await stripe().create(payment)
     expect(made).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { redirectUrl: `${server.url}/3ds/${made.reference}` } })
@@ -179,7 +179,7 @@ describe('a payment at Stripe', () => {
     expect(await stripe().retrieve({ ...payment, reference: made.reference })).toMatchObject({ state: 'AUTHORIZED' })
   })
 
-  test('that is declined has failed with the issuer’s word, and is known by its name', async () => {
+  test('a declined payment is FAILED with the code of the issuer, and has a reference', async () => {
     const payment = asked({ token: 'pm_card_chargeDeclined', returnUrl: back })
     const made = await stripe().create(payment)
     expect(made).toMatchObject({ state: 'FAILED', failureCode: 'insufficient_funds', authorized: 0, captured: 0 })
@@ -196,7 +196,7 @@ describe('a payment at Stripe', () => {
     })
   })
 
-  test('with a token that is none, or that is declined before there is a payment, is refused', async () => {
+  test('a payment with an invalid token, or declined before it exists, is refused', async () => {
     expect(await refused(stripe().create(asked({ token: 'pm_unknown', returnUrl: back })))).toBe('resource_missing')
     expect(await refused(stripe().create(asked({ token: 'tok_expired', returnUrl: back })))).toBe('expired_card')
     server.requests.length = 0
@@ -205,14 +205,14 @@ describe('a payment at Stripe', () => {
     expect(calls()).toEqual([])
   })
 
-  test('that is being worked on there is processing', async () => {
+  test('a payment that Stripe is working on is PROCESSING', async () => {
     expect(await stripe().create(asked({ token: 'ctoken_processing', returnUrl: back }))).toMatchObject({
       state: 'PROCESSING',
       captured: 0,
     })
   })
 
-  test('is given up before and after it was authorized, and one that is captured says so', async () => {
+  test('a payment is voided before and after authorization, and a captured one says so', async () => {
     const open = asked()
     const { reference } = await stripe().create(open)
     for (let times = 0; times < 2; times++)
@@ -221,7 +221,7 @@ describe('a payment at Stripe', () => {
     expect(await stripe().void(await captured())).toMatchObject({ state: 'CAPTURED', captured: 1000 })
   })
 
-  test('is captured once however often it is asked, and where it cannot be it is told as it stands', async () => {
+  test('repeated captures capture once, and an impossible capture returns the current state', async () => {
     const payment = await captured()
     expect(await stripe().capture(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
     const open = asked()
@@ -235,13 +235,13 @@ describe('a payment at Stripe', () => {
     expect(await stripe().capture(lapsed)).toMatchObject({ state: 'VOIDED', failureCode: 'automatic' })
   })
 
-  test('whose capture is declined has failed', async () => {
+  test('a payment whose capture is declined is FAILED', async () => {
     const payment = await authorized()
     server.fail('/capture', { status: 402, json: { error: { type: 'card_error', code: 'expired_card', message: 'no' } } })
     expect(await stripe().capture(payment)).toMatchObject({ state: 'FAILED', failureCode: 'expired_card', captured: 0 })
   })
 
-  test('of which another sum was captured than was asked for is not counted as captured, and the sum is told', async () => {
+  test('a payment captured with another amount is PROCESSING and reports the amount', async () => {
     const payment = await authorized()
     server.captureElsewhere(payment.reference, 400)
     const short = { state: 'PROCESSING', captured: 400, failureCode: 'amount_differs' } as const
@@ -250,7 +250,7 @@ describe('a payment at Stripe', () => {
     expect(await stripe().void(payment)).toMatchObject(short)
   })
 
-  test('in another currency, or about another sum, is no answer', async () => {
+  test('a response with another currency or amount is unavailable', async () => {
     const payment = await authorized()
     expect(await unavailable(stripe().retrieve({ ...payment, currency: 'EUR' }))).toEqual(unknownAnswer)
     const changed = (changes: object) => (told: { status: number; json?: unknown }) => ({
@@ -263,7 +263,7 @@ describe('a payment at Stripe', () => {
     }
   })
 
-  test('is never found where it was never made, under either name', async () => {
+  test('an unknown payment is undefined by either id', async () => {
     expect(await stripe().retrieve({ ...asked(), reference: 'pi_unknown' })).toBeUndefined()
     expect(await stripe().retrieve({ ...asked(), reference: undefined })).toBeUndefined()
     for (const verb of ['capture', 'void'] as const) {
@@ -272,7 +272,7 @@ describe('a payment at Stripe', () => {
     }
   })
 
-  test('is found by our id alone, among more than a page of others, and asked only for those since it was begun', async () => {
+  test('a payment is found by our id among several pages of payments since it was created', async () => {
     const first = asked()
     const { reference } = await stripe().create(first)
     for (let others = 0; others < 130; others++) await stripe().create(asked())
@@ -290,8 +290,8 @@ describe('a payment at Stripe', () => {
   })
 })
 
-describe('a create at Stripe that is sent again', () => {
-  test('under our id is the same payment, as it stands now and not as it stood then', async () => {
+describe('repeating a create at Stripe', () => {
+  test('a repeated create returns the same payment in its current state', async () => {
     const payment = asked()
     const { reference } = await stripe().create(payment)
     server.page.pay(reference)
@@ -301,7 +301,7 @@ describe('a create at Stripe that is sent again', () => {
     expect(await stripe().create(declined)).toMatchObject({ reference: first.reference, state: 'FAILED' })
   })
 
-  test('while the first is being worked at is not known, and opens no breaker', async () => {
+  test('a create during the first one is unavailable and does not count for the breaker', async () => {
     const payment = asked()
     const { held, release } = server.hold()
     const first = stripe().create(payment)
@@ -312,7 +312,7 @@ describe('a create at Stripe that is sent again', () => {
     expect(await stripe().create(payment)).toMatchObject({ reference })
   })
 
-  test('after an answer that was lost is the payment that was made', async () => {
+  test('a create after a lost response returns the payment that was made', async () => {
     for (const fault of ['lost', 'half', 'garbage'] as const) {
       const payment = asked({ token: 'pm_card_visa', returnUrl: back })
       server.fail('POST /v1/payment_intents', fault)
@@ -323,7 +323,7 @@ describe('a create at Stripe that is sent again', () => {
     }
   })
 
-  test('with other fields than before is what was made, and nothing new', async () => {
+  test('a create with other fields returns the existing payment or is unavailable, and makes nothing new', async () => {
     const payment = asked()
     const { reference } = await stripe().create(payment)
     const before = server.intents.size
@@ -332,7 +332,7 @@ describe('a create at Stripe that is sent again', () => {
     expect(server.intents.size).toBe(before)
   })
 
-  test('under a key that was used for what cannot be found is not known, and nothing is made under another', async () => {
+  test('a create whose idempotency key was used for a payment not found is unavailable and makes nothing', async () => {
     const payment = asked()
     server.storeFailure(payment.paymentId, '/v1/payment_intents', { amount: '7' })
     const before = server.intents.size
@@ -340,7 +340,7 @@ describe('a create at Stripe that is sent again', () => {
     expect(server.intents.size).toBe(before)
   })
 
-  test('is not stuck behind a failure that Stripe stored: it looks, and asks under the next key, which is the same one every time', async () => {
+  test('a create passes stored failures by looking for the payment and using the next key, always the same', async () => {
     const payment = asked()
     const fields = {
       amount: '1000',
@@ -370,7 +370,7 @@ describe('a create at Stripe that is sent again', () => {
     expect(await unavailable(stripe().create(hopeless))).toEqual({ neverSent: false, counts: false })
   })
 
-  test('after a failure that is new is left to be asked about: nothing else is tried at once', async () => {
+  test('a create after a new failure makes no further request', async () => {
     server.fail('POST /v1/payment_intents', { status: 500, json: { error: { type: 'api_error', message: 'sorry' } } })
     expect(await unavailable(stripe().create(asked()))).toEqual(happenedPerhaps)
     expect(calls()).toEqual(['POST /v1/payment_intents'])
@@ -378,7 +378,7 @@ describe('a create at Stripe that is sent again', () => {
 })
 
 describe('a refund at Stripe', () => {
-  test('is made once under our id, in parts up to the whole, and no more', async () => {
+  test('repeated refunds are one refund, in parts up to the whole and no more', async () => {
     const payment = await captured()
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
     const made = await stripe().refund(refund)
@@ -393,7 +393,7 @@ describe('a refund at Stripe', () => {
     )
   })
 
-  test('is found by its own name and by ours, and fails after it was made when the bank says so', async () => {
+  test('a refund is found by the id of Stripe and ours, and fails when the bank refuses it later', async () => {
     const payment = await captured()
     server.refundOutcomes.push('pending')
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
@@ -414,7 +414,7 @@ describe('a refund at Stripe', () => {
     expect(await stripe().retrieveRefund({ ...refund, reference: undefined, refundReference: undefined })).toMatchObject({ reference })
   })
 
-  test('that was never made is not found', async () => {
+  test('an unknown refund is not found', async () => {
     const payment = await captured()
     const name = { ...payment, refundId: newId('refund') }
     expect(await stripe().retrieveRefund({ ...name, refundReference: undefined })).toBeUndefined()
@@ -426,7 +426,7 @@ describe('a refund at Stripe', () => {
     expect(await refused(stripe().refund({ ...name, reference: 'pi_unknown', whole: true }))).toBe('resource_missing')
   })
 
-  test('whose answer was lost is found and made once, and a stored failure is not waited out', async () => {
+  test('a refund whose response was lost is found and made once, also after a stored failure', async () => {
     const payment = await captured()
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
     server.fail('POST /v1/refunds', 'lost')
@@ -444,7 +444,7 @@ describe('a refund at Stripe', () => {
     expect(await stripe().retrieve(payment)).toMatchObject({ refunded: 600 })
   })
 
-  test('of another amount or id than was asked about is no answer', async () => {
+  test('a refund with another amount or id than requested is unavailable', async () => {
     const payment = await captured()
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
     const { reference } = await stripe().refund(refund)
@@ -455,8 +455,8 @@ describe('a refund at Stripe', () => {
   })
 })
 
-describe('an answer of Stripe that says nothing of the payment', () => {
-  test('is told as what it leaves open, and only what is the processor’s own failure counts', async () => {
+describe('unusable responses of Stripe', () => {
+  test('unusable responses keep the outcome open as far as it is, and only server errors count for the breaker', async () => {
     const error = { error: { type: 'invalid_request_error', message: 'no' } }
     const nothing = { neverSent: true, counts: false }
     const table = [
@@ -500,7 +500,7 @@ describe('an answer of Stripe that says nothing of the payment', () => {
     }
   })
 
-  test('or that never comes is a time-out', async () => {
+  test('a missing response is a timeout with an unknown outcome', async () => {
     server.fail('POST /v1/payment_intents', 'late')
     expect(await unavailable(client({}, loopbackPort({ timeoutMs: 50 })).create(asked()))).toEqual(happenedPerhaps)
     const gone = await startStripe()
@@ -508,7 +508,7 @@ describe('an answer of Stripe that says nothing of the payment', () => {
     expect(await unavailable(client({ apiUrl: gone.url }).probe())).toEqual(happenedPerhaps)
   })
 
-  test('in the middle of a capture leaves it to be asked about', async () => {
+  test('a lost or refused response to capture is resolved by reading the payment', async () => {
     const payment = await authorized()
     server.fail('/capture', 'lost')
     expect(await unavailable(stripe().capture(payment))).toEqual(happenedPerhaps)
@@ -519,13 +519,13 @@ describe('an answer of Stripe that says nothing of the payment', () => {
     expect(await stripe().capture(other)).toMatchObject({ state: 'AUTHORIZED' })
   })
 
-  test('a word of Stripe that is none is not handed on', async () => {
+  test('an error code of Stripe that is not a plain word is not passed on', async () => {
     server.fail('POST /v1/payment_intents', { status: 400, json: { error: { type: 'sk_test_standin <b>', code: 'a b' } } })
     expect(await refused(stripe().create(asked()))).toBe('refused')
   })
 })
 
-describe('a message of Stripe', () => {
+describe('Stripe webhooks', () => {
   const event = {
     id: 'evt_1',
     object: 'event',
@@ -536,7 +536,7 @@ describe('a message of Stripe', () => {
   const reader = (account: Partial<StripeAccount> = {}) => client(account, loopbackPort({ now: () => now }))
   const bad = async (promise: Promise<unknown>) => expect(await thrownBy(promise)).toBeInstanceOf(BadSignature)
 
-  test('names its payment by Stripe’s name, and by ours where it has it', async () => {
+  test('a webhook names its payment by the id of Stripe, and by ours if it has it', async () => {
     const payment = await captured()
     await stripe().refund({ ...payment, refundId: newId('refund'), whole: true })
     for (const sent of server.events) {
@@ -549,7 +549,7 @@ describe('a message of Stripe', () => {
     expect(server.events.map(({ type }) => type)).toContain('refund.created')
   })
 
-  test('comes twice as the same message, and is about no payment where it names none', async () => {
+  test('a repeated webhook is the same message, and one without a payment names none', async () => {
     expect(await reader().readMessage(server.sent(event, { at: now }))).toEqual(
       await reader().readMessage(server.sent(event, { at: now - 1000 })),
     )
@@ -557,7 +557,7 @@ describe('a message of Stripe', () => {
     expect(await reader().readMessage(server.sent(payout, { at: now }))).toEqual({ id: 'evt_2', payment: undefined })
   })
 
-  test('comes twice and in the wrong order over HTTP, and what it leads to is the same; a forged or old one is turned away', async () => {
+  test('repeated and reordered webhooks lead to the same state over HTTP; forged and old ones are refused', async () => {
     const payment = await captured()
     await using shop = messagesTo(stripe())
     const { length } = server.events
@@ -575,7 +575,7 @@ describe('a message of Stripe', () => {
     expect(new Set(await deliver(shop.url, [...forged, ...old]))).toEqual(new Set([401]))
   })
 
-  test('about a dispute says whose money it is, and an inquiry takes none', async () => {
+  test('a dispute webhook says who has the money, and an inquiry moves none', async () => {
     const payment = await captured({ amount: 500, currency: 'ISK' })
     const of = async (status: string) => {
       server.dispute(payment.reference, 'updated', status)
@@ -589,7 +589,7 @@ describe('a message of Stripe', () => {
     for (const status of ['warning_needs_response', 'warning_closed', 'prevented', 'constructor']) expect(await of(status)).toBeUndefined()
   })
 
-  test('is believed by any one of several signatures, and for five minutes', async () => {
+  test('a webhook is accepted by any of several signatures, for five minutes', async () => {
     const { body, headers } = server.sent(event, { at: now })
     const good = headers.get('stripe-signature') ?? ''
     const read = (header: string) => reader().readMessage({ body, headers: new Headers({ 'stripe-signature': header }) })
@@ -607,7 +607,7 @@ describe('a message of Stripe', () => {
     await bad(reader().readMessage({ body: Buffer.concat([body, Buffer.from(' ')]), headers }))
   })
 
-  test('is never believed without a secret', async () => {
+  test('no webhook is accepted without a secret', async () => {
     for (const blank of [undefined, '', '  \t'])
       await bad(
         reader({ webhookSecret: blank })
@@ -616,7 +616,7 @@ describe('a message of Stripe', () => {
       )
   })
 
-  test('that is no JSON, or has no id, is a message about nothing by the digest of what was signed', async () => {
+  test('a webhook without JSON or id is about no payment and has the digest of the signed text as id', async () => {
     const of = async (body: Uint8Array) => {
       const headers = new Headers({ 'stripe-signature': signature(body, { at: now, secret: webhookSecret }) })
       return reader().readMessage({ body, headers })
@@ -630,8 +630,8 @@ describe('a message of Stripe', () => {
   })
 })
 
-describe('an account of Stripe', () => {
-  test('is a test account or a live one by its key', () => {
+describe('a Stripe account', () => {
+  test('a Stripe account is test or live by its key', () => {
     expect(client({ secretKey: 'sk_test_1' }).mode).toBe('TEST')
     expect(client({ secretKey: 'rk_test_1', apiUrl: 'https://api.stripe.com' }).mode).toBe('TEST')
     expect(client({ secretKey: 'sk_live_1' }).mode).toBe('LIVE')
@@ -639,7 +639,7 @@ describe('an account of Stripe', () => {
     expect(client({ secretKey: 'sk_1' }).mode).toBe('TEST')
   })
 
-  test('is proven by a call that changes nothing, and a key that is not known is told apart from a server that is down', async () => {
+  test('the probe changes nothing, and distinguishes an unknown key from an outage', async () => {
     await stripe().probe()
     expect(calls()).toEqual(['GET /v1/balance'])
     expect(await refused(client({ secretKey: 'sk_test_wrong' }).probe())).toBe('credentials')
@@ -648,13 +648,13 @@ describe('an account of Stripe', () => {
     expect(await unavailable(stripe().probe())).toEqual({ neverSent: true, counts: false })
   })
 
-  test('takes messages and makes calls with the same address, whatever it ends with', async () => {
+  test('an API URL with trailing slashes is accepted', async () => {
     await client({ apiUrl: `${server.url}//` }).probe()
     expect(calls()).toEqual(['GET /v1/balance'])
   })
 })
 
-test('the time of an id is what it was made from, and other texts have none', () => {
+test('timeOfId returns the time in an id, and undefined for other texts', () => {
   const at = Date.UTC(2026, 10, 22, 9, 30)
   fc.assert(
     fc.property(fc.nat(2 ** 40), (ms) => {

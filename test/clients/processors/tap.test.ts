@@ -55,10 +55,10 @@ async function captured(opened: Opened) {
 const isCaptured = (told: unknown): told is ProcessorPayment =>
   typeof told === 'object' && told !== null && 'state' in told && told.state === 'CAPTURED'
 
-describe('amounts', () => {
+describe('amounts at Tap', () => {
   const anyCurrency = fc.constantFrom(...currencies)
 
-  test('what is said is written in major units, digit for digit, and what is not is refused before any call', async () => {
+  test('sends supported amounts exactly in major units, and refuses others before any request', async () => {
     await using given = await open()
     const { server, tap } = given
     await fc.assert(
@@ -79,7 +79,7 @@ describe('amounts', () => {
     )
   })
 
-  test('what was written comes back as the same amount, to the last digit', async () => {
+  test('an amount comes back from Tap to the last digit', async () => {
     await using given = await open()
     const said = fc.constantFrom('KWD', 'BHD', 'OMR', 'SAR', 'USD')
     await fc.assert(
@@ -107,12 +107,12 @@ describe('amounts', () => {
     ['USD', 1.5, false],
     ['USD', Number.NaN, false],
     ['usd', 100, false],
-  ])('%s %p is said: %p', (currency, amount, expected) => {
+  ])('%s %p is supported: %p', (currency, amount, expected) => {
     expect(says({ amount, currency })).toBe(expected)
     if (expected) expect(saysCurrency(currency)).toBeTrue()
   })
 
-  test('a part that cannot be said is neither captured nor refunded, and nothing is asked', async () => {
+  test('refund and capture refuse an unsupported amount before any request', async () => {
     await using given = await open()
     const name = { paymentId, reference: 'chg_x', amount: 1_001, currency: 'JOD' }
     expect(await thrownBy(given.tap.refund({ ...name, refundId, whole: false }))).toEqual(new ProcessorRefused('amount_not_supported'))
@@ -121,8 +121,8 @@ describe('amounts', () => {
   })
 })
 
-describe('a card', () => {
-  test('is authorized on a page, captured by a charge, and refunded from that charge', async () => {
+describe('a card at Tap', () => {
+  test('a card is authorized on a page, captured by a charge, and refunded from that charge', async () => {
     await using given = await open()
     const { server, tap } = given
     const made = await tap.create(newPayment)
@@ -183,14 +183,14 @@ describe('a card', () => {
     ['declined', '505'],
     ['abandoned', '301'],
     ['failed', '401'],
-  ] as const)('that is %s has failed, with the processor’s word for why', async (how, code) => {
+  ] as const)('a card payment that is %s is FAILED with the code of the processor', async (how, code) => {
     await using given = await open()
     const made = await given.tap.create(newPayment)
     given.server.pay(made.reference, how)
     expect(await given.tap.retrieve(named(made))).toMatchObject({ state: 'FAILED', failureCode: code, authorized: 0, captured: 0 })
   })
 
-  test('in progress is not decided', async () => {
+  test('a card payment in progress is undecided', async () => {
     await using given = await open()
     const made = await given.tap.create(newPayment)
     given.server.pay(made.reference, 'in progress')
@@ -199,14 +199,14 @@ describe('a card', () => {
     expect((await given.tap.retrieve(named(made)))?.state).toBe('AUTHORIZED')
   })
 
-  test('is one payment however often it is asked for', async () => {
+  test('repeated creates return the same payment', async () => {
     await using given = await open()
     const first = await given.tap.create(newPayment)
     expect(await given.tap.create(newPayment)).toEqual(first)
     expect(given.server.objects.size).toBe(1)
   })
 
-  test.each(['lost', 'half', 'garbage'] as const)('whose answer was %s is the same payment when it is asked for again', async (fault) => {
+  test.each(['lost', 'half', 'garbage'] as const)('a create with the response %s returns the same payment when repeated', async (fault) => {
     await using given = await open()
     given.server.fail('/authorize/', fault)
     expect(await thrownBy(given.tap.create(newPayment))).toBeInstanceOf(ProcessorUnavailable)
@@ -214,7 +214,7 @@ describe('a card', () => {
     expect(given.server.all('authorize').map(({ id }) => id)).toEqual([made.reference])
   })
 
-  test('whose answer was lost is not said to be unknown: nobody can ask for it by our id', async () => {
+  test('a payment without a reference is unavailable, because Tap cannot search by our id', async () => {
     await using given = await open()
     const { tap } = given
     const name = { paymentId, reference: undefined, ...sum }
@@ -223,7 +223,7 @@ describe('a card', () => {
       expect(await thrownBy(Promise.resolve(call))).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
   })
 
-  test('can be given up once it is authorized', async () => {
+  test('an authorized payment can be voided', async () => {
     await using given = await open()
     const name = await authorized(given)
     expect((await given.tap.void(name)).state).toBe('VOIDED')
@@ -232,13 +232,13 @@ describe('a card', () => {
     expect((await given.tap.capture(name)).state).toBe('VOIDED')
   })
 
-  test('that waits for its shopper cannot be given up, and is told as it stands', async () => {
+  test('a payment that waits for its shopper cannot be voided, and void returns its state', async () => {
     await using given = await open()
     const made = await given.tap.create(newPayment)
     expect((await given.tap.void(named(made))).state).toBe('REQUIRES_ACTION')
   })
 
-  test('whose capture is declined has failed, and what was held is given back', async () => {
+  test('a payment whose capture is declined is FAILED, and its authorization is voided', async () => {
     await using given = await open()
     const name = await authorized(given)
     given.server.declineCapture()
@@ -250,7 +250,7 @@ describe('a card', () => {
     expect((await given.tap.retrieve(name))?.state).toBe('VOIDED')
   })
 
-  test.each(['lost', 'half', 'garbage'] as const)('whose capture’s answer was %s is captured once', async (fault) => {
+  test.each(['lost', 'half', 'garbage'] as const)('a capture with the response %s captures once when repeated', async (fault) => {
     await using given = await open()
     const name = await authorized(given)
     given.server.fail('/charges/', fault)
@@ -259,7 +259,7 @@ describe('a card', () => {
     expect(given.server.all('charge')).toHaveLength(1)
   })
 
-  test('whose capture’s answer was lost a day ago is found among all charges, and not captured again', async () => {
+  test('a capture lost a day ago is found among all charges and not repeated', async () => {
     let now = madeAt
     await using given = await open({ now: () => now })
     const { server, tap } = given
@@ -276,7 +276,7 @@ describe('a card', () => {
     expect((await tap.refund({ ...name, refundId, whole: true })).state).toBe('PENDING')
   })
 
-  test('whose capture’s answer was lost cannot be given up: it is told to be captured', async () => {
+  test('void after a lost response to capture returns CAPTURED', async () => {
     await using given = await open()
     const name = await authorized(given)
     given.server.fail('/charges/', 'lost')
@@ -285,26 +285,26 @@ describe('a card', () => {
     expect(await given.tap.void(name)).toMatchObject({ state: 'CAPTURED', captured: amount })
   })
 
-  test('that cannot be given up although nobody took the money says so', async () => {
+  test('void of an uncaptured payment that Tap refuses is refused with its code', async () => {
     await using given = await open()
     const name = await authorized(given)
     given.server.fail('/void', { status: 400, json: { errors: [{ code: '1117' }] } })
     expect(await thrownBy(given.tap.void(name))).toEqual(new ProcessorRefused('1117'))
   })
 
-  test('is captured a day later where nothing was', async () => {
+  test('a payment without a charge can be captured a day later', async () => {
     await using given = await open({ now: () => madeAt + 30 * hourMs })
     expect(await given.tap.capture(await authorized(given))).toMatchObject({ state: 'CAPTURED' })
   })
 
-  test('by a token of the page is authorized without the page', async () => {
+  test('a payment with a token of the page is authorized without the page', async () => {
     await using given = await open()
     const made = await given.tap.create({ ...newPayment, token: 'tok_of_the_page' })
     expect(JSON.parse(given.server.requests[0]?.body ?? '').source).toEqual({ id: 'tok_of_the_page' })
     expect(made.reference).toStartWith('auth_')
   })
 
-  test('that it never heard of is undefined, and cannot be taken or given up', async () => {
+  test('an unknown payment is undefined, and cannot be captured or voided', async () => {
     await using given = await open()
     const name = { paymentId, reference: 'auth_unknown', ...sum }
     expect(await given.tap.retrieve(name)).toBeUndefined()
@@ -314,11 +314,11 @@ describe('a card', () => {
   })
 })
 
-describe('a wallet', () => {
+describe('a wallet at Tap', () => {
   const google = { protocolVersion: 'ECv2', signature: 'MEUCIQ', signedMessage: '{"tag":"…"}' }
   const apple = { version: 'EC_v1', data: 't7Ge', signature: 'MIAG', header: { publicKeyHash: 'tq', transactionId: '93' } }
 
-  test.each([google, apple])('%p becomes a token by the secret key, and then an authorization', async (given) => {
+  test.each([google, apple])('%p is exchanged for a token with the secret key and then authorized', async (given) => {
     await using opened = await open()
     const token = JSON.stringify(given)
     const made = await opened.tap.create({ ...newPayment, method: 'wallet', token, shopper: { ...shopper, ip: '192.0.2.1' } })
@@ -329,13 +329,13 @@ describe('a wallet', () => {
   })
 })
 
-describe('a local method', () => {
+describe('a local method at Tap', () => {
   test.each([
     ['knet', 'src_kw.knet'],
     ['mada', 'src_sa.mada'],
     ['benefit', 'src_bh.benefit'],
     ['naps', 'src_qa.qpay'],
-  ])('%s takes the money without us', async (method, source) => {
+  ])('%s captures the money itself', async (method, source) => {
     await using given = await open()
     const { server, tap } = given
     expect(tap.capabilities.capturesItself).toContain(method)
@@ -355,7 +355,7 @@ describe('a local method', () => {
     expect(await tap.retrieveRefund({ ...named(made), refundId, refundReference: undefined })).toMatchObject({ state: 'SUCCEEDED' })
   })
 
-  test('that there is not is refused before any call', async () => {
+  test('an unknown method is refused before any request', async () => {
     await using given = await open()
     for (const method of ['paypal', 'crypto', 'constructor', ''])
       expect(await thrownBy(given.tap.create({ ...newPayment, method }))).toEqual(new ProcessorRefused('method_not_supported'))
@@ -363,8 +363,8 @@ describe('a local method', () => {
   })
 })
 
-describe('a refund', () => {
-  test('is one refund however often it is asked for, within a day and after it', async () => {
+describe('a Tap refund', () => {
+  test('repeated refunds are one refund, within a day and later', async () => {
     await using given = await open()
     const { server, tap } = given
     const refund = { ...(await captured(given)), refundId, amount: 400, whole: false }
@@ -380,7 +380,7 @@ describe('a refund', () => {
     expect((await tap.refund(refund)).state).toBe('SUCCEEDED')
   })
 
-  test('is found among many of one charge', async () => {
+  test('a refund is found among many of one charge', async () => {
     await using given = await open()
     const { server, tap } = given
     const name = await captured(given)
@@ -400,7 +400,7 @@ describe('a refund', () => {
     ['ACCEPTED', 'PENDING'],
     ['UNKNOWN', 'PENDING'],
     ['REFUNDED', 'SUCCEEDED'],
-  ] as const)('that ends as %s is %s', async (status, state) => {
+  ] as const)('a refund with the status %s is %s', async (status, state) => {
     await using given = await open()
     const { server, tap } = given
     const name = await captured(given)
@@ -411,7 +411,7 @@ describe('a refund', () => {
     expect(told).toEqual({ reference: made.reference, state, ...(state === 'FAILED' ? { failureCode: '501' } : {}) })
   })
 
-  test('is refused of what was not captured, and of more than is left', async () => {
+  test('refuses a refund of an uncaptured payment, or above what is left', async () => {
     await using given = await open()
     const name = await authorized(given)
     expect(await thrownBy(given.tap.refund({ ...name, refundId, whole: true }))).toEqual(new ProcessorRefused('not_captured'))
@@ -420,7 +420,7 @@ describe('a refund', () => {
     expect(await thrownBy(given.tap.refund(tooMuch))).toEqual(new ProcessorRefused('1101'))
   })
 
-  test('of another amount than was asked for is not told as ours', async () => {
+  test('a refund with another amount than requested is not returned', async () => {
     await using given = await open()
     const name = await captured(given)
     const { reference } = await given.tap.refund({ ...name, refundId, amount: 400, whole: false })
@@ -429,7 +429,7 @@ describe('a refund', () => {
   })
 })
 
-describe('failures', () => {
+describe('failed requests to Tap', () => {
   const verbs: Record<string, (tap: Processor, name: PaymentName & typeof sum) => Promise<unknown>> = {
     'POST /v2/authorize/': (tap) => tap.create(newPayment),
     'POST /v2/charges/': (tap) => tap.create(knet),
@@ -448,27 +448,27 @@ describe('failures', () => {
     return await thrownBy(Promise.resolve(verbs[route]?.(given.tap, name)))
   }
 
-  test.each(routes)('of the network and of the processor itself leave %s unknown, and count', async (route) => {
+  test.each(routes)('network and server errors of %s leave the outcome unknown and count for the breaker', async (route) => {
     for (const fault of ['lost', { status: 500 }, { status: 502, json: '<html>' }] as const)
       expect(await met(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
     for (const fault of ['garbage', { status: 200, json: '{"id": "cut o' }, { status: 302, headers: { location: '/' } }] as const)
       expect(await met(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
   })
 
-  test('an answer that does not come in time leaves the payment unknown, and counts', async () => {
+  test('a timeout of create leaves the outcome unknown and counts for the breaker', async () => {
     await using given = await open({ timeoutMs: 100 })
     given.server.fail('POST', 'late')
     expect(await thrownBy(given.tap.create(newPayment))).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
   })
 
-  test.each(routes)('401, 403, 409 and 429 say nothing of %s, and open nobody’s breaker', async (route) => {
+  test.each(routes)('401, 403, 409 and 429 to %s leave the outcome open and do not count for the breaker', async (route) => {
     for (const status of [401, 403, 429])
       expect(await met(route, { status })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: true })
     for (const status of [409, 418])
       expect(await met(route, { status })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
   })
 
-  test('400 refuses with the code of the first error, and keeps no more of it than a word', async () => {
+  test('400 is a refusal with the code of the first error, or a generic word', async () => {
     const reply = (json: unknown) => ({ status: 400, json })
     for (const route of ['POST /v2/authorize/', 'POST /v2/charges/', '/void']) {
       expect(await met(route, reply({ errors: [{ code: '1125', description: 'No.' }] }))).toEqual(new ProcessorRefused('1125'))
@@ -477,14 +477,14 @@ describe('failures', () => {
     }
   })
 
-  test('a list that is refused is not an empty list', async () => {
+  test('a refused list is unavailable, not empty', async () => {
     expect(await met('POST /v2/refunds/list', { status: 400, json: { errors: [{ code: '1', description: 'Bad limit' }] } })).toBeInstanceOf(
       ProcessorUnavailable,
     )
     expect(await met('POST /v2/refunds/list', { status: 200, json: {} })).toBeInstanceOf(ProcessorUnavailable)
   })
 
-  test('402 with a payment in it is that payment, and without one is a refusal', async () => {
+  test('402 with a payment returns that payment, and without one is a refusal', async () => {
     await using given = await open()
     const declined = { id: 'auth_1', status: 'DECLINED', amount: 10.5, currency, response: { code: '505' } }
     given.server.fail('/authorize/', { status: 402, json: declined }, { status: 402, json: { errors: [{ code: '1125' }] } })
@@ -492,7 +492,7 @@ describe('failures', () => {
     expect(await thrownBy(given.tap.create(newPayment))).toEqual(new ProcessorRefused('1125'))
   })
 
-  test('a capture that is refused while the money is held says so', async () => {
+  test('a refused capture of an authorized payment is refused with its code', async () => {
     await using given = await open()
     const name = await authorized(given)
     given.server.fail('/charges/', { status: 400, json: { errors: [{ code: '1117' }] } })
@@ -511,14 +511,14 @@ describe('failures', () => {
     [{ id: 'auth_1', status: 'AUTHORIZED', amount: 10.5, currency: 'BHD' }, 'another currency'],
     [{ id: 'auth_2', status: 'AUTHORIZED', amount: 10.5, currency }, 'another payment'],
     [{ id: 'auth_1', status: 'CAPTURED', amount: 1.05, currency }, 'less'],
-  ])('an answer %j (%s) says nothing of the payment', async (json) => {
+  ])('a response %j (%s) is unavailable', async (json) => {
     await using given = await open()
     given.server.fail('GET', { status: 200, json })
     const error = await thrownBy(Promise.resolve(given.tap.retrieve({ paymentId, reference: 'auth_1', ...sum })))
     expect(error).toBeInstanceOf(ProcessorUnavailable)
   })
 
-  test('whatever is answered to whatever is asked, it is a payment, a refusal or nothing said; and money is only what was asked for', async () => {
+  test('arbitrary responses give a payment, a refusal or unavailable, and captured is exactly the amount', async () => {
     let replies: { status: number; json: unknown }[] = []
     await using server = await standIn(() => replies.shift() ?? { status: 200, json: {} })
     const tap = createTap({ ...tapKeys, apiUrl: server.url }, loopbackPort({ now: () => madeAt + 30 * hourMs }))
@@ -563,7 +563,7 @@ describe('failures', () => {
     )
   })
 
-  test('an authorization never counts as money, whatever it says', async () => {
+  test('an authorization never counts as captured, whatever its status', async () => {
     await using given = await open()
     const name = await authorized(given)
     given.server.fail('GET', { status: 200, json: { id: name.reference, status: 'CAPTURED', amount: '10.500', currency } })
@@ -572,13 +572,13 @@ describe('failures', () => {
     expect(await given.tap.retrieve(name)).toMatchObject({ state: 'PROCESSING', captured: 0 })
   })
 
-  test('an answer to a create about another kind of payment is none', async () => {
+  test('a response to create about another kind of payment is unavailable', async () => {
     await using given = await open()
     given.server.fail('/authorize/', { status: 200, json: { id: 'chg_1', status: 'CAPTURED', amount: 10.5, currency } })
     expect(await thrownBy(given.tap.create(newPayment))).toBeInstanceOf(ProcessorUnavailable)
   })
 
-  test('hold no secrets', async () => {
+  test('errors of Tap contain no secrets', async () => {
     for (const fault of ['lost', { status: 200, json: '<html>' }, { status: 401 }, { status: 400 }] as const) {
       const error = (await met('POST /v2/authorize/', fault)) as Error
       const shown = `${Bun.inspect(error)} ${Bun.inspect(error.cause)}`
@@ -587,8 +587,8 @@ describe('failures', () => {
   })
 })
 
-describe('messages', () => {
-  test('of a payment tell which one it is as the processor knows it, and are known by what was signed', async () => {
+describe('Tap webhooks', () => {
+  test('a webhook names its payment by the ids of Tap, and has its signature as id', async () => {
     await using given = await open()
     const { server, tap } = given
     const name = await authorized(given)
@@ -604,7 +604,7 @@ describe('messages', () => {
     expect((await tap.readMessage(server.message(refund))).payment).toEqual({ paymentId, reference: charge, references: { charge } })
   })
 
-  test('name the payment whose answer was lost', async () => {
+  test('a webhook names a payment whose response was lost', async () => {
     await using given = await open()
     given.server.fail('/charges/', 'lost')
     expect(await thrownBy(given.tap.create(knet))).toBeInstanceOf(ProcessorUnavailable)
@@ -614,7 +614,7 @@ describe('messages', () => {
     expect(payment).toMatchObject({ paymentId, reference: lost?.id })
   })
 
-  test('come to the address that was sent with the payment, once the shopper paid on the page', async () => {
+  test('a webhook arrives at the URL sent with the payment, once the shopper paid on the page', async () => {
     await using given = await open()
     const arrived = Promise.withResolvers<{ body: Uint8Array; headers: Headers }>()
     await using shop = Bun.serve({
@@ -632,7 +632,7 @@ describe('messages', () => {
     expect((await given.tap.retrieve(named(made)))?.state).toBe('AUTHORIZED')
   })
 
-  test('that come twice and in the wrong order are the same messages about the same payment', async () => {
+  test('repeated and reordered webhooks are the same messages about the same payment', async () => {
     await using given = await open()
     const name = await authorized(given)
     const first = given.server.message(name.reference)
@@ -646,7 +646,7 @@ describe('messages', () => {
     expect(await deliver(shop.url, [forged])).toEqual([401])
   })
 
-  test('believe nothing that was not signed', async () => {
+  test('an unsigned webhook is refused', async () => {
     await using given = await open()
     const name = await authorized(given)
     const forged = given.server.message(name.reference, (body) => ({
@@ -666,14 +666,14 @@ describe('messages', () => {
     ['status', 'CAPTURED'],
     ['transaction', { created: '1' }],
     ['reference', { gateway: 'g', payment: 'p' }],
-  ])('whose %s is another do not come from the processor', async (field, value) => {
+  ])('a webhook with another %s is refused', async (field, value) => {
     await using given = await open()
     const name = await authorized(given)
     const changed = given.server.message(name.reference, (body) => ({ ...body, [field]: value }))
     expect(await thrownBy(given.tap.readMessage(changed))).toBeInstanceOf(BadSignature)
   })
 
-  test('are signed over the amount in all its decimals, however it was written', async () => {
+  test('the signature of a webhook covers the amount with all its decimals, however it was written', async () => {
     await using given = await open()
     for (const [amount, currency] of [
       [1_000, 'KWD'],
@@ -691,7 +691,7 @@ describe('messages', () => {
     }
   })
 
-  test('signed by another key, or by none, do not come from the processor; one by a former key does', async () => {
+  test('a webhook signed with another key or none is refused, and with a former key accepted', async () => {
     await using given = await open()
     const name = await authorized(given)
     const former = given.server.message(name.reference, undefined, 'sk_test_former')
@@ -706,7 +706,7 @@ describe('messages', () => {
     expect(await thrownBy(given.tap.readMessage({ body, headers: new Headers() }))).toBeInstanceOf(BadSignature)
   })
 
-  test('that are no JSON, or no payment, do not come from the processor', async () => {
+  test('a webhook without JSON or payment is refused', async () => {
     await using given = await open()
     for (const text of [
       '',
@@ -723,8 +723,8 @@ describe('messages', () => {
   })
 })
 
-describe('an account', () => {
-  test('is probed by a read that creates nothing, also while it has no charge', async () => {
+describe('a Tap account', () => {
+  test('the probe is a read that creates nothing, also for an account without charges', async () => {
     await using given = await open()
     await given.tap.probe()
     expect(given.server.requests.map(({ method, path, body }) => `${method} ${path} ${body}`)).toEqual([
@@ -746,11 +746,11 @@ describe('an account', () => {
     ['sk_live_abc', 'http://127.0.0.1:4000/v2', 'LIVE'],
     ['sk_abc', undefined, 'LIVE'],
     ['sk_abc', 'http://127.0.0.1:4000/v2', 'TEST'],
-  ] as const)('with the key %s at %s is in mode %s', (secretKey, apiUrl, mode) => {
+  ] as const)('the key %s at %s is in mode %s', (secretKey, apiUrl, mode) => {
     expect(createTap({ secretKey, apiUrl }, loopbackPort()).mode).toBe(mode)
   })
 
-  test('has its capabilities as data', () => {
+  test('the account lists its capabilities as data', () => {
     const { supportsAmount: _, supportsCurrency: __, ...data } = createTap(tapKeys, loopbackPort()).capabilities
     expect(data).toEqual({
       capturesItself: ['knet', 'mada', 'benefit', 'naps'],

@@ -28,8 +28,8 @@ const cancel = (shop: Selling, orderId: string, key?: string) =>
   shop.post(`/v2/orders/${orderId}/cancel`, {}, key === undefined ? {} : { 'idempotency-key': key })
 const fulfil = (shop: Selling, orderId: string) => shop.post(`/v2/orders/${orderId}/fulfil`, {})
 
-describe('checkouts at once', () => {
-  test('checkouts at once of the last one: one has it, the others are told that it is gone, and no number is lost', async () => {
+describe('parallel checkouts', () => {
+  test('sells the last unit to one of many parallel checkouts, rejects the others, and skips no order number', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 1 })
     const carts = await Promise.all(times(20, () => shop.cart()))
@@ -42,7 +42,7 @@ describe('checkouts at once', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('checkouts at once of enough for all: everybody has an order, and the numbers have no gap', async () => {
+  test('places all parallel checkouts when stock suffices, with consecutive order numbers', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 40 })
     const carts = await Promise.all(times(20, () => shop.cart({ quantity: 2 })))
@@ -53,7 +53,7 @@ describe('checkouts at once', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('checkouts at once with one gift card: it pays for as many as it covers, and nobody gets a present', async () => {
+  test('draws from one gift card in parallel checkouts only while it covers the order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { code } = await shop.giftCard(2_500)
@@ -68,7 +68,7 @@ describe('checkouts at once', () => {
     expect(cards.map(({ balance }) => balance)).toEqual([500])
   })
 
-  test('checkouts at once of one cart under many keys: one order', async () => {
+  test('places one order for parallel checkouts of one cart under different keys', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -80,7 +80,7 @@ describe('checkouts at once', () => {
     expect(violationsAtRest(books)).toEqual([])
   })
 
-  test('checkouts at once under one key: one order, and who is not told of it is told to wait', async () => {
+  test('places one order for parallel checkouts under one key, and tells the others to retry', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -98,7 +98,7 @@ describe('checkouts at once', () => {
     expect((await booksOf(app)).orders).toHaveLength(1)
   })
 
-  test('checkouts at once after a decline, under many keys: one payment is begun', async () => {
+  test('starts one payment for parallel checkouts after a decline', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -112,41 +112,38 @@ describe('checkouts at once', () => {
   })
 })
 
-describe('the completion of a payment', () => {
+describe('parallel notifications of a payment', () => {
   test.each([
-    ['before anybody says so', false],
-    ['while everybody says so', true],
-  ])(
-    'the completion of a payment that is confirmed %s happens once, however often messages, shoppers and jobs tell of it',
-    async (_, together) => {
-      await using app = await testApp()
-      const shop = await sellingIn(app)
-      const { cartId, paymentId } = await waiting(shop)
-      const confirm = () => confirmAtSandbox(app, paymentId)
-      if (!together) expect(await confirm()).toBe(200)
-      const types = ['payment.captured', 'payment.authorized', 'payment.captured']
-      const answers = await Promise.all([
-        ...types.map((type) => sandboxMessage(app, paymentId, type)),
-        ...times(3, () => complete(app, shop, cartId)),
-        ...(together ? [confirm().then((status) => ({ status }) as Answer), confirm().then((status) => ({ status }) as Answer)] : []),
-        ...types.map((type) => sandboxMessage(app, paymentId, type)),
-        ...times(3, () => complete(app, shop, cartId)),
-        app.jobs.resume().then(() => ({ status: 200 }) as Answer),
-      ])
-      expect(new Set(statusesOf(answers))).toEqual(new Set([200]))
-      // Those who came too early have not seen it.
-      app.clock.advance(2_000)
-      expect(ok(await complete(app, shop, cartId)).body.order.status).toBe('CONFIRMED')
-      const books = await booksOf(app)
-      expect(typesOf(books)).toEqual(['PLACED', 'PAYMENT_REQUIRES_ACTION', 'PAYMENT_CAPTURED', 'CONFIRMED'])
-      expect(books.sandbox).toMatchObject([{ captured: 1_000, refunded: 0 }])
-      expect(books.outbox.map(({ event, status }) => [event, status])).toEqual([['order.confirmed', 'PENDING']])
-      expect(books.movements.map(({ kind, amount }) => [kind, amount])).toEqual([['CAPTURE', 1_000]])
-      expect(violationsAtRest(books)).toEqual([])
-    },
-  )
+    ['ahead', false],
+    ['in the middle', true],
+  ])('completes a payment once that is confirmed %s of many messages, shoppers and jobs', async (_, together) => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { cartId, paymentId } = await waiting(shop)
+    const confirm = () => confirmAtSandbox(app, paymentId)
+    if (!together) expect(await confirm()).toBe(200)
+    const types = ['payment.captured', 'payment.authorized', 'payment.captured']
+    const answers = await Promise.all([
+      ...types.map((type) => sandboxMessage(app, paymentId, type)),
+      ...times(3, () => complete(app, shop, cartId)),
+      ...(together ? [confirm().then((status) => ({ status }) as Answer), confirm().then((status) => ({ status }) as Answer)] : []),
+      ...types.map((type) => sandboxMessage(app, paymentId, type)),
+      ...times(3, () => complete(app, shop, cartId)),
+      app.jobs.resume().then(() => ({ status: 200 }) as Answer),
+    ])
+    expect(new Set(statusesOf(answers))).toEqual(new Set([200]))
+    // Those who came too early have not seen it.
+    app.clock.advance(2_000)
+    expect(ok(await complete(app, shop, cartId)).body.order.status).toBe('CONFIRMED')
+    const books = await booksOf(app)
+    expect(typesOf(books)).toEqual(['PLACED', 'PAYMENT_REQUIRES_ACTION', 'PAYMENT_CAPTURED', 'CONFIRMED'])
+    expect(books.sandbox).toMatchObject([{ captured: 1_000, refunded: 0 }])
+    expect(books.outbox.map(({ event, status }) => [event, status])).toEqual([['order.confirmed', 'PENDING']])
+    expect(books.movements.map(({ kind, amount }) => [kind, amount])).toEqual([['CAPTURE', 1_000]])
+    expect(violationsAtRest(books)).toEqual([])
+  })
 
-  test('the completion of a payment that comes as its order is cancelled or expires leaves either a sale, or nothing and the money back', async () => {
+  test('either sells or refunds an order whose payment completes while it is cancelled or expires', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 20 })
     const all: Awaited<ReturnType<typeof waiting>>[] = []
@@ -170,8 +167,8 @@ describe('the completion of a payment', () => {
   })
 })
 
-describe('refunds at once', () => {
-  test('refunds at once of all: one is made', async () => {
+describe('parallel refunds', () => {
+  test('creates one of several parallel full refunds', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()
@@ -182,7 +179,7 @@ describe('refunds at once', () => {
     expect(violationsAtRest(books)).toEqual([])
   })
 
-  test('refunds at once of parts: as many as there is money for', async () => {
+  test('creates parallel partial refunds only up to the captured amount', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()
@@ -192,7 +189,7 @@ describe('refunds at once', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('refunds at once under one key: one', async () => {
+  test('creates one refund for parallel requests under one key', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()
@@ -201,7 +198,7 @@ describe('refunds at once', () => {
     expect((await shop.order(id)).refundedTotal).toEqual(shop.usd(150))
   })
 
-  test('refunds at once and a cancel: all the money goes back once', async () => {
+  test('returns all money exactly once when refunds and a cancellation run in parallel', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()
@@ -216,7 +213,7 @@ describe('refunds at once', () => {
   })
 })
 
-test('of many who cancel or send an order at once, one does', async () => {
+test('accepts one of several parallel cancellations and fulfilments of an order', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 20 })
   for (let round = 0; round < 5; round++) {
@@ -231,7 +228,7 @@ test('of many who cancel or send an order at once, one does', async () => {
   expect(violationsAtRest(books)).toEqual([])
 })
 
-test('of many jobs that end orders at once, one does, and the others find nothing wrong', async () => {
+test('expires each order once when several jobs run in parallel', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   for (let nth = 0; nth < 3; nth++) await waiting(shop)
@@ -244,9 +241,9 @@ test('of many jobs that end orders at once, one does, and the others find nothin
   expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
 })
 
-describe('money that comes too late', () => {
+describe('late money', () => {
   test.each(['EXPIRED', 'CANCELLED'] as const)(
-    'money that comes too late for an order that is %s goes back by itself, and the order stays so',
+    'refunds late money of an order that is %s, and the order keeps its state',
     async (status) => {
       await using app = await testApp()
       const shop = await sellingIn(app)
@@ -274,7 +271,7 @@ describe('money that comes too late', () => {
     },
   )
 
-  test('money that comes too late while the processor is away goes back when it is there again', async () => {
+  test('refunds late money once the processor answers again', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, paymentId } = await waiting(shop)
@@ -314,7 +311,7 @@ describe('money that comes too late', () => {
     return { orderId: declined.id as string, take }
   }
 
-  test('money that comes after all on a payment that failed pays the order, and the one that was begun meanwhile is given up', async () => {
+  test('confirms an order by a late capture of a failed payment, and voids the payment started meanwhile', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, take } = await secondThoughts(app, shop, 'tok_timeout')
@@ -330,7 +327,7 @@ describe('money that comes too late', () => {
     expect(violationsAtRest(books)).toEqual([])
   })
 
-  test('money that comes too late on a payment that failed, for an order that another one paid, goes back and does not touch the order', async () => {
+  test('refunds a late capture of a failed payment when another payment paid the order, which stays unchanged', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, take } = await secondThoughts(app, shop)
@@ -349,7 +346,7 @@ describe('money that comes too late', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('money that comes too late on a payment that failed, for a sale that was cancelled, goes back, and is no part of the sale', async () => {
+  test('refunds a late capture of a failed payment of a cancelled sale, without counting it in the sale', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, take } = await secondThoughts(app, shop)
@@ -381,31 +378,28 @@ function gate(app: TestApp, kind: 'create' | 'capture' | 'refund', where: 'befor
   return { reached: reached.promise, open: () => open.resolve() }
 }
 
-describe('an order that is cancelled while its processor is asked', () => {
+describe('cancellation during a call to the processor', () => {
   test.each([
-    ['to begin the payment, which it has not heard yet', 'create', 'before'],
-    ['to begin the payment, and has not answered yet', 'create', 'after'],
-    ['to take the money, which it has not heard yet', 'capture', 'before'],
-    ['to take the money, and has not answered yet', 'capture', 'after'],
-  ] as const)(
-    'an order that is cancelled while its processor is asked %s, keeps nothing: no money, no stock, and no authorization that could become money',
-    async (_, kind, where) => {
-      await using app = await testApp()
-      const shop = await sellingIn(app)
-      const { reached, open } = gate(app, kind, where)
-      const checkout = shop.cart().then((cartId) => shop.checkout(cartId))
-      await reached
-      const [order] = (await booksOf(app)).orders
-      ok(await cancel(shop, order?.id ?? ''))
-      open()
-      expect(ok(await checkout, 201).body.order.status).toBe('CANCELLED')
-      expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
-      expect(violationsAtRest(await booksOf(app))).toEqual([])
-    },
-  )
+    ['before its create request arrives', 'create', 'before'],
+    ['before its create response arrives', 'create', 'after'],
+    ['before its capture request arrives', 'capture', 'before'],
+    ['before its capture response arrives', 'capture', 'after'],
+  ] as const)('leaves no money, stock or authorization when an order is cancelled %s', async (_, kind, where) => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { reached, open } = gate(app, kind, where)
+    const checkout = shop.cart().then((cartId) => shop.checkout(cartId))
+    await reached
+    const [order] = (await booksOf(app)).orders
+    ok(await cancel(shop, order?.id ?? ''))
+    open()
+    expect(ok(await checkout, 201).body.order.status).toBe('CANCELLED')
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })
 })
 
-test('an order that is being cancelled can be neither sent, nor cancelled or refunded once more', async () => {
+test('rejects fulfilling, cancelling or refunding an order that is being cancelled', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
@@ -421,11 +415,11 @@ test('an order that is being cancelled can be neither sent, nor cancelled or ref
   expect(violationsAtRest(await booksOf(app))).toEqual([])
 })
 
-describe('a processor that is asked in vain', () => {
+describe('calls that a processor does not answer', () => {
   test.each([
     ['take the money', 'capture'],
     ['give a payment up', 'void'],
-  ] as const)('a processor that is asked in vain to %s is asked once, and again when its time has come', async (_, kind) => {
+  ] as const)('retries an unanswered %s only when it is due', async (_, kind) => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     let calls = 0
@@ -448,7 +442,7 @@ describe('a processor that is asked in vain', () => {
     expect(violationsOf(await booksOf(app))).toEqual([])
   })
 
-  test('a processor that is asked in vain what became of a payment, by a shopper who looks every second, is not told to forget it for that', async () => {
+  test('keeps an undecided payment although its shopper checks it every second', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     // It needs a minute to decide.
@@ -474,8 +468,8 @@ describe('a processor that is asked in vain', () => {
   })
 })
 
-describe('a second payment', () => {
-  test('a second payment has as much time to be decided as the first', async () => {
+describe('a second payment of an order', () => {
+  test('gives a second payment as many queries as the first before it is voided', async () => {
     await using app = await testApp()
     changeProcessor(app, impatiently(app))
     const shop = await sellingIn(app)
@@ -496,8 +490,8 @@ describe('a second payment', () => {
   })
 })
 
-describe('one idempotency key on two routes', () => {
-  test('one idempotency key on two routes means two requests: a cancel is no repetition of the refund before it', async () => {
+describe('one idempotency key for different requests', () => {
+  test('treats a cancellation under the idempotency key of a refund as a separate request', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()
@@ -505,7 +499,7 @@ describe('one idempotency key on two routes', () => {
     expect(ok(await cancel(shop, id, 'the-same')).body).toMatchObject({ status: 'CANCELLED', refundedTotal: shop.usd(1_000) })
   })
 
-  test("one idempotency key on two routes means two requests: a merchant's refund is no repetition of the server's", async () => {
+  test("treats a merchant's refund under the idempotency key of a secret key's refund as a separate request", async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()

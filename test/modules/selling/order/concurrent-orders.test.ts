@@ -45,7 +45,7 @@ async function rowsBySale({ deps: { db } }: TestApp): Promise<Map<string, unknow
   return sales
 }
 
-test('carts that are bought at once leave the very rows that one leaves which is bought alone', async () => {
+test('stores the same rows for carts that are bought in parallel as for carts that are bought alone', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 1_000 })
   const { token } = await customerOf(app, shop.shop.name)
@@ -77,7 +77,7 @@ test('carts that are bought at once leave the very rows that one leaves which is
   expect(violationsAtRest(await booksOf(app))).toEqual([])
 })
 
-test('of checkouts at once some are placed, some have no stock left, one cart has two, and some meet their bound: none costs another anything', async () => {
+test('fills the limit of unpaid orders exactly while other parallel checkouts lack stock or conflict', async () => {
   await using app = await testApp({ UNPAID_ORDERS_PER_SHOP: '8' })
   const shop = await sellingIn(app, { onHand: 1_000 })
   const last = await shop.add({ title: 'Plate', variants: [{ price: shop.usd(500), onHand: 1 }] })
@@ -103,7 +103,7 @@ test('of checkouts at once some are placed, some have no stock left, one cart ha
   expect(reserved + plates).toBeGreaterThanOrEqual(8)
 })
 
-test('checkouts at once that nothing else is in the way of go as far as their bound, and not one further', async () => {
+test('places parallel checkouts exactly up to the limit of unpaid orders', async () => {
   await using app = await testApp({ UNPAID_ORDERS_PER_SHOP: '8' })
   const shop = await sellingIn(app, { onHand: 1_000 })
   const carts = await Promise.all(times(24, () => shop.cart()))

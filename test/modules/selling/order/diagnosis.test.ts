@@ -16,7 +16,7 @@ const iso = (ms: number) => new Date(ms).toISOString()
 const away = () => new ProcessorUnavailable('away')
 const everything = { olderThanMs: 5 * minute, limit: 50 }
 
-test('an order that its shopper is to pay is not stuck; one whose processor is silent is, with what is tried next and when', async () => {
+test('lists an order as stuck, with its next steps, when the processor is silent but not when the shopper may pay', async () => {
   await using app = await testApp()
   let isSilent = false
   const shop = await sellingBy(app, {
@@ -62,7 +62,7 @@ test('an order that its shopper is to pay is not stuck; one whose processor is s
   expect(await stuckOrders(app.deps, { ...everything, limit: 1 })).toMatchObject({ total: 2, orders: [{ status: 'PENDING_PAYMENT' }] })
 })
 
-test('a refund that its processor does not settle is stuck; shown are the calls and the times, and nothing of the person', async () => {
+test('lists a refund as stuck that its processor does not settle, with calls and times but no personal data', async () => {
   await using app = await testApp()
   const shop = await sellingBy(app, {
     create: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000, reference: 'charge-7' }),
@@ -117,7 +117,7 @@ test('a refund that its processor does not settle is stuck; shown are the calls 
     await expect(diagnoseOrder(app.deps, which)).rejects.toThrow(problem)
 })
 
-test('money that a processor refuses to send back says that somebody must, and by which call that is noted', async () => {
+test("hides the processor's text of a refused refund, and gives no reason to call the order stuck", async () => {
   await using app = await testApp()
   const shop = await sellingBy(app, {
     create: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
@@ -133,7 +133,7 @@ test('money that a processor refuses to send back says that somebody must, and b
   expect(why).toBeNull()
 })
 
-test('whatever an order is at, it is said what comes next; what must go on has a reason where it does not', () => {
+test('states the next step of an order in every state, and a reason where it does not proceed', () => {
   const now = startOfTime
   const sound = {
     resumeAt: null,

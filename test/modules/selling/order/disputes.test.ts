@@ -38,7 +38,7 @@ async function problems(app: TestApp): Promise<string[]> {
 
 const seenBy = async (shop: Selling, id: string): Promise<Json> => (await shop.order(id)).disputes
 
-test('a dispute takes the money while it is open, brings it back when it is won, and is told to the shop each time', async () => {
+test('books an open dispute, reverses it when it is won, and sends a webhook each time', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
@@ -61,7 +61,7 @@ test('a dispute takes the money while it is open, brings it back when it is won,
   expect(await problems(app)).toEqual([])
 })
 
-test('messages of a dispute that come twice and in any order, at once or one by one, come to the same end', async () => {
+test('reaches the same state from repeated and unordered messages of a dispute, in parallel or in sequence', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 1_000 })
   const state = fc.constantFrom('OPEN', 'WON', 'LOST')
@@ -78,7 +78,7 @@ test('messages of a dispute that come twice and in any order, at once or one by 
   expect(await problems(app)).toEqual([])
 })
 
-test('a dispute in another currency than its payment’s is noted and told, and not booked', async () => {
+test('records and reports a dispute in a foreign currency without booking it', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
@@ -92,7 +92,7 @@ test('a dispute in another currency than its payment’s is noted and told, and 
   expect(await problems(app)).toEqual([])
 })
 
-test('two disputes of one payment are two; souk check names one that the books do not have as it is', async () => {
+test('keeps two disputes of one payment apart, and reports disputes that differ from the books', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
@@ -106,7 +106,7 @@ test('two disputes of one payment are two; souk check names one that the books d
   expect((await problems(app))[0]).toBe(`Dispute ${disputeId} is WON: it took 0, and 400 in the books`)
 })
 
-test('what was refunded and what a dispute took are told apart', async () => {
+test('separates refunded money from disputed money', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
@@ -116,7 +116,7 @@ test('what was refunded and what a dispute took are told apart', async () => {
   expect(await problems(app)).toEqual([])
 })
 
-test('disputes take together what was captured and no more, however much is told, also when one is lost after it was won', async () => {
+test('never books more disputed money than was captured, also for a dispute that is lost after it was won', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
@@ -136,7 +136,7 @@ test('disputes take together what was captured and no more, however much is told
   expect(await problems(app)).toEqual([])
 })
 
-test('of a payment that its processor has taken no money of, a dispute takes none; of one whose capture nobody has told us of, it takes that', async () => {
+test('books no dispute of an unpaid payment, and captures first when the processor has the money', async () => {
   await using app = await testApp()
   let isPaid = false
   let message: ProcessorMessage = { id: 'one', payment: undefined }
@@ -159,7 +159,7 @@ test('of a payment that its processor has taken no money of, a dispute takes non
   expect(await problems(app)).toEqual([])
 })
 
-test('a dispute of a payment that is not here is kept, told once its time is over, named by souk check, and not booked', async () => {
+test('keeps a dispute of an unknown payment without booking it, and reports it in souk check after a while', async () => {
   await using app = await testApp()
   const payment = { paymentId: undefined, reference: 'another' }
   const odd = 'dp "\\1'

@@ -26,12 +26,12 @@ import {
   type SagaStep,
 } from '../../../../src/modules/selling/order/domain.ts'
 
-test('an order waits an hour for its payment, one begun late has a quarter of an hour, and goods may come back for two weeks', () => {
+test('gives an order an hour to be paid, a late payment a quarter of an hour, and refunds two weeks', () => {
   expect([pendingPaymentMs, paymentTimeMs, refundWindowMs]).toEqual([3_600_000, 900_000, 1_209_600_000])
 })
 
-describe('the states of an order', () => {
-  test('the states of an order change as the contract says, and in no other way', () => {
+describe('the states of orders and payments', () => {
+  test('allows exactly the defined state transitions of an order', () => {
     const allowed = orderStatuses.flatMap((from) => orderTransitions[from].map((to) => `${from} → ${to}`))
     expect(allowed.sort()).toEqual(
       [
@@ -50,7 +50,7 @@ describe('the states of an order', () => {
     expect(orderStatuses.filter((from) => followers[from].includes('CANCELLED'))).toEqual(['PENDING_PAYMENT', 'CONFIRMED', 'COMPENSATING'])
   })
 
-  test('a payment that was captured is final, one that has failed may be paid after all, and one that was given up only captured', () => {
+  test('makes CAPTURED final, lets a failed payment still succeed, and a voided one only be captured', () => {
     const final = paymentStatuses.filter((status) => paymentTransitions[status].length === 0)
     expect(final).toEqual(['CAPTURED'])
     const over = ['CAPTURED', 'FAILED', 'VOIDED']
@@ -68,8 +68,8 @@ const payment = (status: PaymentStatus, more: Partial<Payment> = {}) =>
 const kindOf = (order: Order, payments: Payment[], now = 0) => nextStep({ order, payments }, now).kind
 const isLive = isOpenPayment
 
-describe('the next move of a saga', () => {
-  test('the next move of a saga of an unpaid order depends on its payments alone', () => {
+describe('the next step of a saga', () => {
+  test('chooses the next step of an unpaid order from its payments alone', () => {
     const known = { processorReference: 'ref' }
     const moves: [Payment[], string][] = [
       [[], 'rest'],
@@ -94,7 +94,7 @@ describe('the next move of a saga', () => {
     expect(kindOf(order('PENDING_PAYMENT', { amountDue: 0 }), [])).toBe('confirm')
   })
 
-  test('the next move of a saga of an order whose time is over is to ask, and never to charge', () => {
+  test('queries the processor for an order past its time, and never captures', () => {
     const known = { processorReference: 'ref' }
     const moves: [Payment, string][] = [
       [payment('PENDING'), 'rest'],
@@ -106,11 +106,11 @@ describe('the next move of a saga', () => {
       expect(kindOf(order('PENDING_PAYMENT', { expiresAt: 5 }), [given], 5), given.status).toBe(expected as SagaStep['kind'])
   })
 
-  test('the next move of a saga of a paid order is to make a sale of it', () => {
+  test('confirms a paid order next', () => {
     for (const holds of ['HELD', 'COMMITTED'] as const) expect(kindOf(order('PAID', { holds }), [payment('CAPTURED')])).toBe('confirm')
   })
 
-  test('the next move of a saga of an order that turned back is to give its payment up, then what it holds, then to end', () => {
+  test('voids the payment of an ended order, then releases its holds, then ends it', () => {
     for (const status of ['EXPIRED', 'COMPENSATING', 'CANCELLED'] as const) {
       for (const live of paymentStatuses.filter((one) => isLive({ status: one }) && one !== 'PROCESSING'))
         expect(kindOf(order(status), [payment('FAILED'), payment(live)])).toBe('void')
@@ -127,7 +127,7 @@ describe('the next move of a saga', () => {
     }
   })
 
-  test('the next move of a saga that gave all back is to give up what failed, which can be tried again, until it has been looked at', () => {
+  test('voids failed payments of an ended order after its holds are released, until that is done', () => {
     for (const status of ['EXPIRED', 'CANCELLED'] as const)
       for (const ended of ['FAILED', 'VOIDED'] as const) {
         expect(kindOf(order(status, { holds: 'RELEASED', resumeAt: 1 }), [payment('FAILED'), payment(ended)])).toBe('void')
@@ -136,19 +136,19 @@ describe('the next move of a saga', () => {
     expect(kindOf(order('EXPIRED', { holds: 'RELEASED', resumeAt: 1 }), [])).toBe('rest')
   })
 
-  test('the next move of a saga of a sale is none, also when it was cancelled', () => {
+  test('has no next step for a sale, also a cancelled one', () => {
     for (const status of ['CONFIRMED', 'FULFILLED', 'COMPLETED', 'CANCELLED'] as const)
       expect(kindOf(order(status, { confirmedAt: 1, holds: 'COMMITTED' }), [payment('CAPTURED')])).toBe('rest')
   })
 })
 
-describe('a payment that failed and could be paid after all', () => {
+describe('a failed payment that may still be paid', () => {
   const waits = order('PENDING_PAYMENT', { expiresAt: 10 })
   const failed = payment('FAILED')
   const wanted = (given: Order, others: Payment[] = [], now = 9) =>
     !isUnwanted({ order: given, payments: [failed, ...others] }, failed, now)
 
-  test('a payment that failed and could be paid after all is wanted while its order waits, and for no other payment', () => {
+  test('accepts a failed payment while its order waits and no other payment is open', () => {
     expect(wanted(waits)).toBe(true)
     expect(wanted(waits, [payment('VOIDED'), payment('FAILED', { id: 'pay_2', captured: 99 })])).toBe(true)
     expect(wanted(waits, [payment('REQUIRES_ACTION')])).toBe(false)
@@ -161,16 +161,16 @@ describe('a payment that failed and could be paid after all', () => {
   })
 })
 
-describe('money that nobody waits for', () => {
+describe('excess money of an order', () => {
   const captured = (status: PaymentStatus, amount: number) => payment(status, { captured: amount })
   const back = (amount: number, more: Partial<Refund> = {}) =>
     ({ paymentId: 'pay_CAPTURED', purpose: 'LATE_CAPTURE', status: 'PENDING', amount, ...more }) as Refund
 
-  test('of an order that waits for its payment nothing goes back, since it may be a part of it', () => {
+  test('refunds nothing of an unpaid order, since the money may be a part of its payment', () => {
     for (const status of ['FAILED', 'AUTHORIZED'] as const) expect(excessAmount(order('PENDING_PAYMENT'), captured(status, 60), [])).toBe(0)
   })
 
-  test('of a paid order only what is more than its price goes back, and all of what came on another payment', () => {
+  test('refunds what exceeds the price of a paid order, and all money of its other payments', () => {
     for (const status of ['PAID', 'CONFIRMED', 'FULFILLED', 'COMPLETED'] as const) {
       const paid = order(status, { confirmedAt: status === 'PAID' ? null : 1 })
       expect(excessAmount(paid, captured('CAPTURED', 100), [])).toBe(0)
@@ -180,14 +180,14 @@ describe('money that nobody waits for', () => {
     }
   })
 
-  test('what a shop refunds by itself does not count against it, and a refund that failed does not either', () => {
+  test('does not count refunds by the shop, failed refunds or those of other payments against excess money', () => {
     const paid = order('CONFIRMED', { confirmedAt: 1 })
     expect(excessAmount(paid, captured('CAPTURED', 130), [back(50, { purpose: 'REFUND' })])).toBe(30)
     expect(excessAmount(paid, captured('CAPTURED', 130), [back(30, { status: 'FAILED' })])).toBe(30)
     expect(excessAmount(paid, captured('CAPTURED', 130), [back(30, { paymentId: 'pay_other' })])).toBe(30)
   })
 
-  test('of an order that came to nothing all goes back, also what grew', () => {
+  test('refunds all money of an order that ended unpaid, also when it grows', () => {
     for (const status of ['EXPIRED', 'COMPENSATING', 'CANCELLED'] as const) {
       expect(excessAmount(order(status), captured('CAPTURED', 40), [])).toBe(40)
       expect(excessAmount(order(status), captured('CAPTURED', 100), [back(40, { purpose: 'COMPENSATE', status: 'SUCCEEDED' })])).toBe(60)
@@ -197,19 +197,19 @@ describe('money that nobody waits for', () => {
   })
 })
 
-test('waiting grows with every failure, up to half an hour', () => {
+test('doubles the retry delay with every failure, up to half an hour', () => {
   expect([1, 2, 3, 4].map(backoffMs)).toEqual([15_000, 30_000, 60_000, 120_000])
   expect(backoffMs(50)).toBe(30 * 60 * 1000)
 })
 
-describe('what goes back of an order', () => {
+describe('the refundable amount of an order', () => {
   const amounts = fc.record({
     captured: fc.integer({ min: 0, max: 1_000_000 }),
     cards: fc.array(fc.integer({ min: 1, max: 50_000 }), { maxLength: 4 }),
     asked: fc.array(fc.option(fc.integer({ min: 1, max: 400_000 }), { nil: undefined }), { maxLength: 8 }),
   })
 
-  test('what goes back of an order is never more than came in, from anywhere, and in the end all of it to the cent', () => {
+  test('never refunds more than was paid from any source, and all of it in the end', () => {
     fc.assert(
       fc.property(amounts, ({ captured, cards: given, asked }) => {
         const cards = given.map((amount, at) => ({ giftCardId: `gift_${at}`, amount }) as OrderGiftCard)
@@ -236,7 +236,7 @@ describe('what goes back of an order', () => {
     )
   })
 
-  test('what goes back of an order leaves out refunds that failed, and counts those that are under way', () => {
+  test('ignores failed refunds and counts pending refunds in the refundable amount', () => {
     const before = [
       { status: 'FAILED', purpose: 'REFUND', amount: 50, giftCards: [] },
       { status: 'PENDING', purpose: 'REFUND', amount: 30, giftCards: [] },

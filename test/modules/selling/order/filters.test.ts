@@ -9,7 +9,7 @@ setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60 * 1000
 
-test('lists of orders are by number, and every filter narrows them with an exact total, alone and together', async () => {
+test('filters orders by every parameter, alone and combined, with an exact total', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const other = await sellingIn(app)
@@ -56,7 +56,7 @@ test('lists of orders are by number, and every filter narrows them with an exact
   expect([page.total, page.pages, page.data.map(({ number }: Json) => number)]).toEqual([3, 2, [1]])
 })
 
-test('lists of orders refuse what is no number, day or window, by the name of the parameter', async () => {
+test('rejects an invalid number, status, day or period in an order filter, naming the parameter', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   for (const [query, name] of [
@@ -77,7 +77,7 @@ test('lists of orders refuse what is no number, day or window, by the name of th
   expect((await shop.get('/v2/orders?from=2025-01-02&to=2026-01-01')).status).toBe(200)
 })
 
-test('what is looked for is a number, an id, or words', () => {
+test('parses a search as an order number, an order id or words', () => {
   const of = (q: string, number?: string) => {
     const { shopId: _, ...filter } = filterOf({ shopId: 'shop_1', q, number })
     return JSON.parse(JSON.stringify(filter))

@@ -48,8 +48,8 @@ async function nothingIsWrong(app: TestApp): Promise<void> {
   for await (const { subject, problems } of orderFindings(app.deps.db)) expect([subject, problems]).toEqual([subject, []])
 }
 
-describe('an order sent in parts', () => {
-  test('stays CONFIRMED until its last parcel, which makes it FULFILLED; each is told of once', async () => {
+describe('fulfilment in parts', () => {
+  test('keeps an order CONFIRMED until its last parcel makes it FULFILLED, with one webhook per parcel', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id, mugs, bowls } = await mixedOrder(shop)
@@ -124,7 +124,7 @@ describe('an order sent in parts', () => {
     await nothingIsWrong(app)
   })
 
-  test('/fulfil is all of the rest, and so is a parcel that names no lines', async () => {
+  test('sends all remaining units by /fulfil and by a parcel without lines', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     for (const rest of ['fulfil', 'fulfilments']) {
@@ -144,7 +144,7 @@ describe('an order sent in parts', () => {
     await nothingIsWrong(app)
   })
 
-  test('refuses what is not there, what stands twice and what is more than is left, and changes nothing', async () => {
+  test('rejects unknown lines, repeated lines and too many units in a parcel, and changes nothing', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -176,7 +176,7 @@ describe('an order sent in parts', () => {
     await nothingIsWrong(app)
   })
 
-  test('cannot be cancelled any more, not even while a parcel is all that was sent', async () => {
+  test('rejects cancelling an order of which a part was sent', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id, mugs } = await mixedOrder(shop)
@@ -190,7 +190,7 @@ describe('an order sent in parts', () => {
     await nothingIsWrong(app)
   })
 
-  test('goes in a hundred parcels at most, of which the last takes the rest', async () => {
+  test('allows at most a hundred parcels per order, and the last one must contain the rest', async () => {
     const units: Units[] = [{ lineId: 'a', sent: 99, left: 2, open: 2 }]
     const one = [{ lineId: 'a', quantity: 1 }]
     expect(packed(units, one, 98)).toEqual(one)
@@ -199,7 +199,7 @@ describe('an order sent in parts', () => {
     expect(packed(units, undefined, 99)).toEqual([{ lineId: 'a', quantity: 2 }])
   })
 
-  test('the same request sent again sends nothing twice, and another under its key is 422', async () => {
+  test('sends a parcel once per idempotency key, and rejects another body with 422', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id, mugs } = await mixedOrder(shop)
@@ -215,8 +215,8 @@ describe('an order sent in parts', () => {
   })
 })
 
-describe('refunds of an order sent in parts', () => {
-  test('take the units first that were not sent, and the last of them ends the order', async () => {
+describe('refunds of a partially sent order', () => {
+  test('refunds unsent units first, and the refund of the last unsent unit fulfils the order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id, mugs, bowls } = await mixedOrder(shop)
@@ -256,7 +256,7 @@ describe('refunds of an order sent in parts', () => {
   })
 
   for (const settles of [true, false])
-    test(`that are under way keep their units back; the order is FULFILLED once one ${settles ? 'stands' : 'has failed, and they are sent'}`, async () => {
+    test(`holds back units of a pending refund, and fulfils the order once it ${settles ? 'succeeds' : 'fails and they are sent'}`, async () => {
       await using app = await testApp()
       const shop = await sellingIn(app)
       const { id, mugs, bowls } = await mixedOrder(shop)
@@ -289,8 +289,8 @@ describe('refunds of an order sent in parts', () => {
     })
 })
 
-describe('at once', () => {
-  test('of many parcels of the same units, so many go as there are units', async () => {
+describe('parallel fulfilments', () => {
+  test('sends units in parallel parcels only as far as there are units', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id, mugs, bowls } = await mixedOrder(shop)
@@ -305,7 +305,7 @@ describe('at once', () => {
     await nothingIsWrong(app)
   })
 
-  test('a parcel, a refund of its units and a cancellation: nothing is sent that was given back', async () => {
+  test('never sends refunded units when parcels, a refund and a cancellation run in parallel', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
     for (let round = 0; round < 4; round++) {
@@ -331,7 +331,7 @@ describe('at once', () => {
 })
 
 describe('the tracking of a parcel', () => {
-  test('can be corrected, also of an order that is complete, and is told of; what changes nothing is not', async () => {
+  test('corrects the tracking of a parcel, also of a completed order, and sends a webhook for real changes only', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, fulfilmentId, path } = await sentOf(shop)
@@ -358,7 +358,7 @@ describe('the tracking of a parcel', () => {
     await nothingIsWrong(app)
   })
 
-  test('of an earlier parcel does not show in the order', async () => {
+  test('shows the tracking of the latest parcel that has one', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id, mugs } = await mixedOrder(shop)
@@ -371,7 +371,7 @@ describe('the tracking of a parcel', () => {
     await nothingIsWrong(app)
   })
 
-  test('is read with the version that a correction is of, by its shop alone', async () => {
+  test('returns a parcel with its version to its own shop only, and rejects a stale correction', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -388,7 +388,7 @@ describe('the tracking of a parcel', () => {
     expect((await other.get(path)).status).toBe(404)
   })
 
-  test('is found under its own order alone, and of its own shop, and is corrected a hundred times at most', async () => {
+  test('corrects a parcel only under its own order and shop, and at most a hundred times', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -403,8 +403,8 @@ describe('the tracking of a parcel', () => {
   })
 })
 
-describe('notes', () => {
-  test('of the shop’s people stand in the order as the shop reads it, and in nothing that a shopper gets', async () => {
+describe('notes on orders', () => {
+  test('shows notes to the shop only, and in no response to shoppers, event, audit entry or webhook', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { token } = await customerOf(app, shop.shop.name)
@@ -435,7 +435,7 @@ describe('notes', () => {
     expect(JSON.stringify(told)).not.toContain('PLANTED')
   })
 
-  test('are bounded in length and number, and of one’s own orders', async () => {
+  test("limits the length and number of notes, and rejects notes on another shop's order", async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -452,7 +452,7 @@ describe('notes', () => {
   })
 })
 
-test('orders that an older version sent have one parcel, of all of their lines, after the migration', async () => {
+test('migrates orders that an older version sent to one parcel with all of their lines', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 50 })
   const { db } = app.deps
@@ -492,7 +492,7 @@ test('orders that an older version sent have one parcel, of all of their lines, 
   await nothingIsWrong(app)
 })
 
-test('souk check says which orders are not what their parcels come to', async () => {
+test('reports orders whose state differs from their parcels', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 50 })
   const { db } = app.deps
@@ -522,7 +522,7 @@ test('souk check says which orders are not what their parcels come to', async ()
   }
 })
 
-test('units are where they are: none is sent that was given back, none is lost, in any order of parcels and refunds', () => {
+test('never sends a refunded unit and never loses one, in any order of parcels and refunds', () => {
   const few = fc.integer({ min: 0, max: 4 })
   const step = fc.oneof(
     fc.record({ do: fc.constant('send' as const), line: fc.nat({ max: 2 }), quantity: few }),

@@ -92,7 +92,7 @@ afterAll(() => {
 })
 const note = (what: string) => came.set(what, (came.get(what) ?? 0) + 1)
 
-test('whatever a processor promises, and whatever of it is heard, the books are true in the end', async () => {
+test('keeps the books correct for all processor guarantees and lost responses', async () => {
   // Made smaller for minutes, a failure would be told as a test that did not end.
   await fc.assert(fc.asyncProperty(story, tell), { seed, numRuns: runs, examples: [[paidTwice]], endOnFailure: true })
 })

@@ -24,7 +24,7 @@ const away = () => new ProcessorUnavailable('away')
 const rowOf = async ({ deps }: TestApp, id: string) =>
   (await deps.db.read.select().from(paymentRows)).find((row) => row.id === id) ?? Promise.reject(new Error('no such payment'))
 
-describe('a payment that ended without money', () => {
+describe('watching a payment that ended without money', () => {
   /** An order that nobody paid, and whose payment was given up. */
   async function ended(app: TestApp) {
     const calls: { at: number; call: string }[] = []
@@ -68,7 +68,7 @@ describe('a payment that ended without money', () => {
     }
   }
 
-  test('is asked about for 72 hours, ever more rarely, and not after', async () => {
+  test('queries an ended payment for 72 hours at growing intervals, and then stops', async () => {
     await using app = await testApp()
     const { calls, paymentId } = await ended(app)
     await pass(app, 80 * hour, 10 * minute)
@@ -82,7 +82,7 @@ describe('a payment that ended without money', () => {
     expect(calls.every(({ call }) => call === 'ask')).toBe(true)
   })
 
-  test('and was captured all the same goes back, once', async () => {
+  test('refunds an ended payment once that was captured after all', async () => {
     await using app = await testApp()
     const { shop, id, answers } = await ended(app)
     answers(captured)
@@ -97,7 +97,7 @@ describe('a payment that ended without money', () => {
     expect((await booksOf(app)).refunds).toHaveLength(1)
   })
 
-  test('and is open there is given up there', async () => {
+  test('voids an ended payment that is still open at the processor', async () => {
     await using app = await testApp()
     const { calls, answers } = await ended(app)
     answers(paymentAnswer('AUTHORIZED', { authorized: 1_000 }))
@@ -105,7 +105,7 @@ describe('a payment that ended without money', () => {
     expect(calls.map(({ call }) => call)).toEqual(['ask', 'void'])
   })
 
-  test('is asked about every ten minutes while its processor is silent, until the 72 hours are over by a day', async () => {
+  test('queries an ended payment every ten minutes while the processor is silent, and gives up after four days', async () => {
     await using app = await testApp()
     const { calls, paymentId, answers } = await ended(app)
     answers('silent')
@@ -117,7 +117,7 @@ describe('a payment that ended without money', () => {
     expect(app.logged.filter(({ event }) => event === 'payment.never_told')).toHaveLength(1)
   })
 
-  test('is asked about by one of many processes', async () => {
+  test('queries an ended payment from one of several processes', async () => {
     await using app = await testApp()
     const { calls } = await ended(app)
     app.clock.advance(10 * minute)
@@ -126,7 +126,7 @@ describe('a payment that ended without money', () => {
   })
 })
 
-describe('a create that is not answered where there is another way to pay', () => {
+describe('payments whose creation is not answered, with another processor in reserve', () => {
   type Given = { promises?: Partial<Processor['capabilities']>; token?: string; fails?: 'hangs' | 'lost' }
 
   /** An order that is paid by `first`, with `second` in reserve. */
@@ -188,7 +188,7 @@ describe('a create that is not answered where there is another way to pay', () =
     await app.jobs.sweep()
   }
 
-  test('is left for the next processor, on record, and the abandoned one is watched', async () => {
+  test('fails over to the next processor after an unanswered creation, records it, and watches the first payment', async () => {
     for (const fails of ['hangs', 'lost'] as const) {
       await using app = await testApp()
       const { shop, id, calls, done, payments } = await paidWithReserve(app, { fails })
@@ -206,7 +206,7 @@ describe('a create that is not answered where there is another way to pay', () =
     }
   })
 
-  test.each(['REQUIRES_ACTION', 'AUTHORIZED'] as const)('is given up there when it turns up as %s', async (state) => {
+  test.each(['REQUIRES_ACTION', 'AUTHORIZED'] as const)('voids an abandoned payment that turns up as %s', async (state) => {
     await using app = await testApp()
     const { shop, id, calls, done, turnsUp } = await paidWithReserve(app)
     await done
@@ -216,7 +216,7 @@ describe('a create that is not answered where there is another way to pay', () =
     expect(await shop.order(id)).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000), refunds: [] })
   })
 
-  test('is refunded when it was captured after all, and the sale stays one', async () => {
+  test('refunds an abandoned payment that was captured, and keeps one sale', async () => {
     await using app = await testApp()
     const { shop, id, calls, done, turnsUp } = await paidWithReserve(app)
     await done
@@ -234,7 +234,7 @@ describe('a create that is not answered where there is another way to pay', () =
     expect(calls.filter((call) => call === 'first refund')).toHaveLength(1)
   })
 
-  test('is waited for where there is a token, which belongs to one processor', async () => {
+  test('waits for the first processor instead of failing over if the payment has a token', async () => {
     await using app = await testApp()
     const { calls, done, payments } = await paidWithReserve(app, { token: 'tok_1', fails: 'lost' })
     await done
@@ -242,7 +242,7 @@ describe('a create that is not answered where there is another way to pay', () =
     expect(await payments()).toMatchObject([{ processor: 'first', status: 'PENDING' }])
   })
 
-  test('is waited for where its shopper could pay without us, for all methods or for this one', async () => {
+  test('waits for the first processor instead of failing over if shoppers can pay there without a capture', async () => {
     for (const capturesItself of [true, ['card', 'paypal'] as const]) {
       await using app = await testApp()
       const { calls, done, payments } = await paidWithReserve(app, { promises: { capturesItself }, fails: 'lost' })

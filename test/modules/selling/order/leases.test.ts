@@ -19,7 +19,7 @@ setDefaultTimeout(longTestMs)
 const minute = 60_000
 const now = Number.MAX_SAFE_INTEGER
 
-test('a lease keeps others away until it runs out, and never because a clock stepped back', () => {
+test('holds a lease against others until it expires, also when a clock steps back', () => {
   const lease = { leaseHolder: 'a', leaseUntil: 1_000_000 + leaseMs }
   expect(isLeaseFree(lease, 'a', 1_000_000)).toBe(true)
   expect(isLeaseFree(lease, 'b', 1_000_000)).toBe(false)
@@ -29,7 +29,7 @@ test('a lease keeps others away until it runs out, and never because a clock ste
   expect(isLeaseFree({ leaseHolder: null, leaseUntil: null }, 'b', 0)).toBe(true)
 })
 
-test('a refund that a request is asking for is not asked for by the job beside it, and five are five calls', async () => {
+test('sends each of five refunds once while requests send them and the job runs', async () => {
   await using app = await testApp()
   const held = Promise.withResolvers<void>()
   const sent: string[] = []
@@ -53,7 +53,7 @@ test('a refund that a request is asking for is not asked for by the job beside i
   expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(500) })
 })
 
-test('a capture that a request is asking for is not asked for by the job beside it', async () => {
+test('captures once while a request captures and the job runs', async () => {
   await using app = await testApp()
   const held = Promise.withResolvers<void>()
   let captures = 0
@@ -76,7 +76,7 @@ test('a capture that a request is asking for is not asked for by the job beside 
   expect(violationsOf(await booksOf(app)).filter((one) => !one.includes('processor'))).toEqual([])
 })
 
-test('a question that needs no lease leaves that of a call under way to whoever has it: it is made once, and nothing beside it', async () => {
+test('keeps the lease of a call in progress when another request queries the payment', async () => {
   await using app = await testApp()
   const held = Promise.withResolvers<void>()
   const called = Promise.withResolvers<void>()
@@ -114,7 +114,7 @@ test('a question that needs no lease leaves that of a call under way to whoever 
   expect(calls).toEqual(['void'])
 })
 
-test('a refund that has a name at its processor is asked about for as long as it takes, and never sent again', async () => {
+test('queries a refund that has a reference at its processor for days, and never sends it again', async () => {
   await using app = await testApp()
   const sent: string[] = []
   const asked: (string | undefined)[] = []
@@ -147,7 +147,7 @@ test('a refund that has a name at its processor is asked about for as long as it
   expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(300), refunds: [{ status: 'SUCCEEDED' }] })
 })
 
-test('a refund whose sender stood still past its lease is not sent blindly, and does not end the lease of who took over', async () => {
+test('does not resend a refund after its lease expired, and keeps the lease of the process that took over', async () => {
   await using app = await testApp()
   const sent: string[] = []
   const entered = Promise.withResolvers<void>()
@@ -189,41 +189,38 @@ test('a refund whose sender stood still past its lease is not sent blindly, and 
 })
 
 // On SQLite nobody else writes within a write.
-test.skipIf(engine === 'sqlite')(
-  'a refund that comes through while somebody finds it taken is over: nobody is to look at it again',
-  async () => {
-    await using app = await testApp()
-    const entered = Promise.withResolvers<void>()
-    const held = Promise.withResolvers<void>()
-    const shop = await sellingBy(app, {
-      create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
-      capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
-      async refund() {
-        entered.resolve()
-        await held.promise
-        return { reference: 're_1', state: 'SUCCEEDED' }
-      },
-    })
-    const { order } = ok(await shop.buy()).body
-    const attempt = { shopId: shop.shop.id, orderId: order.id, scope: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
-    const { refund } = await requestRefund(app.deps, attempt, 'REFUND')
-    app.clock.advance(minute)
-    const job = settleRefund(app.deps, refund.id, { holder: 'job' })
-    await entered.promise
-    const { orderStore: store } = app.deps
-    const { leaseRefund } = store
-    store.leaseRefund = async (...asked) => {
-      const taken = await leaseRefund(...asked)
-      held.resolve()
-      await job
-      return taken
-    }
-    await settleRefund(app.deps, refund.id, { holder: 'beside' })
-    expect(await store.findRefund(app.deps.db.read, refund.id)).toMatchObject({ status: 'SUCCEEDED', resumeAt: null, leaseHolder: null })
-  },
-)
+test.skipIf(engine === 'sqlite')('does not reschedule a refund that succeeds while another process tries to lease it', async () => {
+  await using app = await testApp()
+  const entered = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const shop = await sellingBy(app, {
+    create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
+    async refund() {
+      entered.resolve()
+      await held.promise
+      return { reference: 're_1', state: 'SUCCEEDED' }
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  const attempt = { shopId: shop.shop.id, orderId: order.id, scope: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
+  const { refund } = await requestRefund(app.deps, attempt, 'REFUND')
+  app.clock.advance(minute)
+  const job = settleRefund(app.deps, refund.id, { holder: 'job' })
+  await entered.promise
+  const { orderStore: store } = app.deps
+  const { leaseRefund } = store
+  store.leaseRefund = async (...asked) => {
+    const taken = await leaseRefund(...asked)
+    held.resolve()
+    await job
+    return taken
+  }
+  await settleRefund(app.deps, refund.id, { holder: 'beside' })
+  expect(await store.findRefund(app.deps.db.read, refund.id)).toMatchObject({ status: 'SUCCEEDED', resumeAt: null, leaseHolder: null })
+})
 
-test('a refund whose answer was lost is asked about before it is sent again, and not sent again when it is known', async () => {
+test('queries a refund whose response was lost before it resends it', async () => {
   await using app = await testApp()
   let known: RefundAnswer | undefined
   let sent = 0
@@ -246,7 +243,7 @@ test('a refund whose answer was lost is asked about before it is sent again, and
   expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(300), refunds: [{ processorReference: 're_1' }] })
 })
 
-test('a processor that hangs holds up nobody but those who wait for it', async () => {
+test('continues payments and refunds at other processors while one processor hangs', async () => {
   await using app = await testApp()
   const hung = Promise.withResolvers<ProcessorPayment>()
   let hanging = 0
@@ -300,7 +297,7 @@ test('a processor that hangs holds up nobody but those who wait for it', async (
   await first
 })
 
-test('a processor that hangs holds up the end of its own orders, and not that of others which comes later', async () => {
+test('expires orders of other processors while one processor hangs', async () => {
   await using app = await testApp()
   const hung = Promise.withResolvers<void>()
   const asked = Promise.withResolvers<void>()
@@ -333,7 +330,7 @@ test('a processor that hangs holds up the end of its own orders, and not that of
   expect((await shop.order(first.id)).status).toBe('EXPIRED')
 })
 
-test('every line of the log about a payment names its request, its order, itself and its processor, and a decline has a line of its own', async () => {
+test('logs a declined payment once, with its order, payment, processor, operation and code', async () => {
   await using app = await testApp()
   const shop = await sellingBy(app, {
     create: async () => paymentAnswer('FAILED', { failureCode: 'card_declined' }),

@@ -107,7 +107,7 @@ async function scene(app: TestApp) {
 const changeCart = updateOf(carts, valuesOf(carts, ['id']))
 const changeOrder = updateOf(orders, valuesOf(orders, ['id']))
 
-test('a write that changes a cart after an order breaks the order of the schema, and the other way round keeps it', async () => {
+test('detects a write that changes an order before its cart, and accepts the order of the schema', async () => {
   await using app = await testApp()
   const violations = watchLockOrder(app.deps.db)
   const cart = (tx: Writer) => changeCart(tx, { updatedAt: 1 }, { id: 'cart' })
@@ -118,7 +118,7 @@ test('a write that changes a cart after an order breaks the order of the schema,
   expect(violations).toEqual(['carts after orders'])
 })
 
-test.skipIf(engine !== 'postgres')('sales, refunds, cancellations and changes of stock lock rows in the order of the schema', async () => {
+test.skipIf(engine !== 'postgres')("locks rows in the schema's order in sales, refunds, cancellations and stock changes", async () => {
   await using app = await testApp()
   const violations = watchLockOrder(app.deps.db)
   const { shop, does } = await scene(app)
@@ -138,7 +138,7 @@ test.skipIf(engine !== 'postgres').each<[keyof Scene['rows'], keyof Scene['does'
   ['the plate', 'a customer who buys the last white one', 'a customer'],
   ['the white one', 'an edit of the white one', 'a guest who buys the last blue one'],
   ['the white one', 'stock by hand of the white one', 'a guest who buys the last blue one'],
-])('while %s is held, and %s waits for it, what %s does goes through', async (held, waits, passes) => {
+])('while %s is locked and %s waits, %s proceeds', async (held, waits, passes) => {
   await using app = await testApp()
   const { does, rows } = await scene(app)
   const letGo = await hold(app, rows[held])
@@ -151,7 +151,7 @@ test.skipIf(engine !== 'postgres').each<[keyof Scene['rows'], keyof Scene['does'
 })
 
 test.skipIf(engine !== 'postgres').each<[keyof Scene['does']]>([['a refund that goes back to the shelf'], ['a cancel']])(
-  '%s that waits for its variant has neither the gift card nor the customer’s numbers yet',
+  '%s that waits for its variant locks neither the gift card nor the customer totals',
   async (waits) => {
     await using app = await testApp()
     const { shop, does, rows } = await scene(app)
@@ -168,8 +168,8 @@ test.skipIf(engine !== 'postgres').each<[keyof Scene['does']]>([['a refund that 
   },
 )
 
-test.skipIf(engine !== 'postgres').each(['a login by which they become a customer’s', 'the end of the refund window'] as const)(
-  'whoever has many orders at once takes them by their ids: %s',
+test.skipIf(engine !== 'postgres').each(['a login that assigns guest orders', 'the end of the refund window'] as const)(
+  'locks several orders in the order of their ids: %s',
   async (who) => {
     await using app = await testApp()
     const shop = await sellingIn(app)
@@ -201,7 +201,7 @@ test.skipIf(engine !== 'postgres').each(['a login by which they become a custome
 )
 
 test.skipIf(engine !== 'postgres')(
-  'stock by hand of one variant and an order that takes the last of another leave the public a product as it is',
+  "publishes correct availability after a stock change and a sale of another variant's last unit",
   async () => {
     await using app = await testApp()
     const { does, plate } = await scene(app)
@@ -227,7 +227,7 @@ test.skipIf(engine !== 'postgres')(
   },
 )
 
-test('orders of one shop that come at once are bounded to the last one, whatever they are of', async () => {
+test('enforces the limit of unpaid orders exactly for parallel checkouts of different products', async () => {
   await using app = await testApp({ UNPAID_ORDERS_PER_SHOP: '2' })
   const shop = await sellingIn(app)
   const carts: string[] = []
@@ -239,7 +239,7 @@ test('orders of one shop that come at once are bounded to the last one, whatever
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, ...Array.from({ length: 6 }, () => 429)])
 })
 
-test('refunds to the shelf beside checkouts of the same customer and variant do not wait for each other in a ring', async () => {
+test('runs parallel restocking refunds and checkouts of one customer and variant without deadlocks', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 1_000 })
   const { token } = await customerOf(app, shop.shop.name)

@@ -22,7 +22,7 @@ afterAll(() => ground?.database.drop())
 const seen = new Map<string, number>()
 const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
 
-test('every rule holds after every batch of doings at once, and all comes to rest', async () => {
+test('holds every invariant of selling after each batch of parallel actions, and settles everything in the end', async () => {
   ground = await layGround()
   const property = fc.asyncProperty(story, async (one) => {
     const database = await copyOf(ground.database)

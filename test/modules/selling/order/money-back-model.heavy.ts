@@ -42,7 +42,7 @@ const states: Partial<Record<Mood, RefundAnswer['state']>> = {
   fails: 'FAILED',
 }
 
-test('every rule holds after every doing, and at the end all of the money has gone back, or is to be paid', async () => {
+test('holds every invariant of refunds after each action, and refunds all money in the end', async () => {
   const story = fc.record({
     batches: fc.array(fc.array(doing, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 7 }),
     moods: fc.array(mood, { minLength: 1, maxLength: 8 }),

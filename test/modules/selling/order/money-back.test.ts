@@ -65,7 +65,7 @@ async function messaged(app: TestApp, orderId: string, answer: ProcessorPayment)
   await handleAnswer(app.deps, payment, { ...answer, reference }, newSagaContext(app.deps))
 }
 
-test('a refund that the shopper has to fetch gives gift cards and goods back at once, and money counts when it was fetched', async () => {
+test('returns gift cards and goods of a claimable refund at once, and counts its money once it is claimed', async () => {
   await using app = await testApp()
   let answer: RefundAnswer = { reference: 'pp_1', state: 'CLAIMABLE', claimUrl }
   let asked = 0
@@ -110,7 +110,7 @@ test('a refund that the shopper has to fetch gives gift cards and goods back at 
   expect(await inOrder(app)).toEqual([])
 })
 
-test('an order is cancelled by a claim; one that nobody can fetch any more is paid by hand, once, and then its money has gone back', async () => {
+test('cancels an order by a claimable refund, and pays an expired claim by hand once', async () => {
   await using app = await testApp()
   let answer: RefundAnswer = { reference: 'pp_1', state: 'CLAIMABLE', claimUrl }
   const shop = await shopBy(app, { refund: async () => answer, retrieveRefund: async () => answer })
@@ -150,7 +150,7 @@ test('an order is cancelled by a claim; one that nobody can fetch any more is pa
   expect((await shop.get('/v2/refunds?status=LOST')).status).toBe(400)
 })
 
-test('two who say at once that a refund was paid by hand book it once', async () => {
+test('books a refund that is reported as paid by hand several times only once', async () => {
   await using app = await testApp()
   const shop = await shopBy(app, { refund: unable })
   const { order } = ok(await shop.buy()).body
@@ -163,7 +163,7 @@ test('two who say at once that a refund was paid by hand book it once', async ()
   expect(await inOrder(app)).toEqual([])
 })
 
-test('a refund that its processor was certainly not told of, or that nobody can be asked about, is paid by hand at once; one that may be on its way is not', async () => {
+test('accepts payment by hand of a refund that was never sent or cannot be queried, but not of one in flight', async () => {
   for (const [how, neverSent] of [
     ['refused the connection', true],
     ['hung', false],
@@ -192,7 +192,7 @@ test('a refund that its processor was certainly not told of, or that nobody can 
   }
 })
 
-test('a customer sees where to fetch their money, and not what the shop calls a payment of it', async () => {
+test('shows customers no settlement reference of their refund', async () => {
   await using app = await testApp()
   const shop = await shopBy(app, { refund: unable })
   const customer = await customerOf(app, shop.shop.name)
@@ -205,7 +205,7 @@ test('a customer sees where to fetch their money, and not what the shop calls a 
   expect(seen.text).not.toContain('Our note')
 })
 
-test('money that is owed and refused for good is paid by hand after a dozen refusals; the order does not wait for it', async () => {
+test('leaves a due refund for payment by hand after a dozen refusals, and ends the order', async () => {
   await using app = await testApp()
   let refusals = 0
   const shop = await shopBy(app, {
@@ -231,7 +231,7 @@ test('money that is owed and refused for good is paid by hand after a dozen refu
   })
 })
 
-test('an order that is turned back does not wait for a claim of its money', async () => {
+test('ends a compensating order without waiting for its refund to be claimed', async () => {
   await using app = await testApp()
   let answer: RefundAnswer = { reference: 'pp_1', state: 'CLAIMABLE', claimUrl }
   const shop = await shopBy(app, { refund: async () => answer, retrieveRefund: async () => answer })
@@ -244,7 +244,7 @@ test('an order that is turned back does not wait for a claim of its money', asyn
   expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'REFUNDED', refundedTotal: shop.usd(1_000) })
 })
 
-test('money that came too late, or too much, and cannot be sent back is paid by hand, and the books have it then', async () => {
+test('pays late or excess money by hand if it cannot be refunded, and books it then', async () => {
   await using app = await testApp()
   const shop = await shopBy(app, {
     create: async ({ paymentId }) => paymentAnswer('REQUIRES_ACTION', { reference: paymentId }),
@@ -274,7 +274,7 @@ test('money that came too late, or too much, and cannot be sent back is paid by 
   expect(await messagesOf(app, 'order.refunded')).toEqual([])
 })
 
-test('an owed refund that fails after it had succeeded is owed again, is not sent twice, and the books have it as it is', async () => {
+test('reopens a due refund that fails after it succeeded for payment by hand, and does not send it again', async () => {
   await using app = await testApp()
   let state: RefundAnswer['state'] = 'SUCCEEDED'
   let sent = 0
@@ -309,7 +309,7 @@ test('an owed refund that fails after it had succeeded is owed again, is not sen
   expect([sent, await inOrder(app)]).toEqual([1, []])
 })
 
-test('money that is owed and fails at a bank three times is paid by hand', async () => {
+test('leaves a due refund for payment by hand after it failed three times at a bank', async () => {
   await using app = await testApp()
   let sent = 0
   const shop = await shopBy(app, {
@@ -328,7 +328,7 @@ test('money that is owed and fails at a bank three times is paid by hand', async
   })
 })
 
-test('money that is owed, refused, and back already at the processor has gone back', async () => {
+test('counts a refused refund as succeeded if the processor has already refunded the money', async () => {
   await using app = await testApp()
   const shop = await shopBy(app, {
     refund: async () => {
@@ -346,7 +346,7 @@ test('money that is owed, refused, and back already at the processor has gone ba
   })
 })
 
-test('a refund that was perhaps sent, to a processor that may not be told twice and does not know it, is paid by hand; one that certainly was not is sent', async () => {
+test('leaves a refund that may have been sent for payment by hand, and resends one that was never sent', async () => {
   for (const neverSent of [false, true]) {
     await using app = await testApp()
     let sent = 0
@@ -369,7 +369,7 @@ test('a refund that was perhaps sent, to a processor that may not be told twice 
   }
 })
 
-test('a refund that fails after it had succeeded takes back all that it booked, and paid by hand it is booked again', async () => {
+test('reverses the bookings of a refund that fails after it succeeded, and books its payment by hand', async () => {
   await using app = await testApp()
   let answer: RefundAnswer = { reference: 're_1', state: 'SUCCEEDED' }
   let asked = 0
@@ -416,7 +416,7 @@ test('a refund that fails after it had succeeded takes back all that it booked, 
   expect(asked).toBe(1)
 })
 
-test('a refund that may still fail is asked about once a day for a week, and no longer; of others nobody asks', async () => {
+test('queries a succeeded refund daily for a week if it may still fail, and otherwise never', async () => {
   for (const refundsMayFail of [true, false]) {
     await using app = await testApp()
     let asked = 0
@@ -438,7 +438,7 @@ test('a refund that may still fail is asked about once a day for a week, and no 
   }
 })
 
-test('money that the shop gave back at the processor’s own page is noted once, whoever sees it how often', async () => {
+test("records a refund that was made on the processor's own page once", async () => {
   await using app = await testApp()
   const shop = await shopBy(app, { refund: async ({ refundId }) => ({ reference: refundId, state: 'SUCCEEDED' }) })
   const { order } = ok(await shop.buy()).body
@@ -464,7 +464,7 @@ test('money that the shop gave back at the processor’s own page is noted once,
   expect(await inOrder(app)).toEqual([])
 })
 
-test('while a refund is under way nothing is taken for one made elsewhere; what was to be paid by hand is settled by it first', async () => {
+test('records no external refund while another is pending, and settles a refund by hand with it first', async () => {
   await using app = await testApp()
   let answers: 'lost' | 'unable' = 'lost'
   const shop = await shopBy(app, {
@@ -492,7 +492,7 @@ test('while a refund is under way nothing is taken for one made elsewhere; what 
   expect(await inOrder(app)).toEqual([])
 })
 
-test('souk check names a refund whose rows in the books are not what it has become', async () => {
+test('reports a refund whose bookings differ from its state', async () => {
   await using app = await testApp()
   const shop = await shopBy(app, { refund: unable })
   const { order } = ok(await shop.buy()).body

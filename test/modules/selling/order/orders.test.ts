@@ -20,7 +20,7 @@ const booksOf = async (app: TestApp) => {
 }
 
 describe('reading orders', () => {
-  test('a shop sees its own orders, a customer theirs, and nobody anybody else’s', async () => {
+  test('shows an order to its shop and its customer only, and answers all others with the same 404', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -43,7 +43,7 @@ describe('reading orders', () => {
     expect((await app.call('GET', path, { key: shop.secretKey })).headers.get('cache-control')).toBe('no-store')
   })
 
-  test('lists of orders are newest first, by status and by customer', async () => {
+  test('lists orders newest first, filtered by status and by customer', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 100 })
     const customer = await customerOf(app, shop.shop.name)
@@ -64,7 +64,7 @@ describe('reading orders', () => {
   })
 })
 
-test('a customer does not read why their shop refunded or cancelled', async () => {
+test("hides the shop's reasons for refunds and cancellations from the customer", async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { token } = await customerOf(app, shop.shop.name)
@@ -77,8 +77,8 @@ test('a customer does not read why their shop refunded or cancelled', async () =
   expect(theirs.text).not.toContain('fraud')
 })
 
-describe('refunds', () => {
-  test('refunds in parts and then the rest equal the capture to the cent', async () => {
+describe('refunds of an order', () => {
+  test('refunds an order in parts up to exactly the captured amount', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { price: 1_001 })
     const customer = await customerOf(app, shop.shop.name)
@@ -111,7 +111,7 @@ describe('refunds', () => {
     expect(await booksOf(app)).toEqual(['CAPTURE sandbox 1001 1001', 'REFUND sandbox 333 333', 'REFUND sandbox 668 668'])
   })
 
-  test('refunds need a key, are sent once under it, and replayed', async () => {
+  test('requires an idempotency key for a refund, and replays its response', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await shop.bought()
@@ -122,7 +122,7 @@ describe('refunds', () => {
     expect((await shop.order(order.id)).refundedTotal).toEqual(shop.usd(100))
   })
 
-  test('refunds give gift cards back what they paid, after what was captured', async () => {
+  test('refunds captured money first, then what gift cards paid', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const card = await shop.giftCard(400)
@@ -153,7 +153,7 @@ describe('refunds', () => {
     ])
   })
 
-  test('refunds in another currency, of nothing or of a fraction are 400; of another shop’s order or an unpaid one 404 and 409', async () => {
+  test('rejects an invalid refund amount with 400, a foreign order with 404 and an unpaid order with 409', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -168,8 +168,8 @@ describe('refunds', () => {
   })
 })
 
-describe('cancelling', () => {
-  test('cancelling an unpaid order gives back what it held', async () => {
+describe('cancelling an order', () => {
+  test('releases the holds of an unpaid order when it is cancelled', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart({ quantity: 4 })
@@ -183,7 +183,7 @@ describe('cancelling', () => {
     expect((await shop.post(`/v2/orders/${order.id}/cancel`, {})).status).toBe(409)
   })
 
-  test('cancelling a confirmed order gives all its money back and its goods return', async () => {
+  test('refunds all money and restocks the goods of a confirmed order when it is cancelled', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await shop.bought({ quantity: 4 })
@@ -195,7 +195,7 @@ describe('cancelling', () => {
     expect((await shop.refund(order.id)).status).toBe(409)
   })
 
-  test('cancelling an order that was sent is refused, and so is another shop’s', async () => {
+  test("rejects cancelling a fulfilled order with 409 and another shop's order with 404", async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -205,7 +205,7 @@ describe('cancelling', () => {
     expect((await shop.post(`/v2/orders/${order.id}/cancel`, {})).status).toBe(409)
   })
 
-  test('cancelling a paid order whose saga is stuck undoes what was done, and ends CANCELLED with its money back', async () => {
+  test('cancels a paid order whose saga is stuck, and refunds its money', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { deps } = app
@@ -225,7 +225,7 @@ describe('cancelling', () => {
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
   })
 
-  test('a paid order whose saga was stuck for a while is confirmed by the job', async () => {
+  test('confirms a paid order by the job after its saga was stuck', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { deps } = app
@@ -243,8 +243,8 @@ describe('cancelling', () => {
   })
 })
 
-describe('fulfilment', () => {
-  test('fulfilment is noted with its tracking, and the order completes when the refund window has passed', async () => {
+describe('fulfilling an order', () => {
+  test('stores the tracking of a fulfilment, and completes the order after the refund window', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await shop.bought()
@@ -260,7 +260,7 @@ describe('fulfilment', () => {
     expect(ok(await shop.refund(order.id)).body.status).toBe('SUCCEEDED')
   })
 
-  test('fulfilment of an unpaid order is 409', async () => {
+  test('rejects fulfilling an unpaid order with 409', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const unpaid = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_decline' })).body.order
@@ -268,7 +268,7 @@ describe('fulfilment', () => {
   })
 })
 
-test('the amounts in the events of an order are money, whoever reads them', async () => {
+test('shows amounts in order events as money to the shop and the customer', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { currency: 'EUR' })
   const { token } = await customerOf(app, shop.shop.name)
@@ -286,8 +286,8 @@ test('the amounts in the events of an order are money, whoever reads them', asyn
   expect(ok(await app.call('GET', `/v2/orders/${id}`, { token })).body.events).toEqual(events)
 })
 
-describe('cancelling an order of which nothing is left to give back', () => {
-  test('that cost nothing makes none either, and nothing was given back', async () => {
+describe('cancelling an order that cost nothing', () => {
+  test('cancels a free order without a refund, and restocks its goods', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { price: 0 })
     const { id } = await shop.bought({ quantity: 2 })
@@ -300,7 +300,7 @@ describe('cancelling an order of which nothing is left to give back', () => {
 })
 
 for (const paymentToken of ['tok_action', 'tok_decline'])
-  test(`an order that ends unpaid after ${paymentToken} shows what became of its payment, whoever ends it`, async () => {
+  test(`shows how the payment ended of an order that ends unpaid after ${paymentToken}`, async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const unpaid = async () => {
@@ -319,7 +319,7 @@ for (const paymentToken of ['tok_action', 'tok_decline'])
     }
   })
 
-test('an order whose payment was given up because its processor never decided waits as one that failed, and ends as one that was given up', async () => {
+test('shows an undecided payment as FAILED while its order waits, and as VOIDED after the order expired', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   changeProcessor(app, impatiently(app))

@@ -42,7 +42,7 @@ const bought = fc.record({
   taxInclusive: fc.boolean(),
 })
 
-test('line refunds add up to what was paid for the line, however it is split and whichever of them fail', () => {
+test('refunds exactly what was paid for a line, however it is split and whichever refunds fail', () => {
   const tries = fc.array(fc.tuple(fc.integer({ min: 1, max: 10 }), fc.boolean()), { maxLength: 30 })
   fc.assert(
     fc.property(bought, tries, (fields, split) => {
@@ -67,7 +67,7 @@ test('line refunds add up to what was paid for the line, however it is split and
   )
 })
 
-test('line refunds are half-even, exclusive tax comes back with them, and included tax is in them already', () => {
+test('rounds line refunds half to even, and adds exclusive but not included tax', () => {
   const amountOf = (fields: Partial<OrderLine>, quantity = 1, before: Before[] = []) =>
     linesToRefund([line(fields)], before, [units(quantity)])[0]?.amount
   expect(amountOf({ quantity: 2, total: 5 })).toBe(2)
@@ -83,7 +83,7 @@ test('line refunds are half-even, exclusive tax comes back with them, and includ
   expect(amountOf({ quantity: 3, total: 99_999_999_999_999 }, 2)).toBe(66_666_666_666_666)
 })
 
-test('units that went back while others were promised and failed leave nothing below zero', () => {
+test('never computes a negative line refund after other refunds of the line failed', () => {
   const three = line({ quantity: 6, total: 3 })
   const lines = (quantity: number, amount: number): Before => ({ status: 'SUCCEEDED', lines: [{ ...units(quantity), amount }] })
   // Of the second, third and sixth unit, which were rounded up.
@@ -92,7 +92,7 @@ test('units that went back while others were promised and failed leave nothing b
   expect(linesToRefund([three], before, [units(3)])[0]?.amount).toBe(0)
 })
 
-test('line refunds of a line that is not there, that stands twice, or of more than is left are refused', () => {
+test('rejects refunds of unknown lines, repeated lines and more units than are left', () => {
   const lines = [line({ quantity: 2, total: 10 }), line({ id: 'line_2', quantity: 1, total: 5 })]
   expect(refused(() => linesToRefund(lines, [], [units(1, false, 'line_3')]))).toBe('INVALID')
   expect(refused(() => linesToRefund(lines, [], [units(1), units(1)]))).toBe('INVALID')
@@ -109,7 +109,7 @@ test('line refunds of a line that is not there, that stands twice, or of more th
   expect(linesToRefund(lines, [{ ...(before[0] as Before), status: 'FAILED' }], [units(2)])[0]?.amount).toBe(10)
 })
 
-test('line refunds of all lines, amounts and the rest together never give back more than came in', () => {
+test('never refunds more than was paid by refunds of lines, amounts and the rest together', () => {
   const asked = fc.array(
     fc.oneof(
       fc.tuple(fc.constant('lines'), fc.nat(2), fc.integer({ min: 1, max: 4 })),
@@ -137,14 +137,14 @@ test('line refunds of all lines, amounts and the rest together never give back m
   )
 })
 
-test('what is asked for is the amount, that of the lines together, or all that is left', () => {
+test('takes the requested amount, the sum of the lines, or everything that is left', () => {
   const lines = [5, 7].map((amount) => ({ ...units(1), amount }))
   expect(requestedAmount({ amount: 3 }, [])).toBe(3)
   expect(requestedAmount({ lines: [] }, lines)).toBe(12)
   expect(requestedAmount({ all: true }, [])).toBeUndefined()
 })
 
-test('a refund is that of a request that asks for the same, in the same order', () => {
+test('matches a repeated refund request by its amount or by its lines in order', () => {
   const lines = [{ ...units(1, true), amount: 5 }]
   const ofLines = { amount: 3, giftCardAmount: 2, lines }
   const ofAmount = { amount: 3, giftCardAmount: 2, lines: [] }
@@ -168,7 +168,7 @@ test('a refund is that of a request that asks for the same, in the same order', 
   expect(matchesRequest({ lines: [units(1, true)] }, ofAmount)).toBe(false)
 })
 
-test('back on the shelf goes what is counted and was asked to, and a cancelled order brings back what no refund decided about', () => {
+test('restocks tracked units that a refund asks for, and unrefunded units when the order is cancelled', () => {
   const lines = [
     line({ quantity: 3 }),
     line({ id: 'line_2', variantId: 'var_2', quantity: 2, tracked: false }),

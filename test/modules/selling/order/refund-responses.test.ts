@@ -40,7 +40,7 @@ const unable = { reference: undefined, state: 'FAILED', failureCode: 'refund_not
 const succeeded = { reference: 're_1', state: 'SUCCEEDED' } as const
 const claimable = { reference: 'pp_1', state: 'CLAIMABLE', claimUrl: 'https://pay.example.com/c' } as const
 
-test('whatever is said, a refund only becomes what its table of states allows', () => {
+test('allows only the defined state transitions of a refund for every response', () => {
   const state = fc.constantFrom('PENDING', 'SUCCEEDED', 'FAILED', 'CLAIMABLE')
   const code = fc.constantFrom('refund_not_supported', 'refused')
   const answer = fc.record({ reference: fc.option(fc.constant('re_1'), { nil: undefined }), state, failureCode: code })
@@ -66,10 +66,10 @@ test('whatever is said, a refund only becomes what its table of states allows', 
   )
 })
 
-describe.each(purposes)('a refund for %s', (purpose) => {
+describe.each(purposes)('responses to a refund for %s', (purpose) => {
   const of = (fields: Partial<Asked>) => refundOf({ ...fields, purpose })
 
-  test('a refund that is under way comes through, can be claimed, waits, or must be paid by hand where the processor cannot do it at all', () => {
+  test('decides a pending refund: succeeded, claimable, waiting, or by hand if the processor cannot refund', () => {
     expect(outcome(of({}), succeeded)).toEqual({ kind: 'SUCCEEDED' })
     expect(outcome(of({}), claimable)).toEqual({ kind: 'CLAIMABLE' })
     expect(outcome(of({}), { reference: 're_1', state: 'PENDING' })).toEqual({ kind: 'wait' })
@@ -77,7 +77,7 @@ describe.each(purposes)('a refund for %s', (purpose) => {
     expect(outcome(of({}), unable)).toEqual({ kind: 'MANUAL', code: 'refund_not_supported' })
   })
 
-  test('a refund that is refused, or fails at a bank, stays failed; what is owed is asked for again, and in the end paid by hand', () => {
+  test('fails a refused refund, but retries a due refund and finally leaves it for payment by hand', () => {
     if (!mustBeReturned(purpose)) {
       expect(outcome(of({}), refused)).toEqual({ kind: 'FAILED', code: 'too_early' })
       expect(outcome(of({}), failed)).toEqual({ kind: 'FAILED', code: 'closed_account' })
@@ -92,7 +92,7 @@ describe.each(purposes)('a refund for %s', (purpose) => {
     expect(outcome(of({}), failed, bankFailuresMax - 1)).toEqual({ kind: 'MANUAL', code: 'closed_account' })
   })
 
-  test('a claim is fetched, or nobody can fetch it any more; nothing else ends it', () => {
+  test('ends a claimable refund only when it is claimed or can no longer be claimed', () => {
     const claim = of({ status: 'CLAIMABLE', processorReference: 'pp_1' })
     expect(outcome(claim, succeeded)).toEqual({ kind: 'SUCCEEDED' })
     expect(outcome(claim, { reference: 'pp_1', state: 'FAILED', failureCode: 'archived' })).toEqual({ kind: 'MANUAL', code: 'archived' })
@@ -100,14 +100,14 @@ describe.each(purposes)('a refund for %s', (purpose) => {
       expect(outcome(claim, said)).toEqual({ kind: 'wait' })
   })
 
-  test('a refund that came through and comes back must be paid by hand; one that is paid by hand, or failed, is no business of the processor', () => {
+  test('leaves a succeeded refund that fails later for payment by hand, and ignores responses to ended refunds', () => {
     const through = of({ status: 'SUCCEEDED', processorReference: 're_1' })
     expect(outcome(through, failed)).toEqual({ kind: 'MANUAL', code: 'closed_account' })
     for (const said of [succeeded, undefined, 'unheard'] as const) expect(outcome(through, said)).toEqual({ kind: 'wait' })
     for (const status of ['MANUAL', 'FAILED'] as const) expect(outcome(of({ status }), succeeded)).toEqual({ kind: 'wait' })
   })
 
-  test('a refund that may have been sent, cannot be sent again and is not known there is paid by hand after an hour', () => {
+  test('leaves a refund that cannot be repeated or found for payment by hand after an hour', () => {
     expect(outcome(of({ sentAt: now - unheardMs + 1 }), 'unheard')).toEqual({ kind: 'wait' })
     expect(outcome(of({ sentAt: now - unheardMs }), 'unheard')).toEqual({ kind: 'MANUAL', code: 'not_found' })
     // It had a name there: one answer does not undo that.
@@ -116,7 +116,7 @@ describe.each(purposes)('a refund for %s', (purpose) => {
   })
 })
 
-test('refusals in a row are counted, silence in between is not, and any other answer ends the row', () => {
+test('counts consecutive refusals, ignores silence between them, and clears the refusal on any other response', () => {
   const first = waitingFields(refundOf({ attempts: 7 }), { response: refused, refused: 'too_early', now })
   expect(first).toMatchObject({ attempts: 1, failureCode: 'too_early' })
   const second = waitingFields(refundOf(first), { response: undefined, now })
@@ -128,7 +128,7 @@ test('refusals in a row are counted, silence in between is not, and any other an
   })
 })
 
-test('a claim is asked about ever more rarely, and once a day at least; a refund that may fail once a day for a week', () => {
+test('queries a claim at growing intervals up to a day, and a refund that may fail daily for a week', () => {
   const pauses = [0, 2, 7, 24, 240].map((hours) => (nextClaimQueryAt(now - hours * hourMs, now) - now) / hourMs)
   expect(pauses).toEqual([1, 2, 7, 24, 24])
   let [at, looks]: [number | null, number] = [nextWatchAt(now, now), 0]
@@ -136,7 +136,7 @@ test('a claim is asked about ever more rarely, and once a day at least; a refund
   expect(looks).toBe(7)
 })
 
-test('of what a processor says went back, what is not sure to be of somebody else is not counted', () => {
+test('subtracts known refunds from the amount refunded at the processor, and failed ones only with a reference', () => {
   const one: Pick<Refund, 'paymentId' | 'amount' | 'processorReference'> = { paymentId: 'pay_1', amount: 300, processorReference: 're_1' }
   const left = (...refunds: (Pick<Refund, 'status'> & Partial<typeof one>)[]) =>
     unaccountedAmount(

@@ -22,7 +22,7 @@ setDefaultTimeout(longTestMs)
 
 const hour = 60 * 60 * 1000
 
-test('a processor that answers a question with too many requests has said nothing: the payment lives', async () => {
+test('keeps a payment whose query the processor rejects with a rate limit', async () => {
   await using app = await testApp()
   const shop = await sellingBy(app, {
     create: async () => paymentAnswer('REQUIRES_ACTION', { clientParameters: { secret: 's' } }),
@@ -37,7 +37,7 @@ test('a processor that answers a question with too many requests has said nothin
   expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'PENDING', payments: [{ status: 'REQUIRES_ACTION' }] })
 })
 
-test('a capture that is refused because it has happened has happened', async () => {
+test('confirms an order when the processor refuses its capture as already captured', async () => {
   await using app = await testApp()
   const shop = await sellingBy(app, {
     create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
@@ -49,7 +49,7 @@ test('a capture that is refused because it has happened has happened', async () 
   expect(ok(await shop.buy()).body.order).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000) })
 })
 
-test('a shopper who succeeds on the same page after a decline has paid, by their return or by the processor’s message', async () => {
+test('confirms an order when the shopper succeeds after a decline, by return or by webhook', async () => {
   for (const way of ['return', 'message']) {
     await using app = await testApp()
     let answer = paymentAnswer('FAILED', { failureCode: 'card_declined' })
@@ -76,7 +76,7 @@ test('a shopper who succeeds on the same page after a decline has paid, by their
   }
 })
 
-test('of more than was due only the excess goes back, also when it grows after the sale, and the books have all of it', async () => {
+test('refunds only the excess of an overpaid order, also when it grows after the sale, and books all of it', async () => {
   await using app = await testApp()
   let captured = 1_300
   let about: PaymentName | undefined
@@ -110,7 +110,7 @@ test('of more than was due only the excess goes back, also when it grows after t
   for await (const { problems } of bookFindings(app.deps.db)) expect(problems).toEqual([])
 })
 
-test('souk check names a payment and a refund that the books do not have', async () => {
+test('reports a payment and a refund that differ from their bookings', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
@@ -125,7 +125,7 @@ test('souk check names a payment and a refund that the books do not have', async
   expect(found['refunds']).toEqual([`Refund ${back[0]?.id} of 300 is 1 in the books`])
 })
 
-test('events of an order keep their order when the clock steps back', async () => {
+test('keeps order events in sequence when the clock steps back', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
@@ -142,7 +142,7 @@ test('events of an order keep their order when the clock steps back', async () =
   ])
 })
 
-test('an order is not charged once its time is over, and what was authorized is given up', async () => {
+test("voids an authorization instead of capturing it after the order's time is over", async () => {
   await using app = await testApp()
   const captures: number[] = []
   let voids = 0
@@ -170,7 +170,7 @@ test('an order is not charged once its time is over, and what was authorized is 
   expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
 })
 
-test('a part that was captured waits for the rest, and goes back with everything else when the order ends', async () => {
+test('waits for the rest of a partial capture, and refunds all of it when the order expires', async () => {
   await using app = await testApp()
   let captured = 400
   let about: PaymentName | undefined
@@ -205,7 +205,7 @@ test('a part that was captured waits for the rest, and goes back with everything
   expect(refunds).toEqual([400, 600])
 })
 
-test('money that is owed is asked back until it comes, and the order is not over before', async () => {
+test('retries a due refund until it succeeds, and ends the order only then', async () => {
   await using app = await testApp()
   let refuses = true
   const shop = await sellingBy(app, {
@@ -233,7 +233,7 @@ test('money that is owed is asked back until it comes, and the order is not over
   expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED', refundedTotal: shop.usd(1_000) })
 })
 
-test('an owed refund that its processor made, and that failed there, is followed by another one a day later, until one comes', async () => {
+test('makes another due refund a day after one failed at the processor, until one succeeds', async () => {
   await using app = await testApp()
   const sent: string[] = []
   let fails = 2
@@ -278,7 +278,7 @@ test('an owed refund that its processor made, and that failed there, is followed
   })
 })
 
-test('what fails for a reason that nobody foresaw is put off, does not hold up the others, and expires all the same', async () => {
+test('delays retries of a payment that fails unexpectedly, and still expires its order', async () => {
   await using app = await testApp()
   let calls = 0
   const shop = await sellingBy(app, {
@@ -300,7 +300,7 @@ test('what fails for a reason that nobody foresaw is put off, does not hold up t
   expect((await shop.order(order.id)).status).toBe('EXPIRED')
 })
 
-test('an order is paid for ten times at most', async () => {
+test('allows at most ten payments per order', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
@@ -309,7 +309,7 @@ test('an order is paid for ten times at most', async () => {
   expect([refused.status, refused.body.message]).toEqual([409, 'The order was tried to be paid 10 times: begin another cart'])
 })
 
-test('whoever pays for a guest’s order by another request learns nothing of the guest', async () => {
+test("hides a guest's data from another checkout request that pays the guest's order", async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const cartId = await shop.cart({ email: 'private@example.com' })
@@ -319,7 +319,7 @@ test('whoever pays for a guest’s order by another request learns nothing of th
   expect(other.text).not.toContain('private@example.com')
 })
 
-test('souk check names an order that kept what it owes', async () => {
+test('reports a cancelled order whose money was not refunded', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
@@ -331,7 +331,7 @@ test('souk check names an order that kept what it owes', async () => {
   expect(found).toEqual([`Order ${id} came to nothing, and 1000 of it was not given back`])
 })
 
-test('an order whose money is on its way back does not end over a refund that was begun just then in the place of one that failed', async () => {
+test('keeps an order compensating when a new refund replaces a failed one at the same time', async () => {
   await using app = await testApp()
   const shop = await sellingBy(app, {
     create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
@@ -358,7 +358,7 @@ test('an order whose money is on its way back does not end over a refund that wa
   expect(await shop.order(order.id)).toMatchObject({ status: 'COMPENSATING', refunds: [{ status: 'FAILED' }, { status: 'PENDING' }] })
 })
 
-test('an order whose time is over is not ended when its processor says just then that the payment is being decided', async () => {
+test('keeps an order past its time when the processor reports its payment as in process at that moment', async () => {
   await using app = await testApp()
   let state: ReturnType<typeof paymentAnswer>['state'] = 'REQUIRES_ACTION'
   const shop = await sellingBy(app, { create: async () => paymentAnswer('REQUIRES_ACTION'), retrieve: async () => paymentAnswer(state) })
@@ -370,7 +370,7 @@ test('an order whose time is over is not ended when its processor says just then
   expect(await shop.stock()).toEqual({ onHand: 9 + 1, reserved: 1 })
 })
 
-test('the money of a paid order that came to nothing is sent back, also by a processor that can never be told twice', async () => {
+test('refunds a paid order that is cancelled through a processor that accepts no repeated requests', async () => {
   await using app = await testApp()
   const sent: string[] = []
   const shop = await sellingBy(app, {
@@ -391,7 +391,7 @@ test('the money of a paid order that came to nothing is sent back, also by a pro
 })
 
 for (const claims of [true, false])
-  test(`a cancelled order of which a part was paid shows that its money came, which ${claims ? 'can be claimed' : 'goes back'}, and its payment ends though its processor never decides`, async () => {
+  test(`${claims ? 'offers as claim' : 'refunds'} the captured part of a cancelled order, and ends its undecided payment`, async () => {
     await using app = await testApp()
     const refund: RefundAnswer = { reference: 'r', state: claims ? 'CLAIMABLE' : 'SUCCEEDED', claimUrl: 'https://pay.example/claim' }
     const shop = await sellingBy(app, {
@@ -426,7 +426,7 @@ for (const claims of [true, false])
     expect(found).toEqual([])
   })
 
-test('an order that is cancelled while nobody can know whether its payment was begun shows that it has failed', async () => {
+test('shows a payment as failed when its order is cancelled and its creation is unknown', async () => {
   await using app = await testApp()
   const shop = await sellingBy(app, {
     capabilities: { ...capabilities, createRepeatsMs: 0, findable: false },

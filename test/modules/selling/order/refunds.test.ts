@@ -26,7 +26,7 @@ async function orderIn(shop: Selling, quantity = 3): Promise<{ id: string; mug: 
   return { id, mug: idOf('Mug'), book: idOf('Book') }
 }
 
-test('a refund that does not say what it is of, or says two things, is 400 and gives nothing back', async () => {
+test('rejects a refund without exactly one valid scope with 400, and refunds nothing', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
@@ -60,7 +60,7 @@ test('a refund that does not say what it is of, or says two things, is 400 and g
   expect(await shop.order(id)).toMatchObject({ refundedTotal: shop.usd(0), refunds: [] })
 })
 
-test('a refund of lines gives back their share with the tax on top, without shipping, and the last unit takes the rest', async () => {
+test('refunds lines with their exclusive tax and without shipping, and the last unit gets the rounding rest', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { price: 1_001 })
   const { id, mug, book } = await orderIn(shop)
@@ -89,7 +89,7 @@ test('a refund of lines gives back their share with the tax on top, without ship
   expect(violationsAtRest(await booksOf(app))).toEqual([])
 })
 
-test('a refund of lines is refused when an amount took the money before', async () => {
+test('rejects a refund of lines when an earlier refund by amount has used the money', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const order = await shop.bought({ quantity: 2 })
@@ -99,7 +99,7 @@ test('a refund of lines is refused when an amount took the money before', async 
   expect(ok(await shop.refund(order.id, { lines: [{ ...lines[0], quantity: 1 }] })).body.amount).toEqual(shop.usd(1_000))
 })
 
-test('a refund of lines puts tracked stock back when asked to, once, and a cancelled order the rest', async () => {
+test('restocks tracked units of a refund once when asked to, and the others when the order is cancelled', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id, mug, book } = await orderIn(shop)
@@ -117,7 +117,7 @@ test('a refund of lines puts tracked stock back when asked to, once, and a cance
   expect(violationsAtRest(await booksOf(app))).toEqual([])
 })
 
-test('a refund of lines that its processor does not answer holds its units and no stock until it does, and gives them back when it fails', async () => {
+test('holds units but no stock for a pending line refund, and frees them when it fails', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const order = await shop.bought({ quantity: 2 })
@@ -151,7 +151,7 @@ test('a refund of lines that its processor does not answer holds its units and n
   expect(violationsAtRest(await booksOf(app))).toEqual([])
 })
 
-test('refunds of lines at once give back no unit twice', async () => {
+test('never refunds a unit twice in parallel line refunds', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { price: 333 })
   const order = await shop.bought({ quantity: 4 })
@@ -163,7 +163,7 @@ test('refunds of lines at once give back no unit twice', async () => {
   expect(violationsAtRest(await booksOf(app))).toEqual([])
 })
 
-test('of refunds at once by what their people saw one is made; the others give nothing back, and are made once they have seen it', async () => {
+test('accepts one of several parallel refunds with the same expected refundableTotal', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
@@ -185,7 +185,7 @@ test('of refunds at once by what their people saw one is made; the others give n
   expect(await shop.order(id)).toMatchObject({ refundedTotal: total, refundableTotal: shop.usd(0) })
 })
 
-test('what can still go back is told by the order: gift cards too, and not what is on its way', async () => {
+test('includes gift cards but not pending refunds in refundableTotal', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const card = await shop.giftCard(300)
@@ -202,7 +202,7 @@ test('what can still go back is told by the order: gift cards too, and not what 
   expect([refund.status, (await shop.order(id)).refundableTotal]).toEqual(['PENDING', shop.usd(total.amount - 100)])
 })
 
-test('a refund of lines that comes to nothing brings the goods back and tells of no money', async () => {
+test('restocks a free line by a refund of zero, without a booking or a webhook', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { price: 1 })
   const free = await shop.add({ title: 'Sample', variants: [{ price: shop.money(0), onHand: 3 }] })
@@ -217,7 +217,7 @@ test('a refund of lines that comes to nothing brings the goods back and tells of
   expect(outbox.filter(({ event }) => event === 'order.refunded')).toEqual([])
 })
 
-test('a refund under a key that was used for another one of the order is 422, also once the answer is forgotten', async () => {
+test('rejects another refund under a used idempotency key with 422, also after its response expired', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const order = await shop.bought({ quantity: 2 })
@@ -234,7 +234,7 @@ test('a refund under a key that was used for another one of the order is 422, al
   expect((await shop.order(order.id)).refundedTotal).toEqual(shop.usd(1_000))
 })
 
-test('a refund of lines gives gift cards back what they paid, after what was captured', async () => {
+test('refunds lines from captured money first, then from gift cards', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const card = await shop.giftCard(1_700)

@@ -32,7 +32,7 @@ const askedBy = (shop: { get: (path: string) => Promise<{ status: number; body: 
   return [total, totalCapped === true]
 }
 
-test('while an index is being filled, a search says that there may be more, and filters by columns find all', async () => {
+test('marks search totals as incomplete during a backfill, while column filters find everything', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 50 })
   const asked = askedBy(shop)
@@ -86,7 +86,7 @@ test('while an index is being filled, a search says that there may be more, and 
   expect(await asked('/customer?q=ada')).toEqual([1, false])
 })
 
-test.skipIf(engine !== 'sqlite')('filters are read along an index while the job is still to come', async () => {
+test.skipIf(engine !== 'sqlite')('reads filtered lists from an index before the backfill job has run', async () => {
   using prepared = spyOn(Sqlite.prototype, 'prepare')
   await using app = await testApp()
   const shop = await sellingIn(app)
@@ -106,7 +106,7 @@ test.skipIf(engine !== 'sqlite')('filters are read along an index while the job 
   }
 })
 
-test.skipIf(engine !== 'postgres')('what one process places another finds at once, and both fill without harm', async () => {
+test.skipIf(engine !== 'postgres')('finds orders of another process at once while both processes backfill', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 500 })
   for (let nth = 0; nth < 5; nth++) await shop.bought({ email: `old${nth}@example.com` })
@@ -129,7 +129,7 @@ test.skipIf(engine !== 'postgres')('what one process places another finds at onc
 })
 
 test.skipIf(engine !== 'postgres')(
-  'what a process of an older version makes behind the job is named by the check, and found in the end',
+  'reports records that an older version wrote without index entries, and indexes them later',
   async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })

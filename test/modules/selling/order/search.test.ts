@@ -24,8 +24,8 @@ const numbersOf =
 const q = (text: string) => `q=${encodeURIComponent(text)}`
 const orderWordsOf = (app: TestApp) => app.deps.db.read.rows<{ rowid: number }>(sql`select 1 from order_words`)
 
-describe('orders are found', () => {
-  test('by number, e-mail address, names, SKU, titles and tracking numbers, and the last word by how it begins', async () => {
+describe('searching orders', () => {
+  test('finds orders by number, email, names, SKU, titles and tracking numbers, with a prefix of the last word', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 100 })
     const other = await sellingIn(app)
@@ -79,7 +79,7 @@ describe('orders are found', () => {
     expect(await found(`${q('ada')}&from=2020-01-01&to=2020-02-01`)).toEqual([])
   })
 
-  test('by nothing that is no word, and by no syntax of an engine', async () => {
+  test('finds nothing for text without words, and ignores the query syntax of the engine', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     await shop.bought({ email: 'ada@example.com' })
@@ -111,7 +111,7 @@ describe('orders are found', () => {
     expect(await found(q('x '.repeat(127)))).toEqual([])
   })
 
-  test('by letters that an engine may not know, whole and by how they begin', async () => {
+  test('finds letters that the engine may not know, as whole words and as prefixes', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const name = '\u{1e4f0}\u{10d4a}\u{16d43}'
@@ -123,7 +123,7 @@ describe('orders are found', () => {
     expect(await found(q('\u{1e4f0}'))).toEqual([1])
   })
 
-  test('of more than 1,000 the newest are told, and that there are more', async () => {
+  test('caps a search at the newest 1,000 orders and marks the total, while column filters count exactly', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id, createdAt } = await shop.bought({ email: 'ada@example.com' })
@@ -155,7 +155,7 @@ describe('orders are found', () => {
     expect(ok(await shop.get('/v2/orders?q=ada&number=5')).body).toMatchObject({ total: 1 })
   })
 
-  test('of another day than their numbers say, where a clock was set back', async () => {
+  test('filters orders by day although the clock stepped back between them', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const dayMs = 24 * 60 * 60 * 1_000
@@ -190,7 +190,7 @@ async function copies(app: TestApp, id: string, count: number): Promise<void> {
   expect(await fillOrderSearch(app.deps)).toEqual({ filled: count + 1, isDone: true })
 }
 
-test('orders that are older than the search are filled in, in pieces, and a piece that is broken off is made again', async () => {
+test('backfills the search index with older orders, and indexes each order once', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 500 })
   await shop.bought({ email: 'ada@example.com' })
@@ -209,7 +209,7 @@ test('orders that are older than the search are filled in, in pieces, and a piec
   expect(await fillOrderSearch(app.deps)).toEqual({ filled: 0, isDone: true })
 })
 
-test.skipIf(engine !== 'sqlite')('lists of orders are read along an index, whichever filter stands alone or beside others', async () => {
+test.skipIf(engine !== 'sqlite')('reads every filtered list of orders from an index', async () => {
   using prepared = spyOn(Sqlite.prototype, 'prepare')
   await using app = await testApp()
   const shop = await sellingIn(app)
@@ -248,7 +248,7 @@ test.skipIf(engine !== 'sqlite')('lists of orders are read along an index, which
   }
 })
 
-test('what a shop searches is named by the check once it is not there', async () => {
+test('reports orders, products and customers that are missing in the search index', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
@@ -272,7 +272,7 @@ test('what a shop searches is named by the check once it is not there', async ()
   expect((await wrong())[0]).toEqual(['search of orders', [`Order ${id} is not among those of its day`]])
 })
 
-test('orders that are sent, and corrected, at the same moment are found by the last tracking number of each parcel alone', async () => {
+test('finds an order only by the last of several parallel corrections of its tracking number', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const { orderId, path } = await sentOf(shop)
@@ -283,7 +283,7 @@ test('orders that are sent, and corrected, at the same moment are found by the l
   for (let nth = 0; nth < 8; nth++) expect(await found(`q=trk${nth}`)).toEqual(trackingNumber === `trk${nth}x` ? [1] : [])
 })
 
-test('a run that fails fills in what it had noted, and the next goes on there', async () => {
+test('keeps the finished part of a failed backfill, and continues there in the next run', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 500 })
   const { id } = await shop.bought({ email: 'ada@example.com' })

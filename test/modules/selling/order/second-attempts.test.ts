@@ -45,13 +45,13 @@ const whoAsks: Record<string, (app: TestApp, shop: Selling, order: Declined) => 
 }
 const answers: Record<string, unknown> = { 'a checkout under another key': 409, 'a checkout that is taken back': 409 }
 
-describe('a shopper who succeeds on the same page after a decline', () => {
+describe('a payment that succeeds at the processor after its decline', () => {
   for (const captured of [true, false])
     for (const [who, asks] of Object.entries(whoAsks)) {
       // Once its time is over, an order is not charged any more.
       const isOver = who === 'the job that ends orders'
-      const becomes = isOver && !captured ? 'is charged nothing' : 'has paid once'
-      test(`a shopper who succeeds on the same page after a decline ${becomes} where the processor ${captured ? 'captures by itself' : 'holds the money for us'} and ${who} is the first to hear of it`, async () => {
+      const becomes = isOver && !captured ? 'charges nothing' : 'charges once'
+      test(`a success after a decline ${becomes} (${captured ? 'captured' : 'authorized'}, first noticed by ${who})`, async () => {
         await using app = await testApp()
         const shop = await sellingIn(app)
         const order = await declined(app, shop)
@@ -71,8 +71,8 @@ describe('a shopper who succeeds on the same page after a decline', () => {
     }
 })
 
-describe('a payment that was declined', () => {
-  test('a payment that was declined is given up at its processor before another one is begun', async () => {
+describe('a declined payment', () => {
+  test('voids a declined payment at its processor before it creates another one', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await declined(app, shop)
@@ -82,29 +82,26 @@ describe('a payment that was declined', () => {
     expect((await booksOf(app)).sandbox.map(({ captured }) => captured)).toEqual([0, 1_000])
   })
 
-  test.each(['is taken back', 'expires', 'is cancelled'])(
-    'a payment that was declined is given up, once, when its order %s',
-    async (how) => {
-      await using app = await testApp()
-      const shop = await sellingIn(app)
-      const order = await declined(app, shop)
-      if (how === 'is taken back') ok(await takeBack(app, shop, order))
-      else if (how === 'is cancelled') ok(await shop.post(`/v2/orders/${order.orderId}/cancel`, {}))
-      else {
-        app.clock.advance(hour)
-        await app.jobs.closeOrders()
-      }
-      expect(order.calls).toEqual(['void'])
-      await succeedAtSandbox(app, order.paymentId, { captured: true })
-      expect((await booksOf(app)).sandbox.map(({ captured }) => captured)).toEqual([0])
+  test.each(['is taken back', 'expires', 'is cancelled'])('voids a declined payment once when its order %s', async (how) => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const order = await declined(app, shop)
+    if (how === 'is taken back') ok(await takeBack(app, shop, order))
+    else if (how === 'is cancelled') ok(await shop.post(`/v2/orders/${order.orderId}/cancel`, {}))
+    else {
       app.clock.advance(hour)
-      await app.jobs.resume()
-      expect(order.calls).toEqual(['void'])
-      expect(violationsAtRest(await booksOf(app))).toEqual([])
-    },
-  )
+      await app.jobs.closeOrders()
+    }
+    expect(order.calls).toEqual(['void'])
+    await succeedAtSandbox(app, order.paymentId, { captured: true })
+    expect((await booksOf(app)).sandbox.map(({ captured }) => captured)).toEqual([0])
+    app.clock.advance(hour)
+    await app.jobs.resume()
+    expect(order.calls).toEqual(['void'])
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })
 
-  test('a payment that was declined keeps its order waiting while its processor does not say whether it can still be paid', async () => {
+  test('rejects other attempts while the processor does not say whether a declined payment may still succeed', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await declined(app, shop)
@@ -136,7 +133,7 @@ describe('a payment that was declined', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('a payment that was declined, and authorized once its order had ended, is given up; its message is worked again until it is', async () => {
+  test('retries voiding a declined payment that was authorized after its order ended', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await declined(app, shop)

@@ -57,17 +57,17 @@ async function bought(shop: Selling): Promise<{ id: string; mugs: string; file: 
   return { id: order.id, mugs, file }
 }
 
-describe('an order becomes FULFILLED by the refund that leaves nothing to send', () => {
+describe('refunds that leave nothing to fulfil', () => {
   for (const [how, bodies] of [
     [
-      'of its lines',
+      'fulfils an order by refunds of its lines',
       (of: { mugs: string; file: string }) => [
         { lines: [{ lineId: of.mugs, quantity: 2 }] },
         { lines: [{ lineId: of.file, quantity: 1 }] },
       ],
     ],
     [
-      'of its lines, back on the shelf',
+      'fulfils an order by one refund of its lines to the shelf',
       (of: { mugs: string; file: string }) => [
         {
           lines: [
@@ -77,9 +77,15 @@ describe('an order becomes FULFILLED by the refund that leaves nothing to send',
         },
       ],
     ],
-    ['of all', () => [{ all: true }]],
-    ['of an amount and then of the rest', (_: unknown, shop: Selling) => [{ amount: shop.money(1) }, { amount: shop.money(2_499) }]],
-    ['of a line and then of all', (of: { mugs: string }) => [{ lines: [{ lineId: of.mugs, quantity: 1 }] }, { all: true }]],
+    ['fulfils an order by a full refund', () => [{ all: true }]],
+    [
+      'fulfils an order by refunds of an amount and of the rest',
+      (_: unknown, shop: Selling) => [{ amount: shop.money(1) }, { amount: shop.money(2_499) }],
+    ],
+    [
+      'fulfils an order by refunds of a line and of the rest',
+      (of: { mugs: string }) => [{ lines: [{ lineId: of.mugs, quantity: 1 }] }, { all: true }],
+    ],
   ] as const)
     test(how, async () => {
       await using app = await testApp()
@@ -108,7 +114,7 @@ describe('an order becomes FULFILLED by the refund that leaves nothing to send',
       expect((await shop.order(order.id)).status).toBe('COMPLETED')
     })
 
-  test('of what was left when some was sent, by lines or by all', async () => {
+  test('fulfils a partially sent order by a refund of the rest, by lines or as a whole', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     for (const refund of [
@@ -131,7 +137,7 @@ describe('an order becomes FULFILLED by the refund that leaves nothing to send',
     await nothingIsWrong(app)
   })
 
-  test('that was made at the processor’s own page, of the whole payment', async () => {
+  test("fulfils an order by a full refund on the processor's own page", async () => {
     await using app = await testApp()
     const captured = { authorized: 1_000, captured: 1_000 }
     let refunded = 0
@@ -156,7 +162,7 @@ describe('an order becomes FULFILLED by the refund that leaves nothing to send',
     await nothingIsWrong(app)
   })
 
-  test('of an order that gift cards paid, and not by a part of it', async () => {
+  test('fulfils an order that gift cards paid by a full refund, but not by a partial one', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { code } = await shop.giftCard(1_500)
@@ -171,7 +177,7 @@ describe('an order becomes FULFILLED by the refund that leaves nothing to send',
     await nothingIsWrong(app)
   })
 
-  test('of the last line that cost nothing; a line that is free is still sent when the others are refunded', async () => {
+  test('keeps a free line to be sent when the others are refunded, and fulfils the order by its refund', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const gift = await shop.add({ title: 'Gift', variants: [{ price: shop.money(0) }] })
@@ -186,7 +192,7 @@ describe('an order becomes FULFILLED by the refund that leaves nothing to send',
 })
 
 for (const ends of ['stands', 'fails'] as const)
-  test(`units of a refund under way are not to be sent; ${ends === 'stands' ? 'once it stands the order is FULFILLED' : 'once it has failed they are again'}`, async () => {
+  test(`excludes units of a pending refund from fulfilment, and ${ends === 'stands' ? 'fulfils the order when it succeeds' : 'includes them when it fails'}`, async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     let answer: 'lost' | 'yes' | 'no' = 'lost'
@@ -211,7 +217,7 @@ for (const ends of ['stands', 'fails'] as const)
     await nothingIsWrong(app)
   })
 
-test('lists filter by what is sent and left to send, alone and beside other filters', async () => {
+test('filters orders by fulfilment status and by units left to send, alone and combined', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const made = [
@@ -250,7 +256,7 @@ test('lists filter by what is sent and left to send, alone and beside other filt
   for (const query of ['toFulfil=yes', 'fulfilmentStatus=SENT']) expect((await shop.get(`/v2/orders?${query}`)).status).toBe(400)
 })
 
-test('the migration makes orders FULFILLED of which refunds had left nothing to send, and no others', async () => {
+test('migrates exactly those orders to FULFILLED whose refunds had left nothing to send', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const { db } = app.deps
@@ -315,7 +321,7 @@ test('the migration makes orders FULFILLED of which refunds had left nothing to 
   expect((await shop.order(all.id)).status).toBe('COMPLETED')
 })
 
-test('whatever is sent and refunded in any order, lists and checks say what the lines say', async () => {
+test('agrees in lists, checks and lines on what is left to send after any sends and refunds', async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('send' as const), line: fc.nat({ max: 1 }), quantity: fc.integer({ min: 1, max: 2 }) }),
     fc.record({ do: fc.constant('refund' as const), line: fc.nat({ max: 1 }), quantity: fc.integer({ min: 1, max: 2 }) }),
@@ -347,7 +353,7 @@ test('whatever is sent and refunded in any order, lists and checks say what the 
   await nothingIsWrong(app)
 })
 
-test('what is left to send is found along an index', async () => {
+test('reads lists of orders to fulfil from an index', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { db } = app.deps

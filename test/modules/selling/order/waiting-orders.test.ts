@@ -26,7 +26,7 @@ async function pass(app: TestApp, ms: number, stepMs: number, after: () => unkno
 }
 
 describe('a payment that waits for its shopper', () => {
-  test('is asked about ever more rarely, and once more a minute before its time is over: a closed tab and a lost message do not lose the sale', async () => {
+  test('queries a waiting payment at growing intervals and a minute before expiry, so that no sale is lost', async () => {
     for (const paidAfter of [20 * minute, 58 * minute + 30_000]) {
       await using app = await testApp()
       const asked: number[] = []
@@ -50,7 +50,7 @@ describe('a payment that waits for its shopper', () => {
     }
   })
 
-  test('that nobody pays ends with its order, and is given up', async () => {
+  test('expires an order that is not paid, and voids its payment', async () => {
     await using app = await testApp()
     let voids = 0
     const shop = await sellingBy(app, {
@@ -68,8 +68,8 @@ describe('a payment that waits for its shopper', () => {
   })
 })
 
-describe('a shopper who is back', () => {
-  test('has the processor asked once in two seconds, however often and wherever they look, and is told in between how things stand', async () => {
+describe('a shopper who returns to the shop', () => {
+  test('queries the processor at most every two seconds when a shopper returns, and shows the last state between', async () => {
     await using app = await testApp()
     let asks = 0
     let answer = paymentAnswer('REQUIRES_ACTION')
@@ -96,7 +96,7 @@ describe('a shopper who is back', () => {
     expect([asks, app.deps.db.stats.writes - writes]).toEqual([2, 0])
   })
 
-  test('is not kept waiting by a clock that has stepped back', async () => {
+  test('queries the processor for a returning shopper also after the clock stepped back', async () => {
     await using app = await testApp()
     let asks = 0
     const shop = await sellingBy(app, {
@@ -116,7 +116,7 @@ describe('a shopper who is back', () => {
   })
 })
 
-describe('a payment that is being decided', () => {
+describe('a payment in process', () => {
   async function undecided(app: TestApp) {
     let answer: ProcessorPayment = paymentAnswer('PROCESSING', { authorized: 1_000 })
     let asks = 0
@@ -141,7 +141,7 @@ describe('a payment that is being decided', () => {
     }
   }
 
-  test('is shown as PROCESSING, keeps its order for days, and sells it when its money comes, on which nobody told us', async () => {
+  test('shows a payment in process as PROCESSING, keeps its order for days, and confirms it when the money comes', async () => {
     await using app = await testApp()
     const { shop, id, decide, asks } = await undecided(app)
     expect(await shop.order(id)).toMatchObject({
@@ -158,7 +158,7 @@ describe('a payment that is being decided', () => {
     expect(await shop.order(id)).toMatchObject({ status: 'CONFIRMED', paymentStatus: 'CAPTURED' })
   })
 
-  test('keeps its order for seven days at most: then what it holds is free although it is not decided, and money that comes then goes back', async () => {
+  test('expires an order with a payment in process after seven days, and refunds money that comes later', async () => {
     await using app = await testApp()
     const { shop, id, decide } = await undecided(app)
     await pass(app, 7 * day - 2 * hour, hour)
@@ -176,7 +176,7 @@ describe('a payment that is being decided', () => {
     })
   })
 
-  test('that turns out to have failed lets its order be paid again', async () => {
+  test('lets an order wait for another payment when its payment in process fails', async () => {
     await using app = await testApp()
     const { shop, id, decide } = await undecided(app)
     decide(paymentAnswer('FAILED', { failureCode: 'refused' }))
@@ -219,7 +219,7 @@ describe('a payment whose creation was not answered', () => {
     return { shop, calls, cartId, key, payment, id: order.id as string }
   }
 
-  test('is never sent again where it cannot be found: it is shown as PROCESSING, nobody pays beside it, and it ends with its order', async () => {
+  test('does not resend an unanswered payment that it cannot find, blocks others, and ends it with the order', async () => {
     await using app = await testApp()
     const { shop, calls, cartId, id, payment } = await silent(app, { createRepeatsMs: 0, findable: false })
     expect(payment).toMatchObject({ status: 'PROCESSING', clientParameters: {} })
@@ -232,7 +232,7 @@ describe('a payment whose creation was not answered', () => {
     expect(calls).toEqual(['create'])
   })
 
-  test('is sent again, also there, where it certainly was not sent', async () => {
+  test('resends a payment that certainly was not sent', async () => {
     await using app = await testApp()
     const neverSent = () => new ProcessorUnavailable('no connection', { neverSent: true })
     const { shop, calls, id } = await silent(app, { createRepeatsMs: 0, findable: false }, {}, neverSent)
@@ -247,7 +247,7 @@ describe('a payment whose creation was not answered', () => {
     expect((await shop.order(id)).status).toBe('CONFIRMED')
   })
 
-  test('is sent again under its id for as long as that is the same payment, and then looked for before', async () => {
+  test('resends an unanswered payment only while the processor accepts repeats, and queries it afterwards', async () => {
     await using app = await testApp()
     let isKnown = false
     const calls: string[] = []
@@ -281,7 +281,7 @@ describe('a payment whose creation was not answered', () => {
     expect(await shop.order(id)).toMatchObject({ payments: [{ status: 'REQUIRES_ACTION', processorReference: 'ref' }] })
   })
 
-  test('that is told to be unknown after that time is made anew, and one that cannot be looked for is lost then', async () => {
+  test('recreates a payment that the processor does not know, and keeps one that it cannot query as PROCESSING', async () => {
     for (const findable of [true, false]) {
       await using app = await testApp()
       let creates = 0
@@ -307,7 +307,7 @@ describe('a payment whose creation was not answered', () => {
 describe('a processor that hangs', () => {
   const never = () => new Promise<never>(() => undefined)
 
-  test('does not hold up who cancels an unpaid order: it is cancelled, and the job has its payment given up', async () => {
+  test('cancels an unpaid order although the processor hangs, and voids its payment later', async () => {
     await using app = await testApp()
     app.deps.failOver.patienceMs = 20
     let hangs = true
@@ -326,7 +326,7 @@ describe('a processor that hangs', () => {
   })
 
   for (const path of ['cancel', 'refunds'])
-    test(`does not hold up who asks for money back by ${path}: its refund is PENDING, and sent once`, async () => {
+    test(`answers ${path} with a pending refund although the processor hangs, and sends the refund once`, async () => {
       await using app = await testApp()
       app.deps.failOver.patienceMs = 20
       let sent = 0
@@ -359,10 +359,10 @@ describe('a processor that hangs', () => {
     })
 })
 
-describe('a payment that may not be begun twice, at a processor that answers late', () => {
+describe('creation of a payment that must not be repeated, at a slow processor', () => {
   const promises = { capabilities: { ...capabilities, capturesItself: true, createRepeatsMs: 0, refunds: 'claim' } } as const
 
-  test('is begun once: what was sent may arrive long after nobody waits for its answer any more', async () => {
+  test('creates a payment once although the request arrives long after it was given up', async () => {
     await using app = await testApp()
     const start = app.clock.now()
     const made: number[] = []
@@ -380,7 +380,7 @@ describe('a payment that may not be begun twice, at a processor that answers lat
     expect(await shop.order(order.id)).toMatchObject({ payments: [{ status: 'REQUIRES_ACTION', processorReference: 'ref' }] })
   })
 
-  test('is begun again, once, where nothing has arrived by then', async () => {
+  test('creates a payment a second time after a minute if the first request has not arrived', async () => {
     await using app = await testApp()
     const start = app.clock.now()
     const made: number[] = []
@@ -399,7 +399,7 @@ describe('a payment that may not be begun twice, at a processor that answers lat
     expect(made[1]).toBeGreaterThanOrEqual(60_000)
   })
 
-  test('is begun by one of two, although the question before it took longer than the lease', async () => {
+  test('creates a payment in one of two processes although the query before it outlasted the lease', async () => {
     await using app = await testApp()
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let [made, asks, slow] = [0, 0, false]

@@ -114,9 +114,9 @@ describe('parallel checkouts', () => {
 
 describe('parallel notifications of a payment', () => {
   test.each([
-    ['ahead', false],
-    ['in the middle', true],
-  ])('completes a payment once that is confirmed %s of many messages, shoppers and jobs', async (_, together) => {
+    ['before', false],
+    ['during', true],
+  ])('completes a payment once when it is confirmed %s many messages, shopper visits and jobs', async (_, together) => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { cartId, paymentId } = await waiting(shop)

@@ -32,7 +32,7 @@ async function all(read: Pick<Reader, 'rows'>, from: string, limit: number, unti
   throw new Error('no end')
 }
 
-test('behind every place comes exactly what was committed after it, whatever the pages', async () => {
+test('each cursor is followed by exactly what was committed after it, with any page size', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   let nth = 0
@@ -67,7 +67,7 @@ test('behind every place comes exactly what was committed after it, whatever the
   )
 })
 
-test('what is no place, and one of a database that has not come so far, is none', async () => {
+test('an invalid cursor, or one ahead of the database, is undefined', async () => {
   await using opened = await openTestDatabase()
   await using other = await openTestDatabase()
   const { db } = opened
@@ -78,7 +78,7 @@ test('what is no place, and one of a database that has not come so far, is none'
   if (engine === 'sqlite') expect(await changeFeed.since(other.db.read, here, everything)).toBeUndefined()
 })
 
-test('what is older than is asked for is passed over, and one is behind it all the same', async () => {
+test('rows older than notBefore are skipped, and the cursor still moves past them', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   const begin = await changeFeed.now(db.read)
@@ -89,8 +89,8 @@ test('what is older than is asked for is passed over, and one is behind it all t
   expect(await all(db.read, page?.cursor ?? '', 10)).toEqual([])
 })
 
-describe.skipIf(engine !== 'sqlite')('in a file', () => {
-  test('a row that is another than the one that was read last, or is gone, is no place to go on from', async () => {
+describe.skipIf(engine !== 'sqlite')('the change feed on SQLite', () => {
+  test('a cursor whose last row was deleted or replaced is undefined', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     await db.write((tx) => insert(tx, row(1)))
@@ -103,7 +103,7 @@ describe.skipIf(engine !== 'sqlite')('in a file', () => {
   })
 })
 
-describe.skipIf(engine !== 'postgres')('on Postgres', () => {
+describe.skipIf(engine !== 'postgres')('the change feed on PostgreSQL', () => {
   /** Transactions that are open until they are told to commit. */
   async function clients(url: string, count: number) {
     const made = await Promise.all(
@@ -118,7 +118,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     return { made, add, [Symbol.asyncDispose]: async () => void (await Promise.all(made.map((client) => client.end()))) }
   }
 
-  test('a transaction that began first and commits last is told when it commits, and behind a place of before, however many others have passed it', async () => {
+  test('a transaction that began first and committed last appears when it commits, after later ones', async () => {
     await using opened = await openTestDatabase()
     const { db, url } = opened
     await using open = await clients(url, 2)
@@ -140,7 +140,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(await all(db.read, begin, 500, second?.cursor)).toEqual([idOf(2), idOf(3)])
   })
 
-  test('whatever order transactions begin, write and commit in, and wherever somebody reads: each row comes once', async () => {
+  test('transactions in any order and readers at any point see each row once', async () => {
     await using opened = await openTestDatabase()
     const { db, url } = opened
     await using open = await clients(url, 4)
@@ -181,7 +181,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     )
   })
 
-  test('what was copied from a server that had come further is told nobody', async () => {
+  test('rows copied from a server with higher transaction ids do not appear', async () => {
     await using opened = await openTestDatabase()
     const { db, url } = opened
     await using open = await clients(url, 1)

@@ -26,7 +26,7 @@ const open = (url: string, dataDir: string) =>
   `const { openDatabase } = await import('./db/open.ts');
    await openDatabase({ url: '${url}', dataDir: '${dataDir}', as: 'server', now: 0, random: Math.random })`
 
-test('a file is refused by a program that was started for PostgreSQL, and nothing is made', async () => {
+test('a program started for PostgreSQL refuses a file and creates nothing', async () => {
   const dir = temporaryDir()
   const refusal =
     'DatabaseRefused: souk was started for PostgreSQL and asked to open a SQLite file: set DATABASE_URL in its environment to the database that it is to open'
@@ -38,7 +38,7 @@ test('a file is refused by a program that was started for PostgreSQL, and nothin
   expect(await said(url, open(url, join(dir, 'data')))).toBe('opened')
 })
 
-test('PostgreSQL is refused by a program that was started for a file, before anything is connected', async () => {
+test('a program started for SQLite refuses PostgreSQL before it connects', async () => {
   const dir = temporaryDir()
   const refusal =
     'DatabaseRefused: souk was started for a SQLite file and asked to open PostgreSQL: set DATABASE_URL in its environment to the database that it is to open'

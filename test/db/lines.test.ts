@@ -25,7 +25,7 @@ const countUp = prepareSure((queries) =>
 )
 const caught = (error: unknown) => error
 
-test('writes that arrive at once are stored, each with all its rows, and run their effects once', async () => {
+test('concurrent writes are stored with all their rows, and run their effects once', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   await db.write((tx) => insert(tx, row('counter')))
@@ -50,7 +50,7 @@ test('writes that arrive at once are stored, each with all its rows, and run the
   expect(db.stats.writes - before.writes).toBe(40)
 })
 
-test('of writes that arrive at once each ends as it would alone, whatever happens to the others', async () => {
+test('each of several concurrent writes ends as it would alone, whatever happens to the others', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   await db.write((tx) => insertAll(tx, [row('a'), row('b'), row('taken')]))
@@ -95,7 +95,7 @@ test('of writes that arrive at once each ends as it would alone, whatever happen
   expect((await db.read.first(found, { id: 'a' }))?.at).toBe(5)
 })
 
-test('a write that arrives with others may not begin another one, and is over when it has ended', async () => {
+test('a write in a group may not begin another write, and its transaction cannot be used afterwards', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   let kept: Writer | undefined

@@ -48,7 +48,7 @@ const blocksOf = ({ deps }: TestApp, shopId: string) =>
     .from(listBlocks)
     .where(and(eq(listBlocks.shopId, shopId), eq(listBlocks.list, list)))
 
-test('a page is the same before its runs are counted, after it, across them, and when somebody comes in between late', async () => {
+test('a page is the same before and after its blocks are counted, across blocks, and with late records', async () => {
   await using app = await testApp()
   const [{ shop }, { shop: other }] = [await app.merchant(), await app.merchant()]
   const now = app.clock.now()
@@ -77,7 +77,7 @@ test('a page is the same before its runs are counted, after it, across them, and
   expect(await agree(app, shop.id, edges)).toBe(3_404)
 })
 
-test('runs that count wrongly are told of, each by itself', async () => {
+test('each block with a wrong count is reported', async () => {
   await using app = await testApp()
   const { db } = app.deps
   const now = app.clock.now()
@@ -110,7 +110,7 @@ test('runs that count wrongly are told of, each by itself', async () => {
   expect(await agree(app, shop.id, [999, 1_000])).toBe(2_000)
 })
 
-test('what is so new that older ones may come still is in no run, and two who make them at once make each once', async () => {
+test('recent records are in no block, and concurrent runs create each block once', async () => {
   await using app = await testApp()
   const { shop } = await app.merchant()
   const now = app.clock.now()
@@ -126,7 +126,7 @@ test('what is so new that older ones may come still is in no run, and two who ma
   await agree(app, shop.id, [599, 600, 601, 1_599, 1_600])
 })
 
-test('whoever comes late while runs are made is counted once, in whatever order it happens', async () => {
+test('records that arrive late while blocks are created are counted once, in any order', async () => {
   await using app = await testApp()
   const { db } = app.deps
   const { shop } = await app.merchant()
@@ -164,9 +164,9 @@ test('whoever comes late while runs are made is counted once, in whatever order 
   )
 })
 
-describe.skipIf(engine !== 'postgres')('on Postgres, where one writes beside another', () => {
+describe.skipIf(engine !== 'postgres')('list blocks on PostgreSQL with concurrent writes', () => {
   for (const isolation of ['locking', 'serializable'] as const) {
-    test(`a ${isolation} write that looked for its run before it was made, and is committed later, is counted`, async () => {
+    test(`a ${isolation} write that looked for its block before it existed and commits later is counted`, async () => {
       await using app = await testApp()
       const { shopId, before, late, goOn } = await comingLate(app, { isolation }, 'BEFORE')
       const folded = extendBlocks(app.deps.db, { list, shopId }, before)
@@ -177,7 +177,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres, where one writes beside ano
       expect(await agree(app, shopId, [99, 100, 101, 1_100, 1_101, 2_099])).toBe(2_101)
     })
 
-    test(`a ${isolation} write that began before its run was made, and looks for it later, is counted`, async () => {
+    test(`a ${isolation} write that began before its block existed and looks for it later is counted`, async () => {
       await using app = await testApp()
       const { shopId, before, late, goOn } = await comingLate(app, { isolation }, 'AFTER')
       expect(await extendBlocks(app.deps.db, { list, shopId }, before)).toBe(2)
@@ -187,7 +187,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres, where one writes beside ano
     })
   }
 
-  test('no run is made while somebody writes for long, and whoever comes meanwhile is not held up with it', async () => {
+  test('no block is created during a long write, and other writes meanwhile are not blocked for long', async () => {
     await using app = await testApp()
     const { db } = app.deps
     const { shopId, before, late, goOn } = await comingLate(app, { isolation: 'locking' }, 'BEFORE')
@@ -238,7 +238,7 @@ async function isWaiting({ deps }: TestApp): Promise<void> {
   throw new Error('nobody waits')
 }
 
-test('a list that somebody reads is shortened beside them, and its total is exact at any length', async () => {
+test('a list in use gets blocks in the background, and its total is exact at any length', async () => {
   await using app = await testApp()
   const { shop, secretKey } = await app.merchant()
   await made(

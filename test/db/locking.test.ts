@@ -20,7 +20,7 @@ const locked = lockedRowsOf(attempts, ['id'])
 const lockedOf = lockedRowsIn(attempts, 'id')
 const setAt = updateOf(attempts, eq(attempts.id, sql.placeholder('which')))
 
-test('a locking work that counts up a row which it has locked loses no count, and is not run again for it', async () => {
+test('concurrent locking writes that increment a locked row lose no increment and are not retried', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   await db.write((tx) => insert(tx, row('counter')))
@@ -33,7 +33,7 @@ test('a locking work that counts up a row which it has locked loses no count, an
   expect(db.stats.retries).toBe(0)
 })
 
-test('works that lock several rows in the order of their keys never wait for each other in a circle, whatever order they are named in', async () => {
+test('writes that lock several rows never deadlock, in whatever order the rows are named', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   const ids = Array.from({ length: 7 }, (_, nth) => `row${nth}`)
@@ -52,7 +52,7 @@ test('works that lock several rows in the order of their keys never wait for eac
   expect(db.stats.retries).toBe(0)
 })
 
-test('of the rows that are to be locked those that are there come back, each once and in order, however many are named', async () => {
+test('locking returns the rows that exist, once each and in order, for any number of ids', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   const ids = Array.from({ length: 150 }, (_, nth) => `row${String(nth).padStart(3, '0')}`)
@@ -69,7 +69,7 @@ test('of the rows that are to be locked those that are there come back, each onc
   }
 })
 
-test('a serializable work is run again when a locking one has changed a row that it locks, or changes, after it began', async () => {
+test('a serializable write is retried when a locking write changed a row that it locks or changes', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   await db.write((tx) =>
@@ -93,7 +93,7 @@ test('a serializable work is run again when a locking one has changed a row that
   expect([a?.at, b?.at]).toEqual([10, 10])
 })
 
-test('a query that locks cannot be run by a reader, and reads one table', async () => {
+test('a locking query is refused to a reader, and may read only one table', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   // @ts-expect-error: whoever reads has no work in which the lock would be held.
@@ -109,8 +109,8 @@ test('a query that locks cannot be run by a reader, and reads one table', async 
   expect(() => joined.compiled).toThrow('a query that locks reads one table')
 })
 
-describe('many rows', () => {
-  test('many rows are stored by one insert as each would be alone: texts, nulls, numbers, truths and JSON', async () => {
+describe('inserting many rows', () => {
+  test('one insert of many rows stores each as it would be alone: text, null, numbers, booleans and JSON', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const user = { id: 'usr_1', role: 'MERCHANT' as const, email: 'a@b.example', passwordHash: 'x', createdAt: 1 }
@@ -151,7 +151,7 @@ describe('many rows', () => {
     expect(await db.read.select().from(shops).orderBy(asc(shops.id))).toEqual(all)
   })
 
-  test('of many rows none is stored when one of them is refused, and a row that lacks a column is a mistake', async () => {
+  test('an insert of many rows stores none if one is refused, and names a missing column', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const twice = await db.write((tx) => insertAll(tx, [row('a'), row('b'), row('a')])).catch((error: unknown) => error)
@@ -163,7 +163,7 @@ describe('many rows', () => {
   })
 })
 
-test('what a statement without rows fails of is what the work fails of, also when the work goes on and reads', async () => {
+test('a failed statement without rows fails its write with the same error, also if the write goes on', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   const insertRow = prepare((queries) => queries.insert(attempts).values({ id: sql.placeholder('id'), bucket: 'test', at: 0 }))
@@ -182,7 +182,7 @@ test('what a statement without rows fails of is what the work fails of, also whe
   expect(await db.read.select().from(attempts)).toEqual([])
 })
 
-test.skipIf(engine !== 'postgres')('on Postgres a work waits for the server only where it reads', async () => {
+test.skipIf(engine !== 'postgres')('on PostgreSQL, a write waits for the server only when it reads', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   const order: string[] = []

@@ -98,7 +98,7 @@ function commit(connection: Sqlite, pick: (below: number) => number): boolean {
 
 let continued = 0
 for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
-  test(`what is shipped is all that was committed, exactly, whatever writers, readers and checkpoints do (${seed})`, () => {
+  test(`the shipped log is exactly what was committed, with any writers, readers and checkpoints (${seed})`, () => {
     const pick = chance(seed)
     const { file, connect } = newDatabase(`model-${seed}.db`)
     const copy = `${file}.copy`
@@ -225,11 +225,11 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
     for (const connection of [...writers, ...readers]) connection.close()
   })
 
-test('some of those that began again went on with what was kept', () => {
+test('some of the restarted followers continued from what was stored', () => {
   expect(continued).toBeGreaterThan(3)
 })
 
-test('the log does not grow without end while it is followed, also where there is always something new', () => {
+test('the followed log stays bounded, even if there is always something new', () => {
   const { file, connect } = newDatabase('growth.db')
   using writer = connect()
   const tail = openLogTail(file, { foldFrames: 50 })
@@ -246,7 +246,7 @@ test('the log does not grow without end while it is followed, also where there i
   tail.close()
 })
 
-test('what nobody has taken yet is not written over, however long the log becomes', () => {
+test('frames that were not taken yet are not overwritten, however long the log becomes', () => {
   const { file, connect } = newDatabase('held.db')
   using writer = connect()
   const copy = `${file}.copy`
@@ -264,7 +264,7 @@ test('what nobody has taken yet is not written over, however long the log become
   tail.close()
 })
 
-test('a log that another program has moved and begun anew while nobody held it is refused, not guessed at', () => {
+test('a log that another program checkpointed and restarted while nothing held it is refused', () => {
   const { file, connect } = newDatabase('lost.db')
   using writer = connect()
   const tail = openLogTail(file)
@@ -288,7 +288,7 @@ test('a log that another program has moved and begun anew while nobody held it i
 })
 
 for (const isHeld of [true, false])
-  test(`what a crash left unread ${isHeld ? 'is gone on with where the start holds the log before it writes' : 'may be written over where nobody holds the log'}`, async () => {
+  test(`a log left unread by a crash ${isHeld ? 'continues if the start holds it before it writes' : 'may be overwritten if nothing holds it'}`, async () => {
     const { file, connect } = newDatabase(`crashed-${isHeld}`)
     const writer = connect()
     const tail = openLogTail(file)
@@ -320,7 +320,7 @@ for (const isHeld of [true, false])
     after.close()
   })
 
-test('a crash in a life of the log of which nothing was kept yet is gone on from: the end of the life before was noted', async () => {
+test('after a crash in a new generation of the log, following continues from the end of the one before', async () => {
   const { file, connect } = newDatabase('next-life')
   using writer = connect()
   const fill = (by: Sqlite, rows: number) => {
@@ -350,7 +350,7 @@ test('a crash in a life of the log of which nothing was kept yet is gone on from
   await other.close()
 })
 
-test('a log of which all is in the file and kept does not begin anew with the next write: after a crash it is gone on with', async () => {
+test('a log that is checkpointed and stored does not restart with the next write, so it continues after a crash', async () => {
   const { file, connect } = newDatabase('all-in-file')
   using writer = connect()
   const fill = () => void writer.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
@@ -380,7 +380,7 @@ test('a log of which all is in the file and kept does not begin anew with the ne
   await log.close()
 })
 
-test('a log of which all was in the file at a start may begin anew with the next write: where it ended is noted', async () => {
+test('a log that was fully checkpointed at a start may restart with the next write, and following continues', async () => {
   const { file, connect } = newDatabase('all-in-file-at-start')
   using writer = connect()
   const fill = () => void writer.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
@@ -405,7 +405,7 @@ test('a log of which all was in the file at a start may begin anew with the next
   await second.close()
 })
 
-test('a log that is let go may be written over again', () => {
+test('a released log may be overwritten', () => {
   const { file, connect } = newDatabase('let-go')
   const database = databaseFileAt(file)
   using writer = connect()
@@ -423,7 +423,7 @@ test('a log that is let go may be written over again', () => {
   expect(lengthAfter()).toBe(free)
 })
 
-test("reading the log as a plain file drops none of SQLite's locks", () => {
+test("reading the log as a plain file releases none of SQLite's locks", () => {
   const { file, connect } = newDatabase('locks.db')
   using writer = connect()
   writer.run('BEGIN IMMEDIATE')
@@ -443,7 +443,7 @@ test("reading the log as a plain file drops none of SQLite's locks", () => {
   writer.run('COMMIT')
 })
 
-test('the log stays short while nothing of it is taken elsewhere, and all of it is there for a start after a crash', async () => {
+test('the log stays short while its target is silent, and everything is still there after crashes', async () => {
   const { file, connect } = newDatabase('waiting.db')
   const copy = `${file}.copy`
   copyFileSync(file, copy)
@@ -496,7 +496,7 @@ test('the log stays short while nothing of it is taken elsewhere, and all of it 
   tail.close()
 })
 
-test('a log that is let go leaves the disk', () => {
+test('a released log removes its files and truncates the WAL', () => {
   const { file, connect } = newDatabase('given-up.db')
   using writer = connect()
   const tail = openLogTail(file, { foldFrames: 50 })
@@ -510,7 +510,7 @@ test('a log that is let go leaves the disk', () => {
   tail.close()
 })
 
-test('a process that is killed in its first transaction of a new life of the log does not make the log lost', () => {
+test('a process killed in its first transaction of a restarted log does not lose the log', () => {
   const { file, connect } = newDatabase('killed-first.db')
   const tail = openLogTail(file, { foldFrames: 20 })
   using writer = connect()

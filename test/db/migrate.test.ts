@@ -65,7 +65,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
         .map(({ name }) => name),
     )
 
-  test('migrating a SQLite file runs what is missing, in order, once', () => {
+  test('migrating a SQLite file runs missing migrations in order, once', () => {
     const { file, options } = place()
     expect(migrateSqlite(file, [first, second], options)).toEqual({ applied: ['0000_first', '0001_second'], backup: undefined })
     expect(migrateSqlite(file, [first, second], options)).toEqual({ applied: [], backup: undefined })
@@ -73,7 +73,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(columnsOf(file)).toEqual(['id', 'title'])
   })
 
-  test('migrating a SQLite file copies an existing one before it changes it', () => {
+  test('migrating a SQLite file copies an existing file before it changes it', () => {
     const { file, options } = place()
     migrateSqlite(file, [first], options)
     withFile(file, (connection) => connection.run("INSERT INTO parents VALUES ('kept')"))
@@ -87,14 +87,14 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(readdirSync(options.backups).filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
 
-  test('migrating a SQLite file keeps nothing of a migration that fails half-way, and the ones before it stay', () => {
+  test('migrating a SQLite file rolls back a failed migration and keeps the ones before it', () => {
     const { file, options } = place()
     expect(messageOf(() => migrateSqlite(file, [first, second, failing], options))).toContain('nowhere')
     expect(columnsOf(file)).toEqual(['id', 'name'])
     expect(migrateSqlite(file, [first, second, third], options).applied).toEqual(['0002_third'])
   })
 
-  test('migrating a SQLite file that is killed while it copies or changes it leaves what was there, and the next start ends it', async () => {
+  test('migrating a SQLite file that is killed keeps what was there, and the next start completes it', async () => {
     const { file, options } = place()
     migrateSqlite(file, [first], options)
     withFile(file, (connection) => {
@@ -122,7 +122,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(readdirSync(options.backups).filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
 
-  test('migrating a SQLite file rebuilds a table without losing the rows that hang on it', () => {
+  test('migrating a SQLite file rebuilds a table without losing rows that refer to it', () => {
     const { file, options } = place()
     migrateSqlite(file, [first], options)
     withFile(file, (connection) => {
@@ -152,7 +152,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(withFile(file, (connection) => connection.query('SELECT id FROM parents').all())).toEqual([{ id: 'p' }])
   })
 
-  test('migrating a SQLite file refuses a file that a newer version wrote, and changes nothing in it', () => {
+  test('migrating a SQLite file refuses a file of a newer version and does not change it', () => {
     const { file, options } = place()
     migrateSqlite(file, [first, second], options)
     const before = Bun.hash(readFileSync(file))
@@ -160,7 +160,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(Bun.hash(readFileSync(file))).toBe(before)
   })
 
-  test("migrating a SQLite file refuses another program's database and a file that is none, and leaves both as they were", () => {
+  test('migrating a SQLite file refuses the database of another program and a file that is none, unchanged', () => {
     const { file, options } = place()
     withFile(file, (connection) => connection.run('CREATE TABLE theirs (id integer)'))
     const theirs = Bun.hash(readFileSync(file))
@@ -175,7 +175,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(readFileSync(letter, 'utf8')).toBe(text)
   })
 
-  test('migrating a SQLite file is left to the server while one is running', () => {
+  test('migrating a SQLite file is refused if mayMigrate is off', () => {
     const { file, options } = place()
     migrateSqlite(file, [first], options)
     expect(messageOf(() => migrateSqlite(file, [first, second], { ...options, mayMigrate: false }))).toContain(
@@ -184,7 +184,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(columnsOf(file)).toEqual(['id'])
   })
 
-  test('migrating a SQLite file makes every table STRICT, and marks the file as ours', () => {
+  test('migrating a SQLite file makes every table STRICT and sets the application id', () => {
     const { file, options } = place()
     migrateSqlite(file, sqliteMigrations, options)
     withFile(file, (connection) => {
@@ -204,8 +204,8 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
   })
 })
 
-describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
-  test('migrating a Postgres database runs what is missing, in order, once; refuses what a newer version wrote', async () => {
+describe.skipIf(engine !== 'postgres')('migrating a PostgreSQL database', () => {
+  test('migrating a PostgreSQL database runs missing migrations in order, once, and refuses a newer version', async () => {
     const { url, drop } = await emptyPostgres()
     expect(await migratePostgres(url, [first, second], 0)).toEqual(['0000_first', '0001_second'])
     expect(await migratePostgres(url, [first, second], 0)).toEqual([])
@@ -214,7 +214,7 @@ describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
     await drop()
   })
 
-  test('migrating a Postgres database keeps nothing of a run that fails', async () => {
+  test('migrating a PostgreSQL database rolls back a failed run', async () => {
     const { url, drop } = await emptyPostgres()
     await migratePostgres(url, [first], 0)
     expect(await migratePostgres(url, [first, second, failing], 0).catch((error: Error) => error.message)).toContain('nowhere')
@@ -226,7 +226,7 @@ describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
     await drop()
   })
 
-  test('migrating a Postgres database that is killed meanwhile leaves what was there, and the next start ends it', async () => {
+  test('migrating a PostgreSQL database that is killed keeps what was there, and the next start completes it', async () => {
     const { url, drop } = await emptyPostgres()
     await migratePostgres(url, [first], 0)
     const client = new pg.Client({ connectionString: url })
@@ -243,7 +243,7 @@ describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
     await drop()
   })
 
-  test('migrating a Postgres database that loses its connection while it waits for the lock fails and ends nothing else', async () => {
+  test('migrating a PostgreSQL database fails alone when it loses its connection while waiting for the lock', async () => {
     const { url, drop } = await emptyPostgres()
     await migratePostgres(url, [first], 0)
     const holder = new pg.Client({ connectionString: url })
@@ -263,7 +263,7 @@ describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
     await drop()
   })
 
-  test('migrating a Postgres database happens once when two processes start together', async () => {
+  test('migrating a PostgreSQL database happens once when two processes start together', async () => {
     for (let round = 0; round < 3; round++) {
       const { url, drop } = await emptyPostgres()
       await using one = startChild('migrate-postgres.ts', [url])
@@ -280,7 +280,7 @@ describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
 })
 
 describe('the migration trees', () => {
-  test('the migration trees are named in order, each file once', () => {
+  test('the migration trees are ordered by name and list each file once', () => {
     for (const [tree, migrations] of Object.entries({ sqlite: sqliteMigrations, postgres: postgresMigrations })) {
       const files = readdirSync(join(root, 'db', 'migrations', tree))
         .filter((name) => name.endsWith('.sql'))
@@ -292,7 +292,7 @@ describe('the migration trees', () => {
   })
 
   for (const tree of ['sqlite', 'postgres'] as const) {
-    test(`the migration trees hold all that the schema says (${tree})`, async () => {
+    test(`the migration tree matches the schema (${tree})`, async () => {
       const copy = join(temporaryDir(), tree)
       cpSync(join(root, 'db', 'migrations', tree), copy, { recursive: true })
       const before = readdirSync(copy).sort()

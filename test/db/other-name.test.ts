@@ -23,7 +23,7 @@ function tableOf(...readings: string[][]) {
   return { read: () => (readings[Math.min(nth++, readings.length - 1)] ?? []).join('\n'), pause: () => undefined }
 }
 
-test('a server is not taken for a stranger because some readings lack its lock on the index of the log', () => {
+test('a server is not reported when some readings of the lock table lack its lock on the WAL index', () => {
   const { file, onFile, onIndex } = database()
   const whole = [line(server, onFile), line(server, onIndex)]
   const torn = [line(server, onFile)]
@@ -33,7 +33,7 @@ test('a server is not taken for a stranger because some readings lack its lock o
   expect(openUnderAnotherName(file, tableOf([]))).toBeUndefined()
 })
 
-test('a process that has the file open under another name is named, also where others change the table all the time', () => {
+test('a process that opened the file under another name is reported, also while the lock table changes', () => {
   const { file, onFile, onIndex } = database()
   const stranger = line(server, onFile)
   expect(openUnderAnotherName(file, tableOf([stranger]))).toBe(server)
@@ -42,7 +42,7 @@ test('a process that has the file open under another name is named, also where o
   expect([server, server + 1]).toContain(openUnderAnotherName(file, tableOf(...changing)) as number)
 })
 
-test('a system without such a table tells of nobody', () => {
+test('without a lock table nothing is reported', () => {
   const { file } = database()
   const read = () => {
     throw new Error('ENOENT')

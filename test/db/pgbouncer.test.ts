@@ -20,8 +20,8 @@ setDefaultTimeout(longTestMs)
 if (engine === 'postgres' && whyNoPgBouncer) process.stderr.write(`skipped: ${whyNoPgBouncer}\n`)
 const row = (id: string) => ({ id, bucket: 'test', at: 0 })
 
-describe.skipIf(engine !== 'postgres' || whyNoPgBouncer !== undefined)('behind PgBouncer in transaction mode', () => {
-  test('behind PgBouncer carts become orders, side by side, and everybody reads what is so', async () => {
+describe.skipIf(engine !== 'postgres' || whyNoPgBouncer !== undefined)('PgBouncer in transaction mode', () => {
+  test('behind PgBouncer, concurrent carts become orders and reads are correct', async () => {
     const database = await testDatabase()
     await using bouncer = await pgBouncerBefore(database.url, 3)
     {
@@ -43,7 +43,7 @@ describe.skipIf(engine !== 'postgres' || whyNoPgBouncer !== undefined)('behind P
     await database.drop()
   })
 
-  test('behind PgBouncer nothing is set for whoever has the connection next, and the time-outs hold all the same', async () => {
+  test('behind PgBouncer, no session setting is left for the next client, and timeouts still apply', async () => {
     await using of = await openTestDatabase()
     await using bouncer = await pgBouncerBefore(of.url, 1)
     const db = openPostgres(bouncer.url, Math.random, { timeouts: { statement: 300, answer: 60_000 } })
@@ -65,7 +65,7 @@ describe.skipIf(engine !== 'postgres' || whyNoPgBouncer !== undefined)('behind P
     await db.close()
   })
 
-  test('behind PgBouncer an instance is moved without a setting that whoever has the connection next would keep', async () => {
+  test('behind PgBouncer, souk move leaves no session setting for the next client', async () => {
     const target = await emptyPostgres()
     {
       await using bouncer = await pgBouncerBefore(target.url, 1)

@@ -15,7 +15,7 @@ const setAt = sureChangeOf(attempts, eq(attempts.id, sql.placeholder('which')))
 const lockAsKnown = lockAsKnownOf(attempts, 'id', ['bucket', 'at'])
 const broken = prepare((queries) => queries.select({ at: sql<number | null>`cast(${attempts.id} as integer) / 0` }).from(attempts))
 
-test('a work that waits for nothing is kept whole or not at all, and runs its effects once it is', async () => {
+test('a write that waits for nothing is stored whole or not at all, and then runs its effects', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   const effects: string[] = []
@@ -32,7 +32,7 @@ test('a work that waits for nothing is kept whole or not at all, and runs its ef
   expect((await db.read.all(ofBucket, { bucket: 'test' })).map(({ id }) => id).sort()).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('a change that must change a row, or a lock of one as it is known, undoes its whole write where it cannot', async () => {
+test('a write fails with NothingChanged if its row is missing or differs from what is known, and is rolled back', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   await db.write((tx) => insert(tx, row('a')), locking)
@@ -51,7 +51,7 @@ test('a change that must change a row, or a lock of one as it is known, undoes i
   expect(await db.read.first(found, { id: 'a' })).toEqual(row('a', 1))
 })
 
-test('reads that leave together are answered each for itself: rows are nobody else’s, and what fails fails alone', async () => {
+test('reads sent together get their own rows, and one that fails does not affect the others', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   await db.write((tx) => insert(tx, row('a', 5)), locking)
@@ -64,7 +64,7 @@ test('reads that leave together are answered each for itself: rows are nobody el
   expect(failed).toEqual(db.version() === undefined ? 'rejected' : [{ at: null }])
 })
 
-test('reads within others that are asked together are of the same moment', async () => {
+test('nested snapshots read as of the same moment', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   await db.write((tx) => insert(tx, row('a', 5)), locking)

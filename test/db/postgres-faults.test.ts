@@ -53,8 +53,8 @@ async function holdRow(url: string, statement: string) {
   return { [Symbol.asyncDispose]: () => client.end() }
 }
 
-describe.skipIf(engine !== 'postgres')('on Postgres', () => {
-  test('what is read together is as of one moment, however much is written meanwhile', async () => {
+describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
+  test('reads in one snapshot are as of one moment during many writes', async () => {
     await using of = await opened()
     const { db } = of
     await db.write((tx) => insertAllOf(attempts)(tx, [row('a'), row('b')]))
@@ -77,7 +77,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(new Set(pairs.map(([a]) => a?.at)).size).toBeGreaterThan(1)
   })
 
-  test('a process that is frozen inside a work keeps nobody waiting for good: its transaction is ended, and the others go on', async () => {
+  test('the transaction of a frozen process is ended, so that others can continue', async () => {
     await using of = await opened()
     const { db } = of
     await db.write((tx) => insert(tx, row('a')))
@@ -93,7 +93,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(await db.read.first(found, { id: 'a' })).toEqual(row('a', 5))
   })
 
-  test('a row that somebody holds for good refuses the writes that wait for it, 503 and nothing changed; reads do not wait', async () => {
+  test('writes that wait too long for a locked row are refused and change nothing, and reads do not wait', async () => {
     await using of = await opened({ connections: 4, timeouts: { lock: 1_500 } })
     const { db } = of
     await db.write((tx) => insert(tx, row('a')))
@@ -129,7 +129,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(await idsIn(db)).toEqual(['a', 'c'])
   })
 
-  test('a read whose value cannot be sent fails, and the next one with the same statement does not', async () => {
+  test('a read with a value that cannot be sent fails, and the next with the same statement works', async () => {
     await using of = await opened({ connections: 1 })
     const { db } = of
     await db.write((tx) => insert(tx, row('a')))
@@ -139,7 +139,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(await db.read.first(found, { id: 'a' })).toEqual(row('a'))
   })
 
-  test('a statement that takes too long is refused, read or write, and nothing of its work is kept', async () => {
+  test('a statement that takes too long is refused, and its write is rolled back', async () => {
     await using of = await opened({ timeouts: { statement: 200 } })
     const { db } = of
     const slow = sql`select pg_sleep(60)`
@@ -154,7 +154,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(await idsIn(db)).toEqual([])
   })
 
-  test('a server that no longer answers is given up, and the next read has a connection of its own', async () => {
+  test('a server that does not respond in time is unavailable, and the next read gets a new connection', async () => {
     await using of = await opened({ timeouts: { answer: 500 } })
     const { db } = of
     expect(asAppError(await failure(db.read.rows(sql`select pg_sleep(60)`)))).toMatchObject({ code: 'UNAVAILABLE' })
@@ -162,7 +162,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(await idsIn(db)).toEqual([])
   })
 
-  test('a disk that is full on the server is told as one', async () => {
+  test('a full disk of the server is reported as DatabaseFull', async () => {
     await using of = await opened()
     const refused = await failure(
       of.db.write(async (tx) => {
@@ -188,7 +188,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     return { refused, kept }
   }
 
-  test('a wire that is cut at a commit leaves the outcome unknown, whether the server had it or not, and the work is not run again', async () => {
+  test('a connection lost at the commit leaves the outcome unknown, and the write is not retried', async () => {
     const before = await cutting('COMMIT', 'before')
     expect(before.refused).toBeInstanceOf(DatabaseOutcomeUnknown)
     expect(before.kept).toEqual(['before'])
@@ -197,7 +197,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(behind.kept).toEqual(['before', 'cut'])
   })
 
-  test('a wire that is cut before a work was to commit has changed nothing', async () => {
+  test('a connection lost before the commit changes nothing', async () => {
     const of = await openTestDatabase()
     await using wire = await wireTo(of.url, 'cut here', 'before')
     const db = openPostgres(wire.url, Math.random)
@@ -214,13 +214,13 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     await of[Symbol.asyncDispose]()
   })
 
-  test('a write whose BEGIN fails keeps nothing, though its statements were sent behind it', async () => {
+  test('a write whose BEGIN fails stores nothing, although its statements were already sent', async () => {
     const spoiled = await cutting('BEGIN', 'spoiled')
     expect(spoiled.refused).toMatchObject({ code: '42601' })
     expect(spoiled.kept).toEqual(['before'])
   })
 
-  test('readiness notices a database that takes no writes, or is only read, and says so while the write still waits', async () => {
+  test('readiness reports a database without writes or reads while the write still waits', async () => {
     await using app = await testApp({}, { postgres: { timeouts: { lock: 60_000, statement: 60_000 } } })
     const failing = async () => {
       app.clock.advance(1_000)

@@ -20,8 +20,8 @@ const failure = (work: Promise<unknown>) =>
   )
 const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
 
-describe.skipIf(engine !== 'postgres')('on Postgres', () => {
-  test('two works that read what the other writes are run one after the other, in the end', async () => {
+describe.skipIf(engine !== 'postgres')('writes and reads on PostgreSQL', () => {
+  test('concurrent writes that read what the others write have a serial result', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     // Write skew: each sees no row of the other and adds one. Serially, only the first would.
@@ -38,7 +38,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(db.stats.retries).toBeGreaterThan(0)
   })
 
-  test('no statement starts workers on the server or is compiled there, in reads and in writes', async () => {
+  test('parallel workers and JIT compilation are off for reads and writes', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const workers = sql`select current_setting('max_parallel_workers_per_gather') as n, current_setting('jit') as jit`
@@ -46,7 +46,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(await db.write((tx) => tx.rows(workers))).toEqual([{ n: '0', jit: 'off' }])
   })
 
-  test('a database that holds nothing of souk is told from one that does, by looking alone', async () => {
+  test('wasMigrated recognises a souk database without changing it', async () => {
     const empty = await emptyPostgres()
     try {
       expect(await wasMigrated(empty.url)).toBe(false)
@@ -58,7 +58,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(await wasMigrated(opened.url)).toBe(true)
   })
 
-  test('a server that cannot be reached is a database that is busy: 503, for reads and writes', async () => {
+  test('a server that cannot be reached is unavailable for reads and writes', async () => {
     const db = openPostgres('postgres://souk@127.0.0.1:1/nowhere', Math.random)
     const written = await failure(db.write(async (tx) => void (await tx.insert(attempts).values(row('a')))))
     expect(written).toBeInstanceOf(DatabaseUnavailable)
@@ -71,7 +71,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     await db.close()
   })
 
-  test('a connection that is lost in the middle of a work keeps nothing of it, and the next write has a new one', async () => {
+  test('a connection lost during a write rolls it back, and the next write gets a new one', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const lost = await failure(
@@ -86,7 +86,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect((await db.read.select().from(attempts)).map(({ id }) => id)).toEqual(['next'])
   })
 
-  test('a work that goes on after a query of it failed is refused as that query was: the server has kept nothing of it', async () => {
+  test('a write that continues after a failed query is refused with the error of that query', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const refused = await failure(
@@ -103,7 +103,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     await db.write(async (tx) => void (await tx.insert(attempts).values(row('next'))))
   })
 
-  test('on Postgres writes beyond the number of connections wait, and none is lost', async () => {
+  test('writes beyond the number of connections wait, and none is lost', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     await Promise.all(

@@ -46,7 +46,7 @@ test('an insert stores every column as it is read back: texts, nulls and JSON', 
   expect(await db.read.select().from(shops)).toEqual([shop])
 })
 
-test('a row whose key is taken is refused, or skipped where that was asked for', async () => {
+test('an insert with a taken key is refused, or skipped if requested', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   const insert = insertOf(users)
@@ -58,7 +58,7 @@ test('a row whose key is taken is refused, or skipped where that was asked for',
   expect(await db.read.select().from(users)).toEqual([user])
 })
 
-test('an update sets the columns that it is given and no others, and hands back the row', async () => {
+test('an update sets only the given columns and returns the row', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   const update = updateOf(shops, eq(shops.id, sql.placeholder('which')))

@@ -14,8 +14,8 @@ const addedMax = 10
 /** Nothing before it among the terms begins as it does, so that it stands there whole. */
 const unheard = 'qwertzuiop'
 
-describe('an index of words that is purged', () => {
-  test('finds what it found, and what came meanwhile, and keeps nothing of what is gone', async () => {
+describe('purging a search index', () => {
+  test('a purge keeps all search results, also of rows added meanwhile, and erases removed words', async () => {
     await using app = await testApp()
     const { db } = app.deps
     const shop = await sellingIn(app)

@@ -68,7 +68,7 @@ const since = prepare((queries) =>
     .orderBy(asc(users.id)),
 )
 
-test('all gives every row, in order and under the names that were asked for, and first the first; none when there is none', async () => {
+test('all returns every row in order with the requested names, and first the first row or undefined', async () => {
   await using on = await opened()
   expect(await on.db.read.all(since, { from: 2 })).toEqual([
     { id: 'b', madeAt: 2 },
@@ -79,7 +79,7 @@ test('all gives every row, in order and under the names that were asked for, and
   expect(await on.db.read.first(since, { from: 4 })).toBeUndefined()
 })
 
-test('SQLite answers at once, in a write and outside', async () => {
+test('SQLite returns results synchronously, within and outside of a write', async () => {
   await using on = await opened()
   const isPromise = (answer: unknown) => answer instanceof Promise
   const inWrite = await on.db.write(async (tx) => {
@@ -91,7 +91,7 @@ test('SQLite answers at once, in a write and outside', async () => {
   expect([isPromise(outside), await outside]).toEqual([engine === 'postgres', [{ id: 'c', madeAt: 3 }]])
 })
 
-test('a row is what the builder gives: JSON, nulls, truths, sums', async () => {
+test('a prepared query returns the same rows as the query builder: JSON, nulls, booleans and sums', async () => {
   await using on = await opened()
   const { db } = on
   const address = {
@@ -117,7 +117,7 @@ test('a row is what the builder gives: JSON, nulls, truths, sums', async () => {
   expect(await db.read.first(latest)).toEqual({ at: 3 })
 })
 
-test('selections nest once: tables and parts of them, beside plain fields', async () => {
+test('selections can be nested once: tables and parts of them, beside plain fields', async () => {
   await using on = await opened()
   const both = prepare((queries) =>
     queries
@@ -128,7 +128,7 @@ test('selections nest once: tables and parts of them, beside plain fields', asyn
   expect(await on.db.read.all(both)).toEqual([{ name: 'one', shop: shopRow, owner: { id: 'a', email: 'a@example.com' } }])
 })
 
-test('what a row cannot be made of is refused: a second level, an outer join, the name of another column', () => {
+test('a second level, an outer join and a column of another name are refused', () => {
   const refused = [
     prepare((queries) => queries.select({ a: { b: { c: users.id } } } as never).from(users)),
     prepare((queries) => queries.select({ user: users, shop: shops }).from(users).leftJoin(shops, eq(shops.merchantId, users.id))),
@@ -137,7 +137,7 @@ test('what a row cannot be made of is refused: a second level, an outer join, th
   for (const query of refused) expect(() => query.compiled).toThrow(/prepared query/)
 })
 
-test('reads together are as of one moment where they answer at once, whoever commits between them', async () => {
+test('a snapshot reads as of one moment on SQLite, whatever commits meanwhile', async () => {
   await using on = await opened()
   const { read } = on.db
   const countFrom = async (from: number) => (await read.all(since, { from })).length
@@ -166,7 +166,7 @@ test('reads together are as of one moment where they answer at once, whoever com
   }
 })
 
-test('what is read aside is what was committed; a statement that fails says so, and others go on until it is closed', async () => {
+test('a background reader sees committed rows, reports failed statements and works until it is closed', async () => {
   await using test = await openTestDatabase()
   const { db } = test
   await db.write(async (tx) => insertUser(tx, userRow('a', 1)))
@@ -191,7 +191,7 @@ test('what is read aside is what was committed; a statement that fails says so, 
   }
 })
 
-test('a thread that may not step back is at work all the same', () => {
+test('lowerThreadPriority ignores a refusal of the system', () => {
   let asked: number | undefined
   lowerThreadPriority((priority) => {
     asked = priority

@@ -24,7 +24,7 @@ const messageOf = async (work: Promise<unknown>) =>
   )
 
 describe.skipIf(engine !== 'sqlite')('group commit', () => {
-  test('group commit lets works that wait together share a commit', async () => {
+  test('waiting writes share one commit', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     await Promise.all(Array.from({ length: 100 }, (_, nth) => db.write(insert(`${nth}`))))
@@ -32,7 +32,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     expect(db.stats.commits).toBeLessThan(20)
   })
 
-  test('group commit acknowledges in the order in which the works came, each seeing those before it', async () => {
+  test('a group commit acknowledges writes in order, and each sees those before it', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const acknowledged: number[] = []
@@ -54,7 +54,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     expect(seen).toEqual(inOrder.map((nth) => nth + 1))
   })
 
-  test('group commit undoes a work that fails behind its own changes and runs the others again, and for one that fails before them it does not', async () => {
+  test('a write that fails after changing something makes the group run the others again', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const runs = { first: 0, refused: 0, failed: 0, last: 0 }
@@ -90,7 +90,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     expect((await db.read.select().from(attempts).orderBy(attempts.id)).map(({ id }) => id)).toEqual(['a', 'c'])
   })
 
-  test('group commit acknowledges nothing before the commit: readers never see less than what was acknowledged', async () => {
+  test('nothing is acknowledged before the group commit: readers see everything that was acknowledged', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const counts = await Promise.all(
@@ -102,7 +102,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     counts.forEach((count, nth) => void expect(count).toBeGreaterThan(nth))
   })
 
-  test('group commit refuses a work that waits for a timer, undoes it, and goes on with the others', async () => {
+  test('a write that waits for a timer is refused and rolled back, and the others continue', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     // A timer that ends after the others have committed, however busy the machine is.
@@ -126,7 +126,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     expect((await db.read.select().from(attempts).orderBy(attempts.id)).map(({ id }) => id)).toEqual(['before', 'zafter', 'zzlast'])
   })
 
-  test('group commit waits for another process without stopping the event loop, and then writes', async () => {
+  test('a group commit waits for another process without blocking the event loop, and then writes', async () => {
     await using opened = await openTestDatabase()
     const { db, url } = opened
     await using holder = startChild('hold-lock.ts', [databaseFile(url)])
@@ -153,8 +153,8 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
   })
 })
 
-describe.skipIf(engine !== 'sqlite')('the version', () => {
-  test("the version changes with every commit of ours, and with another process's, and with nothing else", async () => {
+describe.skipIf(engine !== 'sqlite')('the database version', () => {
+  test('the version changes with every commit, also of another process, and with nothing else', async () => {
     await using opened = await openTestDatabase()
     const { db, url } = opened
     const first = db.version()
@@ -175,8 +175,8 @@ describe.skipIf(engine !== 'sqlite')('the version', () => {
   })
 })
 
-describe.skipIf(engine !== 'sqlite')('the file', () => {
-  test('every connection is durable and checks references; readers cannot write', async () => {
+describe.skipIf(engine !== 'sqlite')('the SQLite file', () => {
+  test('every connection is durable and checks references, and readers cannot write', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const pragma = async (name: string) => {
@@ -192,7 +192,7 @@ describe.skipIf(engine !== 'sqlite')('the file', () => {
     expect(await messageOf(db.read.rows(sql`delete from attempts`))).toContain('readonly')
   })
 
-  test('closing moves the log into the file and leaves none', async () => {
+  test('closing checkpoints the WAL and removes it', async () => {
     const { url, dataDir } = await testDatabase()
     const { db } = await openDatabase({ url, dataDir, as: 'server', now: 0, random: Math.random })
     await db.write(insert('a'))
@@ -205,13 +205,13 @@ describe.skipIf(engine !== 'sqlite')('the file', () => {
     again.close()
   })
 
-  test('a checkpoint moves what was written and tells the length of the log', async () => {
+  test('a checkpoint moves what was written and returns the length of the WAL', async () => {
     await using opened = await openTestDatabase()
     await opened.db.write(insert('a'))
     expect(await opened.db.checkpoint()).toBeGreaterThan(0)
   })
 
-  test('an I/O error of the disk is told once to whoever opened it', async () => {
+  test('an I/O error of the disk calls onFatal once', async () => {
     const { url, dataDir } = await testDatabase()
     const fatal: unknown[] = []
     const db = openSqlite(databaseFile(url), { onFatal: (error) => void fatal.push(error) })
@@ -232,7 +232,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
   const opening = (dataDir: string, url: string, as: 'server' | 'command' = 'server') =>
     openDatabase({ url, dataDir, as, now: 0, random: Math.random })
 
-  test('the data directory has one server; commands work beside it; the next server may start when it has closed', async () => {
+  test('a data directory has one server and any commands, and the next server starts after it closed', async () => {
     const dataDir = temporaryDir()
     const url = `file:${join(dataDir, 'souk.db')}`
     const server = await opening(dataDir, url)
@@ -247,7 +247,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
     await next.db.close()
   })
 
-  test('the data directory of the file itself counts too: two servers with a directory each do not share a file', async () => {
+  test('two servers with different data directories cannot share one database file', async () => {
     const shared = temporaryDir()
     const url = `file:${join(shared, 'souk.db')}`
     const first = await opening(temporaryDir(), url)
@@ -255,7 +255,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
     await first.db.close()
   })
 
-  test('the data directory is let go of when opening fails', async () => {
+  test('a failed open releases the data directory', async () => {
     const dataDir = temporaryDir()
     const file = join(dataDir, 'souk.db')
     writeFileSync(file, 'this is a letter and not a database, though it is as long as the header of one would be, and a little longer')
@@ -265,14 +265,14 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
     lock?.release()
   })
 
-  test('the data directory is made for its owner alone', async () => {
+  test('a data directory is created private to its owner', async () => {
     const dataDir = join(temporaryDir(), 'made', 'here')
     const { db } = await opening(dataDir, `file:${join(dataDir, 'souk.db')}`)
     expect(statSync(dataDir).mode & 0o777).toBe(0o700)
     await db.close()
   })
 
-  test('the data directory that cannot be locked for another reason is not called busy', () => {
+  test('a data directory that cannot be locked for another reason throws', () => {
     const dataDir = temporaryDir()
     // A directory in the lock file's place: opening it fails whoever asks.
     mkdirSync(join(dataDir, 'lock.db'))
@@ -280,7 +280,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
     symlinkSync(dataDir, join(dataDir, 'self'))
   })
 
-  test('the data directory is refused on NFS, SMB, CIFS, SMB2, AFS, Coda, Ceph, FUSE, 9p and Lustre, and taken on ext4, xfs, btrfs, tmpfs and overlay', () => {
+  test('network file systems and FUSE are refused for the data directory, and local ones accepted', () => {
     const mapped = { fuse: 0x65735546, '9p': 0x01021997, lustre: 0x0bd00bd0 }
     const network = {
       nfs: 0x6969,
@@ -300,7 +300,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
   })
 })
 
-test('file URLs name paths as an operator writes them', () => {
+test('file URLs accept paths as an operator writes them', () => {
   expect(databaseFile('file:/srv/shop.db')).toBe('/srv/shop.db')
   expect(databaseFile('file:./shop.db')).toBe('./shop.db')
   expect(databaseFile('file:///srv/shop.db')).toBe('/srv/shop.db')

@@ -39,7 +39,7 @@ const refusalOf = (work: Promise<unknown>) =>
   )
 
 describe('a prepared statement', () => {
-  test('a prepared statement reads and changes within the write that it is given, and maps rows as one that is built', async () => {
+  test('a prepared statement reads and writes within its transaction, and maps rows like the builder', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const seen = await db.write(async (tx) => {
@@ -55,7 +55,7 @@ describe('a prepared statement', () => {
     expect(await stored(db)).toEqual([row('a', 1), row('b', 42)])
   })
 
-  test('a prepared statement is rolled back with its write, and with no other', async () => {
+  test('a prepared statement is rolled back with its own write only', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const outcomes = await Promise.all([
@@ -72,7 +72,7 @@ describe('a prepared statement', () => {
     expect(await stored(db)).toEqual([row('a'), row('c')])
   })
 
-  test('a prepared statement in many writes at once runs in the one that asks', async () => {
+  test('a prepared statement in concurrent writes runs in the write that calls it', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const counts = await Promise.all(
@@ -87,7 +87,7 @@ describe('a prepared statement', () => {
     expect((await stored(db)).length).toBe(8)
   })
 
-  test('a prepared statement fails as one that is built: the engine’s refusal is known again', async () => {
+  test('a failed prepared statement has the same error as one of the builder', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     await db.write(inserted(row('a')))
@@ -96,7 +96,7 @@ describe('a prepared statement', () => {
     expect(await stored(db)).toEqual([row('a')])
   })
 
-  test('a prepared statement says which value is missing, and keeps nothing', async () => {
+  test('a prepared statement names a missing value and stores nothing', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const refusal = await refusalOf(db.write(inserted({ id: 'a', bucket: 'test' })))
@@ -104,7 +104,7 @@ describe('a prepared statement', () => {
     expect(await stored(db)).toEqual([])
   })
 
-  test('a prepared statement is refused once its write has settled', async () => {
+  test('a prepared statement is refused after its write has settled', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const kept: Writer[] = []
@@ -124,7 +124,7 @@ describe('a prepared statement', () => {
     expect(await stored(db)).toEqual([])
   })
 
-  test('serves any number of databases', async () => {
+  test('a prepared statement works for any number of databases', async () => {
     await using one = await openTestDatabase()
     await using other = await openTestDatabase()
     await one.db.write(inserted(row('a', 1)))

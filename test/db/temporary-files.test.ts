@@ -10,7 +10,7 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('what processes that are gone have left is removed with the next file in that folder, whatever it is called', async () => {
+test('a new temporary file removes those of dead processes in its folder, whatever their target', async () => {
   const folder = temporaryDir()
   const gone = Bun.spawn(['true'])
   await gone.exited
@@ -52,7 +52,7 @@ test('what processes that are gone have left is removed with the next file in th
   alive.kill()
 })
 
-test.skipIf(engine !== 'sqlite')('a start removes no files of other programs in a folder that is not its own', async () => {
+test.skipIf(engine !== 'sqlite')('a start removes no files of other programs outside the data directory', async () => {
   const [dataDir, folder] = [temporaryDir(), temporaryDir()]
   const gone = Bun.spawn(['true'])
   await gone.exited
@@ -68,7 +68,7 @@ test.skipIf(engine !== 'sqlite')('a start removes no files of other programs in 
   await db.close()
 })
 
-test('an old file of a running process stays where its name does not say when that process started', () => {
+test('an old file of a running process stays if its name lacks the start time of the process', () => {
   const folder = temporaryDir()
   const name = `orders.csv.${process.ppid}.tmp`
   writeFileSync(join(folder, name), 'half')

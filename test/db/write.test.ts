@@ -23,14 +23,14 @@ const settled = async (work: Promise<unknown>) =>
   )
 
 describe('a write', () => {
-  test('a write is there for readers once it is acknowledged, and hands its value back', async () => {
+  test('a write is visible to readers once acknowledged, and returns its value', async () => {
     await using opened = await openTestDatabase()
     const value = await opened.db.write(async (tx) => (await tx.insert(attempts).values(row('a')).returning({ id: attempts.id }))[0]?.id)
     expect(value).toBe('a')
     expect(await idsIn(opened.db)).toEqual(['a'])
   })
 
-  test('a write that throws takes nothing with it but its own rows', async () => {
+  test('a write that throws rolls back only its own rows', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const outcomes = await Promise.all([
@@ -47,7 +47,7 @@ describe('a write', () => {
     expect(await idsIn(db)).toEqual(['a', 'c'])
   })
 
-  test('a write that throws before it awaits anything is refused like any other', async () => {
+  test('a write that throws synchronously is rejected like any other', async () => {
     await using opened = await openTestDatabase()
     const thrown = opened.db.write(() => {
       throw new Error('at once')
@@ -56,7 +56,7 @@ describe('a write', () => {
     expect(await settled(opened.db.write(insert('after')))).toBe('kept')
   })
 
-  test('a write whose effect after the commit throws is kept, and the others of its commit are told all the same', async () => {
+  test('a write whose afterCommit effect throws is stored and rejected, and others are not affected', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const outcomes = await Promise.all([
@@ -74,7 +74,7 @@ describe('a write', () => {
     expect(await idsIn(db)).toEqual(['a', 'b'])
   })
 
-  test('a write inside a write is refused, leaves nothing behind, and the others go on', async () => {
+  test('a nested write is refused and stores nothing, and the others continue', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const [before, nested, after] = await Promise.all([
@@ -91,7 +91,7 @@ describe('a write', () => {
     expect(await idsIn(db)).toEqual(['before', 'zafter'])
   })
 
-  test('a write may begin as soon as the one before it was acknowledged, also in code that the first one started', async () => {
+  test('a write may begin as soon as the one before is acknowledged, also in code that it started', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     let later: Promise<void> | undefined
@@ -107,7 +107,7 @@ describe('a write', () => {
     expect(await idsIn(db)).toEqual(['a', 'b'])
   })
 
-  test('a write leaves a transaction that cannot be used once its work has settled', async () => {
+  test('a transaction cannot be used after its work has settled', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     let kept: Writer | undefined
@@ -135,7 +135,7 @@ describe('a write', () => {
     expect(await idsIn(db)).toEqual([])
   })
 
-  test('a write that counts up loses no count, however many callers there are', async () => {
+  test('concurrent writes that increment a counter lose no increment', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     await db.write(insert('counter'))
@@ -156,7 +156,7 @@ describe('a write', () => {
     expect(db.stats.queued).toBe(0)
   })
 
-  test('a write that breaks a unique key is recognised, by index and by primary key, and other failures are not', async () => {
+  test('a unique violation is recognised by index and primary key, and other errors are not', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const user = (id: string, email: string) =>
@@ -180,7 +180,7 @@ describe('a write', () => {
     expect(isUniqueViolation(new Error('SQLITE_CONSTRAINT_UNIQUE'))).toBe(false)
   })
 
-  test('a write cannot leave a reference to a row that is not there, and a cascade takes what hangs on a row', async () => {
+  test('a write cannot leave a dangling reference, and a cascade deletes dependent rows', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const session = { id: 's', subjectId: 'u', role: 'MERCHANT' as const, shopId: null, createdAt: 0, expiresAt: 1, revokedAt: null }
@@ -192,7 +192,7 @@ describe('a write', () => {
     expect(await db.read.select().from(refreshTokens)).toEqual([])
   })
 
-  test('a write is refused once the database is closed, and what was queued before is finished', async () => {
+  test('a write after close is refused, and queued ones are finished', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const queued = Array.from({ length: 10 }, (_, nth) => settled(db.write(insert(`q${nth}`))))
@@ -222,7 +222,7 @@ test('a prepared read still works after hundreds of other statements', async () 
   expect(await db.read.first(attemptById, { id: 'a' })).toEqual(row('a'))
 })
 
-test('text sorts by its bytes, and numbers up to the largest amount come back as they went in', async () => {
+test('text sorts by its bytes, and the largest amounts are read back exactly', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   for (const id of ['b', 'B', 'ä', 'a', '_', '1'])

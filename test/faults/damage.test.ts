@@ -74,8 +74,8 @@ ssize_t read(int fd, void *to, size_t n) {
 const shim = failingReads()
 if (!shim) process.stdout.write('skipped: a read that fails cannot be tried, because there is no C compiler to make one fail\n')
 
-describeProcesses('a fault of the disk or of the file', () => {
-  test('a damaged page that a read meets ends the process with status 74', async () => {
+describeProcesses('damage of the disk or the file', () => {
+  test('a damaged page met by a read ends the process with status 74', async () => {
     const { dataDir, database } = await servedOnce()
     damage(database, 'shops')
     await using server = await serve(dataDir)
@@ -84,7 +84,7 @@ describeProcesses('a fault of the disk or of the file', () => {
     expect((await souk(['check'], dataDir)).stderr).toContain('WRONG database file')
   })
 
-  test('a page that is damaged under a running server ends the process, also where a write meets it', async () => {
+  test('a page damaged under a running server ends the process when a write reads it', async () => {
     const { dataDir, database } = await servedOnce()
     await using server = await serve(dataDir)
     // A commit of another process has every connection read the file anew.
@@ -97,7 +97,7 @@ describeProcesses('a fault of the disk or of the file', () => {
     await expectEnd(server, 'database.damaged')
   })
 
-  test('a file whose beginning is damaged is refused at the start, and named', async () => {
+  test('a file with a damaged beginning is refused at the start and named', async () => {
     const { dataDir, database } = await servedOnce()
     const descriptor = openSync(database, 'r+')
     writeSync(descriptor, Buffer.alloc(100, 0xee), 0, 100, 0)
@@ -108,14 +108,14 @@ describeProcesses('a fault of the disk or of the file', () => {
     expect(stderr.trim().split('\n').length).toBe(1)
   })
 
-  test('a file that was cut off is refused at the start, and named', async () => {
+  test('a truncated file is refused at the start and named', async () => {
     const { dataDir, database } = await servedOnce()
     truncateSync(database, statSync(database).size - 4_096)
     const { status, stderr } = await souk(['serve'], dataDir)
     expect([status, stderr]).toEqual([1, expect.stringContaining(`The file is damaged, or not a database: ${database}`)])
   })
 
-  test.skipIf(!shim)('a read that the disk refuses ends the process with status 74', async () => {
+  test.skipIf(!shim)('a read error of the disk ends the process with status 74', async () => {
     const { library = '', trigger = '' } = shim ?? {}
     const { dataDir, database } = await servedOnce()
     await using server = await serve(dataDir, { LD_PRELOAD: library })

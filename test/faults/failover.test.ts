@@ -17,7 +17,7 @@ if (engine === 'postgres' && whyNoPostgres) process.stderr.write(`skipped: ${why
 const shoppers = 8
 
 test.skipIf(engine !== 'postgres' || whyNoPostgres !== undefined)(
-  'the first of two servers is killed while orders are made: the second takes over, no order is lost, and every answer is 201 or 503',
+  'when the first of two servers is killed, the second takes over, no order is lost, and responses are 201 or 503',
   async () => {
     await using pair = await postgresPair()
     // Asked by itself, a standby takes no writes, which is no fault of the shop's. Named before the other, it is passed over.

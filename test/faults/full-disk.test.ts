@@ -103,8 +103,8 @@ const later = async ({ clock, jobs }: TestApp) => {
 const ballastBytes = 2 * 1024 * 1024
 const row = (id: string) => ({ id, bucket: 'x'.repeat(50_000), at: 0 })
 
-describe.skipIf(!probe)('on a full disk', () => {
-  test('on a full disk writes are refused as DatabaseFull, reads go on, what was acknowledged stays, and writes resume when there is room', async () => {
+describe.skipIf(!probe)('a full disk', () => {
+  test('on a full disk writes are refused, reads work, acknowledged rows stay, and writes resume when there is room', async () => {
     const dataDir = smallDisk(8) ?? ''
     const ballast = join(dataDir, 'ballast')
     writeFileSync(ballast, new Uint8Array(ballastBytes))
@@ -184,7 +184,7 @@ describe.skipIf(!probe)('on a full disk', () => {
       await opened.db.close()
     })
 
-  test('a start on a full disk without a log gives up the reserve, which holds bytes that no file system compresses', async () => {
+  test('a start on a full disk without a WAL uses the reserve, which is filled with incompressible bytes', async () => {
     const dataDir = smallDisk(120) ?? ''
     const file = join(dataDir, 'souk.db')
     const options = { url: `file:${file}`, dataDir, as: 'server', now: 0, random: Math.random } as const
@@ -200,7 +200,7 @@ describe.skipIf(!probe)('on a full disk', () => {
     await opened.db.close()
   })
 
-  test('on a full disk a request that writes is answered 503 with Retry-After, one that reads is answered, and readiness says so', async () => {
+  test('on a full disk, writing requests are 503 with Retry-After, reads work, and readiness reports it', async () => {
     const dataDir = smallDisk(8) ?? ''
     const ballast = join(dataDir, 'ballast')
     await using app = await testApp({ DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}` }, { diskFree: () => undefined })
@@ -233,7 +233,7 @@ describe.skipIf(!probe)('on a full disk', () => {
     expect((await app.call('GET', '/health/ready')).status).toBe(200)
   })
 
-  test('on a full disk a message of a processor is answered 503, so that it is sent again, and is taken then, be it of a payment or of a dispute', async () => {
+  test('on a full disk, a webhook of a payment or dispute is 503, and is accepted when there is room', async () => {
     await using it = await sellingOnSmallDisk()
     const { app, shop, orderId } = it
     it.pay()
@@ -252,7 +252,7 @@ describe.skipIf(!probe)('on a full disk', () => {
     expect(await it.wrong()).toEqual([])
   })
 
-  test('a message that was acknowledged just before the disk was full, or a processor that answered just then, is not lost', async () => {
+  test('a webhook acknowledged, or a processor response received, just before the disk was full is not lost', async () => {
     await using it = await sellingOnSmallDisk()
     const { app, shop, orderId, played } = it
     it.pay()
@@ -281,7 +281,7 @@ describe.skipIf(!probe)('on a full disk', () => {
     expect(await it.wrong()).toEqual([])
   })
 
-  test('on a full disk an account is not kept and a shop does not go live, in part neither; the same requests do it when there is room', async () => {
+  test('on a full disk, sign-up and go-live change nothing, and the same requests succeed when there is room', async () => {
     await using it = await sellingOnSmallDisk()
     const { app, shop } = it
     await approved(app, shop, await app.superAdmin())
@@ -307,7 +307,7 @@ describe.skipIf(!probe)('on a full disk', () => {
     expect(await it.wrong()).toEqual([])
   })
 
-  test('on a full disk an application, a decision and a repayment are as they were, and the same requests make them when there is room', async () => {
+  test('on a full disk, loan records do not change, and the same requests succeed when there is room', async () => {
     const dataDir = smallDisk(8) ?? ''
     const ballast = join(dataDir, 'ballast')
     const settings = { ...lendingOn, DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}` }
@@ -343,7 +343,7 @@ describe.skipIf(!probe)('on a full disk', () => {
     expect([status, events.length, total]).toEqual(['APPROVED', 4, 1])
   })
 
-  test('a disk that fills up while a document comes leaves nothing of it, the application as it was, and everything else at work', async () => {
+  test('a disk that fills during an upload stores nothing of it, and everything else keeps working', async () => {
     const dataDir = smallDisk(12) ?? ''
     await using app = await testApp({ ...lendingOn, DATA_DIR: dataDir, DISK_FREE_MIN_MB: '0' })
     const { merchant, id } = await borrower(app)

@@ -398,7 +398,7 @@ const wrongAtRest = (books: Books, outside: Outside | undefined, wrong: string[]
 const named = (books: Books, end: Scenario['end']) =>
   Object.fromEntries(Object.keys(end).map((table) => [table, books[table as keyof Scenario['end']]]))
 
-test.each(scenarios)('$name ends the same wherever the program stops, and is answered the same when it is sent again', async (scenario) => {
+test.each(scenarios)('$name ends the same wherever the process stops, and a repeated request gets the same response', async (scenario) => {
   const { status, end, varies } = scenario
   const stage = await setStage(scenario)
   const whole = await runWhole(stage, 'here', ['untilQuiet'])

@@ -335,7 +335,7 @@ function doingsAfter(killAfter: number, { status }: Scenario): Doing[][] {
 }
 
 test.each(scenarios)(
-  '$name ends the same whichever commit the process dies after, and is answered the same when it is sent again',
+  '$name ends the same whichever commit the process stops after, and a repeat gets the same response',
   async (scenario) => {
     const { status, begun, way = 'here' } = scenario
     const stage = await setStage(scenario)

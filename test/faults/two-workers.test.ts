@@ -59,7 +59,7 @@ async function twoWorkers() {
 }
 const wrong = (books: Books, outside: Outside) => [...violationsAtRest(books), ...untruths(books, allThere(outside))]
 
-test('of two workers on one message of a processor one has it, and what it says is done once', async () => {
+test('of two workers on one webhook of a processor, one takes it and applies it once', async () => {
   await using it = await twoWorkers()
   const { app, order, outside } = it
   it.pay()
@@ -78,7 +78,7 @@ test('of two workers on one message of a processor one has it, and what it says 
   expect([it.calls(), it.changes()]).toEqual([2, 1])
 })
 
-test('of two looks at one payment that waits one takes its money', async () => {
+test('of two concurrent resumes of a waiting payment, one captures it', async () => {
   await using it = await twoWorkers()
   it.pay()
   await it.both(60_000, ({ jobs }) => jobs.resume())
@@ -86,7 +86,7 @@ test('of two looks at one payment that waits one takes its money', async () => {
   expect(it.changes()).toBe(1)
 })
 
-test('of two sweeps of one payment that was paid too late one gives the money back', async () => {
+test('of two concurrent sweeps of a late payment, one refunds it', async () => {
   await using it = await twoWorkers()
   const { outside } = it
   await it.both(hourMs, ({ jobs }) => jobs.closeOrders())

@@ -13,13 +13,13 @@ setDefaultTimeout(longTestMs)
 const everythingOn = { SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' }
 const twinPrefix = '/api/v3'
 
-test('every route states who may call it, and that is what the manifest says', async () => {
+test('the access of every route equals the manifest', async () => {
   await using app = await testApp()
   const stated = [...statedAccess(app)].filter(([route]) => !route.includes(` ${twinPrefix}/`))
   expect(Object.fromEntries(stated)).toEqual(accessManifest)
 })
 
-test('a twin under API_V3_PREFIX lets in whom its original lets in', async () => {
+test('a route under API_V3_PREFIX has the same access as its original', async () => {
   await using app = await testApp()
   const twins = [...statedAccess(app)].filter(([route]) => route.includes(` ${twinPrefix}/`))
   expect(twins.length).toBeGreaterThan(0)
@@ -38,7 +38,7 @@ function expectRefusal(answer: Answer, statusCode: 401 | 403, route: string): vo
   expect(answer.body, route).toEqual({ statusCode, message: expect.any(String), error: statusCode === 401 ? 'Unauthorized' : 'Forbidden' })
 }
 
-test('nobody without a credential gets past 401, whatever the body', async () => {
+test('a guarded route without credentials is 401, whatever the body', async () => {
   await using app = await testApp(everythingOn)
   for (const { route, method, path } of guarded) {
     expectRefusal(await app.call(method, path), 401, route)
@@ -46,7 +46,7 @@ test('nobody without a credential gets past 401, whatever the body', async () =>
   }
 })
 
-test('a credential that is malformed, made up or expired is 401', async () => {
+test('a malformed, forged or expired credential is 401', async () => {
   await using app = await testApp(everythingOn)
   const merchant = await app.merchant()
   const [head, claims] = merchant.token.split('.')
@@ -66,7 +66,7 @@ test('a credential that is malformed, made up or expired is 401', async () => {
   }
 })
 
-test('a credential of the wrong kind is 401; of the right kind, without the role or the scope, 403', async () => {
+test('a credential of the wrong kind is 401, and one without the role or scope is 403', async () => {
   await using app = await testApp(everythingOn)
   const { credentials } = await everyCredential(app)
   for (const { route, method, path, access } of guarded) {
@@ -88,7 +88,7 @@ test('the right credential is not refused', async () => {
   }
 })
 
-test("a shop's secret key opens nothing of another shop's, and x-shop-id does not reach one either", async () => {
+test('a secret key cannot access another shop, not even with x-shop-id', async () => {
   await using app = await testApp()
   const [one, other] = [await app.merchant(), await app.merchant()]
   const answer = await app.call('GET', '/shops/v2', { token: one.token, headers: { 'x-shop-id': other.shop.id } })
@@ -96,7 +96,7 @@ test("a shop's secret key opens nothing of another shop's, and x-shop-id does no
   expect(answer.text).not.toContain(other.shop.name)
 })
 
-test('metrics are for this machine: elsewhere 403 without a token, 401 with a wrong one', async () => {
+test('metrics are open to this machine; elsewhere they are 403 without a token and 401 with a wrong one', async () => {
   await using app = await testApp({ METRICS_TOKEN: 'a-token-for-the-metrics' })
   const from = '203.0.113.9'
   expect((await app.call('GET', '/metrics')).status).toBe(200)

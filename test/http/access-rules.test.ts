@@ -5,7 +5,7 @@ import { type Access, accessRules } from '../../src/http/access-rules.ts'
 import { createCachedReads } from '../../src/http/response-cache.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
 
-test('a rule is unguarded or names what opens it, never both', () => {
+test('an access rule is either unguarded or names the credentials that open it', () => {
   for (const [word, { unguarded, tokens, key, integrationKey, mayAskFor }] of Object.entries(accessRules)) {
     const isOpened = tokens !== undefined || key !== undefined || integrationKey !== undefined
     expect([word, isOpened]).toEqual([word, !unguarded])
@@ -14,13 +14,13 @@ test('a rule is unguarded or names what opens it, never both', () => {
   }
 })
 
-test('a rule that lets customers in limits what they change: an account costs nothing', () => {
+test('every access rule open to customers limits their writes', () => {
   const rules = Object.entries(accessRules).filter(([, { tokens }]) => tokens?.includes('customer'))
   expect(rules.length).toBeGreaterThan(3)
   for (const [word, { limitsWrites }] of rules) expect([word, limitsWrites]).toEqual([word, true])
 })
 
-test('a hot read of an order lets in the keys that its route lets in, and no others', () => {
+test('a cached read of an order accepts the same keys as its route', () => {
   const shop = { id: 'shop_1', merchantId: 'mer_1', currency: 'USD', mode: 'TEST', origins: [] } as const
   const keys: Record<string, KeyPrincipal> = {
     secret: { kind: 'key', id: 'key_1', scopes: ['storefront', 'server'], shop },

@@ -5,14 +5,14 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('a stranger is refused before the body is looked at', async () => {
+test('a request without credentials is refused before its body is validated', async () => {
   await using app = await testApp()
   const answer = await app.call('PATCH', '/shops/v2', { body: { title: 1 } })
   expect(answer.status).toBe(401)
   expect(answer.body).toEqual({ statusCode: 401, message: 'A valid access token is required', error: 'Unauthorized' })
 })
 
-test("a request for somebody else's shop is told first what is wrong with it, and then that there is no such shop", async () => {
+test('a request for another shop gets validation errors first, and then 404', async () => {
   await using app = await testApp()
   const { token } = await app.merchant()
   const other = await app.merchant()
@@ -21,7 +21,7 @@ test("a request for somebody else's shop is told first what is wrong with it, an
   expect((await app.call('PATCH', '/shops/v2', { token, headers, body: { title: 'mine now' } })).status).toBe(404)
 })
 
-test('public takes no notice of credentials, even broken ones', async () => {
+test('a public route ignores credentials, even broken ones', async () => {
   await using app = await testApp()
   const { shop } = await app.merchant()
   for (const headers of [{ authorization: 'Bearer broken' }, { 'x-service-api-key': 'broken' }, { 'x-shop-id': 'shop_nobody' }] as Record<
@@ -32,7 +32,7 @@ test('public takes no notice of credentials, even broken ones', async () => {
   }
 })
 
-test('a key decides over a token that comes with it: a broken key is not healed by a good token', async () => {
+test('a key takes precedence over a token: a broken key is refused despite a valid token', async () => {
   await using app = await testApp()
   const { token, secretKey } = await app.merchant()
   const other = await app.merchant()
@@ -41,7 +41,7 @@ test('a key decides over a token that comes with it: a broken key is not healed 
   expect((await app.call('GET', '/shops/v2/tax-rates', { token: other.token, key: secretKey })).body).toEqual({ data: [] })
 })
 
-test('a route whose own transform took the place of the one that authenticates fails closed', async () => {
+test('a route whose own transform replaces authentication is 500 and does not run', async () => {
   const { Elysia } = await import('elysia')
   const { access } = await import('../../src/http/access.ts')
   const { errors } = await import('../../src/http/errors.ts')
@@ -102,7 +102,7 @@ describe('a route that is switched off', () => {
   }
   const json = { 'content-type': 'application/json' }
 
-  test('a route that is switched off is not there, whoever asks and whatever they send, and before the body is read', async () => {
+  test('a disabled route is 404 for everyone with any body, before the body is read', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const { route, ask } = await switched(app)
@@ -123,7 +123,7 @@ describe('a route that is switched off', () => {
     expect((await ask('POST', '/lend', { ...json, ...bearer }, '{"amount":1}'))[0]).toBe(200)
   })
 
-  test('a route that is switched off is not there for the app itself, too, when the body is no JSON', async () => {
+  test('a disabled route is 404 for a body that is not JSON, also when the app handles it without the fast path', async () => {
     await using app = await testApp()
     const { text: nowhere } = await app.call('POST', '/nowhere', { body: {} })
     for (const [type, raw] of [
@@ -137,7 +137,7 @@ describe('a route that is switched off', () => {
   })
 })
 
-test('a body that is no JSON is refused after the caller, also where a route has no use for one', async () => {
+test('a body that is not JSON is refused after authentication, also on a route that takes no body', async () => {
   await using app = await testApp()
   const { token } = await app.merchant()
   for (const type of ['text/csv', 'text/plain', 'multipart/form-data; boundary=x']) {

@@ -355,7 +355,7 @@ const audited = new Set([...ofMerchants, 'order', 'address', 'superAdmin', 'oper
 
 const from = '203.0.113.7'
 
-test('every route by which a merchant, a secret key or an operator changes something has its place in this test', async () => {
+test('every route that changes something as a merchant, key or operator has a case in this test', async () => {
   await using app = await testApp()
   const writing = [...statedAccess(app)].filter(
     ([route, access]) => !route.startsWith('GET ') && !changesNothing.has(route) && audited.has(access ?? ''),
@@ -384,7 +384,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 for (const [route, prepare] of Object.entries(changes))
-  test(`${route} leaves a row of the audit trail that names who did it, the request, its address and what changed, and nothing of a person`, async () => {
+  test(`${route} writes an audit entry with actor, request, address and changes, without personal data`, async () => {
     const [method = ''] = route.split(' ')
     const shop = await sellingIn(app)
     const { path, body, contentType, shopId: none } = await prepare(shop)

@@ -9,8 +9,8 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-describe('reading a body', () => {
-  test('reading a body puts its pieces together, up to the limit and not a byte further', async () => {
+describe('reading a request body', () => {
+  test('a body is assembled from its chunks, up to the limit and not a byte further', async () => {
     const pieces = streamed((controller) => {
       for (const text of ['ab', '', 'cd']) controller.enqueue(new TextEncoder().encode(text))
       controller.close()
@@ -22,7 +22,7 @@ describe('reading a body', () => {
     })
   })
 
-  test('reading a body that stalls ends when its time is up, and lets go of the connection', async () => {
+  test('a stalled body times out and releases the connection', async () => {
     let letGo = false
     const stalled = streamed(
       (controller) => controller.enqueue(new Uint8Array([0x7b])),
@@ -37,7 +37,7 @@ describe('reading a body', () => {
     expect(letGo).toBe(true)
   })
 
-  test('reading a body that trickles in ends too: the time is for the whole', async () => {
+  test('a slowly arriving body times out too, because the limit is for the whole body', async () => {
     let timer: ReturnType<typeof setInterval> | undefined
     const trickling = streamed(
       (controller) => {
@@ -48,7 +48,7 @@ describe('reading a body', () => {
     expect(await failure(readBody(trickling, 1_000_000, { withinMs: 30 }))).toMatchObject({ code: 'TIMEOUT' })
   })
 
-  test("reading a body that breaks off is the sender's mistake, told without what the socket said", async () => {
+  test('a body that breaks off is a client error without the message of the socket', async () => {
     const broken = streamed((controller) => controller.error(new Error('ECONNRESET by 10.0.0.1')))
     expect(await failure(readBody(broken, 100))).toMatchObject({ code: 'INVALID', message: 'The body broke off' })
   })

@@ -6,8 +6,8 @@ const request = (headers: Record<string, string> = {}) => new Request('http://lo
 const { of, strictly } = createClientAddress(['10.0.0.0/8', '192.168.1.1', 'fd00::/8'])
 const via = (forwarded: string) => request({ 'x-forwarded-for': forwarded })
 
-describe("the caller's address", () => {
-  test("the caller's address is the socket's, when nobody forwarded it", () => {
+describe('the client address', () => {
+  test('the client address is that of the socket when nothing is forwarded', () => {
     expect(of(request(), '203.0.113.9')).toBe('203.0.113.9')
     expect(strictly(request(), '203.0.113.9')).toBe('203.0.113.9')
     expect(of(request(), '::ffff:203.0.113.9')).toBe('203.0.113.9')
@@ -16,7 +16,7 @@ describe("the caller's address", () => {
     expect(strictly(request(), undefined)).toBeUndefined()
   })
 
-  test("the caller's address is read from the right, past every proxy that is trusted", () => {
+  test('the client address is read from the right of the chain, past every trusted proxy', () => {
     expect(of(via('203.0.113.9'), '10.1.2.3')).toBe('203.0.113.9')
     expect(of(via('198.51.100.1, 203.0.113.9'), '10.1.2.3')).toBe('203.0.113.9')
     expect(of(via('198.51.100.1, 203.0.113.9, 192.168.1.1, 10.9.9.9'), '10.1.2.3')).toBe('203.0.113.9')
@@ -31,7 +31,7 @@ describe("the caller's address", () => {
     expect(of(via('10.0.0.7, 10.0.0.8'), '10.1.2.3')).toBe('10.0.0.7')
   })
 
-  test("the caller's address is not what a stranger says of themselves: for limits the socket counts, and a guarded place refuses", () => {
+  test('a forwarded address from an untrusted socket is ignored for limits and refused on guarded routes', () => {
     expect(of(via('127.0.0.1'), '203.0.113.9')).toBe('203.0.113.9')
     expect(strictly(via('127.0.0.1'), '203.0.113.9')).toBeUndefined()
     for (const header of [
@@ -57,14 +57,14 @@ describe("the caller's address", () => {
       expect([header, isForwarded(request({ [header]: 'x' }))]).toEqual([header, false])
   })
 
-  test("the caller's address is nobody, when a proxy of ours names the caller in a header that we do not read", () => {
+  test('the strict client address is unknown when a trusted proxy sends a header that is not read', () => {
     const trustsItself = createClientAddress(['127.0.0.1'])
     expect(trustsItself.strictly(request({ 'x-real-ip': '203.0.113.9' }), '127.0.0.1')).toBeUndefined()
     expect(trustsItself.strictly(via('203.0.113.9'), '127.0.0.1')).toBe('203.0.113.9')
     expect(trustsItself.strictly(request(), '127.0.0.1')).toBe('127.0.0.1')
   })
 
-  test("the caller's address is nobody, when the chain holds anything but addresses before a stranger is found", () => {
+  test('the client address is unknown when the chain has an invalid address before an untrusted one', () => {
     for (const chain of [
       'unknown',
       '203.0.113.9, unknown',
@@ -94,14 +94,14 @@ describe("the caller's address", () => {
   })
 })
 
-describe('what a limit counts by', () => {
-  test('what a limit counts by is an IPv4 address, however it is written', () => {
+describe('the key of a rate limit', () => {
+  test('the limit key of an IPv4 address is the same in every spelling', () => {
     expect(limitKeyOf('203.0.113.9')).toBe('203.0.113.9')
     expect(limitKeyOf('::ffff:203.0.113.9')).toBe('203.0.113.9')
     expect(limitKeyOf('::ffff:cb00:7109')).toBe('203.0.113.9')
   })
 
-  test('what a limit counts by is the /64 of an IPv6 address, however it is written', () => {
+  test('the limit key of an IPv6 address is its /64 in every spelling', () => {
     const same = [
       '2001:db8:0:1::1',
       '2001:db8:0:1:ffff:ffff:ffff:ffff',
@@ -116,11 +116,11 @@ describe('what a limit counts by', () => {
     expect(limitKeyOf('64:ff9b::1.2.3.4')).toBe('64:ff9b:0:0::/64')
   })
 
-  test('what a limit counts by is the /64 also of a link-local address, which names its network card', () => {
+  test('the limit key of a link-local address with a zone is its /64', () => {
     expect(limitKeyOf('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
   })
 
-  test('what a limit counts by is one bucket for all whose address is not known', () => {
+  test('all unknown addresses share one limit key', () => {
     expect(limitKeyOf(undefined)).toBe('unknown')
   })
 })

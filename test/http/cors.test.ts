@@ -10,8 +10,8 @@ setDefaultTimeout(longTestMs)
 
 const origin = { origin: 'https://storefront.example' }
 
-describe('across origins', () => {
-  test('public answers and their errors may be read across origins, without credentials', async () => {
+describe('cross-origin requests', () => {
+  test('public responses and their errors can be read across origins, without credentials', async () => {
     await using app = await testApp({ SIGNUP_ENABLED: 'true' })
     const { shop } = await app.merchant()
     const json = { ...origin, 'content-type': 'application/json' }
@@ -39,7 +39,7 @@ describe('across origins', () => {
     ).toBe('*')
   })
 
-  test('what a customer opens may be read across origins, whoever else may call it, and errors of it too', async () => {
+  test('routes open to customers can be read across origins, also with other credentials and on errors', async () => {
     await using app = await testApp()
     const { shop, token, secretKey } = await app.merchant()
     const customer = await customerIn(app, shop)
@@ -60,7 +60,7 @@ describe('across origins', () => {
     for (const { headers } of answers) expect(headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  test("a customer's tokens are used by the pages of their shop only, once it lists them; a merchant's by any", async () => {
+  test('customer tokens work only from the origins that their shop lists, and merchant tokens from any', async () => {
     await using app = await testApp()
     const { shop, token, email, password } = await app.merchant()
     const customer = await customerIn(app, shop)
@@ -83,7 +83,7 @@ describe('across origins', () => {
     expect((await app.call('POST', '/auth/refresh', { headers: evil, body: { refreshToken: data.refreshToken } })).status).toBe(200)
   })
 
-  test('a preflight allows what a page needs to send: credentials, idempotency keys, versions and trace headers', async () => {
+  test('a preflight allows the headers of pages: credentials, idempotency keys, versions and trace headers', async () => {
     await using app = await testApp()
     const { headers } = await app.call('OPTIONS', '/cart/some', { headers: origin })
     const allowed = headers.get('access-control-allow-headers')?.split(', ')
@@ -92,7 +92,7 @@ describe('across origins', () => {
     for (const name of ['traceparent', 'tracestate', 'sentry-trace', 'baggage']) expect(allowed).toContain(name)
   })
 
-  test('a 304 may be read across origins too', async () => {
+  test('a 304 can be read across origins', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const first = await app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: origin })
@@ -102,7 +102,7 @@ describe('across origins', () => {
     expect([second.status, second.headers.get('access-control-allow-origin')]).toEqual([304, '*'])
   })
 
-  test('answers to tokens, secret keys and operators may not be read across origins, nor those of unknown paths', async () => {
+  test('responses to merchant tokens, secret keys, operators and unknown paths cannot be read across origins', async () => {
     await using app = await testApp()
     const { token, secretKey } = await app.merchant()
     const answers = [
@@ -120,7 +120,7 @@ describe('across origins', () => {
     for (const { headers } of answers) expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
-  test('a preflight is answered where pages may call, and nowhere else', async () => {
+  test('a preflight succeeds only on routes that pages may call', async () => {
     await using app = await testApp()
     const app2 = createApp(app.deps)
     const routes = app2.routes.filter(({ method }) => method !== 'OPTIONS')
@@ -140,7 +140,7 @@ describe('across origins', () => {
     }
   })
 
-  test('every route that a publishable key, a token of a customer or nobody at all may call is open to pages, its refusals too, and no other', async () => {
+  test('exactly the routes for publishable keys, customers and the public allow cross-origin requests', async () => {
     await using app = await testApp()
     const routes = createApp(app.deps).routes.filter(({ method }) => method !== 'OPTIONS')
     let open = 0
@@ -170,7 +170,7 @@ describe('across origins', () => {
     expect(open).toBeGreaterThan(50)
   })
 
-  test('a preflight names the open methods of a path, and not those for secret keys', async () => {
+  test('a preflight lists only the cross-origin methods of a path', async () => {
     await using app = await testApp()
     const methodsAt = async (path: string) =>
       (await app.call('OPTIONS', path, { headers: origin })).headers.get('access-control-allow-methods')
@@ -179,7 +179,7 @@ describe('across origins', () => {
     expect(await methodsAt('/merchant/login')).toBe('POST')
   })
 
-  test('a shop that lists its origins is read by pages on those only, and by anything without an origin', async () => {
+  test('a shop with listed origins is readable from them and without an origin, and from no other', async () => {
     await using app = await testApp()
     const { token, shop } = await app.merchant()
     const path = `/shops/v2/public/name/${shop.name}`

@@ -45,7 +45,7 @@ function listsIn(app: TestApp) {
     })
 }
 
-test('every list of a merchant is told whole, each under a name of its own', async () => {
+test('every merchant list has a CSV export with a unique name', async () => {
   await using app = await testApp(everythingOn)
   const lists = listsIn(app)
   expect(lists.length).toBeGreaterThan(12)
@@ -113,7 +113,7 @@ async function fullShop(app: TestApp) {
   return { ...store, pathOf, lamp, customerId }
 }
 
-test('as CSV a list has what its pages have, in the order of keys, as a file that is saved', async () => {
+test('a CSV export has the content of all pages, in the order of keys, as a download', async () => {
   await using app = await testApp(everythingOn)
   const { token, pathOf } = await fullShop(app)
   const empty: string[] = []
@@ -136,7 +136,7 @@ test('as CSV a list has what its pages have, in the order of keys, as a file tha
   )
 })
 
-test('an order is a line, by number, with amounts in major units, and filters count', async () => {
+test('orders are exported one a line by number, with amounts in major units, and filters apply', async () => {
   await using app = await testApp()
   const { token, shop, customerId } = await fullShop(app)
   await insertOrder(app, shop.id, { number: 4, total: 5, email: '=HYPERLINK("x")@example.com', status: 'CANCELLED' })
@@ -156,7 +156,7 @@ test('an order is a line, by number, with amounts in major units, and filters co
   expect((await app.call('GET', '/v2/orders?from=2026-01-07&to=2026-01-06', { token, headers: csv })).status).toBe(400)
 })
 
-test('cells that a spreadsheet would take for formulas are none, and JSON stays what is answered to whoever asks for it', async () => {
+test('formula characters in cells are escaped, and JSON stays the default response', async () => {
   await using app = await testApp()
   const { token, pathOf } = await fullShop(app)
   expect(rowsOf(await app.call('GET', '/customer', { token, headers: csv })).map(({ name }) => name)).toEqual(['Bob', `'-Ada, "A"`])
@@ -167,7 +167,7 @@ test('cells that a spreadsheet would take for formulas are none, and JSON stays 
     expect((await app.call('GET', '/affiliates', { token, headers: { accept } })).body.data.length).toBe(2)
 })
 
-test('who may not see a list gets none of it, and a publishable key sees pages alone', async () => {
+test('an export needs access to the list, and publishable keys get only pages', async () => {
   await using app = await testApp()
   const { token, publishableKey, secretKey, pathOf } = await fullShop(app)
   const stranger = await app.merchant()
@@ -182,7 +182,7 @@ test('who may not see a list gets none of it, and a publishable key sees pages a
   expect((await app.call('GET', '/v2/orders', { token, headers: { ...csv, 'x-shop-id': 'shop_none' } })).status).toBe(404)
 })
 
-test('a long list is whole, once each, while orders are added to it', async () => {
+test('a long list is exported completely and once each while orders are added', async () => {
   await using app = await testApp()
   const { token, shop } = await storeIn(app)
   await Promise.all(Array.from({ length: 1_300 }, (_, at) => at + 1).map((n) => insertOrder(app, shop.id, { number: n, total: n })))
@@ -219,7 +219,7 @@ function countingReads(app: TestApp): { reads: number } {
   return counted
 }
 
-test('a filter that finds little, or nothing, finds all of it, and no piece looks at more than its part of the list', async () => {
+test('an export with a selective filter is complete, and each query reads a bounded part of the list', async () => {
   await using app = await testApp()
   const { token, shop, price } = await storeIn(app)
   const many = 700
@@ -289,7 +289,7 @@ test('a filter that finds little, or nothing, finds all of it, and no piece look
 
 const listsByName = (app: TestApp) => Object.fromEntries(listsIn(app).map(({ list }) => [list?.name ?? '', list]))
 
-test('a list that does not go on where it was asked to ends with an error, and not never', async () => {
+test('a list that is not read in the order of its keys ends with an error', async () => {
   const rows = [3, 2, 1].map((id) => ({ id }))
   const list: CsvList = {
     name: 'stuck',
@@ -303,7 +303,7 @@ test('a list that does not go on where it was asked to ends with an error, and n
   expect(read()).rejects.toThrow('stuck is not read in the order of its keys')
 })
 
-test('an export that breaks off half-way cuts the connection, and its place is free again', async () => {
+test('an export that fails midway closes the connection and frees its slot', async () => {
   await using app = await testApp()
   const { token, shop } = await storeIn(app)
   await Promise.all(
@@ -332,7 +332,7 @@ test('an export that breaks off half-way cuts the connection, and its place is f
   expect((parse(whole, { columns: true }) as Rows).length).toBe(400)
 })
 
-test('so many exports of a shop at a time: one more is 429, also while nobody reads, and whoever leaves gives up the place', async () => {
+test('a third concurrent export of a shop is 429, and a client that disconnects frees its slot', async () => {
   await using app = await testApp()
   const { token, shop } = await storeIn(app)
   const other = await app.merchant()
@@ -359,7 +359,7 @@ test('so many exports of a shop at a time: one more is 429, also while nobody re
   expect(await status()).toBe(200)
 })
 
-test('orders that are older than the search are in a file all the same, before they are filled in', async () => {
+test('orders are exported by filter before the search backfill has indexed them', async () => {
   await using app = await testApp()
   const { token, shop } = await storeIn(app)
   const { db } = app.deps
@@ -384,7 +384,7 @@ test('orders that are older than the search are in a file all the same, before t
   expect(await found('to=2026-01-05')).toEqual([])
 })
 
-test('while an export looks for what a filter finds its connection may be silent, and while nobody reads it may not', async () => {
+test('the connection of an export may be idle while it searches, and not while its client does not read', async () => {
   await using app = await testApp()
   const { token, shop } = await storeIn(app)
   await Promise.all([1, 2, 3].map((number) => insertOrder(app, shop.id, { number, status: number === 1 ? 'PAID' : 'CANCELLED' })))
@@ -397,7 +397,7 @@ test('while an export looks for what a filter finds its connection may be silent
   expect(told).toEqual([0, app.deps.config.keepAliveSeconds, 0, app.deps.config.keepAliveSeconds])
 })
 
-test('HEAD says what GET would, and takes no place', async () => {
+test('HEAD returns the headers of GET and takes no export slot', async () => {
   await using app = await testApp()
   const { token, shop } = await storeIn(app)
   await insertOrder(app, shop.id, { number: 1 })

@@ -18,7 +18,7 @@ function told(pieces: number) {
   return { reader: body.getReader(), told, gone }
 }
 
-test('an answer that is read to its end gives back its place, and nothing is left', async () => {
+test('a stream that is read to its end frees its slot', async () => {
   const { reader, told: of } = told(1)
   expect(new TextDecoder().decode((await reader.read()).value)).toBe('piece')
   expect([of.ended, of.left]).toEqual([0, 0])
@@ -26,7 +26,7 @@ test('an answer that is read to its end gives back its place, and nothing is lef
   expect([of.ended, of.left, of.logged]).toEqual([1, 0, []])
 })
 
-test('whoever leaves ends it: by cancelling, and by a signal alone', async () => {
+test('a client that cancels or disconnects ends the stream', async () => {
   const cancelled = told(9)
   await cancelled.reader.read()
   await cancelled.reader.cancel()
@@ -39,7 +39,7 @@ test('whoever leaves ends it: by cancelling, and by a signal alone', async () =>
   expect([aborted.told.ended, aborted.told.left, aborted.told.logged]).toEqual([1, 1, []])
 })
 
-test('an answer that takes longer than any honest reader breaks off, and gives back its place', async () => {
+test('a stream that takes longer than the time limit breaks off and frees its slot', async () => {
   const { reader, told: of } = told(9)
   await reader.read()
   of.now = exportMaxMs

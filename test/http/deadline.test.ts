@@ -45,7 +45,7 @@ function standingStill({ deps: { db } }: TestApp) {
   }
 }
 
-test('a checkout whose processor takes too long is accepted, and its key says how it ended', async () => {
+test('a checkout whose processor takes too long is accepted, and its idempotency key returns the outcome', async () => {
   const time = handSetDeadlines()
   await using app = await testApp({}, { deadline: time.deadline })
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -79,7 +79,7 @@ test('a checkout whose processor takes too long is accepted, and its key says ho
   expect(time.begun.size).toBe(0)
 })
 
-test('of a change that waits for the database nobody can know yet, and nothing was changed by a read', async () => {
+test('after the deadline, the outcome of a write that waits for the database is unknown, and a read changed nothing', async () => {
   const time = handSetDeadlines()
   await using app = await testApp({}, { deadline: time.deadline })
   const shop = await sellingBy(app, {})
@@ -98,7 +98,7 @@ test('of a change that waits for the database nobody can know yet, and nothing w
   expect(ok(again, 201).body.order).toMatchObject({ number: 1, status: 'CONFIRMED' })
 })
 
-test('a file may take longer than other requests', async () => {
+test('a file upload may take longer than other requests', async () => {
   const time = handSetDeadlines()
   await using app = await testApp({}, { deadline: time.deadline })
   const shop = await shopIn(app)
@@ -108,7 +108,7 @@ test('a file may take longer than other requests', async () => {
   expect(ok(await importing, 200).body.created).toBe(1)
 })
 
-test('waiting for a connection to the database, and for an answer that does not come, takes less than a request may', () => {
+test('database timeouts are shorter than the deadline of a request', () => {
   expect(defaults.connect + defaults.answer).toBeLessThan(28_000)
   expect(defaults.statement).toBeLessThan(defaults.answer)
   expect(defaults.lock).toBeLessThan(defaults.statement)

@@ -77,7 +77,7 @@ function expectPeace({ events }: Page, origin: string, path: string): void {
   expect(requested(events)).toContain(`${origin}${path}`)
 }
 
-test.skipIf(!hasBrowser)('in a browser / works, without a complaint and without a request to another host', async () => {
+test.skipIf(!hasBrowser)('in a browser, / loads without errors or requests to other hosts', async () => {
   await using serving = await serveApp()
   await using page = await openPage()
   await page.open(`${serving.origin}/`)
@@ -85,7 +85,7 @@ test.skipIf(!hasBrowser)('in a browser / works, without a complaint and without 
   expectPeace(page, serving.origin, '/')
 })
 
-test.skipIf(!hasBrowser)('in a browser /docs works, without a complaint and without a request to another host', async () => {
+test.skipIf(!hasBrowser)('in a browser, /docs loads without errors or requests to other hosts', async () => {
   const { page, origin } = await visitDocumentation()
   expectPeace(page, origin, '/docs')
 })
@@ -97,7 +97,7 @@ async function breachesOf(page: Page, part = 'html'): Promise<string[]> {
     violations.map(({ id, nodes }) => id + ': ' + nodes.length + ', ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary))`)) as string[]
 }
 
-test.skipIf(!hasBrowser)('in a browser the home page has nothing for axe to complain about', async () => {
+test.skipIf(!hasBrowser)('in a browser, axe reports no problem on the home page', async () => {
   await using serving = await serveApp()
   await using page = await openPage()
   await page.open(`${serving.origin}/`)
@@ -105,7 +105,7 @@ test.skipIf(!hasBrowser)('in a browser the home page has nothing for axe to comp
   expect(await breachesOf(page)).toEqual([])
 })
 
-test.skipIf(!hasBrowser)('in a browser the documentation has nothing for axe to complain about as it opens', async () => {
+test.skipIf(!hasBrowser)('in a browser, axe reports no problem in the documentation as it opens', async () => {
   const { page } = await visitDocumentation()
   expect(await breachesOf(page)).toEqual([])
 })
@@ -117,7 +117,7 @@ const turn = (page: Page, id: string, how: 'open' | 'shut') =>
     await ${appears(`#${id}[data-is-open="${how === 'open'}"]`)}
   })()`)
 
-test.skipIf(!hasBrowser)('in a browser the documentation shows an operation with its answers, and lists every one', async () => {
+test.skipIf(!hasBrowser)('in a browser, the documentation lists every operation and shows one with its responses', async () => {
   const { app, page } = await visitDocumentation()
   await turn(page, 'operations-tag-Login', 'open')
   await page.evaluate(appears('#operations-Login-postMerchantLogin .opblock-summary'))
@@ -137,43 +137,40 @@ test.skipIf(!hasBrowser)('in a browser the documentation shows an operation with
   expect(complaints(page.events)).toEqual([])
 })
 
-test.skipIf(!hasBrowser)(
-  'in a browser the documentation has nothing for axe to complain about unfolded, tried out, and where credentials go',
-  async () => {
-    await using app = await testApp()
-    const { paths, webhooks, ...rest } = (await app.call('GET', '/docs/json')).body
-    // Of all operations one of each kind: unfolding is dear in a document of many.
-    const some = Object.fromEntries(unfoldedPaths.map((path) => [path, paths[path]]))
-    const cut = { ...rest, paths: some, webhooks: { 'order.confirmed': webhooks['order.confirmed'] } }
-    using server = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      fetch: (request, self) => (new URL(request.url).pathname === '/docs/json' ? Response.json(cut) : app.edge.fetch(request, self)),
-    })
-    await using page = await openPage()
-    await page.open(`${server.url.origin}/docs`)
-    await page.evaluate(appears('.opblock-tag'))
-    for (const id of (await page.evaluate(`[...document.querySelectorAll('.opblock-tag')].map(({ id }) => id)`)) as string[])
-      await turn(page, id, 'open')
-    await page.evaluate(appears('.opblock-summary'))
-    const closed = '.opblock:not(.is-open)'
-    while (await page.evaluate(`document.querySelector('${closed}') !== null`)) {
-      await page.evaluate(`document.querySelector('${closed}').setAttribute('data-next', '')`)
-      await page.evaluate(`document.querySelector('[data-next] .opblock-summary-control').click()`)
-      await page.evaluate(appears('[data-next] .responses-table'))
-      await page.evaluate(`document.querySelector('[data-next]').removeAttribute('data-next')`)
-    }
-    expect(await breachesOf(page)).toEqual([])
-    await page.evaluate(`document.querySelectorAll('.try-out__btn').forEach((button) => button.click())`)
-    await page.evaluate(appears('.execute'))
-    await page.evaluate(`document.querySelector('.btn.authorize').click()`)
-    await page.evaluate(appears('.modal-ux-content'))
-    expect(await breachesOf(page, '.modal-ux')).toEqual([])
-    expect(complaints(page.events)).toEqual([])
-  },
-)
+test.skipIf(!hasBrowser)('in a browser, axe reports no problem in the documentation when unfolded, tried out and authorized', async () => {
+  await using app = await testApp()
+  const { paths, webhooks, ...rest } = (await app.call('GET', '/docs/json')).body
+  // Of all operations one of each kind: unfolding is dear in a document of many.
+  const some = Object.fromEntries(unfoldedPaths.map((path) => [path, paths[path]]))
+  const cut = { ...rest, paths: some, webhooks: { 'order.confirmed': webhooks['order.confirmed'] } }
+  using server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: (request, self) => (new URL(request.url).pathname === '/docs/json' ? Response.json(cut) : app.edge.fetch(request, self)),
+  })
+  await using page = await openPage()
+  await page.open(`${server.url.origin}/docs`)
+  await page.evaluate(appears('.opblock-tag'))
+  for (const id of (await page.evaluate(`[...document.querySelectorAll('.opblock-tag')].map(({ id }) => id)`)) as string[])
+    await turn(page, id, 'open')
+  await page.evaluate(appears('.opblock-summary'))
+  const closed = '.opblock:not(.is-open)'
+  while (await page.evaluate(`document.querySelector('${closed}') !== null`)) {
+    await page.evaluate(`document.querySelector('${closed}').setAttribute('data-next', '')`)
+    await page.evaluate(`document.querySelector('[data-next] .opblock-summary-control').click()`)
+    await page.evaluate(appears('[data-next] .responses-table'))
+    await page.evaluate(`document.querySelector('[data-next]').removeAttribute('data-next')`)
+  }
+  expect(await breachesOf(page)).toEqual([])
+  await page.evaluate(`document.querySelectorAll('.try-out__btn').forEach((button) => button.click())`)
+  await page.evaluate(appears('.execute'))
+  await page.evaluate(`document.querySelector('.btn.authorize').click()`)
+  await page.evaluate(appears('.modal-ux-content'))
+  expect(await breachesOf(page, '.modal-ux')).toEqual([])
+  expect(complaints(page.events)).toEqual([])
+})
 
-test.skipIf(!hasBrowser)('axe does find what is wrong with a page', async () => {
+test.skipIf(!hasBrowser)('axe finds the problems of a faulty page', async () => {
   using server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -185,7 +182,7 @@ test.skipIf(!hasBrowser)('axe does find what is wrong with a page', async () => 
   expect((await breachesOf(page)).map((breach) => breach.split(':')[0])).toContain('select-name')
 })
 
-test.skipIf(!hasBrowser)('the browser test sees a broken policy and a foreign request', async () => {
+test.skipIf(!hasBrowser)('the browser test detects a violated policy and a request to another host', async () => {
   const policy = "default-src 'self'; img-src *"
   const html = '<!doctype html><style>h1 { color: red }</style><h1>x</h1><img src="http://other.invalid/x.png">'
   using server = Bun.serve({

@@ -7,7 +7,7 @@ setDefaultTimeout(longTestMs)
 const linked = (html: string) => [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address]) => address ?? '')
 
 for (const page of ['/', '/docs']) {
-  test(`${page} is a page whose links and files all answer from this program`, async () => {
+  test(`${page} has only links and files that this program serves`, async () => {
     await using app = await testApp()
     const answer = await app.call('GET', page)
     expect(answer.status).toBe(200)
@@ -30,7 +30,7 @@ for (const page of ['/', '/docs']) {
   })
 }
 
-test('the style of the home page is the one that its policy names', async () => {
+test('the content security policy of the home page has the hash of its style', async () => {
   await using app = await testApp()
   const { headers, text } = await app.call('GET', '/')
   const style = /<style>([\s\S]*)<\/style>/.exec(text)?.[1] ?? ''
@@ -38,21 +38,21 @@ test('the style of the home page is the one that its policy names', async () => 
   expect(headers.get('content-security-policy')).toContain(`'sha256-${hash}'`)
 })
 
-test('the home page says what runs and in which version', async () => {
+test('the home page shows the name and version of the program', async () => {
   await using app = await testApp()
   const { text } = await app.call('GET', '/')
   expect(text).toContain('<title>souk</title>')
   expect(text).toContain(app.deps.build.version)
 })
 
-test('the documentation serves its own files and nothing else that lies beside them', async () => {
+test('the documentation serves only its own files', async () => {
   await using app = await testApp()
   for (const path of ['/docs/index.html', '/docs/package.json', '/docs/..%2fpackage.json', '/docs/swagger-ui-bundle.js.map']) {
     expect((await app.call('GET', path)).status, path).toBe(404)
   }
 })
 
-test('who holds a file of the page already is told so, and HEAD says what GET would', async () => {
+test('files of a page have an ETag and 304, and HEAD returns the headers of GET', async () => {
   await using app = await testApp()
   for (const path of ['/docs/page.js', '/docs/swagger-ui-bundle.js']) {
     const { status, headers, text } = await app.call('GET', path)

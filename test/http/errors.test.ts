@@ -24,8 +24,8 @@ function expectRefusal(answer: Answer, status: number, message?: string | RegExp
   expect(answer.headers.get('x-request-id')).toBeTruthy()
 }
 
-describe("a refusal in the contract's shape answers", () => {
-  test("a refusal in the contract's shape answers an unknown path, and a known path with another method", async () => {
+describe('error responses have the documented shape', () => {
+  test('an unknown path, or a known path with another method, has the documented error', async () => {
     await using app = await testApp()
     expectRefusal(await app.call('GET', `/nowhere/${canary}`), 404, 'There is nothing at this path')
     expectRefusal(await app.call('GET', '/health%2Flive'), 404)
@@ -47,7 +47,7 @@ describe("a refusal in the contract's shape answers", () => {
     expectRefusal(await app.call('DELETE', '/lending-application'), 404, 'There is nothing at this path')
   })
 
-  test("a refusal in the contract's shape answers a body that is no JSON object", async () => {
+  test('a body that is not a JSON object has the documented error', async () => {
     await using app = await testApp()
     const post = (raw: string | Uint8Array) => app.call('POST', '/merchant/login', { raw, headers: json })
     for (const raw of [`{"email":"${canary}"`, `${canary}`, '{"a":1,}', "{'a':1}", 'undefined', '{"a":01}', '\u0000'])
@@ -58,7 +58,7 @@ describe("a refusal in the contract's shape answers", () => {
       expectRefusal(await post(raw), 400, 'The body must be a JSON object')
   })
 
-  test("a refusal in the contract's shape answers a body that nests without end, or holds a NUL character in a value or a name", async () => {
+  test('a body with unlimited nesting or a NUL character has the documented error', async () => {
     await using app = await testApp()
     const post = (raw: string) => app.call('POST', '/merchant/login', { raw, headers: json })
     for (const depth of [40, 5_000]) {
@@ -70,7 +70,7 @@ describe("a refusal in the contract's shape answers", () => {
     expectRefusal(await post('{"deep":[{"list":["\\u0000"]}]}'), 400, 'The body holds a NUL character')
   })
 
-  test("a refusal in the contract's shape answers each request by itself, though the same is said to all", async () => {
+  test('concurrent requests with the same error get their own request ids and headers', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const bodies = {
@@ -99,7 +99,7 @@ describe("a refusal in the contract's shape answers", () => {
     await Promise.all(asked)
   })
 
-  test("a refusal in the contract's shape answers a body that is empty or lacks a field, naming the field and the rule", async () => {
+  test('an empty body or a missing field has an error with the field and the rule', async () => {
     await using app = await testApp()
     expectRefusal(await app.call('POST', '/merchant/login', { raw: '', headers: json }), 400, /^\w+ \(body\): /)
     expectRefusal(await app.call('POST', '/merchant/login'), 400, /^\w+ \(body\): /)
@@ -117,7 +117,7 @@ describe("a refusal in the contract's shape answers", () => {
     )
   })
 
-  test("a refusal in the contract's shape answers a field that may be null or takes a few words, with the rule that it breaks", async () => {
+  test('an invalid nullable or enumerated field has an error with the rule', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const price = { amount: 1, currency: 'USD' }
@@ -130,7 +130,7 @@ describe("a refusal in the contract's shape answers", () => {
     expectRefusal(await app.call('GET', `/product-v2/public/shop/demo?sort=${canary}`), 400, /one of newest, title, price, -price$/)
   })
 
-  test("a refusal in the contract's shape answers a body that is not JSON by its type, on every route that takes one", async () => {
+  test('a body with another content type than JSON is refused on every route that takes JSON', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     for (const type of [
@@ -162,7 +162,7 @@ describe("a refusal in the contract's shape answers", () => {
     expect(taken.status).toBe(401)
   })
 
-  test("a refusal in the contract's shape answers a body that is too large for its route, with its length said or not", async () => {
+  test('a body above the limit of its route is refused, with or without content-length', async () => {
     await using app = await testApp()
     const large = JSON.stringify({ email: 'x'.repeat(64 * 1024), password: canary })
     expectRefusal(
@@ -187,7 +187,7 @@ describe("a refusal in the contract's shape answers", () => {
     expect((await app.call('POST', '/merchant/login', { raw: filled, headers: json })).status).toBe(401)
   })
 
-  test("a refusal in the contract's shape answers a URL that is not percent-encoded UTF-8, holds a NUL, or is too long", async () => {
+  test('a URL that is not percent-encoded UTF-8, holds a NUL or is too long has the documented error', async () => {
     await using app = await testApp()
     for (const path of [
       '/shops/v2/public/name/%00',
@@ -203,7 +203,7 @@ describe("a refusal in the contract's shape answers", () => {
     expectRefusal(await app.call('GET', `/shops/v2/public/name/${canary.repeat(20)}`), 400, /^shopName \(path\): /)
   })
 
-  test("a refusal in the contract's shape answers a crash in a handler, with nothing of what went wrong", async () => {
+  test('an exception in a handler is 500 without its details', async () => {
     const passwords = {
       hash: async () => 'x',
       verify: async () => {
@@ -219,7 +219,7 @@ describe("a refusal in the contract's shape answers", () => {
     expect(logged[0]?.fields).toMatchObject({ route: '/merchant/login', method: 'POST', requestId: answer.headers.get('x-request-id') })
   })
 
-  test("a refusal in the contract's shape answers an answer that does not fit its own schema: 500, and not the answer", async () => {
+  test('a response that does not match its schema is 500 and is not sent', async () => {
     await using app = await testApp()
     const { token, shop } = await app.merchant()
     const { shops } = await import('../../db/schema/shop.ts')
@@ -234,7 +234,7 @@ describe("a refusal in the contract's shape answers", () => {
     expectRefusal(await app.call('GET', '/shops/v2', { token }), 500, 'Something went wrong on our side')
   })
 
-  test("a refusal in the contract's shape answers a server that is stopping, with when to come back", async () => {
+  test('a stopping server responds 503 with Retry-After', async () => {
     await using app = await testApp()
     app.edge.drain()
     const answer = await app.call('GET', '/health/live')
@@ -243,8 +243,8 @@ describe("a refusal in the contract's shape answers", () => {
   })
 })
 
-describe('every answer', () => {
-  test('every answer carries the request id that came with it if it is a fit one, and one of ours otherwise', async () => {
+describe('every response', () => {
+  test('a response has the request id of the request if it is valid, and a new one otherwise', async () => {
     await using app = await testApp()
     const idFor = async (id: string, path = '/health/live') =>
       (await app.call('GET', path, { headers: { 'x-request-id': id } })).headers.get('x-request-id')
@@ -257,7 +257,7 @@ describe('every answer', () => {
     expect(one.headers.get('x-request-id')).not.toBe(other.headers.get('x-request-id'))
   })
 
-  test('every answer to HEAD is that to GET without the body', async () => {
+  test('HEAD returns the headers of GET without a body', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
@@ -279,7 +279,7 @@ describe('every answer', () => {
     await server.stop(true)
   })
 
-  test('every answer to a change is told of in the log by path and status, without query, body or credentials', async () => {
+  test('a change is logged with path and status, without query, body or credentials', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     await app.call('PATCH', `/shops/v2?secret=${canary}`, { token, body: { title: canary } })
@@ -292,7 +292,7 @@ describe('every answer', () => {
   })
 })
 
-test('the Host header is a host name, or the request is refused', async () => {
+test('a Host header that is not a host name is refused', async () => {
   await using app = await testApp()
   const withHost = (host: string) => app.call('GET', '/health/live', { headers: { host } })
   for (const host of ['localhost', 'shop.example:8080', '127.0.0.1', '[::1]:3000', 'x', 'a-b.c'])
@@ -312,7 +312,7 @@ test('with ALLOWED_HOSTS, requests for any other host are refused', async () => 
     expect(await withHost(host)).toEqual([host, 400])
 })
 
-test('a commit whose outcome nobody knows leaves the outcome of a request in doubt, unless it was no part of what was asked', async () => {
+test('an unknown commit makes the outcome of a request unknown, unless the write is untracked', async () => {
   const lost = trackCommits({ write: () => Promise.reject(new DatabaseOutcomeUnknown('lost')) } as unknown as Database)
   const says = (write: () => Promise<unknown>) =>
     runInRequest('test', () =>

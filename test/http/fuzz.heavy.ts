@@ -250,7 +250,7 @@ afterAll(async () => {
   await world.dns.close()
 })
 
-test('the fuzzer drives every operation of the document that the app serves', () => {
+test('the fuzzer covers every operation of the served OpenAPI document', () => {
   const served = Object.entries(world.document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
@@ -258,7 +258,7 @@ test('the fuzzer drives every operation of the document that the app serves', ()
   for (const name of Object.keys(neverSucceed)) expect(served).toContain(name)
 })
 
-test('the judge of answers sees a field that is missing, of the wrong type, or not documented', async () => {
+test('the response validator finds missing, mistyped and undocumented fields', async () => {
   const target = targets.find((one) => nameOf(one) === 'GET /shops/v2')
   if (!target) throw new Error('no such operation')
   const { body: shop } = await world.app.call('GET', '/shops/v2', world.everyone.credentials.merchant)
@@ -269,7 +269,7 @@ test('the judge of answers sees a field that is missing, of the wrong type, or n
 })
 
 for (const target of targets) {
-  test(`${nameOf(target)} answers whatever it is sent as the document says`, async () => {
+  test(`${nameOf(target)} responds to any input as documented`, async () => {
     const succeeded = new Set<number>()
     await refresh()
     const given = await preparations[nameOf(target)]?.()

@@ -31,8 +31,8 @@ async function served(app: TestApp) {
   return { shop, key, ...bothWays(app) }
 }
 
-describe('an order is the same by the server and by the route', () => {
-  test('an order is the same by the server and by the route plain, with a query, from a page, and with credentials besides the key', async () => {
+describe('cached reads of orders equal those of the route', () => {
+  test('an order is the same from the cache and the route: plain, with a query, cross-origin and with more credentials', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const customer = await customerOf(app, on.shop.shop.name)
@@ -64,7 +64,7 @@ describe('an order is the same by the server and by the route', () => {
       expect([more, await on.same(path, { headers: { ...on.key, ...more } })]).toEqual([more, plain])
   })
 
-  test('an order is the same by the server and by the route to those who may not read it, and when there is none', async () => {
+  test('without access or without an order, the cache and the route respond the same', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const other = await sellingIn(app)
@@ -95,7 +95,7 @@ describe('an order is the same by the server and by the route', () => {
     expect((await on.same(path.replace('order_', 'order%5F'), { headers: on.key })).status).toBe(200)
   })
 
-  test('an order is refused by the server and by the route alike, in memory or not, for what no URL may hold in its query either', async () => {
+  test('an invalid query string is 400 from the cache and the route, cached or not', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = `/v2/orders/${(await on.shop.bought()).id}`
@@ -112,7 +112,7 @@ describe('an order is the same by the server and by the route', () => {
       expect([query, await on.same(path + query, { headers: on.key })]).toEqual([query, plain])
   })
 
-  test('an order is the same by the server and by the route to merchants and customers, who see what is theirs', async () => {
+  test('merchants and customers get the same order from the cache and the route', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const [buyer, stranger] = [
@@ -127,7 +127,7 @@ describe('an order is the same by the server and by the route', () => {
     expect(await as((await sellingIn(app)).token)).toBe(404)
   })
 
-  test('an order is the same by the server and by the route by HEAD without the body; by other methods not at all', async () => {
+  test('HEAD of an order is the same from the cache and the route, and other methods are not cached', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = `/v2/orders/${(await on.shop.bought()).id}`
@@ -139,7 +139,7 @@ describe('an order is the same by the server and by the route', () => {
       expect([method, (await on.same(path, { method, headers: on.key })).status]).toEqual([method, 405])
   })
 
-  test('an order is the same by the server and by the route after the commit of another process, of an order and of a key', async () => {
+  test('an order is current after another process commits a change of the order or the key', async () => {
     await using app = await testApp()
     await using on = await served(app)
     await using command = await commandBeside(app)
@@ -161,7 +161,7 @@ describe('an order is the same by the server and by the route', () => {
     expect((await on.viaServer(path, { headers: on.key })).status).toBe(401)
   })
 
-  test('an order is the same by the server and by the route until the key is rotated, and not a moment longer', async () => {
+  test('an order is refused from the moment its key is rotated', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = `/v2/orders/${(await on.shop.bought()).id}`
@@ -191,7 +191,7 @@ function afterEveryCommit({ deps: { db } }: TestApp, look: (ids: string[]) => vo
   })
 }
 
-test.if(engine === 'sqlite')('what is remembered of an order is what is stored, after every commit of its life', async () => {
+test.if(engine === 'sqlite')('the cached order equals the stored one after every commit of its life', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const { orderDocuments, orderStore } = app.deps
@@ -254,7 +254,7 @@ test.if(engine === 'sqlite')('what is remembered of an order is what is stored, 
   ])
 })
 
-test.if(engine === 'sqlite')('every function of the store that changes what an order shows forgets it, by itself', async () => {
+test.if(engine === 'sqlite')('every store function that changes what an order shows invalidates its cache entry', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { db, orderDocuments, orderStore: store, fulfilmentStore, paymentStore } = app.deps
@@ -317,8 +317,8 @@ test.if(engine === 'sqlite')('every function of the store that changes what an o
   }
 })
 
-describe('a hot read of an order', () => {
-  test('a hot read of an order counts and is timed like any other, and notes that the key was used', async () => {
+describe('metrics and limits of cached order reads', () => {
+  test('a cached read of an order is counted and timed, and updates the last use of the key', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = `/v2/orders/${(await on.shop.bought()).id}`
@@ -337,7 +337,7 @@ describe('a hot read of an order', () => {
     expect(await lastUsed()).toBe(app.clock.now())
   })
 
-  test('a hot read of an order carries the id that the request brought, if it is one, else one of its own', async () => {
+  test('a cached read of an order returns a valid request id, or a new one', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = `/v2/orders/${(await on.shop.bought()).id}`
@@ -349,7 +349,7 @@ describe('a hot read of an order', () => {
     }
   })
 
-  test('a hot read of an order is served on the hosts that are allowed only, also when it is in memory', async () => {
+  test('a cached read of an order is served only on allowed hosts', async () => {
     await using app = await testApp({ ALLOWED_HOSTS: 'localhost,127.0.0.1' })
     await using on = await served(app)
     const order = await on.shop.bought()
@@ -360,7 +360,7 @@ describe('a hot read of an order', () => {
     expect(stranger.body).not.toContain(order.id)
   })
 
-  test('a hot read of an order that took long is in the log, without its query', () => {
+  test('a slow cached read of an order is logged without its query', () => {
     const logged: unknown[] = []
     let now = 0
     const nothing = () => undefined

@@ -10,7 +10,7 @@ setDefaultTimeout(longTestMs)
 
 const pathOf = (name: string) => `/checkout/${name}/payment-intent-resolver`
 
-test('what a payment page is told is the same by the server and by the route: plain, with a query, held, from a browser, and refused', async () => {
+test('the payment resolver is the same from the cache and the route in every variant', async () => {
   await using app = await testApp(everySetting)
   const { shop } = await app.merchant()
   await using on = bothWays(app)
@@ -30,7 +30,7 @@ test('what a payment page is told is the same by the server and by the route: pl
   for (const name of ['no-such-shop', 'x'.repeat(300), 'toString', '%2F']) expect((await on.same(pathOf(name))).status).not.toBe(200)
 })
 
-test('what a payment page is told is refused alike before it is in memory and after, for what no URL may hold in its query either', async () => {
+test('the payment resolver refuses an invalid query string, cached or not', async () => {
   await using app = await testApp(everySetting)
   await using on = bothWays(app)
   for (const query of notOfUrls) {
@@ -43,7 +43,7 @@ test('what a payment page is told is refused alike before it is in memory and af
   }
 })
 
-test('what a payment page is told when it is refused may be read by the page, whatever it is refused for', async () => {
+test('refusals of the payment resolver can be read across origins', async () => {
   await using app = await testApp(everySetting)
   const { shop } = await app.merchant()
   await using serving = serveTestApp(app)
@@ -77,7 +77,7 @@ test('what a payment page is told when it is refused may be read by the page, wh
   expect(await ask('GET', path)).toEqual([503, '*', true])
 })
 
-test('what a payment page is told is never that of a shop that the Host header names', async () => {
+test('the payment resolver ignores a shop named by the Host header', async () => {
   await using app = await testApp(everySetting)
   const { shop } = await app.merchant()
   await using serving = serveTestApp(app)
@@ -88,7 +88,7 @@ test('what a payment page is told is never that of a shop that the Host header n
       expect((await ask(path, 'x'.repeat(skipped) + shop.name)).status).toBe(404)
 })
 
-test('what a payment page is told counts once a request by the server, at either of its paths, and the sixty-first of a minute is refused', async () => {
+test('the payment resolver counts each request once on both paths, and the sixty-first in a minute is 429', async () => {
   await using app = await testApp(everySetting)
   const { shop } = await app.merchant()
   await using serving = serveTestApp(app)
@@ -103,7 +103,7 @@ test('what a payment page is told counts once a request by the server, at either
   expect((await fetch(`${serving.url}${pathOf(shop.name)}`)).status).toBe(200)
 })
 
-test('what a payment page is told by the server is anew with the first request after a breaker opened', async () => {
+test('the payment resolver is current with the first request after a breaker opens', async () => {
   await using app = await testApp(everySetting)
   const { shop } = await app.merchant()
   await using serving = serveTestApp(app)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createRequestCounts } from '../../src/http/metrics.ts'
 
-test('requests are counted by route and status, and what nobody asked for has no series', () => {
+test('requests are counted by route and status, and unused routes have no series', () => {
   const counts = createRequestCounts(() => 0)
   counts.of('GET', '/never')
   const cart = counts.of('GET', '/cart/:id')
@@ -28,7 +28,7 @@ test('requests are counted by route and status, and what nobody asked for has no
   expect([counts.inFlight(), counts.seen()]).toEqual([0, 6])
 })
 
-test('methods that somebody makes up are counted as one', () => {
+test('unknown methods are counted as one', () => {
   const counts = createRequestCounts(() => 0)
   expect(counts.of('BREW', '/cart/:id')).toBe(counts.of('PROPFIND', '/cart/:id'))
   expect(counts.of('GET')).not.toBe(counts.of('OTHER'))

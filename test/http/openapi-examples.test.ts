@@ -17,7 +17,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 const suffix = /^[a-z]+_([0-7][0-9abcdefghjkmnpqrstvwxyz]{25})$/
 const prefixes: readonly string[] = Object.values(idPrefixes)
 
-test('every parameter of a path has an example that its schema allows (if not: add its name or its segment to src/http/openapi-examples.ts)', () => {
+test('every path parameter has a valid example (if not: add its name to src/http/openapi-examples.ts)', () => {
   const ajv = new Ajv2020({ strict: false })
   let seen = 0
   for (const { name, operation } of operations)
@@ -31,7 +31,7 @@ test('every parameter of a path has an example that its schema allows (if not: a
   expect(seen).toBeGreaterThan(25)
 })
 
-test('every example of an id is one that could have been made, with the prefix of its kind of record', () => {
+test('every example id is a possible id with the prefix of its kind', () => {
   expect(createNewId(() => new Uint8Array(16))('order')).toMatch(suffix)
   for (const { name, path, operation } of operations)
     for (const { in: place, name: parameter, example } of operation.parameters ?? []) {
@@ -50,7 +50,7 @@ test('every example of an id is one that could have been made, with the prefix o
   expect(pathExample('/elsewhere/{id}', 'id')).toBeUndefined()
 })
 
-test('every example of an id is taken for one: a read by it finds nothing, and is no bad request', async () => {
+test('a read with an example id is not found rather than invalid', async () => {
   await using app = await testApp()
   const { secretKey: key, token: merchant } = await app.merchant()
   const { token } = await app.superAdmin()

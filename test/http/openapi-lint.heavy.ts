@@ -55,7 +55,7 @@ test.skipIf(!isAskedHere)('spectral finds no error and no warning', async () => 
   expect(exitCode).toBe(0)
 })
 
-test.skipIf(!isAskedHere)('the linters do find what is wrong', async () => {
+test.skipIf(!isAskedHere)('the linters find the problems of a faulty document', async () => {
   const dir = temporaryDir()
   const file = join(dir, 'broken.json')
   await Bun.write(file, JSON.stringify({ ...checkedIn, paths: { '/a': { get: { responses: { 200: {} } } } } }))
@@ -87,7 +87,7 @@ const strict = {
   include: ['*.ts'],
 }
 
-test.skipIf(!isAskedHere)('openapi-typescript makes the types of a client that compiles', async () => {
+test.skipIf(!isAskedHere)('openapi-typescript generates client types that compile', async () => {
   const dir = join(temporaryDir(), 'client')
   mkdirSync(dir)
   await Bun.write(join(dir, 'types.ts'), await typesOf(checkedIn))

@@ -20,7 +20,7 @@ test('docs/openapi.json is the document that an instance serves (if not: bun run
   expect(served.body).toEqual(checkedIn)
 })
 
-test('docs/openapi.json is what `souk openapi` prints, to the byte', async () => {
+test('docs/openapi.json is byte for byte what souk openapi prints', async () => {
   expect(await Bun.file(new URL('../../docs/openapi.json', import.meta.url)).text()).toBe(apiDocumentText())
 })
 
@@ -34,7 +34,7 @@ test('the document does not depend on the settings of the instance', async () =>
   expect((await app.call('GET', '/docs/json')).body).toEqual(checkedIn)
 })
 
-test('the document has every route of the app that is not hidden, and no other', async () => {
+test('the document has exactly the routes of the app that are not hidden', async () => {
   await using app = await testApp()
   const routes = createApp(app.deps)
     .routes.filter(isDocumented)
@@ -44,7 +44,7 @@ test('the document has every route of the app that is not hidden, and no other',
   for (const twin of twins) expect(routes).toContain(twin.replace(' /api/v3/', ' /'))
 })
 
-test('every operation has a summary, an id of its own and tags that are described', () => {
+test('every operation has a summary, a unique id and described tags', () => {
   const described = new Set(checkedIn.tags.map(({ name }) => name))
   const ids = new Set<string>()
   for (const { name, operation } of operations) {
@@ -57,7 +57,7 @@ test('every operation has a summary, an id of its own and tags that are describe
   }
 })
 
-test('every operation states a success, what may always go wrong, and a schema for each answer', () => {
+test('every operation documents a success, the common errors, and a schema for each response', () => {
   for (const { name, operation } of operations) {
     const { responses } = operation
     expect(Object.keys(responses), name).toEqual(expect.arrayContaining(['400', '500', '503']))
@@ -78,7 +78,7 @@ test('every operation states a success, what may always go wrong, and a schema f
   }
 })
 
-test('every operation that needs a credential says 401, and every one that reads a body what may be wrong with it', () => {
+test('every operation with credentials documents 401, and every one with a body its errors', () => {
   for (const { name, operation } of operations) {
     const statuses = Object.keys(operation.responses)
     if (operation.security.length > 0) expect(statuses, name).toContain('401')
@@ -86,7 +86,7 @@ test('every operation that needs a credential says 401, and every one that reads
   }
 })
 
-test('who holds the document already is told so', async () => {
+test('the OpenAPI document has an ETag and 304', async () => {
   await using app = await testApp()
   const { headers } = await app.call('GET', '/docs/json')
   const again = await app.call('GET', '/docs/json', { headers: { 'if-none-match': headers.get('etag') ?? '' } })
@@ -94,11 +94,11 @@ test('who holds the document already is told so', async () => {
   expect(again.text).toBe('')
 })
 
-test('the document shows nothing of our own making: no extensions, no TypeBox ids', () => {
+test('the document has no extensions and no TypeBox ids', () => {
   expect(JSON.stringify(checkedIn)).not.toMatch(/"(x-access|x-idempotent|x-body|x-type|\$id)":/)
 })
 
-test('patterns mean the same to us, who compile them without the u flag, as to clients, who set it', () => {
+test('patterns have the same meaning with and without the u flag', () => {
   const patterns = [...JSON.stringify(checkedIn).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
     String(JSON.parse(text ?? '""')),
   )
@@ -109,7 +109,7 @@ test('patterns mean the same to us, who compile them without the u flag, as to c
   }
 })
 
-test('every amount is money: minor units stand in `amount`, beside their currency', () => {
+test('every amount is money: minor units in `amount` beside their currency', () => {
   const bare: string[] = []
   const walk = (value: unknown, path: string): void => {
     if (value === null || typeof value !== 'object') return

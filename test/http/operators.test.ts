@@ -30,7 +30,7 @@ const settings = () => ({ OPERATOR_IP_ALLOWLIST: '203.0.113.0/24,10.0.0.0/8', OP
 const refusals = ({ deps }: TestApp) =>
   deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'operator.refused')).orderBy(auditLog.id)
 
-test('of the eight ways to be an operator or not, at an address or not, in a country or not, one is let in, and each is told what it lacks first', async () => {
+test('an operator route needs role, address and country, and the error names the first that is missing', async () => {
   await using app = await testApp(settings())
   const { token: merchant } = await app.merchant()
   const { token: admin } = await app.superAdmin()
@@ -59,7 +59,7 @@ test('of the eight ways to be an operator or not, at an address or not, in a cou
   expect((await app.call('GET', '/admin/shops', { token: admin, from: '198.51.100.129' })).status).toBe(200)
 })
 
-test('refusals at the routes of operators are on record, once an hour for an address and a reason, however many there are', async () => {
+test('refusals of operator routes are audited once an hour for each address and reason', async () => {
   await using app = await testApp(settings())
   const { token, id } = await app.superAdmin()
   for (let nth = 0; nth < 3; nth++)
@@ -83,7 +83,7 @@ test('refusals at the routes of operators are on record, once an hour for an add
   expect((await refusals(app)).length).toBeLessThanOrEqual(3 + 30)
 })
 
-test('a super admin who calls from where they may not is on record, however many refusals strangers cause before', async () => {
+test('the refusal of a super admin is audited however many other refusals came before', async () => {
   await using app = await testApp(settings())
   const { token, id } = await app.superAdmin()
   const { trail } = app.deps
@@ -118,7 +118,7 @@ async function asking(app: TestApp) {
 const forged = ['203.0.113.7', '127.0.0.1', '::1', '127.0.0.1, 127.0.0.1', '"[::1]:80"', 'for=127.0.0.1', '203.0.113.7:443', '']
 const forwarding = ['X-Forwarded-For', 'x-forwarded-FOR', 'Forwarded', 'X-Real-IP', 'CF-Connecting-IP', 'True-Client-IP', 'Via']
 
-test('without proxies the address of the socket counts, and whoever says that they were forwarded is refused', async () => {
+test('without proxies the address of the socket counts, and requests with forwarding headers are refused', async () => {
   await using app = await testApp({ GEO_COUNTRY_HEADER: 'cf-ipcountry', OPERATOR_COUNTRIES: 'AE' })
   await using server = await asking(app)
   expect(await server.ask(path)).toBe(200)
@@ -131,7 +131,7 @@ test('without proxies the address of the socket counts, and whoever says that th
   expect(await server.ask('/metrics', 'X-Forwarded-For: 127.0.0.1')).toBe('The metrics token is not valid')
 })
 
-test('behind a proxy the address that it names counts, and what a client has put before it does not', async () => {
+test('behind a proxy the address that it adds counts, and what the client put before it is ignored', async () => {
   await using app = await testApp({
     ...{ TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8', OPERATOR_IP_ALLOWLIST: '203.0.113.0/24,2001:db8::/32' },
     ...{ OPERATOR_COUNTRIES: 'AE', GEO_COUNTRY_HEADER: 'CF-IPCountry', GEO_DATABASE: countriesFile() },
@@ -168,7 +168,7 @@ test('behind a proxy the address that it names counts, and what a client has put
     expect([headers, await server.ask(path, ...headers)]).toEqual([headers, expected])
 })
 
-test('a file of countries that is not one stops the start', async () => {
+test('an invalid country file stops the start', async () => {
   const file = join(temporaryDir(), 'countries.mmdb')
   writeFileSync(file, 'not one')
   expect(testApp({ GEO_DATABASE: file })).rejects.toThrow('GEO_DATABASE cannot be read')

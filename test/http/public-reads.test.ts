@@ -54,8 +54,8 @@ function reading(
   return { get, logged }
 }
 
-describe('turns', () => {
-  test('requests of one address are answered one at a time, and another address does not wait for them', async () => {
+describe('queues of public reads', () => {
+  test('requests of one address run one at a time, and other addresses do not wait', async () => {
     let running = 0
     let most = 0
     const order: string[] = []
@@ -72,7 +72,7 @@ describe('turns', () => {
     expect(order.indexOf('quiet')).toBeLessThan(3)
   })
 
-  test('refuses reads beyond the queue of an address with 429, which pages of every origin may read', async () => {
+  test('reads beyond the queue of an address are 429, readable across origins', async () => {
     const { get, logged } = reading(() => json(10), { waitingMax: 3 })
     const answers = await Promise.all(Array.from({ length: 5 }, () => get()))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429])
@@ -83,7 +83,7 @@ describe('turns', () => {
     expect((await get()).status).toBe(200)
   })
 
-  test('the request of a client that has gone is not worked on', async () => {
+  test('the request of a disconnected client is not processed', async () => {
     let worked = 0
     const { get } = reading(() => {
       worked++
@@ -98,7 +98,7 @@ describe('turns', () => {
     expect(worked).toBe(1)
   })
 
-  test('answers cached reads at once, whatever is queued', async () => {
+  test('cached reads respond at once, whatever is queued', async () => {
     const { promise: opened, resolve: open } = Promise.withResolvers<void>()
     const { get } = reading(
       async ({ url }) => {
@@ -114,7 +114,7 @@ describe('turns', () => {
     expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([200, 200])
   })
 
-  test('an app logs no failure for refused reads, and answers cached ones of a page of another origin without a queue', async () => {
+  test('refused reads are not logged as errors, and cached cross-origin reads bypass the queue', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const headers = { origin: 'https://shop.example' }
@@ -134,8 +134,8 @@ describe('turns', () => {
   })
 })
 
-describe('the bound of a public answer', () => {
-  test('an answer of 1 MB goes out whole; a longer one is 500, and logged', async () => {
+describe('the size limit of public responses', () => {
+  test('a response of 1 MB is sent, and a larger one is 500 and logged', async () => {
     const { get, logged } = reading(({ headers }) => json(headers.get('x-from') === 'a' ? publicAnswerBytesMax : publicAnswerBytesMax + 1))
     const whole = await get('a')
     expect([whole.status, (await whole.bytes()).length]).toEqual([200, publicAnswerBytesMax])
@@ -145,8 +145,8 @@ describe('the bound of a public answer', () => {
   })
 })
 
-describe('bytes that wait for slow readers', () => {
-  test('are counted until they are taken, and given back when the client goes', async () => {
+describe('the budget of unread response bytes', () => {
+  test('unread response bytes are counted until read, and released when the client disconnects', async () => {
     const room = createBodyBudget()
     const { get } = reading(() => json(1_000_000), { room })
     const taken = await get()
@@ -161,7 +161,7 @@ describe('bytes that wait for slow readers', () => {
     expect(room.usage()).toEqual({ bodies: 0, bytes: 0 })
   })
 
-  test('are bounded for one sender, whose oldest answer breaks off, and for all', async () => {
+  test('unread response bytes are limited for a client, whose oldest response breaks off, and in total', async () => {
     const room = createBodyBudget(4_000_000, 0, 2_000_000)
     const { get } = reading(() => json(900_000), { room })
     const begin = async (from: string) => {
@@ -178,7 +178,7 @@ describe('bytes that wait for slow readers', () => {
     expect(ends.filter(({ status }) => status === 'fulfilled').length).toBe(room.usage().bodies)
   })
 
-  test('are not counted for routes that are not public, so that a slow colleague breaks off no answer', async () => {
+  test('unread response bytes of routes that are not public are not counted', async () => {
     const room = createBodyBudget(4_000_000, 0, 2_000_000)
     const { get } = reading(() => json(1_500_000), { room })
     const answers = [await get('a', { at: '/own/1' }), await get('a', { at: '/own/2' })]
@@ -186,7 +186,7 @@ describe('bytes that wait for slow readers', () => {
     expect([lengths, room.usage().bodies]).toEqual([[1_500_000, 1_500_000], 0])
   })
 
-  test('of a long answer are all given back after a GET and a HEAD to a server', async () => {
+  test('unread response bytes of a long response are all released after GET and HEAD to a server', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const values = Array.from({ length: 60 }, (_, nth) => `Size ${nth}`)

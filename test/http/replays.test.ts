@@ -193,7 +193,7 @@ const naming = (app: TestApp): string[] =>
     .map(({ method, path }) => `${method} ${path}`)
     .filter((route) => route.includes(':') && !forOperators.has(route.replace(' /api/v3/', ' /')) && !pages.has(route))
 
-test('every route that takes an idempotency key and names a record has its place in this test', async () => {
+test('every route with an idempotency key and a record has a case in this test', async () => {
   await using app = await testApp()
   expect(
     naming(app)
@@ -203,7 +203,7 @@ test('every route that takes an idempotency key and names a record has its place
 })
 
 for (const [route, prepare] of Object.entries(keyed))
-  test(`${route} is not replayed to whom the record is not shown any more, and tells them no more than a key that was never used`, async () => {
+  test(`${route} without access to the record gets the same 404 for a used key as for a new one`, async () => {
     const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' }
     await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true', ...mail })
     const shop = await sellingIn(app)
@@ -226,7 +226,7 @@ for (const [route, prepare] of Object.entries(keyed))
     expect(refused[0]?.text).toContain('No such')
   })
 
-test('an answer about a cart is made anew on a replay: once it is bought it shows nothing of the person, and nothing of them was stored', async () => {
+test('a replayed cart response is built anew: after purchase it shows no personal data, and none was stored', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const id = await shop.cart({ email: 'planted@example.com', shippingAddress: address })
@@ -259,7 +259,7 @@ test('an answer about a cart is made anew on a replay: once it is bought it show
     expect(third.text).not.toContain(personal)
 })
 
-test("a guest's cart that became a customer's is replayed to the customer's token alone", async () => {
+test("a guest's cart that became a customer's is replayed only with the token of the customer", async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { token } = await customerOf(app, shop.shop.name)
@@ -277,7 +277,7 @@ test("a guest's cart that became a customer's is replayed to the customer's toke
   expect(ok(await add({ token })).body.shippingAddress.line1).toBe(address.line1)
 })
 
-test("a checkout's answer is replayed byte for byte as it was, whatever became of the order since", async () => {
+test('a checkout response is replayed byte for byte, whatever became of the order', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const id = await shop.cart({ shippingAddress: address })
@@ -287,7 +287,7 @@ test("a checkout's answer is replayed byte for byte as it was, whatever became o
   expect([again.status, again.text, replayed(again)]).toEqual([201, first.text, 'true'])
 })
 
-test('a replay is refused with 401 like a first request: by a key that has ended, and by a token whose session has', async () => {
+test('a replay with a rotated key or an ended session is 401', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const send = (by: CallOptions) =>
@@ -299,7 +299,7 @@ test('a replay is refused with 401 like a first request: by a key that has ended
   expect([(await send({ key: shop.secretKey })).status, (await send({ token: shop.token })).status]).toEqual([401, 401])
 })
 
-test('a replayed rotation shows the key again: that is on record, and counts as a reading of it', async () => {
+test('a replayed rotation shows the key again, and is audited as a reading of it', async () => {
   await using app = await testApp({ ACCESS_TOKEN_SECONDS: '86400' })
   const { token, shop } = await app.merchant()
   const rotate = (key: string) =>
@@ -320,7 +320,7 @@ test('a replayed rotation shows the key again: that is on record, and counts as 
   expect(ok(await rotate('k')).text).toBe(first.text)
 })
 
-test('the secret key is rotated ten times an hour at most', async () => {
+test('the secret key can be rotated ten times an hour', async () => {
   await using app = await testApp({ ACCESS_TOKEN_SECONDS: '86400' })
   const { token } = await app.merchant()
   const rotate = () => app.call('POST', '/shops/v2/private-key/rotate', { token, body: {} })

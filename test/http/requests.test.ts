@@ -57,7 +57,7 @@ function objectsIn(schema: TSchema, at: string[] = []): string[][] {
 const only = (path: readonly string[], name: string): object =>
   path.reduceRight<object>((inner, step) => (step === '0' ? [inner] : { [step]: inner }), { [name]: 1 })
 
-test('every route names a field that it does not know, at every depth of its body, and refuses it', async () => {
+test('every route refuses unknown body fields by name, at every depth', async () => {
   await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' })
   const call = await asAllowed(app)
   let nested = 0
@@ -74,7 +74,7 @@ test('every route names a field that it does not know, at every depth of its bod
   expect(nested).toBeGreaterThan(20)
 })
 
-test('every route names a query parameter that it does not know, and refuses it, but for reads by id or handle, pages and the like', async () => {
+test('every route refuses unknown query parameters by name, except reads by id or handle and pages', async () => {
   await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' })
   const call = await asAllowed(app)
   const ignoring: string[] = []
@@ -104,7 +104,7 @@ test('every route names a query parameter that it does not know, and refuses it,
   )
 })
 
-test('a query parameter with an empty value counts as absent on every route: known, unknown, alone and beside one with a value', async () => {
+test('an empty query parameter counts as absent on every route, known or unknown, alone or repeated', async () => {
   await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' })
   const call = await asAllowed(app)
   let parameters = 0
@@ -126,7 +126,7 @@ test('a query parameter with an empty value counts as absent on every route: kno
   expect(await limitOf('limit=&limit=x')).toBe(400)
 })
 
-test('every text that a form is asked of has a length that is looked at before, and its form in words', async () => {
+test('every text with a pattern or format has a maximum length and a rule in words', async () => {
   await using app = await testApp()
   let forms = 0
   for (const route of await routesOf(app)) {
@@ -145,10 +145,10 @@ test('every text that a form is asked of has a length that is looked at before, 
   expect(forms).toBeGreaterThan(50)
 })
 
-describe('the form of a text', () => {
+describe('the format of a text field', () => {
   const body = (schema: TSchema) => Type.Object({ field: Type.Optional(Type.Union([schema, Type.Null()])) })
 
-  test('the form of a text is not looked at where nobody said how long it may be', () => {
+  test('a format without a maximum length is refused when the shape is built', () => {
     for (const unbounded of [
       Type.String({ format: 'email' }),
       Type.String({ pattern: '^a+$' }),
@@ -165,7 +165,7 @@ describe('the form of a text', () => {
     expect(() => shapeOf(other)).toThrow('may not say $ref')
   })
 
-  test('the form of a text is told in words, and a text that is too long by its length alone', async () => {
+  test('a violated format is reported in words, and an overlong text by its length', async () => {
     await using app = await testApp({ SIGNUP_ENABLED: 'true' })
     const { token } = await app.merchant()
     const refusal = async (method: string, path: string, body: object) => (await app.call(method, path, { token, body })).body.message
@@ -193,8 +193,8 @@ describe('the form of a text', () => {
   })
 })
 
-describe('names that nobody knows', () => {
-  test('names that nobody knows are shown in part when they are long, and whole texts are never repeated', async () => {
+describe('unknown field names', () => {
+  test('a long unknown field name is truncated in the error, and values are never repeated', async () => {
     await using app = await testApp()
     const name = 'n'.repeat(5_000)
     const { body, text } = await app.call('POST', '/merchant/login', { body: { email: 'a', password: 'b', [name]: 'the value' } })
@@ -206,7 +206,7 @@ describe('names that nobody knows', () => {
     }
   })
 
-  test('names that nobody knows are taken inside a free-form record, at any depth', () => {
+  test('unknown names are accepted within a free-form record, at any depth', () => {
     const schema = Type.Object({ documentationCompleted: Type.Record(Type.String(), Type.Unknown()) })
     const value: Static<typeof schema> = { documentationCompleted: { owner_id: true, any: { thing: [{ at: 'all' }] } } }
     const { documentationCompleted } = Object.fromEntries(shapeOf(schema).fields ?? [])
@@ -215,7 +215,7 @@ describe('names that nobody knows', () => {
   })
 })
 
-describe('checks come in this order', () => {
+describe('the order of checks', () => {
   const json = { 'content-type': 'application/json' }
   const unreadable = (bytes: number): RequestInit & { started: boolean } => {
     const seen = { started: false }
@@ -231,7 +231,7 @@ describe('checks come in this order', () => {
     return Object.assign(seen, { method: 'POST', headers: json, body })
   }
 
-  test('checks come in this order: a length that is too large, the credential, the scope, and then the body', async () => {
+  test('checks run in this order: content-length, credential, scope, body', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const large = { ...json, 'content-length': String(2 * 1024 * 1024) }
@@ -246,7 +246,7 @@ describe('checks come in this order', () => {
     expect((await app.call('PATCH', '/product-v2/prod_none', { token: merchant.token, body: { title: 'x' } })).status).toBe(404)
   })
 
-  test('checks come in this order: of a body, how much there is, what it calls itself, and then what it holds', async () => {
+  test('checks of a body run in this order: size, content type, content', async () => {
     await using app = await testApp()
     const post = (raw: string, type: string) => app.call('POST', '/merchant/login', { raw, headers: { 'content-type': type } })
     expect((await post(' '.repeat(65_537), 'text/csv')).status).toBe(413)
@@ -254,7 +254,7 @@ describe('checks come in this order', () => {
     expect((await post('{', 'application/json')).status).toBe(400)
   })
 
-  test('a body that was packed, or is a part of one, is refused for what it is, and not for what it looks like', async () => {
+  test('a body with content-encoding or content-range is refused for that', async () => {
     await using app = await testApp()
     for (const [header, value, status, message] of [
       ['content-encoding', 'gzip', 415, 'Send the body as it is, without content-encoding'],
@@ -270,7 +270,7 @@ describe('checks come in this order', () => {
     }
   })
 
-  test('checks come in this order: nothing of a body is read before the caller is known', async () => {
+  test('no body is read before the caller is authenticated', async () => {
     await using app = await testApp()
     const peer = { requestIP: () => ({ address: '127.0.0.1' }) }
     for (const path of ['/product-v2', '/shops/v2/private-key/rotate', '/nowhere']) {
@@ -281,8 +281,8 @@ describe('checks come in this order', () => {
   })
 })
 
-describe('how much JSON a route takes', () => {
-  test('how much JSON a route takes is no more than its fields can hold, and little besides: it is refused before it is parsed', async () => {
+describe('limits of JSON bodies', () => {
+  test('a route accepts no more JSON values than its fields can hold, checked before parsing', async () => {
     await using app = await testApp()
     const shapes = (method: string, path: string) => app.routeTable.get(method, path)?.shapes()
     expect(shapes('POST', '/merchant/login')?.valuesMax).toBe(1_008)
@@ -295,7 +295,7 @@ describe('how much JSON a route takes', () => {
     expect(await login({ email: 'a', password: 'b', other: some(1_100) })).toBe('The body holds more than 1008 values')
   })
 
-  test('how much JSON a route takes is 64 KB, and a megabyte where products, collections, blogs, settings and lending applications are written', async () => {
+  test('the limit of a JSON body is 64 KB, and 1 MB for products, collections, blogs, settings and applications', async () => {
     await using app = await testApp()
     const lending = [
       ...[['POST', '/lending-application'] as const, ['PATCH', '/lending-application/:id'] as const],
@@ -328,7 +328,7 @@ describe('how much JSON a route takes', () => {
   })
 })
 
-test('a parameter that is given twice is refused by its name, on every route that knows its query, and never taken by halves', async () => {
+test('a repeated query parameter is refused by name on every route that knows its query', async () => {
   await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' })
   const ask = await asAllowed(app)
   const withQuery = (await routesOf(app)).filter(({ method, hooks }) => method === 'GET' && hooks.query && !hooks.detail?.['x-any-query'])
@@ -344,7 +344,7 @@ test('a parameter that is given twice is refused by its name, on every route tha
   expect([imported.status, imported.body.message]).toEqual([400, 'dryRun (query): given more than once'])
 })
 
-test('a parameter that is too long for its form is told by the form', async () => {
+test('an overlong query parameter is reported with its format', async () => {
   await using app = await testApp()
   const { secretKey } = await app.merchant()
   const { status, body } = await app.call('GET', '/v2/orders?page=9007199254740991', { key: secretKey })

@@ -23,8 +23,8 @@ async function served(app: TestApp) {
   return { shop, product, ...bothWays(app) }
 }
 
-describe.each(prefixes)('a record under %s is the same by the server and by the route', (prefix) => {
-  test('a record is the same by the server and by the route plain, with a query, and with credentials', async () => {
+describe.each(prefixes)('cached reads of a record under %s equal those of the route', (prefix) => {
+  test('a public record is the same from the cache and the route: plain, with a query and with credentials', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = prefix + on.product.id
@@ -47,7 +47,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
       expect(await on.same(path, { headers })).toEqual(plain)
   })
 
-  test('a record is the same by the server and by the route to those who hold it, or something else', async () => {
+  test('conditional requests for a public record are the same from the cache and the route', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = prefix + on.product.id
@@ -59,7 +59,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
       expect([held, (await holding(held)).status]).toEqual([held, 200])
   })
 
-  test('a record is the same by the server and by the route to pages of any origin, and of those that the shop lists', async () => {
+  test('cross-origin requests for a public record are the same from the cache and the route', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = prefix + on.product.id
@@ -74,7 +74,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
     expect((await on.same(path)).status).toBe(200)
   })
 
-  test('a record is the same by the server and by the route when there is none of that id, or none that could be', async () => {
+  test('a missing or impossible record id is the same from the cache and the route', async () => {
     await using app = await testApp()
     await using on = await served(app)
     for (const id of [
@@ -102,7 +102,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
     expect((await on.same(prefix + on.product.id.replace('_', '%5F'))).status).toBe(200)
   })
 
-  test('a record is refused by the server and by the route alike, in memory or not, for what no URL may hold in its query either', async () => {
+  test('an invalid query string for a public record is refused by the cache and the route, cached or not', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = prefix + on.product.id
@@ -115,7 +115,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
       expect([query, await on.same(path + query)]).toEqual([query, plain])
   })
 
-  test('a record is the same by the server and by the route by HEAD without the body; by other methods not at all', async () => {
+  test('HEAD of a public record is the same from the cache and the route, and other methods are not cached', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = prefix + on.product.id
@@ -132,7 +132,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
     expect((await on.same(path, preflight)).status).toBe(204)
   })
 
-  test('a record is the same by the server and by the route before and after its publication, its change and its end, at once', async () => {
+  test('a public record is current at once after its publication, change and removal', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const soon = (
@@ -161,7 +161,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
     expect((await on.same(path, { headers: { 'if-none-match': changed.headers['etag'] ?? '' } })).status).toBe(404)
   })
 
-  test('a record is the same by the server and by the route before, while and after its shop is suspended, at once', async () => {
+  test('a public record is current at once before, during and after the suspension of its shop', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const { token } = await app.superAdmin()
@@ -175,7 +175,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
     expect(await on.same(path)).toEqual(before)
   })
 
-  test('a record is the same by the server and by the route after its shop was suspended by another process', async () => {
+  test('a public record is current after another process suspended its shop', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = prefix + on.product.id
@@ -185,7 +185,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
     expect((await on.viaServer(path)).status).toBe(404)
   })
 
-  test('a record is the same by the server and by the route after the commit of another process', async () => {
+  test('a public record is current after another process commits', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = prefix + on.product.id
@@ -201,8 +201,8 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
   })
 })
 
-describe('a record from a server', () => {
-  test('a record from a server carries the id that the request brought, if it is one, else one of its own', async () => {
+describe('a cached record over HTTP', () => {
+  test('a cached record is sent with a valid request id of the request, or a new one', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const idFor = async (headers: Record<string, string>) =>
@@ -214,7 +214,7 @@ describe('a record from a server', () => {
     expect(await idFor({})).not.toBe(await idFor({}))
   })
 
-  test('a record from a server is served on the hosts that are allowed only, also when it is in memory', async () => {
+  test('a cached record is served only on allowed hosts', async () => {
     await using app = await testApp({ ALLOWED_HOSTS: 'localhost,127.0.0.1' })
     await using on = await served(app)
     const path = `/product-v2/public/${on.product.id}`

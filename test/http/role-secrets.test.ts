@@ -59,7 +59,7 @@ const reads = Object.entries(accessManifest)
   .filter(([route, access]) => route.startsWith('GET ') && accepted(access).includes('merchant'))
   .map(([route]) => route.slice('GET '.length))
 
-test('no read of FULFILMENT and READ_ONLY holds a secret, as JSON or as CSV; OWNER, MANAGER and the secret key see them', async () => {
+test('no JSON or CSV read of FULFILMENT and READ_ONLY has secrets; OWNER, MANAGER and secret keys see them', async () => {
   await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' })
   const { shop, secrets, pathOf } = await planted(app)
   const found = new Map<string, Set<string>>()
@@ -90,7 +90,7 @@ test('no read of FULFILMENT and READ_ONLY holds a secret, as JSON or as CSV; OWN
   for (const role of ['FULFILMENT', 'READ_ONLY']) expect([role, [...(found.get(role) ?? [])]]).toEqual([role, []])
 })
 
-test('what FULFILMENT changes is answered without secrets, and so is a replay', async () => {
+test('responses to changes by FULFILMENT have no secrets, and replays neither', async () => {
   await using app = await testApp()
   const { shop, secrets } = await planted(app)
   const { token } = await staffOf(app, shop, 'FULFILMENT')
@@ -113,7 +113,7 @@ test('what FULFILMENT changes is answered without secrets, and so is a replay', 
   expect((await app.call('POST', `/v2/orders/${id}/fulfil`, { token: shop.token, body: {}, headers })).status).toBe(409)
 })
 
-test('single records keep their version for roles that do not see all of them', async () => {
+test('single records keep their version for roles that do not see all fields', async () => {
   await using app = await testApp()
   const { shop, draft } = await planted(app)
   const path = `/v2/orders/drafts/${draft.id}`
@@ -129,7 +129,7 @@ test('single records keep their version for roles that do not see all of them', 
   ])
 })
 
-test('fields are left out wherever they stand in a response', () => {
+test('secret fields are removed at any position in a response', () => {
   const fields = roleFieldsOf(Orders)
   const order = (refund: object) => ({ data: [{ id: 'order_1', refunds: [refund], publicUrl: 'x' }], page: 1 })
   expect(fields && omitSecrets(order({ id: 'ref_1', claimUrl: 'x' }), fields)).toEqual({
@@ -141,7 +141,7 @@ test('fields are left out wherever they stand in a response', () => {
   expect(staffRoles.filter(as)).toEqual(['FULFILMENT', 'READ_ONLY'])
 })
 
-test('events of the shop and its log hold no secret', async () => {
+test('events, audit trail and log of a shop have no secrets', async () => {
   await using app = await testApp()
   const { shop, order, secrets } = await planted(app)
   ok(await shop.post(`/v2/orders/${order.id}/notes`, { text: 'Called' }), 201)
@@ -153,7 +153,7 @@ test('events of the shop and its log hold no secret', async () => {
   for (const secret of secrets) expect([told.includes(secret), trail.includes(secret)]).toEqual([false, false])
 })
 
-test('the live stream of every role holds no secret', async () => {
+test('the live stream of every role has no secrets', async () => {
   await using app = await testApp()
   const { shop, secrets } = await planted(app)
   const streams = new Map<string, Stream>()
@@ -177,7 +177,7 @@ test('the live stream of every role holds no secret', async () => {
   }
 })
 
-test('webhook messages hold one secret, the claimUrl of a claimable refund, and only OWNER and the secret key may have them sent', async () => {
+test('webhooks have one secret, the claimUrl of a refund, and only OWNER and secret keys may resend them', async () => {
   await using hooks = receiver()
   await using seller = await sellingThrough('btcpay', loopbackAllowed)
   const { app } = seller
@@ -219,7 +219,7 @@ test('webhook messages hold one secret, the claimUrl of a claimable refund, and 
   }
 })
 
-test('the support bundle holds no secret', async () => {
+test('the support bundle has no secrets', async () => {
   const database = await testDatabase()
   const app = await testApp({}, { database })
   const { shop, secrets } = await planted(app)

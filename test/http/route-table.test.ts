@@ -6,7 +6,7 @@ const declared = (method: string, path: string, access: string) => ({ method, pa
 const accessAt = (table: RouteTable, method: string, path: string): string | undefined => table.match(method, path)?.access
 
 describe('a route table', () => {
-  test('a route table finds the route that answers a path: fixed segments before parameters, in whatever order they were declared', () => {
+  test('fixed path segments take precedence over parameters, in any order of declaration', () => {
     const routes = [
       declared('PATCH', '/card/:id', 'management'),
       declared('PATCH', '/card/apply', 'shopper'),
@@ -32,7 +32,7 @@ describe('a route table', () => {
     }
   })
 
-  test('a route that takes all below it takes what no other does', () => {
+  test('a wildcard route takes the paths below it that no other route takes', () => {
     const routes = [declared('GET', '/page/*', 'page'), declared('GET', '/page', 'page'), declared('GET', '/page/files/:name', 'public')]
     for (const order of [routes, routes.toReversed()]) {
       const table = createRouteTable()
@@ -47,7 +47,7 @@ describe('a route table', () => {
     }
   })
 
-  test('a route table holds what it was filled with last', () => {
+  test('filling a route table replaces its routes', () => {
     const table = createRouteTable()
     expect(table.match('GET', '/a')).toBeUndefined()
     table.fill([declared('GET', '/a', 'public')])
@@ -56,7 +56,7 @@ describe('a route table', () => {
   })
 })
 
-test('two apps in one process do not see each other’s routes', async () => {
+test('two apps in one process have separate route tables', async () => {
   await using one = await testApp({ API_V3_PREFIX: '/one' })
   await using two = await testApp({ API_V3_PREFIX: '/two' })
   const path = '/merchant/login'

@@ -15,7 +15,7 @@ const shape = shapeOf(
 )
 
 describe('the shape of a body', () => {
-  test('the shape of a body fits when lists are lists and objects are objects; all else is left to the schema', () => {
+  test('assertShape accepts lists for lists and objects for objects, and leaves the rest to the schema', () => {
     for (const body of [
       {},
       { name: 5 },
@@ -31,7 +31,7 @@ describe('the shape of a body', () => {
     }
   })
 
-  test('the shape of a body does not fit when one is the other, or a text, and the refusal says where', () => {
+  test('assertShape refuses a list for an object, an object for a list, or a text, and says where', () => {
     const wrong: [body: unknown, message: string][] = [
       [{ seo: 'text' }, 'seo (body): Expected object'],
       [{ seo: [] }, 'seo (body): Expected object'],
@@ -51,7 +51,7 @@ describe('the shape of a body', () => {
     for (const [body, message] of wrong) expect(() => assertShape(shape, body)).toThrow(message)
   })
 
-  test("the shape of a body claims no length: an object in a list's place costs nothing", async () => {
+  test('an object with a huge length in place of a list is refused without cost', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     for (const [method, path, field] of [
@@ -65,7 +65,7 @@ describe('the shape of a body', () => {
     }
   })
 
-  test('the shape of a body does not look for the items of an object that claims to be a list', () => {
+  test('assertShape does not read the items of an object that claims to be a list', () => {
     const looked: PropertyKey[] = []
     const tags = new Proxy(
       { length: 1_000 },
@@ -80,7 +80,7 @@ describe('the shape of a body', () => {
     expect(looked.filter((name) => /^\d+$/.test(String(name)))).toEqual([])
   })
 
-  test("the shape of a body comes after the credential, and a text in an object's place wipes nothing", async () => {
+  test('the shape is checked after authentication, and a text in place of an object changes nothing', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     expect((await app.call('PUT', '/shops/v2/tax-rates', { body: { data: { length: 5 } } })).status).toBe(401)

@@ -54,7 +54,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 const isHere = (app: TestApp) => app.deps.shared.state() === 'here'
 
 describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', () => {
-  test('count the requests of an address together: sixty a minute to the resolver, wherever they go', async () => {
+  test('processes with one Redis limit an address together to sixty requests a minute', async () => {
     await using it = await world()
     const { one, two, ask } = it
     const from = '203.0.113.1'
@@ -69,7 +69,7 @@ describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', ()
     expect(events(one)).toEqual(['redis.here'])
   })
 
-  test('count the same when all come at once', async () => {
+  test('processes with one Redis count concurrent requests correctly', async () => {
     await using it = await world()
     const { one, two, ask } = it
     const answers = await Promise.all(Array.from({ length: 100 }, (_, nth) => ask(nth % 3 === 0 ? one : two, '203.0.113.3')))
@@ -77,7 +77,7 @@ describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', ()
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(40)
   })
 
-  test('count what shoppers write together, by address and by customer', async () => {
+  test('processes with one Redis limit the writes of shoppers together, by address and by customer', async () => {
     await using it = await world({ STOREFRONT_WRITES_PER_MINUTE: '5' })
     const { one, two, shops } = it
     const statuses: number[] = []
@@ -89,7 +89,7 @@ describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', ()
     expect(statuses).toEqual([201, 201, 201, 201, 201, 429, 429])
   })
 
-  test('know the same of processors: what one of them opened is passed over by all, and closed for all by one probe', async () => {
+  test('processes with one Redis share breakers: failures add up, and one probe closes for all', async () => {
     await using server = await standIn(() => ({ status: 200, json: { object: 'balance' } }))
     await using it = await world({ STRIPE_API_URL: server.url })
     const { one, two, sync } = it
@@ -109,7 +109,7 @@ describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', ()
     expect([...one.logged, ...two.logged].filter(({ event }) => event === 'breaker.closed')).toHaveLength(2)
   })
 
-  test('a failure that one counted is forgotten by all with the next answer', async () => {
+  test('a failure counted by one process is reset for all by the next success', async () => {
     await using it = await world()
     const { one, two, sync } = it
     one.deps.breakers.failed(stripe)
@@ -121,8 +121,8 @@ describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', ()
   })
 })
 
-describe.skipIf(whyNoRedis !== undefined)('without Redis', () => {
-  test('each process goes on by itself, says so once, stays ready with a note, and counts on from what it had counted', async () => {
+describe.skipIf(whyNoRedis !== undefined)('without a reachable Redis', () => {
+  test('without Redis, each process continues with its own counts, logs once and stays ready with a note', async () => {
     await using it = await world()
     const { redis, one, two, ask } = it
     const from = '203.0.113.5'
@@ -160,7 +160,7 @@ describe.skipIf(whyNoRedis !== undefined)('without Redis', () => {
     expect((await one.call('GET', '/metrics')).text).toContain('\nsouk_redis_up 1\n')
   })
 
-  test('one that hangs costs a few short waits, and then nothing; once it answers again, it is shared with', async () => {
+  test('a hanging Redis costs a few short waits, and is used again once it responds', async () => {
     await using it = await world({}, {})
     const { redis, one, ask } = it
     redis.hang()
@@ -176,7 +176,7 @@ describe.skipIf(whyNoRedis !== undefined)('without Redis', () => {
     expect(events(one)).toEqual(['redis.here', 'redis.away', 'redis.here'])
   })
 
-  test('a start goes on, and the address of Redis with its password is in no line of the log', async () => {
+  test('a start without Redis succeeds, and the log does not contain the password of its URL', async () => {
     await using app = await testApp({ REDIS_URL: 'redis://user:SECRET-password@127.0.0.1:1/3' })
     expect(events(app)).toEqual(['redis.away'])
     const { shop } = await app.merchant()
@@ -187,7 +187,7 @@ describe.skipIf(whyNoRedis !== undefined)('without Redis', () => {
   })
 })
 
-test('a process without REDIS_URL asks nobody, and says so where there may be others on its database', async () => {
+test('a process without REDIS_URL shares nothing, and warns on PostgreSQL that limits are per process', async () => {
   await using app = await testApp()
   expect(app.deps.shared.state()).toBe('off')
   expect(app.logged.filter(({ event }) => event === 'limits.by_process')).toHaveLength(engine === 'postgres' ? 1 : 0)

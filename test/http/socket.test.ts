@@ -8,8 +8,8 @@ setDefaultTimeout(longTestMs)
 
 const request = (line: string, ...headers: string[]) => `${[line, ...headers, 'connection: close'].join('\r\n')}\r\n\r\n`
 
-describe('the path of a request is the path that was asked for', () => {
-  test('the path of a request is the path that was asked for, whatever the Host header says', async () => {
+describe('the path of a request', () => {
+  test('the path of a request does not depend on the Host header', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     await using server = serveTestApp(app)
@@ -42,7 +42,7 @@ describe('the path of a request is the path that was asked for', () => {
     expect(await status('GET /shops/v2 HTTP/1.1', authorization)).toBe(400)
   })
 
-  test('the path of a request is the path that was asked for, for hosts whose name has an underscore too, as services of a cluster have', async () => {
+  test('the path of a request is right for host names with an underscore', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     for (const host of ['shop_api', '_souk', 'souk_api.internal:8080', 'a_b.example'])
@@ -51,7 +51,7 @@ describe('the path of a request is the path that was asked for', () => {
       expect([host, (await sendRaw(server.port, request('GET /health/live HTTP/1.1', `host: ${host}`))).status]).toEqual([host, 400])
   })
 
-  test('the path of a request is the path that was asked for, also in absolute form, with doubled slashes, dots and backslashes', async () => {
+  test('the path is that of the request line, also in absolute form, with doubled slashes, dots and backslashes', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     await using server = serveTestApp(app)
@@ -68,7 +68,7 @@ describe('the path of a request is the path that was asked for', () => {
   })
 })
 
-describe('what is no HTTP request', () => {
+describe('invalid HTTP requests', () => {
   const host = 'host: shop.example'
   const padded = (bytes: number) => `x-padding: ${'a'.repeat(bytes)}`
   const withHeaders = (count: number) => Array.from({ length: count }, (_, nth) => `x-${nth}: 1`)
@@ -86,7 +86,7 @@ describe('what is no HTTP request', () => {
     ['another version of HTTP', 505, ['GET /health/live HTTP/9.9', host]],
   ]
 
-  test('what is no HTTP request is refused by the runtime, with a status and without a body', async () => {
+  test('an invalid HTTP request is refused by the runtime with a status and no body', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     for (const [what, status, lines] of refusals) {
@@ -101,7 +101,7 @@ describe('what is no HTTP request', () => {
     expect(await unknown.closed()).toBe(true)
   })
 
-  test('a request that is HTTP and unusual is answered by souk, with a body', async () => {
+  test('a valid but unusual HTTP request gets a response of souk with a body', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     for (const [line, status] of [
@@ -124,11 +124,11 @@ describe('what is no HTTP request', () => {
   })
 })
 
-describe('a body', () => {
+describe('request bodies over a socket', () => {
   const post = (...headers: string[]) =>
     ['POST /merchant/login HTTP/1.1', 'host: localhost', 'content-type: application/json', ...headers].join('\r\n')
 
-  test('a body that claims to be too large is refused before it is sent', async () => {
+  test('a body with a content-length above the limit is refused before it is sent', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const { status, body } = await sendRaw(server.port, `${post('content-length: 2000000')}\r\n\r\n{`)
@@ -138,7 +138,7 @@ describe('a body', () => {
     ])
   })
 
-  test('a body that does not say its length is refused as soon as it is too large', async () => {
+  test('a chunked body is refused as soon as it exceeds the limit', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const connection = await rawConnection(server.port)
@@ -151,7 +151,7 @@ describe('a body', () => {
     connection.close()
   })
 
-  test('a body in pieces is put together', async () => {
+  test('a chunked body is assembled', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     await using server = serveTestApp(app)
@@ -163,7 +163,7 @@ describe('a body', () => {
     connection.close()
   })
 
-  test('a body that breaks off harms nobody else, and is no request under way', async () => {
+  test('a body that breaks off affects no other request and leaves nothing in flight', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const broken = await rawConnection(server.port)
@@ -175,7 +175,7 @@ describe('a body', () => {
     expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('a body that stalls holds no room that others need, and is answered with a 408 that closes the connection', async () => {
+  test('stalled bodies are bounded in memory, do not block others, and the oldest gets 408 and is closed', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const half = `${post('content-length: 60000')}\r\n\r\n${' '.repeat(50_000)}`
@@ -210,7 +210,7 @@ describe('a body', () => {
     expect(held()).toEqual({ bodies: 0, bytes: 0 })
   })
 
-  test('a body that stalls is waited for beside others without holding more than was set aside for such, and ends well when it goes on', async () => {
+  test('stalled bodies hold no more than the memory set aside for them, and succeed when they continue', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     await using server = serveTestApp(app)
@@ -233,7 +233,7 @@ describe('a body', () => {
     while (!setAside(2 * 1024 * 1024)) await new Promise((resolve) => setTimeout(resolve, 1))
   })
 
-  test('a body that is too large closes the connection too: nobody waits for its end', async () => {
+  test('a body above the limit closes the connection', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const connection = await rawConnection(server.port)
@@ -243,7 +243,7 @@ describe('a body', () => {
     expect(await connection.closed()).toBe(true)
   })
 
-  test('a body with two lengths, or a length and chunks, is refused: nobody can smuggle a second request', async () => {
+  test('a body with two lengths, or with a length and chunks, is refused against request smuggling', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     for (const headers of [
@@ -257,7 +257,7 @@ describe('a body', () => {
   })
 })
 
-describe('a server', () => {
+describe('a server on a socket', () => {
   test('a server does not share its port with another', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
@@ -265,7 +265,7 @@ describe('a server', () => {
     expect(() => listen({ edge: app.edge, deps: app.deps }, { host: '127.0.0.1', port: server.port })).toThrow()
   })
 
-  test('a server that stops finishes what is under way and what comes on an open connection, which it ends, and closes', async () => {
+  test('a stopping server finishes requests in flight and on open connections, and closes them', async () => {
     let letGo = () => {}
     const held = new Promise<void>((resolve) => {
       letGo = resolve

@@ -61,13 +61,13 @@ const mayCall: Record<StaffRole, (route: string) => boolean> = {
   READ_ONLY: (route) => [...anybodys, ...readsCatalog, ...readsOrders, ...readsCustomers].includes(route),
 }
 
-test('every route that is named here is one that merchants may call', () => {
+test('every route in the role lists is one that merchants may call', () => {
   const named = [...anybodys, ...readsOrders, ...fulfils, ...readsCatalog, ...readsCustomers, ...owners]
   expect(named.filter((route) => !merchants.includes(route))).toEqual([])
   expect(merchants.length).toBeGreaterThan(named.length)
 })
 
-test('each role may call what the contract gives it, and everything else is 403, before a body is looked at', async () => {
+test('each role can call its routes, and gets 403 for all others before the body is validated', async () => {
   await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' })
   const owner = await app.merchant()
   await approved(app, owner, await app.superAdmin())
@@ -85,18 +85,18 @@ test('each role may call what the contract gives it, and everything else is 403,
   }
 })
 
-test('whoever only reads changes nothing but their own account', () => {
+test('READ_ONLY changes only its own account, and FULFILMENT also fulfils', () => {
   const changes = merchants.filter((route) => !route.startsWith('GET ') && !anybodys.includes(route))
   expect(changes.filter(mayCall.READ_ONLY)).toEqual([])
   expect(changes.filter(mayCall.FULFILMENT)).toEqual(fulfils)
 })
 
-test('a rule that lets merchants in says in which roles, and one that does not says nothing of them', () => {
+test('an access rule has roles exactly if it admits merchants', () => {
   for (const [word, { tokens, roles }] of Object.entries(accessRules))
     expect([word, roles !== undefined]).toEqual([word, tokens?.includes('merchant') ?? false])
 })
 
-test('lists are taken along by owners and managers, and by the secret key', () => {
+test('OWNER, MANAGER and the secret key may export lists', () => {
   const as = (role?: StaffRole) => canExport({ kind: 'merchant', id: 'mer_1', sessionId: 'ses_1', role })
   expect(staffRoles.filter((role) => as(role))).toEqual(['OWNER', 'MANAGER'])
   expect(as()).toBe(false)

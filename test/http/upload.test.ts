@@ -44,7 +44,7 @@ function withUploads(app: TestApp, uploading = app.deps.uploading) {
 }
 
 describe('a route that takes files', () => {
-  test('a route that takes files takes those of its media types, and reads them as they come', async () => {
+  test('an upload route accepts its media types and streams the body', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const { put } = withUploads(app)
@@ -53,7 +53,7 @@ describe('a route that takes files', () => {
     expect((await put('12345678901', 'image/png', token))[0]).toBe(413)
   })
 
-  test('a route that takes files refuses a stranger first, then other media types, and reads nothing of either', async () => {
+  test('an upload route checks the credential, then the media type, and reads nothing of a refused body', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const { put, bodiesRead } = withUploads(app)
@@ -66,7 +66,7 @@ describe('a route that takes files', () => {
     expect(bodiesRead()).toBe(0)
   })
 
-  test('a route that takes files says so in the route table, by the path of a request too', async () => {
+  test('the route table marks upload routes, also by request path', async () => {
     await using app = await testApp()
     const { routeTable } = withUploads(app)
     expect(routeTable.match('PUT', '/documents/some')?.upload).toEqual(rule)
@@ -75,7 +75,7 @@ describe('a route that takes files', () => {
   })
 })
 
-describe('an upload', () => {
+describe('reading an upload', () => {
   const told: boolean[] = []
   const uploading: UploadOptions = {
     room: createBodyBudget(100),
@@ -86,7 +86,7 @@ describe('an upload', () => {
   const request = (body: ReadableStream<Uint8Array> | string) =>
     new Request('http://localhost/', { method: 'PUT', headers: { 'content-type': 'image/png' }, body })
 
-  test('an upload in chunks ends at the chunk that is too much, and lets go of the rest', async () => {
+  test('a chunked upload above the limit ends at the excess chunk and cancels the rest', async () => {
     let letGo = false
     const endless = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(4)),
@@ -107,7 +107,7 @@ describe('an upload', () => {
     expect([sizes, letGo]).toEqual([[4, 4], true])
   })
 
-  test('an upload that its reader gives up is let go of', async () => {
+  test('an upload is cancelled when its reader stops', async () => {
     let letGo = false
     const endless = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(1)),
@@ -119,11 +119,11 @@ describe('an upload', () => {
     expect(letGo).toBe(true)
   })
 
-  test('an upload can be had whole', async () => {
+  test('an upload can be read whole', async () => {
     expect(Buffer.from(await readUpload(request('abc'), rule, uploading).bytes()).toString()).toBe('abc')
   })
 
-  test('an upload is told to the server while it is read, so that it does not take a slow one for a silent one', async () => {
+  test('the server is told while an upload is read, so that a slow one is not taken for idle', async () => {
     for (const read of [
       (upload: Upload) => upload.bytes(),
       async (upload: Upload) => {
@@ -136,7 +136,7 @@ describe('an upload', () => {
     }
   })
 
-  test('an upload that stalls is answered 408, and its connection closed', async () => {
+  test('a stalled upload gets 408 and its connection is closed', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const { http } = withUploads(app, { ...app.deps.uploading, pace: { withinMs: 100, everyBytes: 1 } })
@@ -149,7 +149,7 @@ describe('an upload', () => {
     expect(await stalled.closed()).toBe(true)
   })
 
-  test('what the reader of an upload takes is not held against its sender, whose own time is, as before', async () => {
+  test('the time limit of an upload counts only waiting for the client, not the work of its reader', async () => {
     const sent = (rest: 'comes' | 'stalls') => {
       let nth = 0
       // As from a socket: what was asked for comes a little later.
@@ -179,7 +179,7 @@ describe('an upload', () => {
     }
   })
 
-  test('an upload that goes on at its pace is read however long it takes, and one that falls behind is not', async () => {
+  test('an upload at the minimum rate is read however long it takes, and a slower one is not', async () => {
     const arriving = (bytes: number) => {
       let timer: ReturnType<typeof setInterval> | undefined
       let left = 10
@@ -206,7 +206,7 @@ describe('an upload', () => {
   })
 })
 
-test('the length that is declared counts by the route: a file’s limit holds where files are taken, and JSON’s elsewhere', async () => {
+test('content-length is checked against the file limit on upload routes and the JSON limit elsewhere', async () => {
   await using app = await testApp()
   const { token } = await app.merchant()
   const declaring = (path: string, length: number, type: string) =>

@@ -8,7 +8,7 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('the program, its pages, its document, its console and its health name the version of package.json', async () => {
+test('program, pages, OpenAPI document, console and health show the version of package.json', async () => {
   const { version } = packageFile
   await using app = await testApp()
   const bodyOf = async (path: string) => (await app.call('GET', path)).body

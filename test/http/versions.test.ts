@@ -223,7 +223,7 @@ const management = new Set([
   ...Object.entries(accessRules).flatMap(([word, { roles = 'account', browsers }]) => (roles !== 'account' && !browsers ? [word] : [])),
 ])
 
-test('every route by which somebody manages a record has its place in this test', async () => {
+test('every route that manages a record has a case in this test', async () => {
   await using app = await testApp()
   const changing = [...statedAccess(app)].filter(
     ([route, access]) => /^(PATCH|PUT|DELETE) /.test(route) && management.has(access ?? '') && !route.includes(' /api/v3/'),
@@ -271,7 +271,7 @@ for (const [route, prepare] of Object.entries(subjects))
     afterAll(() => one[Symbol.asyncDispose]())
     const key = 'one-key'
 
-    test(`${route} says 400 for what is no If-Match, and 404 for what is not there, before 412`, async () => {
+    test(`${route} responds 400 to an invalid If-Match, and 404 for a missing record before 412`, async () => {
       for (const wrong of ['v1', '"v1', '"v1" "v2"', '"v1",', 'W/*', ''])
         expect([wrong, (await one.change(1, { 'if-match': wrong })).status]).toEqual([wrong, 400])
       const { app, token, path } = one
@@ -283,7 +283,7 @@ for (const [route, prepare] of Object.entries(subjects))
         expect((await app.call(method, gone, { token, headers: { 'if-match': tag, ...type }, ...body })).status).toBe(404)
     })
 
-    test(`${route} refuses any other version with 412 and changes nothing, also under an idempotency key`, async () => {
+    test(`${route} refuses another version with 412 and changes nothing, also with an idempotency key`, async () => {
       const before = await one.look()
       for (const other of ['"v0"', '"v99"', 'W/"v0"', '"a", W/"b"']) {
         const refused = await one.change(1, { 'if-match': other, 'idempotency-key': key })
@@ -301,7 +301,7 @@ for (const [route, prepare] of Object.entries(subjects))
       expect([after?.text, after && etagOf(after)]).toEqual([before?.text, before && etagOf(before)])
     })
 
-    test(`${route} changes the version that If-Match names, and its answer and the next read carry the new one; the key of what was refused has stayed free`, async () => {
+    test(`${route} changes the matched version and returns the new one; the refused idempotency key is still free`, async () => {
       const etag = await one.etag()
       expect(etag).toMatch(/^"[^"]+"$/)
       expect(await one.etag()).toBe(etag)
@@ -315,7 +315,7 @@ for (const [route, prepare] of Object.entries(subjects))
       ok(await one.change(2, { 'if-match': '*' }), 200, 404)
     })
 
-    test(`${route} by two who hold the same version, at once, has one winner`, async () => {
+    test(`${route} by two clients with the same version has exactly one winner`, async () => {
       await using one = await subject()
       const headers = { 'if-match': await one.etag() }
       const answers = await Promise.all([1, 2].map((nth) => one.change(nth, headers)))
@@ -327,7 +327,7 @@ for (const [route, prepare] of Object.entries(subjects))
     })
   })
 
-test('404 comes before 412 for a part of a record too: a variant that the product does not have', async () => {
+test('404 precedes 412 for a variant that the product does not have', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const none = `/product-v2/${shop.productId}/variants/var_${'0'.repeat(26)}`
@@ -337,7 +337,7 @@ test('404 comes before 412 for a part of a record too: a variant that the produc
   for (const { status, body } of [removed, restocked]) expect([status, body.message]).toEqual([404, 'The product has no such variant'])
 })
 
-test('412 comes before 409: who holds an old version is not told of a taken handle', async () => {
+test('412 precedes 409: an old version is reported before a taken handle', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   ok(await shop.post('/product-v2', { title: 'Taken', handle: 'taken' }))
@@ -346,7 +346,7 @@ test('412 comes before 409: who holds an old version is not told of a taken hand
   expect((await change('*')).status).toBe(409)
 })
 
-test('a replay comes first: the stored answer, with the ETag of then, whatever If-Match says by now', async () => {
+test('a replay ignores If-Match and returns the stored response with its ETag', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const path = `/product-v2/${shop.productId}`
@@ -363,7 +363,7 @@ test('a replay comes first: the stored answer, with the ETag of then, whatever I
   ])
 })
 
-test('sales, returns and stock raise no version; what the public sees is not told of versions', async () => {
+test('sales, returns and stock do not change the version, and public reads do not show versions', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const path = `/product-v2/${shop.productId}`
@@ -382,7 +382,7 @@ test('sales, returns and stock raise no version; what the public sees is not tol
   expect([again.text, etagOf(again)]).toEqual([seen.text, etagOf(seen)])
 })
 
-test('tax rates, shipping methods and the shop are versions of their own', async () => {
+test('tax rates, shipping methods and the shop have separate versions', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const paths = ['/shops/v2', '/shops/v2/tax-rates', '/shops/v2/shipping-methods']
@@ -393,7 +393,7 @@ test('tax rates, shipping methods and the shop are versions of their own', async
   expect(after.map((etag, at) => etag === before[at])).toEqual([true, false, true])
 })
 
-test('If-Match is `*` or a list of entity tags, commas within the quotes included', () => {
+test('If-Match is `*` or a list of entity tags, which may contain commas', () => {
   const of = (text: string) => expectedVersionOf(new Headers({ 'if-match': text }))
   expect(expectedVersionOf(new Headers())).toBeUndefined()
   expect([of('*'), of(' "a" '), of('"a","b,c" ,\tW/"d"'), of('""')]).toEqual(['*', ['"a"'], ['"a"', '"b,c"', '"d"'], ['""']])

@@ -6,14 +6,14 @@ import { isApiKey, newApiKey, prefixOf } from '../../src/lib/api-keys.ts'
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 describe('API keys', () => {
-  test('API keys say what they are and for which mode, and carry 30 random and 6 check characters', () => {
+  test('API keys show their kind and mode, and have 30 random and 6 check characters', () => {
     expect(newApiKey('SECRET', 'TEST', randomBytes)).toMatch(/^sk_test_[0-9A-Za-z]{36}$/)
     expect(newApiKey('SECRET', 'LIVE', randomBytes)).toMatch(/^sk_live_[0-9A-Za-z]{36}$/)
     expect(newApiKey('PUBLISHABLE', 'TEST', randomBytes)).toMatch(/^pk_test_[0-9A-Za-z]{36}$/)
     expect(newApiKey('PUBLISHABLE', 'LIVE', randomBytes)).toMatch(/^pk_live_[0-9A-Za-z]{36}$/)
   })
 
-  test('API keys are keys as long as no character is changed', () => {
+  test('API keys are valid as long as no character is changed', () => {
     const key = newApiKey('SECRET', 'LIVE', randomBytes)
     expect(isApiKey(key)).toBe(true)
     fc.assert(
@@ -30,7 +30,7 @@ describe('API keys', () => {
     expect(isApiKey(key.replace('_test_', '_live_'))).toBe(false)
   })
 
-  test('API keys check out as they always did, and only as a whole', () => {
+  test('API keys have stable check characters, and are valid only as a whole', () => {
     const zeros = newApiKey('SECRET', 'LIVE', (count) => new Uint8Array(count))
     expect(zeros).toBe('sk_live_0000000000000000000000000000001yMVfD')
     // With check characters that are right for more than a key.
@@ -38,14 +38,14 @@ describe('API keys', () => {
       expect([text, isApiKey(text)]).toEqual([text, false])
   })
 
-  test('API keys with two characters swapped, cut, grown or joined by a comma are none', () => {
+  test('API keys with characters swapped, removed, added or joined by a comma are invalid', () => {
     const key = newApiKey('SECRET', 'TEST', () => Uint8Array.from({ length: 30 }, (_, at) => at))
     const swapped = key.slice(0, 10) + key.charAt(11) + key.charAt(10) + key.slice(12)
     for (const text of [swapped, key.slice(0, -1), `${key}A`, `${key}, ${key}`, ` ${key}`, `${key}\n`, '', 'sk_test_'])
       expect([text, isApiKey(text)]).toEqual([text, false])
   })
 
-  test('API keys use every character alike: bytes that would favour some are thrown away', () => {
+  test('API keys use every character equally: biased random bytes are discarded', () => {
     const counts = new Map<string, number>()
     for (let nth = 0; nth < 1_000; nth++)
       for (const character of newApiKey('SECRET', 'TEST', randomBytes).slice(8, 38)) counts.set(character, (counts.get(character) ?? 0) + 1)
@@ -57,7 +57,7 @@ describe('API keys', () => {
     expect(all255.slice(8, 38)).toBe('1'.repeat(30))
   })
 
-  test('API keys are told apart by a prefix that gives away four random characters', () => {
+  test('API keys have a prefix that reveals four random characters', () => {
     const key = newApiKey('SECRET', 'TEST', randomBytes)
     expect(prefixOf(key)).toBe(key.slice(0, 12))
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { inBatches } from '../../src/lib/batches.ts'
 
-test('work goes on until a piece is not full, and all of it is counted', async () => {
+test('inBatches repeats until a batch is not full, and returns the total', async () => {
   const pieces = [10, 10, 3, 10]
   expect(await inBatches(10, async () => pieces.shift() ?? 0)).toBe(23)
   expect(pieces).toEqual([10])

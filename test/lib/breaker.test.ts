@@ -16,13 +16,13 @@ const times = (count: number, step: (breaker: Breaker) => Breaker, from: Breaker
   Array.from({ length: count }).reduce<Breaker>((breaker) => step(breaker), from)
 const opened = times(5, (breaker) => afterFailure(breaker, 1_000))
 
-test('five failures in a row open it, and fewer with an answer between them never do', () => {
+test('five failures in a row open the breaker, and fewer between successes never do', () => {
   expect(isClosed(times(4, (breaker) => afterFailure(breaker, 1_000)))).toBe(true)
   expect(isClosed(opened)).toBe(false)
   expect(isClosed(times(100, (breaker) => afterSuccess(times(4, (one) => afterFailure(one, 0), breaker))))).toBe(true)
 })
 
-test('once open, only a probe closes it: half a minute later, and each that fails doubles the pause up to ten minutes', () => {
+test('only a probe closes an open breaker: after 30 seconds, doubling with each failure up to ten minutes', () => {
   expect(afterSuccess(opened)).toEqual(opened)
   expect(afterFailure(opened, 2_000)).toEqual(opened)
   expect(isProbeDue(opened, 30_999)).toBe(false)
@@ -45,14 +45,14 @@ test('once open, only a probe closes it: half a minute later, and each that fail
   expect(afterProbe(startProbe(breaker, now), true, now)).toEqual(closedBreaker)
 })
 
-test('a probe that never ends is followed by another after a minute, and one that ends too late changes nothing', () => {
+test('a probe that does not end is followed by another after a minute, and a late end changes nothing', () => {
   const half = startProbe(opened, 31_000)
   expect(isProbeDue(half, 90_999)).toBe(false)
   expect(isProbeDue(half, 91_000)).toBe(true)
   expect(afterProbe(closedBreaker, false, 91_000)).toEqual(closedBreaker)
 })
 
-test('whatever happens in whatever order, calls pass exactly while fewer than five failures in a row came since it last closed', () => {
+test('in any order of events, calls pass exactly while fewer than five failures came since it last closed', () => {
   const events = fc.array(fc.constantFrom('ok', 'fail', 'tick', 'probe ok', 'probe fail'), { maxLength: 200 })
   fc.assert(
     fc.property(events, (happened) => {

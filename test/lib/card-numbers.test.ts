@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { holdsCardNumber } from '../../src/lib/card-numbers.ts'
 
-test('the test numbers of every network are seen, in one piece and in groups, alone and within other text', () => {
+test('detects the test numbers of every network, whole and grouped, alone and within text', () => {
   for (const number of [
     '4242424242424242',
     '5555555555554444',
@@ -16,7 +16,7 @@ test('the test numbers of every network are seen, in one piece and in groups, al
   }
 })
 
-test('a wrong check digit, other beginnings, parts of longer numbers, times and ids are none', () => {
+test('does not detect wrong check digits, other prefixes, parts of longer numbers, times and ids', () => {
   for (const text of [
     '4242424242424243',
     '1234567890123452',

@@ -577,12 +577,12 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 }
 
 describe('the settings', () => {
-  test('the settings are all tried here', () => {
+  test('every setting has a case in this test', () => {
     expect(Object.keys(cases).sort()).toEqual([...names].sort())
   })
 
   for (const name of names) {
-    test(`the setting ${name} has its default, what it takes, and a refusal that names it and never repeats the value`, () => {
+    test(`the setting ${name} has its default and accepted values, and a refusal that names it without the value`, () => {
       const { field, byDefault, good, bad, beside } = cases[name] as Case
       expect(parseConfig({})[field]).toEqual(byDefault as never)
       expect(parseConfig({ [name]: '' })[field]).toEqual(byDefault as never)
@@ -599,7 +599,7 @@ describe('the settings', () => {
     })
   }
 
-  test('the settings tell all that is wrong at once, in one error, without a single value', () => {
+  test('all problems of the settings are reported in one error without any value', () => {
     const env = {
       PORT: 'port-value',
       LOG_LEVEL: 'level-value',
@@ -619,7 +619,7 @@ describe('the settings', () => {
     expect(message).toStartWith('The settings have 5 problems:')
   })
 
-  test('the settings of a bucket for documents are set together or not at all', () => {
+  test('the settings of a document bucket must be set together', () => {
     expect(parseConfig(bucket).documentsS3Bucket).toBe('bucket')
     const { DOCUMENTS_S3_BUCKET: _, DOCUMENTS_S3_SECRET: __, ...half } = bucket
     expect(problemsOf(half).map((problem) => problem.split(' ').slice(0, 4).join(' '))).toEqual([
@@ -628,7 +628,7 @@ describe('the settings', () => {
     ])
   })
 
-  test('the settings of a bucket for pictures are set together or not at all, and it holds none under the names of documents', () => {
+  test('the settings of an image bucket must be set together, and its prefix differs from that of documents', () => {
     const { MEDIA_S3_SECRET: _, ...half } = mediaBucket
     expect(problemsOf(half).map((problem) => problem.split(' ').slice(0, 4).join(' '))).toEqual(['MEDIA_S3_SECRET must be set'])
     expect(parseConfig({ ...bucket, ...mediaBucket }).mediaS3Bucket).toBe('bucket')
@@ -637,7 +637,7 @@ describe('the settings', () => {
     ])
   })
 
-  test('the settings name everything that a provider of the operations pages still lacks', () => {
+  test('the error names every setting that a provider of the operations pages still lacks', () => {
     const lacking = { OPERATIONS_SERVICES: 'ecs', OPERATIONS_ERRORS: 'sentry', OPERATIONS_DEPLOYS: 'github', ECS_KEY_ID: 'key' }
     expect(problemsOf(lacking)).toEqual([
       ...['ECS_REGION', 'ECS_SECRET'].map((name) => `${name} must be set when OPERATIONS_SERVICES is ecs`),
@@ -648,14 +648,14 @@ describe('the settings', () => {
     for (const whole of [ecs, glitchtip, github, { OPERATIONS_SERVICES: 'swarm' }]) parseConfig(whole)
   })
 
-  test('the log is shipped to where backups go, by an embedded database alone', () => {
+  test('shipping the log needs a backup target and SQLite', () => {
     expect(problemsOf({ SHIP_LOG_SECONDS: '5' })).toEqual([expect.stringContaining('BACKUP_DIR')])
     expect(problemsOf({ SHIP_LOG_SECONDS: '5', DATABASE_URL: 'postgres://db.example/souk' })).toContainEqual(
       expect.stringContaining('archive its own write-ahead log'),
     )
   })
 
-  test('the settings for a Postgres server need the three secrets, and the refusal shows nothing of the URL', () => {
+  test('the settings for PostgreSQL need the three secrets, and the error shows nothing of the URL', () => {
     const url = 'postgres://souk:hunter2@db.example/souk'
     const problems = problemsOf({ DATABASE_URL: url })
     expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['JWT_SECRET', 'ENCRYPTION_KEY', 'INTEGRATION_API_KEY'])
@@ -665,7 +665,7 @@ describe('the settings', () => {
     ).toBe(url)
   })
 
-  test('the settings for a Postgres server are refused for what is wrong with them, and not as missing too', () => {
+  test('invalid settings for PostgreSQL are reported as invalid and not also as missing', () => {
     const env = { DATABASE_URL: 'postgres://souk@db.example/souk', JWT_SECRET: 'short', ENCRYPTION_KEY: ',', INTEGRATION_API_KEY: 'short' }
     expect(problemsOf(env).map((problem) => problem.split(' ').slice(0, 3).join(' '))).toEqual([
       'JWT_SECRET must be',
@@ -678,13 +678,13 @@ describe('the settings', () => {
     ])
   })
 
-  test('the settings are read from what is handed in, are frozen, and other variables are left alone', () => {
+  test('settings are read from the given environment and frozen, and other variables are ignored', () => {
     const config = parseConfig({ PATH: '/bin', UNKNOWN: 'x' })
     expect(Object.isFrozen(config)).toBe(true)
     expect(config).toEqual(parseConfig({}))
   })
 
-  test('the settings mark what is secret, so that no listing shows a default for it', () => {
+  test('secret settings are marked and have no default', () => {
     const secrets = names.filter((name) => settings[name].secret)
     expect<string[]>(secrets.sort()).toEqual([
       ...[
@@ -719,7 +719,7 @@ describe('the settings', () => {
     for (const name of secrets) expect(settings[name].default).toBeUndefined()
   })
 
-  test.each(['STRIPE', 'TAP', 'CHECKOUT'])('the settings refuse keys of %s that are of test money and of real money together', (name) => {
+  test.each(['STRIPE', 'TAP', 'CHECKOUT'])('test and live keys of %s together are refused', (name) => {
     const keys = (open: string, hidden: string) => ({ [`${name}_PUBLISHABLE_KEY`]: open, [`${name}_SECRET_KEY`]: hidden })
     for (const [open, hidden] of [
       ['pk_test_a', 'sk_live_a'],
@@ -739,7 +739,7 @@ describe('the settings', () => {
   })
 })
 
-test('a bucket of backups that is named in part, or without a passphrase, stops the start', () => {
+test('incomplete settings of a backup bucket, or a missing passphrase, stop the start', () => {
   const { BACKUP_PASSPHRASE: _, ...without } = backupBucket
   expect(() => parseConfig(without)).toThrow('BACKUP_PASSPHRASE must be set when another of BACKUP_S3_ENDPOINT')
   expect(() => parseConfig({ BACKUP_S3_BUCKET: 'bucket' })).toThrow('BACKUP_S3_SECRET must be set')

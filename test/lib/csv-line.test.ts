@@ -6,12 +6,12 @@ import { decimalCell } from '../../src/lib/csv-table.ts'
 
 const cellOf = (text: string): string => (parse(csvLine([text, 'x'])) as string[][])[0]?.[0] ?? ''
 
-test('a line of CSV quotes cells with separators, quotes and line feeds', () => {
+test('csvLine quotes cells with separators, quotes and line feeds', () => {
   expect(csvLine(['plain', 7, null, ''])).toBe('plain,7,,\r\n')
   expect(csvLine(['a,b', 'say "hi"', 'two\nlines'])).toBe('"a,b","say ""hi""","two\nlines"\r\n')
 })
 
-test('a cell that begins with a formula character is escaped, also after white space, quotes and in full-width forms', () => {
+test('csvLine escapes a leading formula character, also after white space, quotes and in full-width forms', () => {
   expect(csvLine(['=1+1', '+1', '-1', '@x', '\tx', '=a,b'])).toBe(`'=1+1,'+1,'-1,'@x,'\tx,"'=a,b"\r\n`)
   const starts = ['', ' ', '   ', '\t', '\r', '\n', '\r\n', ' \n\t ', '\u00a0', '\u3000', '\ufeff', '"', ' "', "'", ' \'" ']
   for (const start of starts)
@@ -23,7 +23,7 @@ test('a cell that begins with a formula character is escaped, also after white s
     }
 })
 
-test('a formula character after a separator is escaped, so that splitting at another separator starts no formula', () => {
+test('csvLine escapes a formula character after a separator, for readers that split at another one', () => {
   expect(cellOf('a,=1+1')).toBe("'a,'=1+1")
   expect(cellOf('a;=cmd')).toBe("'a;'=cmd")
   expect(cellOf('a\n=1')).toBe("'a\n'=1")
@@ -34,7 +34,7 @@ test('a formula character after a separator is escaped, so that splitting at ano
   for (const text of ['a-b', 'a = b', 'me@example.com', 'x, y; z', '1 + 1, 2', 'a\nb', "'quoted'"]) expect(cellOf(text)).toBe(text)
 })
 
-test('no text starts a formula, whatever separates the cells, and every text is read back as it was', () => {
+test('no text starts a formula with any separator, and every text is read back unchanged', () => {
   const unit = fc.constantFrom("'", '=', '+', '-', '@', '＝', '－', '\t', '\r', '\n', '"', ',', ';', '|', 'a', ' ', '\u3000')
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 12 }), (text) => {
@@ -60,7 +60,7 @@ test('escapes and unescapes a megabyte of separators, quotes and white space in 
     }
 })
 
-test('numbers that the program writes itself stay numbers', () => {
+test('numbers written by the program are not escaped', () => {
   expect(csvLine([-1, -1.5])).toBe('-1,-1.5\r\n')
   const amounts = [-1_250, -5, 5, 0].map((amount) => decimalCell({ amount, currency: 'USD' }))
   expect(csvLine(amounts)).toBe('-12.50,-0.05,0.05,0.00\r\n')

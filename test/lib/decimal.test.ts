@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { decimalText, fractionOf } from '../../src/lib/decimal.ts'
 
-test('numbers are read to the last digit, with points and exponents', () => {
+test('fractionOf reads numbers exactly, with decimal points and exponents', () => {
   const read: [text: string, numerator: bigint, denominator: bigint][] = [
     ['42', 42n, 1n],
     ['0.92', 92n, 100n],
@@ -21,7 +21,7 @@ test('numbers are read to the last digit, with points and exponents', () => {
   }
 })
 
-test('what is no positive number, or one of absurd length, is none', () => {
+test('fractionOf refuses texts that are not positive numbers or are too long', () => {
   const none = [
     '',
     '0',
@@ -46,7 +46,7 @@ test('what is no positive number, or one of absurd length, is none', () => {
   for (const text of [...none, '9'.repeat(41), `0.${'1'.repeat(40)}`]) expect([text, fractionOf(text)]).toEqual([text, undefined])
 })
 
-test('a quotient keeps so many significant digits, rounded half-even, and no zeros behind them', () => {
+test('decimalText rounds a quotient half-even to the given significant digits, without trailing zeros', () => {
   const written: [numerator: bigint, denominator: bigint, text: string][] = [
     [1n, 1n, '1'],
     [100n, 1n, '100'],
@@ -65,7 +65,7 @@ test('a quotient keeps so many significant digits, rounded half-even, and no zer
   for (const [numerator, denominator, text] of written) expect(decimalText({ numerator, denominator }, 4)).toBe(text)
 })
 
-test('what was written is off by less than the digits that were left out, and reads back as it was written', () => {
+test('decimalText is exact to half a unit of its last digit, and reads back to the same text', () => {
   const whole = fc.bigInt({ min: 1n, max: 10n ** 20n })
   fc.assert(
     fc.property(whole, whole, (numerator, denominator) => {

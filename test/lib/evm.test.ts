@@ -6,7 +6,7 @@ import { keccak256 } from '../../src/lib/keccak.ts'
 
 const hexAddress = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`)
 
-test("bytes of any length have viem's Keccak-256, also at the edges of a block", () => {
+test('Keccak-256 of any length equals that of viem, also at block edges', () => {
   const lengths = fc.oneof(fc.integer({ min: 0, max: 600 }), fc.constantFrom(0, 135, 136, 137, 271, 272, 273))
   fc.assert(
     fc.property(
@@ -17,7 +17,7 @@ test("bytes of any length have viem's Keccak-256, also at the edges of a block",
   expect(keccak256(new Uint8Array())).toBe('c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470')
 })
 
-test("an address is told with viem's checksum, and read with it, in small letters and in capitals", () => {
+test('an address is written with the checksum of viem, and read with it, in lower case and in upper case', () => {
   fc.assert(
     fc.property(hexAddress, (address) => {
       fc.pre(!/^0x0+$/.test(address))
@@ -28,7 +28,7 @@ test("an address is told with viem's checksum, and read with it, in small letter
   )
 })
 
-test('an address whose letters say another checksum is mistyped, and the zero address is nobody', () => {
+test('an address with a wrong checksum is invalid, and the zero address is refused', () => {
   fc.assert(
     fc.property(hexAddress, fc.nat(39), (address, nth) => {
       const told = withChecksum(address)

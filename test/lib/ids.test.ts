@@ -17,7 +17,7 @@ const vectors = [
 ] as const
 
 describe('ids', () => {
-  test('ids encode as the specification says', () => {
+  test('ids are encoded as specified', () => {
     for (const [uuid, suffix] of vectors) expect(encodeSuffix(bytesOf(uuid))).toBe(suffix)
   })
 
@@ -32,7 +32,7 @@ describe('ids', () => {
     )
   })
 
-  test('ids sort by the time of their making, and within a millisecond by their order', () => {
+  test('ids sort by time of creation, and within a millisecond by order', () => {
     let now = 1_767_700_800_000
     const newId = createNewId(() => Bun.randomUUIDv7('buffer', now))
     const made: string[] = []
@@ -44,19 +44,19 @@ describe('ids', () => {
     expect(made).toEqual([...made].sort())
   })
 
-  test('ids are a prefix, an underscore and 26 characters of base32, the first of them at most 7', () => {
+  test('ids are a prefix, an underscore and 26 base32 characters, the first at most 7', () => {
     const newId = createNewId(() => Bun.randomUUIDv7('buffer'))
     for (const kind of Object.keys(idPrefixes) as IdKind[])
       expect(newId(kind)).toMatch(new RegExp(`^${idPrefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`))
   })
 
-  test('ids of carts are all chance but for the six bits that a UUIDv4 fixes', () => {
+  test('ids of carts are random except for the six fixed bits of a UUIDv4', () => {
     const cartIdOf = (uuid: string) => `cart_${encodeSuffix(bytesOf(uuid))}`
     expect(newCartId((count) => new Uint8Array(count))).toBe(cartIdOf('00000000-0000-4000-8000-000000000000'))
     expect(newCartId((count) => new Uint8Array(count).fill(255))).toBe(cartIdOf('ffffffff-ffff-4fff-bfff-ffffffffffff'))
   })
 
-  test('ids of one moment and later sort after its boundary, and older ones before', () => {
+  test('ids created from a moment on sort after its boundary, and older ones before', () => {
     const at = 1_767_700_800_000
     const idAt = (ms: number) => createNewId(() => Bun.randomUUIDv7('buffer', ms))('message')
     const boundary = idBoundary('message', at)

@@ -16,7 +16,7 @@ const lineOf = (fields: Record<string, unknown>): string => {
 }
 
 describe('a log line', () => {
-  test('a log line is one line of JSON with the time, the level and the event', () => {
+  test('a log line is one line of JSON with time, level and event', () => {
     expect(JSON.parse(lineOf({ text: 'two\nlines', n: 1, big: 10n, at: new Date(0), nothing: null }))).toEqual({
       time: '1970-01-01T00:00:00.000Z',
       level: 'info',
@@ -30,7 +30,7 @@ describe('a log line', () => {
     expect(lineOf({ text: 'two\nlines' })).not.toContain('\n')
   })
 
-  test('a log line below the level that was asked for is not written', () => {
+  test('a log line below the configured level is not written', () => {
     const lines: string[] = []
     const log = createLog(
       'warn',
@@ -47,7 +47,7 @@ describe('a log line', () => {
     ])
   })
 
-  test('a log line holds no value whose name says that it is secret, at any depth', () => {
+  test('a log line redacts values with secret names, at any depth', () => {
     const names = [
       'pass',
       'dbPass',
@@ -81,7 +81,7 @@ describe('a log line', () => {
     expect(redact(shown)).toEqual(shown)
   })
 
-  test('a log line holds no value that looks secret, wherever it stands', () => {
+  test('a log line redacts values that look secret, at any position', () => {
     const texts: [text: string, written: string][] = [
       [`key ${secretKey} was refused`, 'key *** was refused'],
       [`key ${publishable}`, 'key ***'],
@@ -93,7 +93,7 @@ describe('a log line', () => {
       expect(JSON.parse(lineOf({ note: text, deep: [{ text }] }))).toMatchObject({ note: written, deep: [{ text: written }] })
   })
 
-  test('a log line holds no password or key of a URL, and keeps what tells where it leads', () => {
+  test('a log line redacts passwords and keys in URLs, and keeps the host', () => {
     const texts: [text: string, written: string][] = [
       ['postgres://souk:hunter2@db.example:5432/souk', 'postgres://souk:***@db.example:5432/souk'],
       ['connect ECONNREFUSED postgresql://souk:p%40ss@10.0.0.1/souk', 'connect ECONNREFUSED postgresql://souk:***@10.0.0.1/souk'],
@@ -109,7 +109,7 @@ describe('a log line', () => {
     for (const [text, written] of texts) expect(redact(text)).toBe(written)
   })
 
-  test('a log line tells of an error and its causes without the secrets in their messages, or the parameters of a query', () => {
+  test('a log line has an error and its causes without secrets and without query parameters', () => {
     const engineError = new Error(`duplicate ${secretKey}`)
     const failed = new Error('Failed query: insert into "users" values ($1, $2)\nparams: mer_1,owner@example.com,5f4dcc3b5aa765d6', {
       cause: engineError,
@@ -123,7 +123,7 @@ describe('a log line', () => {
     )
   })
 
-  test('a log line tells of an error where it was thrown, when it knows, and of a cause when there is one', () => {
+  test('a log line has the stack of an error, if any, and its cause', () => {
     const thrown = new TypeError('thrown')
     expect(redact(thrown)).toEqual({ name: 'TypeError', message: 'thrown', stack: String(thrown.stack) })
     delete thrown.stack
@@ -131,7 +131,7 @@ describe('a log line', () => {
     expect(redact(thrown)).toEqual({ name: 'TypeError', message: 'thrown', stack: '', cause: 'chance' })
   })
 
-  test('a log line is bounded, whatever it is given, and a secret at the edge is not half shown', () => {
+  test('a log line is bounded in length, and a truncated secret is not shown', () => {
     const long = `${'x'.repeat(3_980)} ${secretKey}`
     expect(lineOf({ long })).not.toContain('sk_live')
     expect(lineOf({ long: 'postgres://'.padEnd(3_990, 'a').concat(':hunter2@host') })).not.toContain('hunter2')
@@ -149,7 +149,7 @@ describe('a log line', () => {
     expect([...causes]).toEqual(['cause 49', 'cause 48', 'cause 47', 'cause 46', 'cause 45'])
   })
 
-  test('a log line does not change what it was given', () => {
+  test('logging does not change the logged object', () => {
     const fields = { password: 'kept', list: ['a'] }
     redact(fields)
     expect(fields).toEqual({ password: 'kept', list: ['a'] })

@@ -17,14 +17,14 @@ function written(amount: number, decimals: number): string {
 
 describe('amounts', () => {
   for (const [currency, decimals] of byDecimals) {
-    test(`amounts come back exactly as they were written, with ${decimals} decimals`, () => {
+    test(`amounts are read back exactly as written, with ${decimals} decimals`, () => {
       expect(decimalsOf(currency)).toBe(decimals)
       fc.assert(
         fc.property(fc.integer({ min: 0, max: amountMax }), (amount) => parseAmount(written(amount, decimals), currency) === amount),
       )
     })
 
-    test(`amounts with more than ${decimals} decimals that count are refused, and zeros at the end do not count`, () => {
+    test(`amounts with more than ${decimals} significant decimals are refused, and trailing zeros are ignored`, () => {
       fc.assert(
         fc.property(fc.integer({ min: 0, max: 1_000_000 }), fc.integer({ min: 1, max: 9 }), (amount, digit) => {
           const text = decimals === 0 ? `${amount}.` : written(amount, decimals)
@@ -34,7 +34,7 @@ describe('amounts', () => {
     })
   }
 
-  test('amounts are whole numbers that JavaScript holds exactly, or nothing at all, whatever the text', () => {
+  test('any text is a safe integer amount or undefined', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.float().map(String), fc.stringMatching(/^[\d.,eE+-]{1,25}$/)),
@@ -47,7 +47,7 @@ describe('amounts', () => {
     )
   })
 
-  test('amounts of well-known pitfalls are exact', () => {
+  test('amounts that floating point gets wrong are exact', () => {
     expect(parseAmount('1.10', 'USD')).toBe(110)
     expect(parseAmount('0.29', 'USD')).toBe(29)
     expect(parseAmount('4.35', 'USD')).toBe(435)
@@ -56,18 +56,18 @@ describe('amounts', () => {
     expect(parseAmount('1000000000000.01', 'USD')).toBeUndefined()
   })
 
-  test('amounts may have blanks around them', () => {
+  test('amounts may have surrounding blanks', () => {
     expect(parseAmount(' \t42.50\n', 'USD')).toBe(4_250)
   })
 
-  test('amounts that are no plain decimals are refused', () => {
+  test('amounts that are not plain decimals are refused', () => {
     for (const text of ['', ' ', '-1', '+1', '1,5', '1e3', '0x10', '.5', '1.2.3', '١٢', 'NaN', 'Infinity', '1 000', '9'.repeat(16)])
       expect([text, parseAmount(text, 'USD')]).toEqual([text, undefined])
   })
 })
 
 describe('currencies', () => {
-  test('currencies are the ISO 4217 codes in use, each once, in upper case', () => {
+  test('currencies are the ISO 4217 codes in use, once each, in upper case', () => {
     expect(new Set(currencies).size).toBe(currencies.length)
     expect(currencies.every((code) => /^[A-Z]{3}$/.test(code))).toBe(true)
     expect(currencies).toEqual([...currencies].sort())
@@ -75,7 +75,7 @@ describe('currencies', () => {
       expect([code, isCurrency(code)]).toEqual([code, true])
   })
 
-  test('currencies of other kinds are none: withdrawn, metals, tests, lower case, names of objects', () => {
+  test('withdrawn codes, metals, test codes, lower case and object properties are not currencies', () => {
     for (const code of ['HRK', 'DEM', 'XAU', 'XXX', 'XTS', 'usd', 'USDT', '', 'constructor', '__proto__'])
       expect([code, isCurrency(code)]).toEqual([code, false])
     expect(() => decimalsOf('XXX')).toThrow(new RangeError('not an ISO 4217 currency'))

@@ -4,13 +4,13 @@ import { freeName, sentenceEnd } from '../../src/lib/names.ts'
 const among = (taken: readonly string[]) => async (names: readonly string[]) => new Set(names.filter((name) => taken.includes(name)))
 
 describe('a free name', () => {
-  test('a free name is the wanted one, else has the first free number', async () => {
+  test('freeName returns the wanted name or the one with the first free number', async () => {
     expect(await freeName('lamp', 'prod_x', among([]))).toBe('lamp')
     expect(await freeName('lamp', 'prod_x', among(['lamp', 'lamp-1', 'lamp-3']))).toBe('lamp-2')
     expect(await freeName('lamp', 'prod_x', among(['lamp-1']))).toBe('lamp')
   })
 
-  test('a free name asks for a bounded number of names, and then takes the end of the id', async () => {
+  test('freeName tries a bounded number of names, and then appends the end of the id', async () => {
     let asked = 0
     const all = async (names: readonly string[]) => {
       asked += names.length
@@ -21,7 +21,7 @@ describe('a free name', () => {
   })
 })
 
-test('a sentence that ends with a name ends once', () => {
+test('sentenceEnd adds a full stop only if the name does not end a sentence', () => {
   for (const name of ['Acme Co.', 'Yahoo!', 'Who?', 'So…', 'He said “No.”', '店。', '\u2068Acme Co.\u2069'])
     expect(sentenceEnd(name)).toBe(name)
   expect(['Acme', 'Acme Co', 'A.B', 'Tea (Green)'].map(sentenceEnd)).toEqual(['Acme.', 'Acme Co.', 'A.B.', 'Tea (Green).'])

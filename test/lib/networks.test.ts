@@ -13,8 +13,8 @@ import {
   siteOf,
 } from '../../src/lib/networks.ts'
 
-describe('a list of blocks', () => {
-  test('a list of blocks holds its addresses and no junk', () => {
+describe('a block list', () => {
+  test('a block list contains its addresses and refuses invalid texts', () => {
     const list = blockList(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32', '::1'])
     for (const address of ['10.0.0.0', '10.255.255.255', '192.0.2.1', '2001:db8:ffff::1', '::1'])
       expect([address, list(address)]).toEqual([address, true])
@@ -24,7 +24,7 @@ describe('a list of blocks', () => {
   })
 })
 
-describe('an IPv4 address as a number', () => {
+describe('IPv4 addresses as numbers', () => {
   const like = fc.oneof(
     fc.ipV4(),
     fc.string({ unit: fc.constantFrom(...'0123456789.'), maxLength: 17 }),
@@ -32,7 +32,7 @@ describe('an IPv4 address as a number', () => {
     fc.ipV6(),
     fc.string({ maxLength: 17 }),
   )
-  test('an IPv4 address as a number is there for exactly the texts that are one, in their order', () => {
+  test('ipv4Number accepts exactly the texts that are IPv4 addresses', () => {
     fc.assert(
       fc.property(like, (text) => {
         expect(ipv4Number(text) >= 0).toBe(isIP(text) === 4)
@@ -42,7 +42,7 @@ describe('an IPv4 address as a number', () => {
     )
   })
 
-  test('an IPv4 address is of a block when its first bits are, as ipaddr.js has it', () => {
+  test('an IPv4 address is in a block exactly if ipaddr.js says so', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.ipV4(), fc.nat(32), fc.boolean(), (address, network, bits, isNear) => {
         // Near ones, so that both answers come.
@@ -57,7 +57,7 @@ describe('an IPv4 address as a number', () => {
 })
 
 describe('the network of an address', () => {
-  test('the network of an address is its /24 or its /48, and of what is no address the text itself', () => {
+  test('the network of an address is its /24 or /48, or the text itself if it is no address', () => {
     expect(['203.0.113.9', '203.0.113.255'].map(networkOf)).toEqual(['203.0.113.0/24', '203.0.113.0/24'])
     expect(networkOf('203.0.114.9')).toBe('203.0.114.0/24')
     expect(['2001:db8:77:0::/64', '2001:db8:77:ffff::/64'].map(networkOf)).toEqual(['2001:db8:77::/48', '2001:db8:77::/48'])
@@ -65,7 +65,7 @@ describe('the network of an address', () => {
     expect(['unknown', 'here', ''].map(networkOf)).toEqual(['unknown', 'here', ''])
   })
 
-  test('the site of an address is the /48 of an IPv6 caller, and nobody else has one', () => {
+  test('the site of an IPv6 address is its /48, and IPv4 addresses have none', () => {
     expect(['2001:db8:77:0::/64', '2001:db8:77:ffff::/64', '0:0:0:0::/64'].map(siteOf)).toEqual([
       '2001:db8:77::/48',
       '2001:db8:77::/48',
@@ -103,8 +103,8 @@ function spellings(groups: readonly number[]): string[] {
 const spelt = (bits: bigint) =>
   addressOf(Array.from({ length: 8 }, (_, at) => ((bits >> BigInt(112 - 16 * at)) & 0xffffn).toString(16)).join(':'))
 
-describe('an address', () => {
-  test('an address is the same in all of its spellings', () => {
+describe('parsing addresses', () => {
+  test('an address is parsed equally from all its spellings', () => {
     fc.assert(
       fc.property(someGroups, (groups) => {
         const bits = bitsOf(groups)
@@ -115,13 +115,13 @@ describe('an address', () => {
     )
   })
 
-  test('an address is none when C would take it for one, when it names a network card, or when two readings differ', () => {
+  test('C-style numbers, zones and ambiguous spellings are not addresses', () => {
     const taken = ['010.2.3.4', '1.2.3.04', '0x7f.1', '127.1', '2130706433', '0', '1.2.3.4.', '::ffff:010.0.0.1', '::ffff:0x7f.0.0.1']
     const others = ['fe80::1%eth0', '::ffff:1.2.3.4%1', '::1.2.3.4', '::8.8.8.8', '1::2::3', '1:2:3:4:5:6:7:8::', '::00001', '12345::', '']
     for (const text of [...taken, ...others]) expect([text, addressOf(text)]).toEqual([text, undefined])
   })
 
-  test('an address is looked for without an error in whatever text', () => {
+  test('parsing any text as an address or block does not throw', () => {
     const units = fc.constantFrom(...'0123456789abcdefFx:.%/ -', '::', 'ffff', '127.0.0.1', '%eth0', '/8')
     fc.assert(
       fc.property(fc.string({ unit: units, maxLength: 12 }), (text) => {
@@ -133,8 +133,8 @@ describe('an address', () => {
   })
 })
 
-describe('a block', () => {
-  test('a block of addresses holds those whose first bits are its own, of its kind', () => {
+describe('CIDR blocks', () => {
+  test('a block contains the addresses of its kind that share its prefix', () => {
     fc.assert(
       fc.property(someGroups, fc.nat(128), fc.nat(127), fc.boolean(), (groups, length, flipped, flip) => {
         const network = bitsOf(groups)
@@ -162,16 +162,16 @@ describe('a block', () => {
     '/8',
     'fe80::1%eth0/64',
     '::ffff:0:0/95',
-  ])('is not %s', (text) => {
+  ])('%s is not a CIDR block', (text) => {
     expect(blockOf(text)).toBeUndefined()
     expect(() => blockList([text])).toThrow()
   })
 })
 
-describe('an address that somebody else chose', () => {
+describe('the guard of addresses chosen by others', () => {
   const mayCall = createAddressGuard([])
 
-  test('an address that somebody else chose is called when it is public', () => {
+  test('the guard allows public addresses', () => {
     const publicOnes = ['1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255', '128.0.0.0']
     const besidePrivate = [
       '172.15.255.255',
@@ -242,11 +242,11 @@ describe('an address that somebody else chose', () => {
         '2400::1]/[',
       ],
     ],
-  ])('an address that somebody else chose is not called when it is %s', (_, addresses) => {
+  ])('the guard refuses an address that is %s', (_, addresses) => {
     for (const address of addresses) expect([address, mayCall(address)]).toEqual([address, false])
   })
 
-  test('an address that somebody else chose is called in a network that the operator opened, in every spelling, and nowhere beside it', () => {
+  test('the guard allows networks opened by the operator, in every spelling, and no others', () => {
     const opened = createAddressGuard(['127.0.0.0/8', 'fd00:1::/32', '192.168.1.7'])
     for (const address of ['127.0.0.1', '127.9.9.9', '::ffff:127.0.0.1', '::ffff:7f00:1', 'fd00:1::9', '192.168.1.7', '8.8.8.8'])
       expect([address, opened(address)]).toEqual([address, true])
@@ -257,7 +257,7 @@ describe('an address that somebody else chose', () => {
 })
 
 describe('the host of a URL', () => {
-  test('the host of a URL is empty when it is nothing but a dot', () => {
+  test('the host of a URL is empty if it is only a dot', () => {
     expect(hostOf(new URL('http://./'))).toBe('')
   })
 
@@ -301,6 +301,6 @@ describe('the host of a URL', () => {
   )
 })
 
-test('a list of networks with one that is none is refused by its text', () => {
+test('an invalid block in a list of networks is refused and named', () => {
   expect(() => blockList(['10.0.0.0/8', '10.0.0.0/33'])).toThrow('not a CIDR block: 10.0.0.0/33')
 })

@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import { moneyOf } from '../../src/lib/money.ts'
 import { isoTimes, pick, withoutUndefined } from '../../src/lib/objects.ts'
 
-test('what is picked stands in the order in which it was named, and nothing else comes along', () => {
+test('pick returns the named properties in the given order', () => {
   expect(JSON.stringify(pick({ secret: 1, a: null, b: 2 }, 'b', 'a'))).toBe('{"b":2,"a":null}')
 })
 
-test('only what is undefined is left out', () => {
+test('withoutUndefined removes only undefined properties', () => {
   expect(Object.entries(withoutUndefined({ a: undefined, b: null, c: 0, d: '', e: false }))).toEqual([
     ['b', null],
     ['c', 0],
@@ -15,11 +15,11 @@ test('only what is undefined is left out', () => {
   ])
 })
 
-test('times are ISO text, and null stays null', () => {
+test('isoTimes writes times as ISO text and keeps null', () => {
   expect(JSON.stringify(isoTimes({ b: 0, a: null }))).toBe('{"b":"1970-01-01T00:00:00.000Z","a":null}')
 })
 
-test('amounts carry the currency of their record', () => {
+test('moneyOf adds the currency of the record to amounts', () => {
   const record = { total: 5, tax: 1, currency: 'EUR', other: 2 }
   expect(JSON.stringify(moneyOf(record, 'tax', 'total'))).toBe(
     '{"tax":{"amount":1,"currency":"EUR"},"total":{"amount":5,"currency":"EUR"}}',

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { pageOf, sliceOf } from '../../src/lib/page.ts'
 
-test('a page is from 1 and its limit from 1 to 100, 20 when nothing is said', () => {
+test('the page starts at 1, and the limit is 1 to 100 and 20 by default', () => {
   expect(sliceOf({})).toEqual({ page: 1, limit: 20, offset: 0 })
   expect(sliceOf({ page: '3', limit: '10' })).toEqual({ page: 3, limit: 10, offset: 20 })
   expect(sliceOf({ limit: '0' }).limit).toBe(1)
@@ -13,7 +13,7 @@ test('a page is from 1 and its limit from 1 to 100, 20 when nothing is said', ()
   expect(sliceOf({ page: '0' }).page).toBe(1)
 })
 
-test('an envelope counts its pages, and an empty list has none', () => {
+test('a list response counts its pages, and an empty list has none', () => {
   const slice = sliceOf({ limit: '10' })
   expect(pageOf(['a'], 21, slice)).toEqual({ data: ['a'], page: 1, limit: 10, total: 21, pages: 3 })
   expect(pageOf([], 20, slice).pages).toBe(2)

@@ -22,12 +22,12 @@ test.each([
   ['<h2>Title</h2>\nText', '<h2>Title</h2><p>Text</p>'],
   ['5 < 6\n\n7 > 6', '<p>5 < 6</p>\n<p>7 > 6</p>'],
   ['', ''],
-])('%j is shown as %j', (text, html) => {
+])('withParagraphs converts %j to %j', (text, html) => {
   expect(withParagraphs(text)).toBe(html)
 })
 
 test.each(['<p', '<!--', '<p>', '\n', '\n ', '<br>\n', '<div ', '< p', '\n\nx'])(
-  'a text of nothing but %j takes time in proportion to its length',
+  'withParagraphs takes linear time for a text of only %j',
   (piece) => {
     const started = performance.now()
     withParagraphs(piece.repeat((1024 * 1024) / piece.length))

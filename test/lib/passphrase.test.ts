@@ -14,12 +14,12 @@ const changed = (change: (file: Record<string, unknown> & { kdf: Record<string, 
   return JSON.stringify(file)
 }
 
-test('opens under its passphrase, however the same characters are composed', async () => {
+test('a sealed file opens with its passphrase in any Unicode normal form', async () => {
   expect(await openUnderPassphrase(sealed, passphrase)).toEqual({ kind: 'opened', plain })
   expect(await openUnderPassphrase(sealed, passphrase.normalize('NFD'))).toEqual({ kind: 'opened', plain })
 })
 
-test('the format is the one that is documented, and shows nothing of the text', async () => {
+test('a sealed file has the documented format and does not show its content', async () => {
   const file = JSON.parse(sealed)
   expect(file).toEqual({
     format: 'souk sealed keys',
@@ -33,7 +33,7 @@ test('the format is the one that is documented, and shows nothing of the text', 
   expect(await sealUnderPassphrase(plain, passphrase, randomBytes)).not.toBe(sealed)
 })
 
-test('stays shut under another passphrase, and when anything in it was changed', async () => {
+test('a sealed file does not open with another passphrase or after any change', async () => {
   expect(await openUnderPassphrase(sealed, `${passphrase} `)).toEqual({ kind: 'refused' })
   const flip = (text: string) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`
   for (const text of [
@@ -49,7 +49,7 @@ test('stays shut under another passphrase, and when anything in it was changed',
   }
 })
 
-test('a later version is told from a file of somebody else', async () => {
+test('a file of a newer version is distinguished from a foreign one', async () => {
   expect(
     await openUnderPassphrase(
       changed((file) => Object.assign(file, { version: 2 })),

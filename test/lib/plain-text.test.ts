@@ -5,13 +5,13 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('a text from outside loses what cannot be seen or turns the line around, and stays on one line', () => {
+test('plainText removes invisible and bidi characters and keeps one line', () => {
   expect(plainText('  Fix\u0000 the\r\n\ttill \u202Egpj.exe\u2066\u200B\uFEFF ', 100)).toBe('Fix the till gpj.exe')
   expect(plainText('\u0007\u2028', 10)).toBe('')
   expect(plainText('Größe 漢字 👍', 100)).toBe('Größe 漢字 👍')
 })
 
-test('a text from outside is never longer than it may be, never holds half a character, and stays as it is the second time', () => {
+test('plainText respects the maximum length, splits no character and is idempotent', () => {
   expect(plainText('👍👍👍', 4)).toBe('👍…')
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 100 }), fc.integer({ min: 2, max: 50 }), (text, max) => {

@@ -11,7 +11,7 @@ function pipe() {
   return { written, write: (text: string) => written.push(text) }
 }
 
-test('the bar shows label, share, amounts, rate and time left, and is gone at the end', () => {
+test('the bar shows label, percentage, amounts, rate and time left, and is removed at the end', () => {
   const stream = terminal()
   let now = 0
   const progress = createProgress({ total: 2_000, label: 'Importing', stream, unit: 'rows', monotonicMs: () => now })
@@ -24,13 +24,13 @@ test('the bar shows label, share, amounts, rate and time left, and is gone at th
   ])
 })
 
-test('the bar takes a note, and says no rate before there is one', () => {
+test('the bar shows a note, and no rate before there is one', () => {
   const stream = terminal()
   createProgress({ total: 2_000_000, label: 'Importing', stream, unit: 'bytes', monotonicMs: () => 0 }).at(500_000, '12,000 rows')
   expect(stream.written).toEqual(['\r\x1b[KImporting  [######------------------]  25 %  500.0 KB of 2.0 MB  12,000 rows'])
 })
 
-test('what an earlier run has done counts as done, and not for the rate', () => {
+test('work of an earlier run counts as done but not in the rate', () => {
   const stream = terminal()
   let now = 0
   const progress = createProgress({ total: 2_000, label: 'Moving', stream, unit: 'rows', from: 1_000, monotonicMs: () => now })
@@ -39,7 +39,7 @@ test('what an earlier run has done counts as done, and not for the rate', () => 
   expect(stream.written).toEqual(['\r\x1b[KMoving  [##################------]  75 %  1,500 of 2,000 rows  500 rows/s  1 s left'])
 })
 
-test('the bar is drawn ten times a second at most, and always when all is done', () => {
+test('the bar is drawn at most ten times a second, and always at the end', () => {
   const stream = terminal()
   let now = 0
   const progress = createProgress({ total: 100, label: 'X', stream, unit: 'rows', monotonicMs: () => now })
@@ -52,7 +52,7 @@ test('the bar is drawn ten times a second at most, and always when all is done',
   expect(stream.written.at(-1)).toContain('100 %')
 })
 
-test('where there is no terminal quick work says nothing, and long work has a line now and then', () => {
+test('without a terminal, quick work prints nothing and long work a line from time to time', () => {
   const stream = pipe()
   let now = 0
   const progress = createProgress({ total: 60_000, label: 'Sealing anew', stream, unit: 'secrets', monotonicMs: () => now })
@@ -68,7 +68,7 @@ test('where there is no terminal quick work says nothing, and long work has a li
   ])
 })
 
-test('a line is never wider than the terminal, an unknown total shows the amount and the time, and more than all is all', () => {
+test('a line fits the terminal, an unknown total shows amount and time, and the bar ends at 100 %', () => {
   const narrow = terminal(20)
   createProgress({ total: 100, label: 'A long label indeed', stream: narrow, unit: 'rows', monotonicMs: () => 0 }).at(100)
   expect(narrow.written[0]?.replace('\r\x1b[K', '').length).toBe(19)
@@ -90,7 +90,7 @@ test.each([
   [999, '999 B'],
   [1_500, '1.5 KB'],
   [2_000_000_000, '2.0 GB'],
-])('%p bytes read as %s', (bytes, text) => expect(bytesText(bytes)).toBe(text))
+])('%p bytes are written as %s', (bytes, text) => expect(bytesText(bytes)).toBe(text))
 
 test.each([
   [0, '0 s'],
@@ -99,4 +99,4 @@ test.each([
   [61, '1 min'],
   [3_599, '1 h 0 min'],
   [5_400, '1 h 30 min'],
-])('%p seconds read as %s', (seconds, text) => expect(durationText(seconds)).toBe(text))
+])('%p seconds are written as %s', (seconds, text) => expect(durationText(seconds)).toBe(text))

@@ -28,11 +28,11 @@ describe('provinces', () => {
     ['CA', 'NS', ['Nouvelle-Écosse', 'Nova Scotia']],
     ['PL', '10', ['Łódzkie', 'lodzkie']],
     ['US', 'CA', ['California', 'CA', 'us-ca', 'US CA']],
-  ])('resolves local names, English names and codes: %s-%s', (country, code, names) => {
+  ])('resolves local names, English names and codes of provinces: %s-%s', (country, code, names) => {
     for (const name of names) expect([name, provinceCodes(table, country, name)]).toEqual([name, [code]])
   })
 
-  test('gives every local name to a code of its country, and the separators of the table are in no name', () => {
+  test('resolves every local province name to a code of its country, and no name has a separator of the table', () => {
     for (const { country, code, name } of localProvinceNames()) {
       expect([country, code]).toEqual([expect.stringMatching(/^[A-Z]{2}$/), expect.stringMatching(/^[A-Z0-9]{1,3}$/)])
       // The former code of Corsica has the name, too.
@@ -42,7 +42,7 @@ describe('provinces', () => {
     }
   })
 
-  test('tells an unknown province from none, and from those of a country without a list', () => {
+  test('distinguishes an unknown province from none, and from those of a country without a list', () => {
     const unknown = (countryCode: string, province: string | null) => isUnknownProvince(table, { countryCode, province })
     for (const province of ['Calif.', 'XX', '東京都', 'CA-CA']) expect([province, unknown('US', province)]).toEqual([province, true])
     expect(unknown('US', 'CA')).toBe(false)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { divideHalfEven, multiplyHalfEven } from '../../src/lib/rounding.ts'
 
-test('halves go to the even neighbour, on both sides of zero', () => {
+test('divideHalfEven rounds halves to the even neighbour, on both sides of zero', () => {
   const halves: [numerator: bigint, quotient: bigint][] = [
     [1n, 0n],
     [3n, 2n],
@@ -18,11 +18,11 @@ test('halves go to the even neighbour, on both sides of zero', () => {
   }
 })
 
-test('nothing divided is nothing, whatever it is divided by', () => {
+test('divideHalfEven of zero is zero', () => {
   for (const denominator of [1n, 2n, -3n]) expect(divideHalfEven(0n, denominator)).toBe(0n)
 })
 
-test('no whole number is nearer than the one that is found, and of two that are as near it is the even one', () => {
+test('divideHalfEven returns the nearest integer, and the even one of two', () => {
   fc.assert(
     fc.property(fc.bigInt(), fc.bigInt({ min: 1n }), (numerator, denominator) => {
       const quotient = divideHalfEven(numerator, denominator)
@@ -34,7 +34,7 @@ test('no whole number is nearer than the one that is found, and of two that are 
   )
 })
 
-test('a share is exact where a float would not be', () => {
+test('multiplyHalfEven is exact where floating point is not', () => {
   expect(multiplyHalfEven(99_999_999_999_999, 3_333, 10_000)).toBe(33_330_000_000_000)
   expect(multiplyHalfEven(100_000_000_000_000, 100_000_000_000_000, 100_000_000_000_000)).toBe(100_000_000_000_000)
   expect(multiplyHalfEven(90_071_992_547_409, 9_999, 10_000)).toBe(90_062_985_348_154)

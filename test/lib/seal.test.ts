@@ -7,7 +7,7 @@ const key = masterKey('a-secret-of-at-least-32-characters!', 'encryption')
 const other = masterKey('another-secret-of-32-characters-ok', 'encryption')
 
 describe('a sealed secret', () => {
-  test('a sealed secret opens to what was sealed, whatever it was', () => {
+  test('a sealed secret opens to any original text', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 500 }),
@@ -17,7 +17,7 @@ describe('a sealed secret', () => {
     )
   })
 
-  test('a sealed secret does not open under another key, for another owner or for another purpose', () => {
+  test('a sealed secret does not open with another key, owner or purpose', () => {
     const sealed = seal(key, 'secret', 'shop_1/wallet', randomBytes(12))
     expect(() => unseal(other, sealed, 'shop_1/wallet')).toThrow()
     expect(() => unseal(key, sealed, 'shop_2/wallet')).toThrow()
@@ -26,7 +26,7 @@ describe('a sealed secret', () => {
     expect(() => unseal(masterKey('a-secret-of-at-least-32-characters!', 'jwt'), sealed, 'shop_1/wallet')).toThrow()
   })
 
-  test('a sealed secret does not open once a single bit of it was changed, nor cut, nor grown', () => {
+  test('a sealed secret does not open after any bit is changed, removed or added', () => {
     const sealed = seal(key, 'secret', 'about', randomBytes(12))
     const [version = '', body = ''] = sealed.split('.')
     const bytes = Buffer.from(body, 'base64url')
@@ -47,20 +47,20 @@ describe('a sealed secret', () => {
     expect(opened(Buffer.concat([bytes, Buffer.from([0])]))).toBeUndefined()
   })
 
-  test('a sealed secret shows nothing of what it holds, and is another text each time', () => {
+  test('a sealed secret does not show its content and differs each time', () => {
     const one = seal(key, 'secret', 'about', randomBytes(12))
     expect(one).not.toBe(seal(key, 'secret', 'about', randomBytes(12)))
     expect(Buffer.from(one.split('.')[1] ?? '', 'base64url').includes('secret')).toBe(false)
   })
 
-  test('a sealed secret names the key that sealed it, without giving it away', () => {
+  test('a sealed secret names its key without revealing it', () => {
     expect(keyVersionOf(seal(key, 'x', 'y', randomBytes(12)))).toBe(key.version)
     expect(key.fingerprint.startsWith(key.version)).toBe(true)
     expect(key.fingerprint).not.toContain(key.bytes.toString('hex').slice(0, 16))
     expect(masterKey('a-secret-of-at-least-32-characters!', 'jwt').fingerprint).not.toBe(key.fingerprint)
   })
 
-  test('a sealed secret stays openable for ever: a secret gives the key, and the name of it, that it always gave', () => {
+  test('a master key derives the same key and fingerprint in every version', () => {
     const { version, fingerprint, bytes } = masterKey('0123456789abcdef0123456789abcdef', 'encryption')
     expect(version).toBe('1a465fb6')
     expect(fingerprint).toBe('1a465fb6a738b59efa0daf2218043c3499fe3378e500d0a5cec884aab65881c5')
@@ -68,12 +68,12 @@ describe('a sealed secret', () => {
   })
 })
 
-test('secrets compare by their whole text', () => {
+test('sameSecret compares the whole text', () => {
   expect(sameSecret('abc', 'abc')).toBe(true)
   for (const text of ['abd', 'ab', 'abcd', '', 'ABC']) expect([text, sameSecret('abc', text)]).toEqual([text, false])
 })
 
-test('hashes are the well-known ones', () => {
+test('sha256 returns the standard hash, and hmac depends on its key', () => {
   expect(sha256('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   expect(hmac(key, 'a')).toMatch(/^[0-9a-f]{64}$/)
   expect(hmac(key, 'a')).not.toBe(hmac(other, 'a'))

@@ -26,7 +26,7 @@ const refused = async (bytes: Uint8Array) =>
 
 const edges = [0, 1, sealedChunkBytes - 1, sealedChunkBytes, sealedChunkBytes + 1, 3 * sealedChunkBytes]
 
-test('a stream opens to what was sealed, at every length around the ends of chunks and however it was cut into pieces', async () => {
+test('a sealed stream opens to its content, at every length around chunk ends and in any pieces', async () => {
   for (const length of edges) {
     const plain = randomBytes(length)
     for (const size of [1_000, sealedChunkBytes, 4 * sealedChunkBytes]) {
@@ -37,7 +37,7 @@ test('a stream opens to what was sealed, at every length around the ends of chun
   }
 })
 
-test('a stream opens in whatever pieces its bytes come', async () => {
+test('a sealed stream opens from pieces of any size', async () => {
   const plain = randomBytes(2 * sealedChunkBytes + 5)
   const bytes = await sealed(plain)
   await fc.assert(
@@ -52,14 +52,14 @@ test('a stream opens in whatever pieces its bytes come', async () => {
   )
 })
 
-test('a stream does not open under another key or for another purpose', async () => {
+test('a sealed stream does not open with another key or purpose', async () => {
   const bytes = await sealed(Buffer.from('secret'))
   const others = [streamKeys(Buffer.alloc(32, 8)).seal, streamKeys(secret).hash]
   for (const other of others) expect(opened(bytes, 'about', other)).rejects.toThrow(SealBroken)
   expect(opened(bytes, 'about another')).rejects.toThrow(SealBroken)
 })
 
-test('a stream that was changed anywhere, cut at any chunk, grown, or whose chunks were swapped, left out, repeated or joined with those of another stream does not open', async () => {
+test('a sealed stream does not open if altered, cut, extended, or with chunks moved, repeated or mixed', async () => {
   const plain = randomBytes(3 * sealedChunkBytes)
   const bytes = await sealed(plain)
   const chunk = (nth: number, of = bytes) =>
@@ -94,7 +94,7 @@ test('a stream that was changed anywhere, cut at any chunk, grown, or whose chun
   }
 })
 
-test('a stream shows nothing of what it holds, and what comes out before its end was sealed there', async () => {
+test('a sealed stream does not show its content, and yields only verified chunks before it fails', async () => {
   const plain = Buffer.concat([Buffer.alloc(sealedChunkBytes, 'secret'), randomBytes(10)])
   const bytes = await sealed(plain)
   expect(bytes.includes('secret')).toBe(false)
@@ -106,7 +106,7 @@ test('a stream shows nothing of what it holds, and what comes out before its end
   expect(Buffer.concat(seen).equals(plain.subarray(0, sealedChunkBytes))).toBe(true)
 })
 
-test('what passes through is hashed under its key, and counted', async () => {
+test('withHash computes a keyed hash and the length of what passes through', async () => {
   const told: [string, number][] = []
   const hash = async (by: string, bytes: Uint8Array, size: number) => {
     await whole(withHash(Buffer.from(by), inPieces(bytes, size), (...end) => told.push(end)))

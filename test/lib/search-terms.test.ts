@@ -5,12 +5,12 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-describe('words', () => {
-  test('words are lower case, without diacritics, each once, in the order of the text', () => {
+describe('search terms', () => {
+  test('search terms are lower case, without diacritics, once each, in the order of the text', () => {
     expect(searchTermsOf('Café NOIR café, ½ Straße — naïve', 10)).toEqual(['cafe', 'noir', '1', '2', 'strasse', 'naive'])
   })
 
-  test('letters that Unicode does not decompose are folded as people type them', () => {
+  test('letters without Unicode decomposition are folded as people type them', () => {
     expect(searchTermsOf('İstanbul ISPARTA ısparta GROẞ łódź Øre đak æon œuvre Þór ſo ΟΔΟΣ οδός Schiff\u00adfahrt', 20)).toEqual(
       'istanbul isparta gross lodz ore dak aeon oeuvre thor so οδοσ schifffahrt'.split(' '),
     )
@@ -18,11 +18,11 @@ describe('words', () => {
     expect(searchTermsOf("м'ята м’ята мʼята كتـــاب كِتَابٌ كتاب", 20)).toEqual(['м', 'ята', 'كتاب'])
   })
 
-  test('words of scripts without spaces are characters', () => {
+  test('scripts without spaces are split into characters', () => {
     expect(searchTermsOf('東京タワー', 10)).toEqual(['東', '京', 'タ', 'ワ', 'ー'])
   })
 
-  test('words hold letters and digits only, are bounded in length and number, and are whole characters', () => {
+  test('search terms have only letters and digits, are bounded and do not split characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 1, max: 20 }), (text, most) => {
         const words = searchTermsOf(text, most)
@@ -32,20 +32,20 @@ describe('words', () => {
     expect(searchTermsOf(`a${'𐌰'.repeat(60)}`, 1)).toEqual([`a${'𐌰'.repeat(19)}`])
   })
 
-  test('words of search syntax are no syntax', () => {
+  test('search operators are plain search terms', () => {
     expect(searchTermsOf('" OR -a* AND (b) : NEAR/2 \'; drop', 20)).toEqual(['or', 'a', 'and', 'b', 'near', '2', 'drop'])
   })
 })
 
 describe('handles', () => {
-  test('handles are made of letters and digits with single hyphens between', () => {
+  test('handles are letters and digits with single hyphens between', () => {
     expect(handleOf('Café Noir, 2 kg')).toBe('cafe-noir-2-kg')
     expect(handleOf('  --A__B--  ')).toBe('a-b')
     expect(handleOf('!?')).toBe('')
     expect(handleOf('हिन्दी किताब')).toBe('हिन्दी-किताब')
   })
 
-  test('handles keep the letters of other scripts than Latin, in their composed form', () => {
+  test('handles keep letters of other scripts, in composed form', () => {
     for (const form of ['NFC', 'NFD'])
       for (const [title, handle] of [
         ['Синий чайник', 'синий-чайник'],
@@ -62,7 +62,7 @@ describe('handles', () => {
         expect(handleOf(title.normalize(form))).toBe(handle)
   })
 
-  test('handles are bounded, whole characters, and made again from themselves', () => {
+  test('handles are bounded, do not split characters and are idempotent', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (title) => {
         const handle = handleOf(title)
@@ -79,13 +79,13 @@ describe('handles', () => {
   })
 })
 
-test('of HTML a reader sees the text between tags, without entities', () => {
+test('the text of HTML is what stands between tags, without entities', () => {
   expect(searchTermsOf(textOfHtml('<p class="big">Tea<br/>pot</p><p>salt&amp;pepper&#39;s &#x41; < done'), 20)).toEqual([
     ...['tea', 'pot', 'salt', 'pepper', 's', 'done'],
   ])
 })
 
-test('tags are each kept once, as they were first written, without blanks around them', () => {
+test('tags are trimmed and kept once, as first written', () => {
   expect(distinctTags([' Tea ', 'tea', 'TEA', '', '  ', 'ß', 'ss', 'Pot'])).toEqual(['Tea', 'ß', 'ss', 'Pot'])
   expect(distinctTags(['cafe\u0301', 'caf\u00e9'])).toEqual(['caf\u00e9'])
   expect(distinctTags([])).toEqual([])

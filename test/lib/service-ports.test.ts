@@ -3,7 +3,7 @@ import { isServicePort } from '../../src/lib/service-ports.ts'
 
 const refused = (port: number) => isServicePort(new URL(`http://a.example:${port}/`))
 
-test('of the ports below 1024, those of the web are the only ones that are not of another service', () => {
+test('below 1024, all ports except those of the web belong to another service', () => {
   expect(Array.from({ length: 1024 }, (_, port) => port).filter((port) => !refused(port))).toEqual([80, 443])
 })
 
@@ -26,17 +26,17 @@ test.each([
   [9200, 'Elasticsearch'],
   [11211, 'memcached'],
   [27017, 'MongoDB'],
-])('port %d is that of %s', (port) => {
+])('port %d belongs to %s', (port) => {
   expect(refused(port)).toBe(true)
 })
 
-test("the ports that people give their web servers are not another service's, nor is the scheme's own", () => {
+test('common web server ports and the default port of the scheme belong to no other service', () => {
   for (const port of [1024, 3000, 4000, 5000, 8000, 8080, 8443, 8888, 9000, 32_768, 65_535]) expect(refused(port)).toBe(false)
   for (const url of ['http://a.example/', 'https://a.example/', 'https://a.example:443/', 'http://a.example:80/', 'https://[2606::1]/'])
     expect(isServicePort(new URL(url))).toBe(false)
 })
 
-test('a port is known in every spelling that a URL allows', () => {
+test('a service port is recognised in every spelling that a URL allows', () => {
   for (const url of ['http://a.example:0022/', 'HTTPS://a.example:06379', 'http://[2606::1]:25/', 'https://a.example:00022/'])
     expect(isServicePort(new URL(url))).toBe(true)
 })

@@ -21,7 +21,7 @@ function numbered() {
   return { ask, pass, end: () => making.shift()?.resolve(), fail: () => making.shift()?.reject(new Error('no')) }
 }
 
-test('figures are made once for all who ask at once, and kept for a while', async () => {
+test('concurrent callers share one computation, which is kept for 15 seconds', async () => {
   const { ask, pass, end } = numbered()
   const both = [ask(), ask()]
   end()
@@ -34,7 +34,7 @@ test('figures are made once for all who ask at once, and kept for a while', asyn
   expect(await again).toBe(2)
 })
 
-test('figures that take long are kept a hundred times as long, and then made behind those from before', async () => {
+test('a slow value is kept a hundred times its computation, and then recomputed in the background', async () => {
   const { ask, pass, end } = numbered()
   const first = ask()
   pass(1_000)
@@ -49,7 +49,7 @@ test('figures that take long are kept a hundred times as long, and then made beh
   expect(await ask()).toBe(2)
 })
 
-test('figures that could not be made are tried again by whoever asks next', async () => {
+test('a failed computation is repeated by the next caller', async () => {
   const { ask, end, fail } = numbered()
   const first = ask()
   fail()

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
 import { idOfSigned, signedHeaders, webhookSecret, webhookSecretBytes } from '../../src/lib/standard-webhooks.ts'
 
-test('a message is signed as the libraries of the standard sign it', () => {
+test('signs a message like the Standard Webhooks library', () => {
   // The example of their own tests.
   const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1_614_265_330, body: '{"test": 2432232314}' }
   expect(signedHeaders('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', message)).toEqual({
@@ -12,7 +12,7 @@ test('a message is signed as the libraries of the standard sign it', () => {
   })
 })
 
-test('a secret is random bytes in base64 behind a prefix by which it is known as one', () => {
+test('a secret is random bytes in base64 with the standard prefix', () => {
   expect(webhookSecret(new Uint8Array(webhookSecretBytes).fill(255))).toBe('whsec_//////////////////////////////////////////8=')
 })
 
@@ -24,7 +24,7 @@ const bytes = Buffer.from(body)
 const sign = (by: string, id = 'msg_1', at = now) => new Webhook(by).sign(id, new Date(at), body)
 const headers = (signature: string, id = 'msg_1', at = now) => ({ id, timestamp: String(Math.floor(at / 1_000)), signature })
 
-test('a message that the library of the standard signed is known by each of the secrets, and what it says by no other', () => {
+test('verifies a message signed by the library with any of several secrets, and no other message', () => {
   expect(idOfSigned([secret], headers(sign(secret)), bytes, now)).toBe('msg_1')
   expect(idOfSigned([other, secret], headers(sign(secret)), bytes, now)).toBe('msg_1')
   expect(idOfSigned([secret], headers(`v1a,AAAA ${sign(other)} ${sign(secret)}`), bytes, now)).toBe('msg_1')
@@ -34,12 +34,12 @@ test('a message that the library of the standard signed is known by each of the 
   expect(idOfSigned([secret], headers(sign(secret), 'msg_1', now + 1_000), bytes, now)).toBeUndefined()
 })
 
-test('a message is known up to five minutes either way and not a second longer', () => {
+test('a message is valid for five minutes in either direction', () => {
   const known = (at: number) => idOfSigned([secret], headers(sign(secret, 'msg_1', at), 'msg_1', at), bytes, now) !== undefined
   expect([-301, -300, 0, 300, 301].map((seconds) => known(now + seconds * 1_000))).toEqual([false, true, true, true, false])
 })
 
-test('what is no signature, no time or no name is nobody’s, whatever it is', () => {
+test('an invalid signature, time or id is refused', () => {
   const wrong = [
     { id: null },
     { timestamp: null },

@@ -7,7 +7,7 @@ setDefaultTimeout(longTestMs)
 
 const secret = Buffer.from('12345678901234567890')
 
-describe('one-time codes by the clock', () => {
+describe('time-based one-time passwords', () => {
   test.each([
     [0, '755224'],
     [1, '287082'],
@@ -30,11 +30,11 @@ describe('one-time codes by the clock', () => {
     [1234567890, '89005924'],
     [2000000000, '69279037'],
     [20000000000, '65353130'],
-  ])('the code at second %p is that of RFC 6238, appendix B, by its last six digits', (second, eight) => {
+  ])('the code at second %p is the last six digits of RFC 6238, appendix B', (second, eight) => {
     expect(totpCode(secret, totpStepAt(second * 1000))).toBe(eight.slice(2))
   })
 
-  test('a code is of its own step and, for a clock that goes wrong, of the one before and after; of no other', () => {
+  test('a code is accepted in its own step and the ones before and after', () => {
     const now = 1_234_567_890_000
     const at = totpStepAt(now)
     const found = [-3, -2, -1, 0, 1, 2, 3].map((steps) => totpStepOf(secret, totpCode(secret, at + steps), now))
@@ -42,7 +42,7 @@ describe('one-time codes by the clock', () => {
     expect(totpStepOf(secret, totpCode(secret, 0), 0)).toBe(0)
   })
 
-  test('a code that two steps share is of the later one, so that it is not taken again', () => {
+  test('a code shared by two steps counts as the later one, so that it cannot be used again', () => {
     let step = 2
     while (totpCode(secret, step) !== totpCode(secret, step - 1) && totpCode(secret, step) !== totpCode(secret, step - 2)) step++
     expect(totpStepOf(secret, totpCode(secret, step), (step - 1) * 30_000)).toBe(step)
@@ -60,7 +60,7 @@ describe('one-time codes by the clock', () => {
     expect(base32(Buffer.from(text))).toBe(encoded)
   })
 
-  test('base32 says the bits of the bytes and nothing else', () => {
+  test('base32 encodes exactly the bits of the bytes', () => {
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
@@ -71,7 +71,7 @@ describe('one-time codes by the clock', () => {
     )
   })
 
-  test('the address for a QR code names whose it is, whatever stands in that', () => {
+  test('the QR code URL names the account, with any characters in it', () => {
     const uri = new URL(totpUri(secret, { issuer: 'souk', account: 'a&b?c=d:e+f@example.com' }))
     expect([uri.protocol, uri.host, decodeURIComponent(uri.pathname)]).toEqual(['otpauth:', 'totp', '/souk:a&b?c=d:e+f@example.com'])
     expect(Object.fromEntries(uri.searchParams)).toEqual({

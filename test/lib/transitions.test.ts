@@ -23,17 +23,17 @@ const same = <A, B>(are: Same<A, B>) => expect<boolean>(are).toBe(true)
 /** The states from which `to` may be entered, found out from the table alone. */
 const sourcesIn = (table: Transitions, to: string): string[] => Object.keys(table).filter((from) => table[from]?.includes(to) ?? false)
 
-describe('a table of states', () => {
+describe('state transitions', () => {
   const lamp = { NEW: ['LIT', 'BROKEN'], LIT: ['DARK', 'BROKEN'], DARK: ['LIT'], BROKEN: [] } as const satisfies Transitions
   type Lamp = typeof lamp
 
-  test('a table of states is handed back whole when all of it can be reached, and refused otherwise', () => {
+  test('assertReachable returns the table if every state is reachable, and names unreachable ones otherwise', () => {
     expect(assertReachable('NEW', lamp)).toBe(lamp)
     expect(() => assertReachable('DARK', lamp)).toThrow('unreachable states: NEW')
     expect(() => assertReachable('A', { A: ['B'], B: ['A'], C: ['A'], D: ['C'] })).toThrow('unreachable states: C, D')
   })
 
-  test('a table of states tells its states, and a move that it allows', () => {
+  test('statesOf lists the states, and transitionOf returns an allowed transition', () => {
     expect(statesOf(lamp)).toEqual(['NEW', 'LIT', 'DARK', 'BROKEN'])
     expect(transitionOf(lamp, 'DARK', 'LIT')).toEqual({ from: 'DARK', to: 'LIT' })
     // @ts-expect-error a broken lamp stays dark
@@ -42,7 +42,7 @@ describe('a table of states', () => {
     transitionOf(lamp, 'LIT', 'NEW')
   })
 
-  test('a table of states is known to the types: where each state may be entered from', () => {
+  test('SourceOf gives the states from which each state can be entered', () => {
     same<StateOf<Lamp>, 'NEW' | 'LIT' | 'DARK' | 'BROKEN'>(true)
     same<SourceOf<Lamp, 'LIT'>, 'NEW' | 'DARK'>(true)
     same<SourceOf<Lamp, 'NEW'>, never>(true)
@@ -162,8 +162,8 @@ async function subjectsIn(app: TestApp): Promise<Record<'orders' | 'payments' | 
   }
 }
 
-describe.each(['orders', 'payments', 'refunds'] as const)('a row of %s', (name) => {
-  test('moves on from the states that it is to move from, and from no other; a change leaves it in its state', async () => {
+describe.each(['orders', 'payments', 'refunds'] as const)('state changes of a row of %s', (name) => {
+  test('a row moves only from its allowed source states, and other changes keep its state', async () => {
     await using app = await testApp()
     const { transitions, ...row } = (await subjectsIn(app))[name]
     const states = statesOf(transitions)

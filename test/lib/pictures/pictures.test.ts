@@ -29,9 +29,9 @@ const samples: Record<string, () => Promise<Buffer> | Buffer> = {
   avif: () => make.avifOf(64, 48),
 }
 
-describe('a picture', () => {
+describe('reading images', () => {
   for (const [what, made] of Object.entries(samples))
-    test(`that is a ${what} is told its type and size, and stays as it is where it holds nothing else`, async () => {
+    test(`a ${what} image gets its type and size, and is unchanged if it has no metadata`, async () => {
       const picture = await made()
       const clean = cleanPicture(picture)
       expect([clean.width, clean.height, clean.frames]).toEqual([64, 48, 1])
@@ -42,7 +42,7 @@ describe('a picture', () => {
     })
 
   for (const [what, made] of Object.entries(samples))
-    test(`that is a ${what} is refused wherever it is cut short, and never runs into an error of ours`, async () => {
+    test(`a ${what} image cut at any length is refused without an unexpected error`, async () => {
       const picture = await made()
       const lengths = Array.from({ length: picture.length }, (_, length) => length)
       for (const length of lengths.filter((one) => one < 700 || one % 37 === 0 || one > picture.length - 40)) {
@@ -52,7 +52,7 @@ describe('a picture', () => {
       }
     })
 
-  test('of any bytes behind any beginning is taken or refused, and nothing else happens', async () => {
+  test('an image with random changed bytes is accepted or refused without an unexpected error', async () => {
     const all = await Promise.all(Object.values(samples).map((made) => made()))
     fc.assert(
       fc.property(fc.constantFrom(...all), fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 12 }), (picture, changes) => {
@@ -64,7 +64,7 @@ describe('a picture', () => {
     )
   })
 
-  test('moves in as many frames as it has', async () => {
+  test('an animated image keeps its number of frames', async () => {
     expect(cleanPicture(make.gifOf(32, 24, 5)).frames).toBe(5)
     expect(cleanPicture(await make.movingWebp(32, 24, 4)).frames).toBe(4)
     expect(cleanPicture(make.movingPng(32, 24, 3)).frames).toBe(3)
@@ -73,7 +73,7 @@ describe('a picture', () => {
   })
 })
 
-describe('what says something of somebody', () => {
+describe('metadata of images', () => {
   const secret = 'GPS 47.918 N 106.917 E'
   const jpegs = async () => {
     const plain = await make.jpegOf()
@@ -82,7 +82,7 @@ describe('what says something of somebody', () => {
     return { plain, at }
   }
 
-  test('goes out of a JPEG: EXIF, XMP, IPTC, comments, small pictures and what stands behind the end', async () => {
+  test('metadata, thumbnails and trailing data are removed from a JPEG', async () => {
     const { plain, at } = await jpegs()
     const told = Buffer.concat([
       make.spliced(
@@ -100,7 +100,7 @@ describe('what says something of somebody', () => {
   })
 
   for (const orientation of [2, 3, 4, 5, 6, 7, 8])
-    test(`leaves how a JPEG is to be turned (${orientation}), and its size is as it is shown`, async () => {
+    test(`the orientation of a JPEG is kept (${orientation}), and its size is that when shown`, async () => {
       const { plain, at } = await jpegs()
       const turned = make.spliced(plain, at, make.segment(0xe1, make.exif(orientation, secret)))
       const clean = cleanPicture(turned)
@@ -115,20 +115,20 @@ describe('what says something of somebody', () => {
       expect(bytesOf(bytes).equals(bytes)).toBe(true)
     })
 
-  test('leaves the colors of a JPEG as they are meant', async () => {
+  test('the color profile of a JPEG is kept', async () => {
     const { plain, at } = await jpegs()
     const profile = make.segment(0xe2, Buffer.concat([Buffer.from('ICC_PROFILE\0'), Buffer.from([1, 1]), Buffer.alloc(40, 7)]))
     const colored = make.spliced(plain, at, profile)
     expect(bytesOf(colored).equals(colored)).toBe(true)
   })
 
-  test('goes out of a PNG: texts, times, EXIF, what nobody has named, and what stands behind the end', () => {
+  test('texts, times, EXIF, unknown chunks and trailing data are removed from a PNG', () => {
     const plain = make.drawn()
     const texts = ['tEXt', 'zTXt', 'iTXt', 'tIME', 'eXIf', 'prVt'].map((type) => make.pngChunk(type, Buffer.from(secret)))
     expect(bytesOf(Buffer.concat([make.spliced(plain, 33, ...texts), Buffer.from(secret)])).equals(plain)).toBe(true)
   })
 
-  test('goes out of a WebP, and its flags say so', async () => {
+  test('metadata is removed from a WebP, and its flags are updated', async () => {
     const pixels = make.pixelsOfWebp(await make.webpOf())
     const told = make.riff([
       ['VP8X', make.vp8x(0x0c, 64, 48)],
@@ -142,7 +142,7 @@ describe('what says something of somebody', () => {
     expect([new Bun.Image(bytesOf(told)).metadata !== undefined, (await new Bun.Image(bytesOf(told)).metadata()).width]).toEqual([true, 64])
   })
 
-  test('goes out of the frames of a WebP that moves', async () => {
+  test('metadata is removed from the frames of an animated WebP', async () => {
     const told = await make.movingWebp(32, 24, 3, [
       ['EXIF', make.exif(1, secret)],
       ['what', Buffer.from(secret)],
@@ -151,7 +151,7 @@ describe('what says something of somebody', () => {
     expect(bytesOf(told).equals(await make.movingWebp(32, 24, 3))).toBe(true)
   })
 
-  test('goes out of a GIF: comments and what programs put there, but not how often it goes round', () => {
+  test('comments and application data are removed from a GIF, except the loop count', () => {
     const xmp = Buffer.from([0x21, 0xff, 11, ...Buffer.from('XMP DataXMP'), secret.length, ...Buffer.from(secret), 0])
     const told = Buffer.concat([make.gifOf(32, 24, 3, [make.gifComment(secret), xmp]), Buffer.from(secret)])
     const bytes = bytesOf(told)
@@ -159,7 +159,7 @@ describe('what says something of somebody', () => {
     expect(bytes.equals(make.gifOf(32, 24, 3))).toBe(true)
   })
 
-  test('goes out of an AVIF, in which nothing moves, and how it is turned stays', () => {
+  test('metadata of an AVIF is overwritten in place, and its orientation is kept', () => {
     const told = make.avifOf(64, 48, { exif: Buffer.from(secret), xmp: Buffer.from(secret), turned: true, beside: [Buffer.from(secret)] })
     const clean = cleanPicture(told)
     const bytes = bytesOf(told)
@@ -176,8 +176,8 @@ describe('what says something of somebody', () => {
   })
 })
 
-describe('what is refused', () => {
-  test('is what is none of the formats, whatever it says of itself', () => {
+describe('refused images', () => {
+  test('a file that is none of the formats is refused, whatever type it declares', () => {
     const strangers = [
       '<svg xmlns="http://www.w3.org/2000/svg"/>',
       '<!doctype html><script>alert(1)</script>',
@@ -199,7 +199,7 @@ describe('what is refused', () => {
   const bomb = (width: number, height: number) =>
     Buffer.concat([make.drawn(1, 1).subarray(0, 8), make.pngChunk('IHDR', make.pngHeader(width, height)), make.drawn().subarray(33)])
 
-  test('is what claims too many pixels, by its header alone', async () => {
+  test('an image with too many pixels is refused by its header', async () => {
     const tooMany = 'TOO_LARGE: The picture has more than 50 megapixels'
     expect(refusalOf(bomb(65_535, 65_535))).toBe(tooMany)
     expect(refusalOf(bomb(7_072, 7_071))).toBe(tooMany)
@@ -218,7 +218,7 @@ describe('what is refused', () => {
     expect(refusalOf(jpeg)).toBe(tooMany)
   })
 
-  test('is what moves in too many frames, or in too large ones', () => {
+  test('an image with too many frames, or with too many pixels in all frames, is refused', () => {
     expect(refusalOf(make.gifOfPoints(10, 10, 1_000))).toBe('taken')
     expect(refusalOf(make.gifOfPoints(10, 10, 10_000))).toBe('TOO_LARGE: The picture has more than 1,000 frames')
     const start = make.gifOfPoints(5_000, 5_000, 0).subarray(0, -1)
@@ -230,7 +230,7 @@ describe('what is refused', () => {
   /** So many bytes of nothing but one part, said again and again. */
   const repeated = (part: readonly number[], count: number) => Buffer.alloc(part.length * count, Buffer.from(part))
 
-  test('is what is made of more parts than a picture has, in every format', async () => {
+  test('an image with too many parts is refused, in every format', async () => {
     const many = 100_000
     const [png, jpeg, gif] = [make.drawn(), await make.jpegOf(), make.gifOf(32, 24)]
     const chunk = make.pngChunk('IDAT', Buffer.alloc(0))
@@ -257,7 +257,7 @@ describe('what is refused', () => {
     )
   })
 
-  test('is an AVIF whose parts lie over each other, or in each other without end', () => {
+  test('an AVIF with overlapping or deeply nested parts is refused', () => {
     const secret = Buffer.alloc(200, 'x')
     const whole = make.avifOf(64, 48, { exif: secret }).length
     // What is emptied, item 2, twice all of the file.
@@ -270,7 +270,7 @@ describe('what is refused', () => {
     expect(around(100_000)).toStartWith('BROKEN')
   })
 
-  test('is what claims two sizes, or a frame outside of itself', async () => {
+  test('an image with two sizes, or with a frame outside of itself, is refused', async () => {
     const pixels = make.pixelsOfWebp(await make.webpOf())
     expect(refusalOf(make.riff([['VP8X', make.vp8x(0, 10, 10)], pixels]))).toStartWith('BROKEN')
     const gif = make.gifOf(32, 24)
@@ -279,7 +279,7 @@ describe('what is refused', () => {
     expect(refusalOf(gif)).toStartWith('BROKEN')
   })
 
-  test('is a PNG of which a checksum is wrong, and a JPEG that loads in hundreds of steps', async () => {
+  test('a PNG with a wrong checksum and a JPEG with too many scans are refused', async () => {
     const png = Buffer.from(make.drawn())
     png[60] = (png[60] ?? 0) ^ 1
     expect(refusalOf(png)).toBe('BROKEN: The picture is damaged or cut short: a checksum is wrong')

@@ -1,4 +1,4 @@
-/** Accounts that the shop made are claimed by mail; whoever loses an address is told. */
+/** Claims shop-created accounts by mail, and reports changes of an email address to the old one. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { backfillKpis, checkKpis } from '../../../../src/modules/operations/kpi/index.ts'
 import { testApp } from '../../../support/app.ts'

@@ -1,4 +1,4 @@
-/** What customers do with what is theirs, and nothing of anybody else's. */
+/** Customers read and change only their own data. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { auditLog } from '../../../../db/schema/people.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'

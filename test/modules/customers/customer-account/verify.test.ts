@@ -1,4 +1,4 @@
-/** An e-mail address that is proven, and what was bought with it before there was an account. */
+/** Verifies email addresses, and assigns earlier guest orders to the verified customer. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { orders } from '../../../../db/schema/selling.ts'

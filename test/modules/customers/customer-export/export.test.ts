@@ -1,4 +1,4 @@
-/** All that is kept of somebody, in one JSON text. */
+/** The export of all data of a customer as JSON. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { CustomerExport } from '../../../../src/modules/customers/customer-export/model.ts'

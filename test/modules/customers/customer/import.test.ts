@@ -1,4 +1,4 @@
-/** Customers out of a file. */
+/** The import of customers from a CSV file. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { findCustomerInconsistencies } from '../../../../src/modules/customers/customer/index.ts'
 import { testApp } from '../../../support/app.ts'

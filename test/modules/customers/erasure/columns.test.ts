@@ -1,4 +1,4 @@
-/** Every column of every table is decided on: what is erased of it, or why it stays. */
+/** Every column of every table states whether an erasure clears it. */
 import { expect, test } from 'bun:test'
 import { getTableColumns, getTableName, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'

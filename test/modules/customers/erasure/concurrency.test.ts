@@ -1,4 +1,4 @@
-/** Whoever is erased while they buy, from another process: either they bought and are not erased, or they are erased and nothing of theirs is there. */
+/** Erases a customer from another process during a purchase: exactly one of the two succeeds. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'

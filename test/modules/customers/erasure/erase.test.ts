@@ -1,4 +1,4 @@
-/** Somebody who is erased: nothing of theirs stands anywhere, and the books stay. */
+/** Erases all personal data of a customer, and keeps the books intact. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'

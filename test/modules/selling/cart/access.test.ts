@@ -1,4 +1,4 @@
-/** Whose cart it is: who reaches it, who does not, and what is told to nobody. */
+/** Who may access a cart, and which data of it stays private. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { Database } from '../../../../db/engine.ts'

@@ -1,4 +1,4 @@
-/** A cart that became an order comes to what the order does, whatever changes around it. */
+/** A converted cart shows the amounts of its order, even if prices change later. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type Json, testApp } from '../../../support/app.ts'
 import { address, ok, type Selling, sellingIn } from '../../../support/selling.ts'

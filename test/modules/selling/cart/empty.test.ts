@@ -1,4 +1,4 @@
-/** What an empty cart comes to: nothing, whatever is on it. */
+/** All totals of an empty cart are zero, whatever is applied to it. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type Json, testApp } from '../../../support/app.ts'
 import { address, ok, type Selling, sellingIn } from '../../../support/selling.ts'

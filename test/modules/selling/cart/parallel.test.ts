@@ -1,4 +1,4 @@
-/** Many changes at once: of one cart, and of carts that lie side by side. */
+/** Parallel changes of one cart and of several carts. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { changeCart } from '../../../../src/modules/selling/cart/change-cart.ts'
 import { convertCart } from '../../../../src/modules/selling/cart/service.ts'

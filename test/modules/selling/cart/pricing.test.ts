@@ -1,4 +1,4 @@
-/** What checkout asks of a cart: its price now, what has changed, and that it is bought once. */
+/** The current price of a cart and its differences from what the shopper saw. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Sellable } from '../../../../src/modules/catalog/products/domain.ts'
 import { type CartItem, type CartSnapshot, changedSince, priced, spentCards } from '../../../../src/modules/selling/cart/pricing.ts'

@@ -1,4 +1,4 @@
-/** The database goes away in the middle: what a caller is told is so, and sending it again under its key goes on at once. */
+/** The database fails during a request: the error states what happened, and a retry with the same key resumes. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { DatabaseFull, DatabaseUnavailable } from '../../../../db/engine.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'

@@ -1,4 +1,4 @@
-/** Amounts below what a processor takes: refused before anything is held. */
+/** Amounts below a processor's minimum are rejected before anything is held. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type NewPayment, type Processor, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
 import { stripeMinimums, stripeSays } from '../../../../src/clients/processors/stripe/amounts.ts'

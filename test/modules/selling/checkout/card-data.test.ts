@@ -1,4 +1,4 @@
-/** No number of a card comes to rest here: not what a storefront sends by mistake, and not what a processor tells, wherever it tells it. */
+/** Card numbers from storefronts and processors are never stored, logged or returned. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createSafeFetch } from '../../../../src/clients/safe-fetch.ts'
 import type { SafeFetch } from '../../../../src/core/outgoing.ts'

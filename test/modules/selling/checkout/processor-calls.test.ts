@@ -1,4 +1,4 @@
-/** Buying through the six processors, from the resolver's answer to the refund, each over real HTTP with a server that stands in for it. */
+/** Purchases and refunds through all six processors over HTTP, each with a stand-in server. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Json } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'

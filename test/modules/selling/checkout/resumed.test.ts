@@ -1,4 +1,4 @@
-/** A checkout whose process vanished, sent again under its key: it stands for what it did, whatever has become of the cart since. */
+/** Retries of an interrupted checkout under its key answer with the order that it placed, if any. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { DatabaseOutcomeUnknown } from '../../../../db/engine.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'

@@ -1,4 +1,4 @@
-/** A shop with strictProvinces sells to no stored address with an unknown province, whenever that address was stored. */
+/** A shop with strictProvinces sells to no stored address with an unknown province. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, testApp } from '../../../support/app.ts'
 import { browserOn, draftsOf, formOf } from '../../../support/drafts.ts'

@@ -1,4 +1,4 @@
-/** Two processes on one database, and a draft that somebody pays while somebody else does so, too, or changes or deletes it. */
+/** Two processes pay, change or delete the same draft at the same time. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'

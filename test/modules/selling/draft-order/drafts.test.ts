@@ -1,4 +1,4 @@
-/** Draft orders: what their shop fixes stays, and what others may do with them. */
+/** Draft orders: what the shop fixes, and what others may change. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { expireCarts } from '../../../../jobs/expire-carts.ts'

@@ -1,4 +1,4 @@
-/** What a pay page does with what nobody should send it, how it looks while a payment is under way, and the mail that leads there. */
+/** The pay page with invalid input and with payments in progress, and the mail with its link. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { hostedPageUrl } from '../../../../src/modules/payments/payment/index.ts'

@@ -1,4 +1,4 @@
-/** The page on which a draft is paid: forms without a script, and one order whatever is sent twice. */
+/** The pay page of a draft: forms without scripts, and one order for repeated submissions. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { testApp } from '../../../support/app.ts'
 import { browserOn, draftsOf, formOf } from '../../../support/drafts.ts'

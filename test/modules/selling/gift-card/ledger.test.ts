@@ -1,4 +1,4 @@
-/** What cards hold: never made out of nothing, never lost, whatever happens at once. */
+/** The ledger of gift cards neither creates nor loses money under parallel operations. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq } from 'drizzle-orm'
 import fc from 'fast-check'

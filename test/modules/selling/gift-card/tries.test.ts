@@ -1,4 +1,4 @@
-/** Codes that shoppers type: which find a card, how refusals look, and how often one may try. */
+/** Gift card codes of shoppers: lookup, errors and limits on failed attempts. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { attempts } from '../../../../db/schema/people.ts'
 import { system } from '../../../../src/core/command-context.ts'

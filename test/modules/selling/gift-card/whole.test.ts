@@ -1,4 +1,4 @@
-/** A gift card with what moved its balance. */
+/** A gift card with its transactions. */
 import { expect, test } from 'bun:test'
 import { testApp } from '../../../support/app.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'

@@ -1,4 +1,4 @@
-/** The page of an order by its link, and the mails that lead there. */
+/** The public page of an order, and the mails that link to it. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { orders } from '../../../../db/schema/selling.ts'

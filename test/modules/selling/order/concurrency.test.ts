@@ -1,4 +1,4 @@
-/** Many at once, in whatever order: what may happen once happens once. */
+/** Parallel requests and jobs: each effect happens at most once. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { sandboxPayments } from '../../../../db/schema/sandbox.ts'

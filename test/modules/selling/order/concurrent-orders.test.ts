@@ -1,4 +1,4 @@
-/** Checkouts of one shop that come at once may be placed, noted and sold in one transaction: what comes of each is as if it had come alone. */
+/** Checkouts that share a transaction have the same effect as separate ones. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'

@@ -1,4 +1,4 @@
-/** What `souk order show` and `souk orders stuck` know of orders. */
+/** The output of `souk order show` and `souk orders stuck`. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { ProcessorRefused, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
 import { type Order, orderStatuses, type Refund } from '../../../../src/modules/selling/order/domain.ts'

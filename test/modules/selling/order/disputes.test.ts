@@ -1,4 +1,4 @@
-/** Money that the shopper's bank took back, as messages tell of it: twice, late, and in any order. */
+/** Disputes reported by webhooks: repeated, late and in any order. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { disputes, paymentMessages } from '../../../../db/schema/payments.ts'

@@ -1,4 +1,4 @@
-/** Lists of orders, narrowed. */
+/** Filters of order lists. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { filterOf } from '../../../../src/modules/selling/order/domain.ts'
 import { type Json, testApp } from '../../../support/app.ts'

@@ -1,4 +1,4 @@
-/** Orders that are sent in parts, and what the shop's people note down of them. */
+/** Fulfilment of orders in parts, and notes of the shop's staff. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'

@@ -1,7 +1,7 @@
 /**
- * Selling through processors that each keep other promises, drawn at random: answers that are lost before or after, payments that are made,
- * declined, seen, captured or given up later, paid in part, twice, too much or too late, refunds that are claims, whole, or none, or that come
- * back, and disputes. In the end the books say what is true at the processor, and nobody has paid for nothing.
+ * Sells through simulated processors with random guarantees, lost responses, partial, double and late payments,
+ * refunds of every outcome and disputes. In the end the books match the processor, and every payment led to an order
+ * or a refund.
  */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'

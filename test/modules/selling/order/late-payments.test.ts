@@ -1,4 +1,4 @@
-/** Payments that ended without money and are paid all the same, and those that were left for the next processor: all that is taken twice goes back. */
+/** Refunds payments that succeed after they ended or after a fail-over to another processor. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { payments as paymentRows } from '../../../../db/schema/payments.ts'
 import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'

@@ -1,4 +1,4 @@
-/** A call to a processor is taken by a row first: nobody else makes it meanwhile, and what may have been made is asked about. */
+/** A lease on a row allows one processor call at a time; a call with an unknown outcome is queried, not repeated. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../../../db/columns.ts'
 import { jobs } from '../../../../jobs/index.ts'
@@ -188,7 +188,7 @@ test('does not resend a refund after its lease expired, and keeps the lease of t
   })
 })
 
-// On SQLite nobody else writes within a write.
+// SQLite runs one write at a time.
 test.skipIf(engine === 'sqlite')('does not reschedule a refund that succeeds while another process tries to lease it', async () => {
   await using app = await testApp()
   const entered = Promise.withResolvers<void>()

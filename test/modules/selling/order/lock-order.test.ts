@@ -1,4 +1,4 @@
-/** Whoever waits for a row has none yet of those that come after it: nobody waits in a ring, and nobody for somebody who waits elsewhere. */
+/** Transactions lock rows in the order of the schema, so that they cannot deadlock. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'

@@ -1,4 +1,4 @@
-/** Whatever is done in whatever order, at once, with a processor that is not always heard: the invariants of selling hold. */
+/** The invariants of selling hold for random parallel actions with an unreliable processor. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { engine } from '../../../../db/columns.ts'

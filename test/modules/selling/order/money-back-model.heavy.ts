@@ -1,4 +1,4 @@
-/** Whatever processors say of refunds, in whatever order, and whoever pays by hand: the sums hold, and a full refund is the capture to the cent. */
+/** Refund totals stay correct for random processor responses and payments by hand. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { engine } from '../../../../db/columns.ts'

@@ -1,4 +1,4 @@
-/** Money that a processor cannot simply send back: claims, payments by hand, refunds made elsewhere and those that come back. */
+/** Refunds that the processor cannot simply send: claims, payments by hand, external and reversed refunds. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { unifiedTransactions } from '../../../../db/schema/ledger.ts'

@@ -1,4 +1,4 @@
-/** What becomes of a refund by what its processor says: every state, every purpose, every word. */
+/** The outcome of a refund for every state, purpose and processor response. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Refund, refundTransitions } from '../../../../src/modules/selling/order/domain.ts'

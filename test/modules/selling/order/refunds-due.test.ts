@@ -1,4 +1,4 @@
-/** What becomes of money when a processor says no, says too little, or says nothing: against a processor of the test's own. */
+/** Money of orders whose processor refuses, captures partially or does not answer. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { unifiedTransactions } from '../../../../db/schema/ledger.ts'

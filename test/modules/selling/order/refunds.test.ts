@@ -1,4 +1,4 @@
-/** Refunds that say what they are of: an amount, lines, or all. */
+/** The scope of a refund: an amount, lines or everything. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { removeExpired } from '../../../../jobs/remove-expired.ts'
 import { type Json, testApp } from '../../../support/app.ts'

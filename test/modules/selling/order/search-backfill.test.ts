@@ -1,4 +1,4 @@
-/** What searches answer while their indexes are being filled, and beside processes of an older version. */
+/** Searches during the backfill of their indexes, and beside processes of an older version. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { sql } from 'drizzle-orm'

@@ -1,4 +1,4 @@
-/** Orders by words. */
+/** Full-text search of orders. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { sql } from 'drizzle-orm'

@@ -1,4 +1,4 @@
-/** What a shopper may do on the processor's page after a decline, whoever is the first to hear of it: nobody pays twice, and nothing stays open. */
+/** Payments that succeed at the processor after a decline: no double payment, and none stays open. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'

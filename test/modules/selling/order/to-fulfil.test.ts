@@ -1,4 +1,4 @@
-/** What is left to send of an order, and how lists, the overview and the check follow from it. */
+/** Units left to send, and the lists, overviews and checks that depend on them. */
 import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import fc from 'fast-check'
@@ -321,7 +321,7 @@ test('migrates exactly those orders to FULFILLED whose refunds had left nothing 
   expect((await shop.order(all.id)).status).toBe('COMPLETED')
 })
 
-test('agrees in lists, checks and lines on what is left to send after any sends and refunds', async () => {
+test('reports the same units left to send in lists, checks and lines after any fulfilments and refunds', async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('send' as const), line: fc.nat({ max: 1 }), quantity: fc.integer({ min: 1, max: 2 }) }),
     fc.record({ do: fc.constant('refund' as const), line: fc.nat({ max: 1 }), quantity: fc.integer({ min: 1, max: 2 }) }),

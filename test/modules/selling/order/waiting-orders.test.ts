@@ -1,4 +1,4 @@
-/** Payments that wait for their shopper, are being decided, or of which nobody knows whether they were begun: against a processor of the test's own. */
+/** Payments that wait for their shopper, are in process, or have an unknown state. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
 import { runSaga } from '../../../../src/modules/selling/order/index.ts'

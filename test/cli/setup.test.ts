@@ -121,7 +121,7 @@ describeProcesses('souk setup', () => {
     expect(await logIn(server, { email: login.email, password: 'password-of-root' })).toStartWith('ey')
   })
 
-  test('souk setup creates only the database, its lock and the keys, readable by the owner alone', async () => {
+  test('souk setup creates only the database, its lock and the keys', async () => {
     const dataDir = temporaryDir()
     await souk(['setup', '--email', login.email], dataDir, { stdin: password })
     expect(

@@ -192,7 +192,7 @@ describe.skipIf(engine !== 'sqlite')('the SQLite file', () => {
     expect(await messageOf(db.read.rows(sql`delete from attempts`))).toContain('readonly')
   })
 
-  test('closing checkpoints the WAL and removes it', async () => {
+  test('closing checkpoints the WAL and leaves it empty', async () => {
     const { url, dataDir } = await testDatabase()
     const { db } = await openDatabase({ url, dataDir, as: 'server', now: 0, random: Math.random })
     await db.write(insert('a'))

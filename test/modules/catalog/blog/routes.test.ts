@@ -275,7 +275,7 @@ describe('access to blogs', () => {
 })
 
 describe('lists of blogs', () => {
-  test('page and limit of blogs are clamped, a page past the end is empty, and invalid parameters are named', async () => {
+  test('the limit of a list of blogs is clamped, a page past the end is empty, and invalid parameters are named', async () => {
     await using app = await testApp()
     const { post, get } = await shopIn(app)
     for (const title of ['A', 'B', 'C']) {
@@ -380,7 +380,7 @@ describe('GET /blogs/public/{slug}', () => {
     expect((await app.call('GET', '/blogs/public/moved')).status).toBe(404)
   })
 
-  test('a shop with listed origins serves blogs only to them, also with a publishable key', async () => {
+  test('a shop with listed origins refuses reads of blogs from other origins, also with a publishable key', async () => {
     await using app = await testApp()
     const { shop, post, publishableKey } = await shopIn(app)
     await post('/blogs', post1)

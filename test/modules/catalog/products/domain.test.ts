@@ -134,7 +134,7 @@ test('an empty change updates only the time of change and the version', () => {
   expect(applyProductChange(base, {}, later)).toEqual({ ...base, product: { ...base.product, updatedAt: now + 1, version: 2 } })
 })
 
-test('publishedAt is set when a product becomes ACTIVE, is kept afterwards, and can be set explicitly', () => {
+test('publishedAt is set when a product becomes ACTIVE, is kept afterwards, and can be cleared', () => {
   const draft = made({ variants: [{ price: usd(0) }] })
   expect(draft.product.publishedAt).toBeNull()
   const active = applyProductChange(draft, { status: 'ACTIVE' }, { ...given(), now: 5 })

@@ -638,7 +638,7 @@ describe('public reads of products', () => {
     })
   })
 
-  test('a shop with listed origins serves products only to them', async () => {
+  test('a shop with listed origins refuses reads of products from other origins', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { id } = await shop.add({ title: 'Tea' })

@@ -105,7 +105,7 @@ test('a stock change of a product or variant that the shop does not have is 404'
   expect(await other.stock()).toEqual({ onHand: 10, reserved: 0 })
 })
 
-test('concurrent deliveries and sales are all counted, and the history adds up to the stock', async () => {
+test('concurrent deliveries and sales are all counted, and the history has each delivery', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 20 })
   const { productId, variantId } = shop

@@ -222,7 +222,7 @@ describe('retries of a failed delivery', () => {
     ['nothing', () => new Promise<Response>(() => undefined), { status: 'PENDING', lastStatus: null, lastError: 'timeout' }],
     ['thanks, at length', () => new Response(big), { status: 'DELIVERED', lastStatus: 200, lastError: null }],
     ['202', () => new Response(null, { status: 202 }), { status: 'DELIVERED', lastStatus: 202, lastError: null }],
-  ] as const)('a failed delivery shows the reason when the endpoint responds with %s', async (_, answer, expected) => {
+  ] as const)('a delivery shows its status and error when the endpoint responds with %s', async (_, answer, expected) => {
     // Only what never comes is waited for a short time: how long the others take is the machine's.
     const timeoutMs = expected.lastError === 'timeout' ? 300 : 60_000
     const safeFetch: SafeFetch = (url, options) => toLoopback(url, { ...options, timeoutMs })

@@ -9,7 +9,7 @@ setDefaultTimeout(longTestMs)
 
 const monthMs = 30 * 24 * 60 * 60 * 1000
 
-test('messages are deleted after a month, except held and unsent ones', async () => {
+test('messages, deliveries and removed endpoints are deleted after a month, except unsent messages', async () => {
   await using app = await testApp(loopbackAllowed)
   await using server = receiver()
   const { clock } = app

@@ -5,7 +5,6 @@
 import type { Principal } from '../core/principal.ts'
 import { hourMs } from '../lib/day.ts'
 import { multiplyHalfEven } from '../lib/rounding.ts'
-import type { PaymentChoice } from '../modules/payments/payment/domain.ts'
 import { paymentsOf } from '../modules/payments/payment/index.ts'
 import { approveCommissions } from '../modules/selling/affiliate/index.ts'
 import { addItem, applyGiftCard, cartOf, createCart, priced, snapshotOf } from '../modules/selling/cart/index.ts'
@@ -23,6 +22,7 @@ import {
   readOrder,
   refundOrder,
   runSaga,
+  type SagaRun,
   startNewPayment,
 } from '../modules/selling/order/index.ts'
 import { contextOf, type Shop } from '../modules/shop/shop/index.ts'
@@ -81,12 +81,14 @@ async function sellSome(
 ): Promise<void> {
   const shopped = await Promise.all(sales.map(async (sale) => ({ sale, cartId: await shopFor(sale) })))
   // One after the other within a shop: its order numbers follow the time.
+  const placed = new Map<Sale, SagaRun>()
   await Promise.all(
     markets.map(async (market) => {
-      for (const { sale, cartId } of shopped) if (sale.market === market && cartId !== undefined) await place(sale, cartId)
+      for (const { sale, cartId } of shopped)
+        if (sale.market === market && cartId !== undefined) placed.set(sale, await place(sale, cartId))
     }),
   )
-  await Promise.all(sales.map((sale) => live(sale, until).then(done)))
+  await Promise.all(sales.map((sale) => live(sale, until, placed.get(sale)).then(done)))
 }
 
 /** Fills a cart, unless it became an order already. */
@@ -115,39 +117,43 @@ function shopperOf({ shop, customerIds }: Market, { buyer, isGuest }: PlannedOrd
   return { kind: 'customer', id: customerIds.get(buyer.email) ?? '', sessionId: 'demo', shopId: shop.id }
 }
 
-async function place(sale: Sale, cartId: string): Promise<void> {
+async function place(sale: Sale, cartId: string): Promise<SagaRun> {
   const { deps, market, planned } = sale
   deps.clock.to(planned.at)
   const cart = await cartOf(deps, { shop: market.shop, principal: shopperOf(market, planned) }, cartId)
   const snapshot = await snapshotOf(deps, cart)
   const { email } = planned.buyer
   const purchase = { snapshot, mode: snapshot.shop.mode, priced: priced(snapshot, deps.clock.now()), email, placedFrom: null }
-  await placeOrder(deps, purchase, choiceOf(planned, 1), drive)
+  return placeOrder(deps, purchase, choiceOf(planned, 1), context)
 }
 
-/** Whoever places an order of the demo takes it on, also after a fill that broke off. */
-const drive = { holder: 'demo', unsentPayments: new Set<string>() }
+/** A fill holds the leases of an earlier one that broke off. */
+const context = { holder: 'demo' }
 
-const choiceOf = ({ id, payment, fate }: PlannedOrder, nth: 1 | 2): PaymentChoice => ({
-  ...payment,
-  accountId: '',
-  mode: 'TEST',
-  token: nth === 1 && fate.declined ? declinedToken : undefined,
-  returnUrl: undefined,
-  attemptKey: `demo ${id} ${nth}`,
+const choiceOf = ({ id, payment, fate }: PlannedOrder, nth: 1 | 2) => ({
+  first: {
+    ...payment,
+    accountId: '',
+    mode: 'TEST' as const,
+    token: nth === 1 && fate.declined ? declinedToken : undefined,
+    returnUrl: undefined,
+    attemptKey: `demo ${id} ${nth}`,
+  },
+  fallbacks: [],
 })
 
 /**
  * What becomes of an order, up to a moment. Each step looks whether there is anything left to do: it may have been done
  * before the fill broke off, and a server that ran in between may have let the order expire.
+ * @param placed the order, if this fill placed it
  */
-async function live(sale: Sale, until: number): Promise<void> {
+async function live(sale: Sale, until: number, placed: SagaRun | undefined): Promise<void> {
   const { deps, planned } = sale
   const { paidAgainAt, cancelledAt, sentAt, restSentAt, refund } = planned.fate
   const { updatedAt } = await orderOf(sale)
   // After what was done before a fill broke off: its events have their ids a little later.
   deps.clock.to(updatedAt + afterwardsMs)
-  await runSaga(deps, planned.id, drive)
+  await runSaga(deps, planned.id, context, placed)
   const steps: [at: number | undefined, step: (sale: Sale) => Promise<unknown>][] = [
     [paidAgainAt, payOnceMore],
     [cancelledAt, cancel],
@@ -170,12 +176,11 @@ async function orderOf({ deps, planned }: Sale): Promise<Order> {
 
 async function payOnceMore(sale: Sale): Promise<void> {
   const { deps, planned } = sale
-  const choice = choiceOf(planned, 2)
+  const choices = choiceOf(planned, 2)
   const begun = await paymentsOf(deps, planned.id)
   const order = await orderOf(sale)
-  if (order.status === 'PENDING_PAYMENT' && !begun.some(({ attemptKey }) => attemptKey === choice.attemptKey))
-    await startNewPayment(deps, order, choice, drive)
-  await runSaga(deps, planned.id, drive)
+  const isNew = order.status === 'PENDING_PAYMENT' && !begun.some(({ attemptKey }) => attemptKey === choices.first.attemptKey)
+  await runSaga(deps, planned.id, context, isNew ? await startNewPayment(deps, order, choices, context) : undefined)
 }
 
 /** What the merchant does to an order. */

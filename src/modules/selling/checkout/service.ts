@@ -28,18 +28,21 @@ import {
 import { type Order, paymentOf, type Saga } from '../order/domain.ts'
 import {
   cancelUnpaidOrder,
+  type FullOrder,
+  loadSaga,
   type OrderDeps,
   type OrderView,
   orderOfAttempt,
   orderOfCart,
   orderView,
   placeOrder,
-  readOrder,
+  readFullOrder,
   refreshSaga,
   refreshSagaOnReturn,
   requestSagaContext,
   runSaga,
   type SagaContext,
+  type SagaRun,
   startNewPayment,
   voidOpenPayment,
   withoutReasons,
@@ -87,27 +90,23 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   const isConverted = cart.status === 'CONVERTED'
   // An order belongs to the request that made it, even if the cart was reopened or bought again since.
   const orderOfRequest = isConverted || attempt.isResumed ? await orderOfAttempt(deps, cart.id, attempt.key) : undefined
-  const existingOrder = orderOfRequest ?? (isConverted ? await orderOfCart(deps, cart.id) : undefined)
-  const isSameRequest = existingOrder === orderOfRequest
-  let storedAnswer: CheckoutAnswer | undefined
+  const otherOrder = isConverted && !orderOfRequest ? await orderOfCart(deps, cart.id) : undefined
   // Outside the write: the first call creates the instance key.
   const { urlOf } = await deps.orderLinks.ready()
-  const showsPersonalData = isSameRequest || cart.customerId !== null
-  const context = requestSagaContext(deps, attempt.key, async (tx, order) => {
-    const answer = answerOf(withoutReasons(orderView(order, urlOf(order.order.id))), order.payments, showsPersonalData)
-    await attempt.storeAnswer(tx, answer)
-    tx.afterCommit(() => {
-      storedAnswer = answer
-    })
-  })
-  const started = existingOrder
-    ? await continueOrder(deps, existingOrder, { isSameRequest, request, context })
-    : await buyOrContinue(deps, loadedCart, { request, context, offering })
-  const saga = await runSaga(deps, started.order.id, context, started)
-  return (
-    storedAnswer ??
-    answerOf(withoutReasons(await readOrder(deps, { shopId: caller.shop.id }, saga.order.id)), saga.payments, showsPersonalData)
-  )
+  const context = requestSagaContext(deps, attempt.key)
+  const step = { request, context, offering }
+  const start = orderOfRequest
+    ? await loadSaga(deps, orderOfRequest.id)
+    : await (otherOrder ? payAgain(deps, otherOrder, step) : buyOrContinue(deps, loadedCart, step))
+  // Another request on a guest's cart may pay, but sees no personal data.
+  const showsPersonalData = !otherOrder || cart.customerId !== null
+  const answer = (full: FullOrder) => answerOf(full, urlOf(full.order.id), showsPersonalData)
+  // Only this run makes the sale that the request is answered with.
+  const response: SagaContext['response'] = { store: (tx, sold) => attempt.storeAnswer(tx, answer(sold)) }
+  const { order, sold } = await runSaga(deps, start.order.id, { ...context, response }, start)
+  const full = sold ?? (await readFullOrder(deps, order.id))
+  if (!full) throw new Error('an order is gone')
+  return answer(full)
 }
 
 /**
@@ -120,18 +119,12 @@ function choicesFor(deps: OrderDeps, { request, offering }: CheckoutStep, amount
   return selectProcessor(deps, caller.shop, processorRequest, amount, offering)
 }
 
-/** Returns the first choice and keeps the others in the context, for a processor that does not start the payment. */
-function takeFirstChoice({ first, fallbacks }: Choices, context: SagaContext): PaymentChoice {
-  context.fallbacks?.push(...fallbacks)
-  return first
-}
-
 /** `offering`: the processors that the shop offers, if they were read with the cart. */
 type CheckoutStep = { request: CheckoutRequest; context: SagaContext; offering?: Promise<OfferedProcessors> }
 
 /** Places an order for an open cart. A retry finds the order that its first attempt committed. */
-async function buyOrContinue(deps: OrderDeps, loadedCart: LoadedCart, step: CheckoutStep): Promise<Saga> {
-  const { request, context } = step
+async function buyOrContinue(deps: OrderDeps, loadedCart: LoadedCart, step: CheckoutStep): Promise<SagaRun> {
+  const { request } = step
   try {
     return await placeNewOrder(deps, loadedCart, step)
   } catch (error) {
@@ -139,12 +132,12 @@ async function buyOrContinue(deps: OrderDeps, loadedCart: LoadedCart, step: Chec
     const orderOfRequest =
       isRefused && request.attempt.isResumed ? await orderOfAttempt(deps, request.cartId, request.attempt.key) : undefined
     if (!orderOfRequest) throw error
-    return continueOrder(deps, orderOfRequest, { isSameRequest: true, request, context })
+    return loadSaga(deps, orderOfRequest.id)
   }
 }
 
 /** @throws AppError CONFLICT if the cart cannot be bought as it is */
-async function placeNewOrder(deps: OrderDeps, { cart, snapshot }: LoadedCart, step: CheckoutStep): Promise<Saga> {
+async function placeNewOrder(deps: OrderDeps, { cart, snapshot }: LoadedCart, step: CheckoutStep): Promise<SagaRun> {
   const { request, context } = step
   const { caller, address, attempt } = request
   const now = deps.clock.now()
@@ -170,9 +163,9 @@ async function placeNewOrder(deps: OrderDeps, { cart, snapshot }: LoadedCart, st
   }
   // All shoppers of a shop's own server share one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
-  const choice = takeFirstChoice(await choicesFor(deps, step, { amount: price.totals.amountDue, currency: cart.currency }), context)
+  const choices = await choicesFor(deps, step, { amount: price.totals.amountDue, currency: cart.currency })
   const purchase = { snapshot, mode: caller.shop.mode, priced: price, email: cart.email, placedFrom }
-  return placeOrder(deps, purchase, choice, context).catch(async (error: unknown) => {
+  return placeOrder(deps, purchase, choices, context).catch(async (error: unknown) => {
     // Refreshes the cart, so that the next read shows the exhausted discount.
     if (price.discounts.length > 0 && error instanceof AppError && error.code === 'CONFLICT')
       await refreshPrices(deps, cart.id, (tx) => attempt.storeRefusal(tx, error))
@@ -186,34 +179,27 @@ function assertOpen(shop: Shop): void {
 }
 
 /**
- * Continues the order of a converted cart. A different request starts a new payment, once the previous one has ended
- * and its processor can no longer capture it.
+ * Starts a new payment for an order of another request, once the previous payment has ended and its processor can no
+ * longer capture it.
  * @throws AppError CONFLICT when nothing is left to pay; UNAVAILABLE when the previous processor does not answer
  */
-async function continueOrder(
-  deps: OrderDeps,
-  { id, shopId }: Order,
-  { isSameRequest, ...step }: CheckoutStep & { isSameRequest: boolean },
-): Promise<Saga> {
+async function payAgain(deps: OrderDeps, { id, shopId }: Order, step: CheckoutStep): Promise<SagaRun> {
   const { context } = step
-  if (isSameRequest) return runSaga(deps, id, context)
-  const contextWithoutResponse = { ...context, keep: undefined }
   // The previous payment may be captured already, and its message lost.
-  const current = await refreshSaga(deps, id, contextWithoutResponse)
+  const current = await refreshSaga(deps, id, context)
   assertPayable(current, deps.clock.now())
   assertOpen(await readShop(deps, shopId))
   // Before the previous payment is voided: a request that no processor can serve changes nothing.
   const { amountDue: amount, currency } = current.order
   const choices = await choicesFor(deps, step, { amount, currency })
-  const saga = await voidOpenPayment(deps, current, contextWithoutResponse)
+  const saga = await voidOpenPayment(deps, current, context)
   if (saga === 'taken') throw underWay()
   if (saga === 'silent')
     throw new AppError('UNAVAILABLE', 'The processor does not say whether the payment before may still succeed: try again in a moment', {
       retryAfterSeconds: 5,
     })
   assertPayable(saga, deps.clock.now())
-  await startNewPayment(deps, saga.order, takeFirstChoice(choices, context), context)
-  return runSaga(deps, id, context)
+  return startNewPayment(deps, saga.order, choices, context)
 }
 
 const underWay = () => new AppError('CONFLICT', 'A payment for this order is still under way')
@@ -225,11 +211,13 @@ function assertPayable(saga: Saga, now: number): void {
   if (payment && isOpenPayment(payment)) throw underWay()
 }
 
-/** @param showsPersonalData false for another request on a guest's cart: it may pay, but sees no personal data */
-const answerOf = (view: OrderView, payments: readonly Payment[], showsPersonalData: boolean): CheckoutAnswer => ({
-  order: showsPersonalData ? view : { ...view, email: null, shippingAddress: null, billingAddress: null },
-  payment: paymentAnswer(paymentOf({ payments })),
-})
+function answerOf(full: FullOrder, publicUrl: string, showsPersonalData: boolean): CheckoutAnswer {
+  const order = withoutReasons(orderView(full, publicUrl))
+  return {
+    order: showsPersonalData ? order : { ...order, email: null, shippingAddress: null, billingAddress: null },
+    payment: paymentAnswer(paymentOf(full)),
+  }
+}
 
 const paymentAnswer = (payment: Payment | undefined): CheckoutAnswer['payment'] =>
   payment

@@ -7,15 +7,14 @@ export type { OrderDeps } from './providers.ts'
 export { settleByHand } from './refunds/refund-requests.ts'
 export { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from './saga/diagnosis.ts'
 export { type ReportedDispute, recordDispute } from './saga/disputes.ts'
-export { sweepPayments } from './saga/late-payments.ts'
 export { handleCallback, handleWebhook, workMessages } from './saga/payment-messages.ts'
-export { expireOrders, resumeOrders } from './saga/resume-orders.ts'
-export { refreshSaga, refreshSagaOnReturn, runSaga, voidOpenPayment } from './saga/saga.ts'
-export { requestSagaContext, type SagaContext } from './saga/saga-context.ts'
-export { assertAllOrdersFinished } from './saga/unfinished-orders.ts'
+export { expireOrders, resumeOrders, sweepPayments } from './saga/resume-orders.ts'
+export { loadSaga, refreshSaga, refreshSagaOnReturn, runSaga, voidOpenPayment } from './saga/saga.ts'
+export { requestSagaContext, type SagaContext, type SagaRun } from './saga/saga-context.ts'
 export { orderRows } from './search/order-rows.ts'
 export { fillOrderSearch, fillUnknownOrders, reindexOrder } from './search/search-index.ts'
 export {
+  assertAllOrdersFinished,
   cancelOrder,
   completeFulfilled,
   createFulfilment,

@@ -4,7 +4,7 @@ import { payments as paymentRows } from '../../../../db/schema/payments.ts'
 import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
 import type { PaymentChoice } from '../../../../src/modules/payments/payment/domain.ts'
 import { startNewPayment } from '../../../../src/modules/selling/order/placing/place-order.ts'
-import { sweepPayments } from '../../../../src/modules/selling/order/saga/late-payments.ts'
+import { sweepPayments } from '../../../../src/modules/selling/order/saga/resume-orders.ts'
 import { runSaga } from '../../../../src/modules/selling/order/saga/saga.ts'
 import { requestSagaContext } from '../../../../src/modules/selling/order/saga/saga-context.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
@@ -169,9 +169,9 @@ describe('payments whose creation is not answered, with another processor in res
       returnUrl: undefined,
       attemptKey: `by ${processor}`,
     })
-    const context = { ...requestSagaContext(app.deps, 'request'), fallbacks: token === undefined ? [choiceOf('second')] : [] }
-    await startNewPayment(app.deps, order, choiceOf('first'), context)
-    const done = runSaga(app.deps, id, context)
+    const context = requestSagaContext(app.deps, 'request')
+    const choices = { first: choiceOf('first'), fallbacks: token === undefined ? [choiceOf('second')] : [] }
+    const done = runSaga(app.deps, id, context, await startNewPayment(app.deps, order, choices, context))
     return {
       shop,
       id: id as string,

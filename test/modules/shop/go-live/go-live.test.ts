@@ -215,9 +215,8 @@ describe('going live', () => {
     } as const
     const way = { method: 'card', processor: 'sandbox', accountId: '', mode: 'TEST' } as const
     const choice = { ...way, token: undefined, returnUrl: undefined, attemptKey: 'a' }
-    const drive = { holder: 'a', unsentPayments: new Set<string>() }
     expect(cart.status).toBe('OPEN')
-    await expect(placeOrder(deps, purchase, choice, drive)).rejects.toMatchObject({ code: 'CONFLICT' })
+    await expect(placeOrder(deps, purchase, { first: choice, fallbacks: [] }, { holder: 'a' })).rejects.toMatchObject({ code: 'CONFLICT' })
     expect(await deps.db.read.select().from(orders)).toEqual([])
   })
 

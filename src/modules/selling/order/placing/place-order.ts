@@ -5,7 +5,7 @@ import { pick } from '../../../../lib/objects.ts'
 import { reserveStock } from '../../../catalog/products/index.ts'
 import { countOrder } from '../../../customers/customer/index.ts'
 import { isOpenPayment, type PaymentChoice } from '../../../payments/payment/domain.ts'
-import { createPayment, paymentsWithin } from '../../../payments/payment/index.ts'
+import { type Choices, createPayment, paymentsWithin } from '../../../payments/payment/index.ts'
 import { type CartSnapshot, convertCart, type Priced } from '../../cart/index.ts'
 import { orderDiscount } from '../../discount/domain.ts'
 import { takeDiscounts, userOf } from '../../discount/index.ts'
@@ -20,12 +20,11 @@ import {
   paymentTimeMs,
   pendingPaymentMs,
   resumeAfterMs,
-  type Saga,
   searchWordsOf,
 } from '../domain.ts'
 import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
-import type { SagaContext } from '../saga/saga-context.ts'
+import type { SagaContext, SagaRun } from '../saga/saga-context.ts'
 import { findingStore } from '../search/search-store.ts'
 import { type OrderLimitKey, openOrderLimitsStore } from './open-order-limits-store.ts'
 
@@ -47,16 +46,16 @@ export type Purchase = {
  * Places an order for a cart in one write: reserves its stock, holds its gift cards and draws its number. Of two
  * shoppers who want the last unit only one gets an order, and no order number is skipped.
  * @param context the run that then calls the processor
- * @returns the order and its payment
+ * @returns the order and its payment, for `runSaga`
  * @throws AppError CONFLICT when the cart was changed or closed, the stock is gone, a gift card is used up or the shop
  *   has gone live
  */
 export async function placeOrder(
   deps: OrderDeps,
   { snapshot, mode, priced, email, placedFrom }: Purchase,
-  choice: PaymentChoice,
-  context: SagaContext,
-): Promise<Saga> {
+  { first: choice, fallbacks }: Choices,
+  { holder }: SagaContext,
+): Promise<SagaRun> {
   const { customerId, shopId } = snapshot.cart
   // Discounts need their counts and limits read in any case.
   const customer = priced.discounts.length > 0 ? await userOf(deps, { shopId, customerId, email }) : undefined
@@ -68,16 +67,14 @@ export async function placeOrder(
     const [lines, giftCards] = [linesOf(id, snapshot, priced, reserved), cardsOf(id, priced)]
     const inserted = await deps.orderStore.insert(tx, draft, lines, giftCards)
     await findingStore.add(tx, draft, searchWordsOf(draft, lines, []))
-    const payments = draft.amountDue > 0 ? [await createPayment(tx, deps, { order: draft, choice, holder: context.holder })] : []
+    const payments = draft.amountDue > 0 ? [await createPayment(tx, deps, { order: draft, choice, holder })] : []
     const events: OrderEvent[] = []
     await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } }, events)
     return { draft, payments, inserted, lines, giftCards, events }
   }, locking)
-  const { draft, inserted, payments, ...parts } = await placing.catch(refuseGoneLive)
-  for (const { id: unsent } of payments) context.unsentPayments.add(unsent)
+  const { draft, inserted, payments, ...placed } = await placing.catch(refuseGoneLive)
   const order = { ...draft, number: await inserted.number }
-  context.placedOrder = { order, payments, ...parts }
-  return { order, payments }
+  return { order, payments, unsent: payments[0] && { id: payments[0].id, fallbacks, isFallback: false }, placed }
 }
 
 /**
@@ -119,17 +116,24 @@ function refuseGoneLive(error: unknown): never {
 
 /**
  * Starts another payment for an order whose last one failed.
+ * @returns the order and its payments, for `runSaga`
  * @throws AppError CONFLICT when the order does not await a payment
  */
-export async function startNewPayment(deps: OrderDeps, order: Order, choice: PaymentChoice, context: SagaContext): Promise<void> {
+export async function startNewPayment(
+  deps: OrderDeps,
+  before: Order,
+  { first: choice, fallbacks }: Choices,
+  { holder }: SagaContext,
+): Promise<SagaRun> {
   const { orderStore: store } = deps
-  await deps.db.write(async (tx) => {
+  const { id: orderId } = before
+  return deps.db.write(async (tx) => {
     const now = deps.clock.now()
-    await store.lock(tx, order.id)
-    const payments = await paymentsWithin(tx, deps, order.id)
+    await store.lock(tx, orderId)
+    const payments = await paymentsWithin(tx, deps, orderId)
     if (payments.length >= paymentsPerOrderMax)
       throw new AppError('CONFLICT', `The order was tried to be paid ${paymentsPerOrderMax} times: begin another cart`)
-    const expiresAt = Math.max(order.expiresAt, now + paymentTimeMs)
+    const expiresAt = Math.max(before.expiresAt, now + paymentTimeMs)
     const change = {
       paymentStatus: 'PENDING',
       processor: choice.processor,
@@ -140,11 +144,12 @@ export async function startNewPayment(deps: OrderDeps, order: Order, choice: Pay
       updatedAt: now,
     } as const
     const anyLive = payments.some((payment) => isOpenPayment(payment) || payment.status === 'CAPTURED')
-    if (anyLive || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
-      throw new AppError('CONFLICT', 'The order is not waiting for a payment')
-    const { id, processor } = await createPayment(tx, deps, { order, choice, holder: context.holder })
-    context.unsentPayments.add(id)
-    await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_STARTED', detail: { payment: id, processor } })
+    const order = anyLive ? undefined : await store.change(tx, orderId, ['PENDING_PAYMENT'], change)
+    if (!order) throw new AppError('CONFLICT', 'The order is not waiting for a payment')
+    const payment = await createPayment(tx, deps, { order, choice, holder })
+    const { id, processor } = payment
+    await appendEvent(tx, deps, { orderId, type: 'PAYMENT_STARTED', detail: { payment: id, processor } })
+    return { order, payments: [...payments, payment], unsent: { id, fallbacks, isFallback: false } }
   }, locking)
 }
 

@@ -14,7 +14,7 @@ import { appendEvents, type NewOrderEvent } from '../events.ts'
 import { mailConfirmed } from '../mails.ts'
 import type { OrderDeps } from '../providers.ts'
 import { stockTrackedLines } from '../refunds/refund-effects.ts'
-import type { OrderContents, SagaContext } from './saga-context.ts'
+import type { OrderContents, SagaContext, SagaRun } from './saga-context.ts'
 
 // The two writes that need no processor: a paid order becomes a sale; an order without a sale releases its holds.
 
@@ -44,14 +44,14 @@ type SaleInput = Saga & {
 /**
  * Makes an order a sale inside a write: commits its stock, settles its gift cards, attributes its affiliate, queues
  * its webhook and mail, and books it at today's exchange rate. Only the rate and the affiliate are awaited first.
- * @param context stores the response of its request, if it has one
+ * @param response stores the response of a request, which awaits the sale
  */
 export async function recordSale(
   tx: Writer,
   deps: OrderDeps,
   { order, payments, parts, capturedTotal, told = [], trail }: SaleInput,
-  context?: SagaContext,
-): Promise<Saga> {
+  response?: SagaContext['response'],
+): Promise<SagaRun> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
   const { id, currency, customerId, total } = order
@@ -78,14 +78,14 @@ export async function recordSale(
     notifyConfirmed(tx, deps, order, lines),
     mailConfirmed(tx, deps, order, lines),
     bookSale(tx, deps, { order: { ...order, ...sold }, payments }, parts),
-    context?.storeResponse && (trail ?? store.eventsOf(tx, id)),
-    context?.storeResponse && (trail ? [] : store.refundsOf(tx, id)),
+    response && (trail ?? store.eventsOf(tx, id)),
+    response && (trail ? [] : store.refundsOf(tx, id)),
   ])
   if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
-  const whole = events &&
-    refunds && { order: confirmed, lines, giftCards, events, payments, refunds, disputes: [], fulfilments: [], notes: [] }
-  if (whole) await context?.storeResponse?.(tx, whole)
-  return { order: confirmed, payments }
+  if (!response || !events || !refunds) return { order: confirmed, payments }
+  const full = { order: confirmed, lines, giftCards, events, payments, refunds, disputes: [], fulfilments: [], notes: [] }
+  await response.store(tx, full)
+  return { order: confirmed, payments, sold: full }
 }
 
 const notifyConfirmed = (

@@ -23,10 +23,11 @@ import { paymentStatusAfterRefund } from '../refunds/refund-effects.ts'
 import { refundExcess, settleRefund } from '../refunds/refunds.ts'
 import { paidOrderFields, readOrderContents, recordSale } from './confirm-order.ts'
 import { changeForState, changeOfEndedOrder } from './payment-state.ts'
-import type { OrderContents, PlacedOrder, SagaContext } from './saga-context.ts'
+import type { OrderContents, SagaContext, SagaRun } from './saga-context.ts'
 
 /**
  * Calls a payment's processor and records its answer on the payment and its order.
+ * @param run what the run knows of the order, if the payment's step is its next
  * @returns the order afterwards; `silent` without a reliable answer, or when a voided payment is still open; `taken`
  *   while another run holds the payment: nothing has changed then
  */
@@ -35,27 +36,23 @@ export async function askPayment(
   operation: PaymentOperation,
   payment: Payment,
   context: SagaContext,
-): Promise<Saga | 'silent' | 'taken'> {
-  const isNew = operation === 'create' && context.unsentPayments.delete(payment.id)
+  run?: SagaRun,
+): Promise<SagaRun | 'silent' | 'taken'> {
+  const unsent = operation === 'create' && run?.unsent?.id === payment.id ? run.unsent : undefined
+  // A request must answer its caller in time, and may have to ask a second processor. The job asks again.
+  const isShort = unsent
+    ? unsent.isFallback || unsent.fallbacks.length > 0
+    : (operation === 'ask' || operation === 'void') && context.deadline !== undefined
   const result = await requestProcessor(deps, operation, payment, {
     holder: context.holder,
-    isNew,
-    patienceMs: timeoutOf(deps, operation, context),
+    isNew: unsent !== undefined,
+    patienceMs: isShort ? deps.failOver.patienceMs : undefined,
   })
   if (result === 'silent' || result === 'taken') return result
-  if (operation !== 'void') return handleAnswer(deps, payment, result.answer, context)
+  if (operation !== 'void') return handleAnswer(deps, payment, result.answer, context, run)
   const after = await recordAnswer(deps, payment, result.answer, context, { isGivenUp: true })
   return stillOpenAtProcessor(after, payment, result.answer) ? 'silent' : after
 }
-
-const timeoutOf = ({ failOver }: OrderDeps, operation: PaymentOperation, context: SagaContext): number | undefined => {
-  // A request must answer its caller in time. The job asks again.
-  const isShort = (operation === 'ask' || operation === 'void') && context.deadline !== undefined
-  return isShort || (operation === 'create' && (hasFallback(context) || context.hasFallenBack)) ? failOver.patienceMs : undefined
-}
-
-/** Whether another processor can take the payment if this one does not start it. */
-export const hasFallback = ({ fallbacks }: SagaContext): boolean => fallbacks !== undefined && fallbacks.length > 0
 
 /**
  * Records an answer. If it says that a payment which ended here is still open, and its money is unwanted, the
@@ -67,8 +64,9 @@ export async function handleAnswer(
   payment: Payment,
   answer: PaymentAnswer,
   context: SagaContext,
-): Promise<Saga | 'silent'> {
-  const after = await recordAnswer(deps, payment, answer, context)
+  run?: SagaRun,
+): Promise<SagaRun | 'silent'> {
+  const after = await recordAnswer(deps, payment, answer, context, { run })
   await syncRefunds(deps, payment, answer)
   const ended = stillOpenAtProcessor(after, payment, answer)
   if (!ended || !isUnwanted(after, ended, deps.clock.now())) return after
@@ -81,7 +79,7 @@ export async function handleAnswer(
 const stillOpenAtProcessor = ({ payments }: Saga, { id }: Payment, { state }: PaymentAnswer): Payment | undefined =>
   isOpenPayment({ status: state }) ? payments.find((candidate) => candidate.id === id && hasFailed(candidate)) : undefined
 
-type SagaUpdate = { saga: Saga; refunds: readonly Refund[] }
+type SagaUpdate = { saga: SagaRun; refunds: readonly Refund[] }
 
 /**
  * Records an answer about a payment. Repeated, late and reordered answers lead to the same state: a payment only moves
@@ -92,13 +90,19 @@ export async function recordAnswer(
   payment: Payment,
   answer: PaymentAnswer,
   context: SagaContext,
-  { isGivenUp = false }: { isGivenUp?: boolean } = {},
-): Promise<Saga> {
+  { isGivenUp = false, run }: { isGivenUp?: boolean; run?: SagaRun | undefined } = {},
+): Promise<SagaRun> {
+  const received = { payment, answer, context, isGivenUp }
   const record = (mayConfirm: boolean) =>
-    deps.db.write((tx) => recordInWrite(tx, deps, { payment, answer, context, isGivenUp, mayConfirm }), locking)
-  const placedOrder = context.placedOrder?.order.id === payment.orderId ? context.placedOrder : undefined
+    deps.db.write(async (tx) => {
+      const [saga, parts] = await Promise.all([
+        lockSaga(tx, deps, payment.orderId),
+        mayConfirm && answer.captured > payment.captured ? readOrderContents(tx, deps, payment.orderId) : undefined,
+      ])
+      return applyAnswer(tx, deps, { ...received, saga }, parts)
+    }, locking)
   // Without reads the write is one round trip.
-  const recorded = placedOrder && (await recordOnPlacedOrder(deps, placedOrder, { payment, answer, context, isGivenUp, mayConfirm: true }))
+  const recorded = run && (await recordOnPlacedOrder(deps, run, received))
   if (recorded) return recorded
   const { saga, refunds } = await record(true).catch((error: unknown) => {
     if (isDatabaseAway(error)) throw error
@@ -114,22 +118,19 @@ export async function recordAnswer(
  * Does `recordAnswer` without reads for an order that this run placed. Without it one shop with 64 callers sells 0.63
  * times as many orders a second on PostgreSQL. Returns undefined without a change if another run touched the order.
  */
-async function recordOnPlacedOrder(deps: OrderDeps, placedOrder: PlacedOrder, received: ReceivedAnswer): Promise<Saga | undefined> {
-  const { context, payment } = received
-  context.placedOrder = undefined
-  const [placed, ...others] = placedOrder.payments
-  if (others.length > 0 || placed?.id !== payment.id || received.answer.captured > payment.amount) return undefined
+async function recordOnPlacedOrder(deps: OrderDeps, run: SagaRun, received: ReceivedAnswer): Promise<SagaRun | undefined> {
+  const { order, placed } = run
+  const { payment, answer } = received
+  const [known, ...others] = run.payments
+  if (!placed || others.length > 0 || known?.id !== payment.id || answer.captured > payment.amount) return undefined
   try {
     return await deps.db.write(async (tx) => {
-      await deps.orderStore.lockAsKnown(tx, placedOrder.order)
-      await lockPaymentAsKnown(tx, deps, placed)
-      const trail = [...placedOrder.events]
-      const { saga, refunds } = await applyAnswer(tx, deps, { ...received, saga: placedOrder, parts: placedOrder, trail })
+      await deps.orderStore.lockAsKnown(tx, order)
+      await lockPaymentAsKnown(tx, deps, known)
+      const trail = [...placed.events]
+      const { saga, refunds } = await applyAnswer(tx, deps, { ...received, saga: run, trail }, placed)
       if (refunds.length > 0) throw new NothingChanged('money that goes back is read first')
-      tx.afterCommit(() => {
-        context.placedOrder = { ...placedOrder, ...saga, events: trail }
-      })
-      return saga
+      return { ...saga, placed: { ...placed, events: trail } }
     }, locking)
   } catch (error) {
     if (isDatabaseAway(error)) throw error
@@ -138,30 +139,17 @@ async function recordOnPlacedOrder(deps: OrderDeps, placedOrder: PlacedOrder, re
 }
 
 /** `isGivenUp`: the processor was told to void the payment. */
-type ReceivedAnswer = { payment: Payment; answer: PaymentAnswer; context: SagaContext; isGivenUp: boolean; mayConfirm: boolean }
+type ReceivedAnswer = { payment: Payment; answer: PaymentAnswer; context: SagaContext; isGivenUp?: boolean }
+/** `saga`: as this write locked it; `trail`: see `SaleInput`. */
+type AnswerUpdate = ReceivedAnswer & { saga: Saga; trail?: OrderEvent[] }
 
-async function recordInWrite(tx: Writer, deps: OrderDeps, received: ReceivedAnswer): Promise<SagaUpdate> {
-  const { payment, answer, mayConfirm } = received
-  const mayConfirmOrder = mayConfirm && answer.captured > payment.captured
-  const [saga, parts] = await Promise.all([
-    lockSaga(tx, deps, payment.orderId),
-    mayConfirmOrder ? readOrderContents(tx, deps, payment.orderId) : undefined,
-  ])
-  return applyAnswer(tx, deps, { ...received, saga, parts })
-}
-
-/** `parts`: undefined if this write must not confirm the order; `trail`: see `SaleInput`. */
-type LockedAnswer = ReceivedAnswer & { saga: Saga; parts: OrderContents | undefined; trail?: OrderEvent[] }
-
-/** @param noted its `saga` as this write locked it */
-async function applyAnswer(
-  tx: Writer,
-  deps: OrderDeps,
-  { payment: { id }, answer, context, isGivenUp, saga, parts, trail }: LockedAnswer,
-): Promise<SagaUpdate> {
+/** @param parts undefined if this write must not confirm the order */
+async function applyAnswer(tx: Writer, deps: OrderDeps, received: AnswerUpdate, parts: OrderContents | undefined): Promise<SagaUpdate> {
+  const { saga, answer, context } = received
+  const { id } = received.payment
   const payment = saga.payments.find((candidate) => candidate.id === id)
   if (!payment) throw new Error('a payment without its order')
-  const update = { saga, payment, answer, context, isGivenUp, trail }
+  const update = { ...received, payment }
   if (answer.captured <= payment.captured) return { saga: await applyWithoutMoney(tx, deps, update), refunds: [] }
   if (saga.order.status !== 'PENDING_PAYMENT') {
     const after = await recordLateCapture(tx, deps, update)
@@ -196,15 +184,6 @@ async function lockSaga(tx: Writer, deps: OrderDeps, orderId: string): Promise<S
   return { order, payments }
 }
 
-type AnswerUpdate = {
-  saga: Saga
-  payment: Payment
-  answer: PaymentAnswer
-  context: SagaContext
-  isGivenUp?: boolean
-  trail?: OrderEvent[] | undefined
-}
-
 const withPayment = ({ order, payments }: Saga, after: Payment, changed: Order | undefined): Saga => ({
   order: changed ?? order,
   payments: payments.map((candidate) => (candidate.id === after.id ? after : candidate)),
@@ -233,7 +212,7 @@ async function recordFullPayment(
     recordCapture(tx, deps, { ...noted, becomes: 'CAPTURED' }),
     refundExcess(tx, deps, { order: { ...order, ...paidOrderFields(amountDue), status: 'PAID' }, payments }, context.holder),
     parts
-      ? recordSale(tx, deps, { order, payments, parts, capturedTotal: amountDue, told: [captured], trail }, context)
+      ? recordSale(tx, deps, { order, payments, parts, capturedTotal: amountDue, told: [captured], trail }, context.response)
       : appendEvents(tx, deps, id, [captured])
           .then(() => deps.orderStore.move(tx, id, ['PENDING_PAYMENT'], 'PAID', toResume))
           .then((moved) => moved && { order: moved, payments }),
@@ -243,7 +222,7 @@ async function recordFullPayment(
 }
 
 /** Counts money that came on a payment after it ended, once no other payment is open. */
-export async function acceptPayment(deps: OrderDeps, { id, orderId }: Payment, context: SagaContext): Promise<Saga> {
+export async function acceptPayment(deps: OrderDeps, { id, orderId }: Payment, context: SagaContext): Promise<SagaRun> {
   const { saga, refunds } = await deps.db.write(async (tx): Promise<SagaUpdate> => {
     const [found, parts] = await Promise.all([lockSaga(tx, deps, orderId), readOrderContents(tx, deps, orderId)])
     const payment = found.payments.find((candidate) => candidate.id === id)

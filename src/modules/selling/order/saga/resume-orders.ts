@@ -2,7 +2,13 @@ import { isDatabaseAway, type Writer } from '../../../../../db/engine.ts'
 import { system } from '../../../../core/command-context.ts'
 import { runInLanes } from '../../../../core/partitioned-queue.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
-import { fetchPaymentStatus, type PaymentAnswer } from '../../../payments/payment/index.ts'
+import {
+  endSweepTurn,
+  fetchPaymentStatus,
+  type PaymentAnswer,
+  paymentsDueForQuery,
+  takeSweepTurn,
+} from '../../../payments/payment/index.ts'
 import { orderStatuses, paymentOf } from '../domain.ts'
 import type { OrderDeps } from '../providers.ts'
 import { openRefundStatuses, settleRefund } from '../refunds/refunds.ts'
@@ -91,6 +97,29 @@ async function expireOrder(deps: OrderDeps, id: string): Promise<void> {
   if (order?.status !== 'PENDING_PAYMENT' || order.expiresAt > deps.clock.now()) return
   await endUnpaid(deps, order, { status: 'EXPIRED', actor: system, reason: null, context: newSagaContext(deps) })
   await runSaga(deps, id)
+}
+
+/**
+ * Queries payments that ended without money, one lane for each processor. A voided or declined payment may be captured
+ * later; it is then refunded. One that is still open is voided.
+ */
+export async function sweepPayments(deps: OrderDeps): Promise<void> {
+  for (let batch = 0; batch < batchesMax; batch++) {
+    const due = await paymentsDueForQuery(deps, deps.clock.now(), laneBatch)
+    const begun = await runInLanes(deps, 'sweep', due, (id) =>
+      sweepPayment(deps, id).catch((error: unknown) => deps.log.error('payment.not_swept', { payment: id, error })),
+    )
+    // The rest belongs to lanes that are still running.
+    if (due.length < laneBatch || begun === 0) return
+  }
+}
+
+/** After an unexpected error the payment keeps the time that its turn set. */
+async function sweepPayment(deps: OrderDeps, id: string): Promise<void> {
+  const payment = await takeSweepTurn(deps, id)
+  if (!payment) return
+  const came = await refreshPayment(deps, payment)
+  await endSweepTurn(deps, payment, came === 'silent' ? 'silent' : 'said')
 }
 
 /** Runs one row. Its failure must not delay the others, now or in the next run. */

@@ -23,7 +23,7 @@ import { refundExcess, settleRefund } from '../refunds/refunds.ts'
 import { readOrderContents, recordSale, releaseHolds } from './confirm-order.ts'
 import { failOverPayment } from './fail-over.ts'
 import { abandonUnresolvedPayment, acceptPayment, askPayment } from './order-payments.ts'
-import { newSagaContext, type SagaContext } from './saga-context.ts'
+import { newSagaContext, type SagaContext, type SagaRun } from './saga-context.ts'
 
 /** No saga needs this many. More means an endless loop. */
 const stepsMax = 20
@@ -32,7 +32,7 @@ const stepsMax = 20
  * Advances an order: the only path for the checkout, a returning shopper, a webhook and the job. It takes one step
  * after another, each in its own write that only one run can win, until nothing is left to do or the processor does
  * not answer. The job then continues.
- * @param loaded the order as this run left it
+ * @param start the order as this run left it; it is read otherwise
  * @param isStateKnown whether the processor has just reported the payment's state
  * @returns the saga afterwards
  * @throws AppError NOT_FOUND
@@ -41,10 +41,10 @@ export async function runSaga(
   deps: OrderDeps,
   orderId: string,
   context: SagaContext = newSagaContext(deps),
-  loaded?: Saga,
+  start?: SagaRun,
   isStateKnown = false,
-): Promise<Saga> {
-  let saga = loaded ?? (await loadSaga(deps, orderId))
+): Promise<SagaRun> {
+  let saga = start ?? (await loadSaga(deps, orderId))
   let isQueried = isStateKnown
   const givenUp = new Set<string>()
   for (let steps = 0; steps < stepsMax; steps++) {
@@ -104,14 +104,15 @@ export async function voidOpenPayment(deps: OrderDeps, saga: Saga, context: Saga
   return typeof after === 'string' ? after : runSaga(deps, saga.order.id, context, after)
 }
 
-async function loadSaga({ orderStore }: OrderDeps, orderId: string): Promise<Saga> {
+/** @throws AppError NOT_FOUND */
+export async function loadSaga({ orderStore }: OrderDeps, orderId: string): Promise<SagaRun> {
   const saga = await orderStore.saga(orderId)
   if (!saga) throw new AppError('NOT_FOUND', 'No such order')
   return saga
 }
 
 /** Ends a run. No time is set, unless the processor owes an answer or the shopper is paying. */
-async function settleAtRest(deps: OrderDeps, saga: Saga, step: SagaStep, context: SagaContext): Promise<Saga> {
+async function settleAtRest(deps: OrderDeps, saga: SagaRun, step: SagaStep, context: SagaContext): Promise<SagaRun> {
   const { order } = saga
   if (step.kind === 'ask' && step.payment.status === 'PENDING') return undecided(deps, saga, context)
   const now = deps.clock.now()
@@ -146,17 +147,17 @@ async function scheduleResume(deps: OrderDeps, saga: Saga, at: number): Promise<
 /** Takes one step. Returns undefined if it is not possible now; the job then tries again. */
 async function executeStep(
   deps: OrderDeps,
-  saga: Saga,
+  saga: SagaRun,
   step: Exclude<SagaStep, { kind: 'rest' }>,
   context: SagaContext,
-): Promise<Saga | undefined> {
+): Promise<SagaRun | undefined> {
   const { order } = saga
   switch (step.kind) {
     case 'create':
     case 'ask':
     case 'capture':
     case 'void': {
-      const after = await askPayment(deps, step.kind, step.payment, context)
+      const after = await askPayment(deps, step.kind, step.payment, context, saga)
       if (after === 'taken') {
         await scheduleResume(deps, saga, deps.clock.now() + leaseMs)
         return undefined
@@ -203,23 +204,23 @@ async function postpone(deps: OrderDeps, { order }: Saga, context: SagaContext):
 }
 
 /** Confirms an order that is paid or needs no payment. A failure is retried, and finally the money is refunded. */
-async function confirmOrder(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga | undefined> {
+async function confirmOrder(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<SagaRun | undefined> {
   const { order } = saga
-  const confirmBy = (by: SagaContext | undefined) =>
+  const confirm = (response: SagaContext['response']) =>
     deps.db.write(async (tx) => {
       const { payments } = saga
       const [current, parts] = await Promise.all([deps.orderStore.lock(tx, order.id), readOrderContents(tx, deps, order.id)])
-      if (current?.status === 'PAID') return recordSale(tx, deps, { order: current, payments, parts }, by)
+      if (current?.status === 'PAID') return recordSale(tx, deps, { order: current, payments, parts }, response)
       // A waiting order is confirmed here only if nothing is due.
       if (current?.status !== 'PENDING_PAYMENT') return undefined
       await appendEvent(tx, deps, { orderId: order.id, type: 'NOTHING_TO_PAY' })
-      return recordSale(tx, deps, { order: current, payments, parts, capturedTotal: 0 }, by)
+      return recordSale(tx, deps, { order: current, payments, parts, capturedTotal: 0 }, response)
     }, locking)
   try {
-    return await confirmBy(context).catch((error: unknown) => {
-      if (isDatabaseAway(error) || !context.storeResponse) throw error
+    return await confirm(context.response).catch((error: unknown) => {
+      if (isDatabaseAway(error) || !context.response) throw error
       // The order continues even if the response cannot be stored.
-      return confirmBy(undefined)
+      return confirm(undefined)
     })
   } catch (error) {
     if (isDatabaseAway(error)) throw error

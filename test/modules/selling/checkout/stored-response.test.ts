@@ -1,0 +1,34 @@
+/** The response that a checkout stores under its key, when the payment of an earlier key pays the order. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { testApp } from '../../../support/app.ts'
+import { booksOf, violationsAtRest } from '../../../support/books.ts'
+import { changeProcessor, succeedAtSandbox } from '../../../support/sandbox.ts'
+import { ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+/** `authorized`: this process captures it while it looks at the order. */
+for (const state of ['captured', 'authorized', 'captured while it is voided'] as const)
+  test(`stores the refusal of a checkout that finds the payment of an earlier key ${state}`, async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    const first = ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }, 'first'), 201).body
+    const [payment] = first.order.payments
+    if (state === 'captured while it is voided')
+      changeProcessor(app, (sandbox) => ({
+        async void(name) {
+          await succeedAtSandbox(app, payment.id, { captured: true })
+          return sandbox.void(name)
+        },
+      }))
+    else await succeedAtSandbox(app, payment.id, { captured: state === 'captured' })
+    const send = () => shop.checkout(cartId, {}, 'second')
+    const refused = await send()
+    expect([refused.status, refused.body.message]).toEqual([409, 'The cart was bought already, or its order has ended'])
+    const replayed = await send()
+    expect([replayed.status, replayed.text]).toEqual([409, refused.text])
+    expect(await shop.order(first.order.id)).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000) })
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })

@@ -8,8 +8,7 @@ import { bytesOfId, type IdKind, idOfBytes } from './ids.ts'
 /** 128 bits, which cannot be guessed. */
 const macBytes = 16
 const idBytes = 16
-/** Length of both in base64url. */
-export const orderTokenLength = 43
+/** Both in base64url. */
 const form = /^[A-Za-z0-9_-]{43}$/
 
 type Linked = Extract<IdKind, 'order' | 'draft'>

@@ -9,7 +9,6 @@ export type Fields = Readonly<Record<string, string | number | boolean>>
 export type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonly fields?: Fields; readonly key?: string }
 /** With status 200, 400, 402 or 404. `replayed`: stored under this idempotency key before, and maybe out of date. */
 export type Answer = CallAnswer & { readonly replayed: boolean }
-export type StripeCalls = ReturnType<typeof createStripeCalls>
 
 /** Pinned: otherwise the account's version decides what fields mean. */
 export const stripeVersion = '2026-10-28.endive'

@@ -15,8 +15,6 @@ export type Membership = { readonly userId: string; readonly shopId: string; rea
 /** With the shop, if it was read along. Caches hold memberships without it. */
 type MembershipAndShop = Membership & { readonly shop?: ShopContext }
 
-export type MemberStore = ReturnType<typeof createMemberStore>
-
 const cachedMembershipsMax = 1_000
 
 const fields = { userId: staff.userId, shopId: staff.shopId, role: staff.role }

@@ -4,8 +4,6 @@ import { lockNames } from '../../../../db/prepared.ts'
 import { secondFactors } from '../../../../db/schema/second-factor.ts'
 import type { SecondFactor } from './domain.ts'
 
-export type SecondFactorStore = ReturnType<typeof createSecondFactorStore>
-
 export const createSecondFactorStore = ({ read }: Pick<Database, 'read'>) => ({
   /** Locks a person's factor until the end of the write. */
   hold: (tx: Writer, userId: string): void => lockNames(tx, [`second-factor ${userId}`]),

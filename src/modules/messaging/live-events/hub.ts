@@ -51,7 +51,6 @@ type HubDeps = Pick<Deps, 'db' | 'clock' | 'log'> & {
   readonly sleep: (ms: number) => Promise<void>
   readonly most?: StreamLimits
 }
-export type LiveHub = ReturnType<typeof createHub>
 
 const encoder = new TextEncoder()
 const textOf = ({ name, data }: LiveEvent, id: string | undefined): string =>

@@ -42,7 +42,6 @@ type JobRunnerDeps = { readonly liveNotes: Pick<LiveDeps['liveNotes'], 'note'> }
   Deps,
   'db' | 'config' | 'clock' | 'log' | 'processName'
 > & { readonly jobStore: JobStore }
-export type JobRunner = ReturnType<typeof createJobRunner>
 
 /**
  * Runs the jobs of this process. A job never runs twice at once unless it allows that.

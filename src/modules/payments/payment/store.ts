@@ -7,8 +7,6 @@ import { type DueItem, selectDue } from '../../../core/partitioned-queue.ts'
 import { createStateMachine } from '../../../core/state-machine.ts'
 import { openPaymentStatuses, type Payment, type PaymentStatus, paymentTransitions, queryPauseMs } from './domain.ts'
 
-export type PaymentStore = ReturnType<typeof createPaymentStore>
-
 const byId = rowsOf(payments, ['id'])
 const byReference = rowsOf(payments, ['processor', 'processorReference', 'accountId'])
 const byStatus = rowsOf(payments, ['orderId', 'status'])

@@ -10,8 +10,6 @@ import { createCache } from '../../../core/cache.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import { automaticPerShopMax, type Discount, type DiscountUse, endedKnownMs, type Offer, offerOf } from './domain.ts'
 
-export type DiscountStore = ReturnType<typeof createDiscountStore>
-
 /** A shop's discounts as its carts need them. */
 type ShopOffers = { readonly automatic: readonly Offer[]; readonly hasCodes: boolean }
 

@@ -16,8 +16,6 @@ import type { PageSlice } from '../../../lib/page.ts'
 import { type SourceOf, transitionOf } from '../../../lib/transitions.ts'
 import { type ApiKey, type KeyAndShop, type Shop, type ShopFilter, type ShopStatus, shopTransitions, type Wallet } from './domain.ts'
 
-export type ShopStore = ReturnType<typeof createShopStore>
-
 type Versions = Partial<Pick<Shop, 'version' | 'taxRatesVersion' | 'shippingMethodsVersion'>>
 
 const cachedMax = 1_000

@@ -93,7 +93,7 @@ test('a serializable write is retried when a locking write changed a row that it
   expect([a?.at, b?.at]).toEqual([10, 10])
 })
 
-test('a locking query is refused to a reader, and may read only one table', async () => {
+test('the types refuse a locking query to a reader, and it may read only one table', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   // @ts-expect-error: whoever reads has no work in which the lock would be held.

@@ -180,7 +180,7 @@ describe('a write', () => {
     expect(isUniqueViolation(new Error('SQLITE_CONSTRAINT_UNIQUE'))).toBe(false)
   })
 
-  test('a write cannot leave a dangling reference, and a cascade deletes dependent rows', async () => {
+  test('deleting a row deletes the rows that depend on it by cascade', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const session = { id: 's', subjectId: 'u', role: 'MERCHANT' as const, shopId: null, createdAt: 0, expiresAt: 1, revokedAt: null }

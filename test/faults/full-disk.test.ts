@@ -200,7 +200,7 @@ describe.skipIf(!probe)('a full disk', () => {
     await opened.db.close()
   })
 
-  test('on a full disk, writing requests are 503 with Retry-After, reads work, and readiness reports it', async () => {
+  test('on a full disk, writing requests are 503 with Retry-After, reads work, and writes succeed when there is room', async () => {
     const dataDir = smallDisk(8) ?? ''
     const ballast = join(dataDir, 'ballast')
     await using app = await testApp({ DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}` }, { diskFree: () => undefined })
@@ -281,7 +281,7 @@ describe.skipIf(!probe)('a full disk', () => {
     expect(await it.wrong()).toEqual([])
   })
 
-  test('on a full disk, sign-up and go-live change nothing, and the same requests succeed when there is room', async () => {
+  test('on a full disk, a processor account and go-live change nothing, and the same requests succeed later', async () => {
     await using it = await sellingOnSmallDisk()
     const { app, shop } = it
     await approved(app, shop, await app.superAdmin())

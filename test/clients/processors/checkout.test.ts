@@ -501,7 +501,7 @@ describe('failed requests to Checkout.com', () => {
     expect(await thrownBy(given.checkout.create(byToken))).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
   })
 
-  test.each(routes)('401, 409 and 429 to %s leave the outcome open and do not count for the breaker', async (route) => {
+  test.each(routes)('401, 409 and 429 to %s are unavailable and do not count for the breaker', async (route) => {
     expect(await met(route, { status: 401 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: true })
     expect(await met(route, { status: 409 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
     expect(await met(route, { status: 418 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })

@@ -475,7 +475,7 @@ describe('the PayPal access token', () => {
 })
 
 describe('unusable responses of PayPal', () => {
-  test('unusable responses keep the outcome open as far as it is, and only server errors count for the breaker', async () => {
+  test('an unusable response says if the request may have had an effect, and only outages count for the breaker', async () => {
     const named = { name: 'X', message: 'no' }
     const table = [
       [{ status: 403, json: named }, nothingHappened],

@@ -456,7 +456,7 @@ describe('a refund at Stripe', () => {
 })
 
 describe('unusable responses of Stripe', () => {
-  test('unusable responses keep the outcome open as far as it is, and only server errors count for the breaker', async () => {
+  test('an unusable response says if the request may have had an effect, and only outages count for the breaker', async () => {
     const error = { error: { type: 'invalid_request_error', message: 'no' } }
     const nothing = { neverSent: true, counts: false }
     const table = [

@@ -461,7 +461,7 @@ describe('failed requests to Tap', () => {
     expect(await thrownBy(given.tap.create(newPayment))).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
   })
 
-  test.each(routes)('401, 403, 409 and 429 to %s leave the outcome open and do not count for the breaker', async (route) => {
+  test.each(routes)('401, 403, 409 and 429 to %s are unavailable and do not count for the breaker', async (route) => {
     for (const status of [401, 403, 429])
       expect(await met(route, { status })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: true })
     for (const status of [409, 418])

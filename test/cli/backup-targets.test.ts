@@ -1,4 +1,4 @@
-/** Backups where the settings put them: made, listed and brought back, on another machine too; and what is done to them meanwhile. */
+/** Tests backups at the configured target: creating, listing and restoring them, also on another machine. */
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What is wrong is told by its cause and its path: by somebody who may not everything, on disks that are as they are. */
+/** Tests that commands name the cause and the path of a failure, with an unprivileged user and small disks. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** `souk demo` as somebody starts it: a process, killed in the middle, started again. */
+/** Tests `souk demo` as a process that is killed and started again. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Documents of lending applications and the commands: found faulty, backed up, restored, sealed anew, and nothing left of a killed server. */
+/** Tests how commands check, back up, restore and reseal the documents of lending applications. */
 import { expect, test } from 'bun:test'
 import {
   cpSync,

@@ -1,4 +1,4 @@
-/** Whoever was erased does not come back with an older database. */
+/** Tests that an erased customer stays erased when an older database is restored. */
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Streams of events of a real process: one that is killed, and one that is told to stop. */
+/** Tests event streams of a real process that is killed or stopped. */
 import { expect, test } from 'bun:test'
 import { temporaryDir } from '../support/database.ts'
 import { streamFrom } from '../support/events.ts'

@@ -1,4 +1,4 @@
-/** Ctrl-C: one line that says what stands and how to go on, and status 130. */
+/** Tests Ctrl-C: one line that says what was done and how to continue, and status 130. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Mails of the program itself: a reset by a mail that is really read, a kill between claim and answer, and the commands. */
+/** Tests mail of the program: a password reset by mail, a kill between claim and response, and the commands. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'

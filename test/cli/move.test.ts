@@ -1,4 +1,4 @@
-/** Moving an instance from its file into PostgreSQL: the file is the embedded engine's, and the server that of the suite. */
+/** Tests moving an instance from SQLite into PostgreSQL. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** The commands of whoever is woken at night, as they are called: beside a server, and where none starts. */
+/** Tests the commands for incidents, beside a running server and where none starts. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Pictures and the commands: found faulty, backed up and restored, and in the backups that a server makes. */
+/** Tests that backups contain images and that restores recreate them. */
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What is shipped of the log of an embedded database brings it back: to now, to a moment, and as far as it is sound. */
+/** Tests restoring a database from its shipped log: to now, to a moment, and up to a damaged segment. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

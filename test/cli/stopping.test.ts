@@ -1,4 +1,4 @@
-/** What a client sees of a server that is told to stop: over real connections to a real process. */
+/** Tests what clients of a stopping server see, over real connections to a real process. */
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { temporaryDir } from '../support/database.ts'

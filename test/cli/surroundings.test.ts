@@ -1,4 +1,4 @@
-/** What lies around the program and is not as it should be: disks that are not mounted, keys, modes, other names of the one file. */
+/** Tests how the program reacts to missing disks and keys, file modes and other names of its database. */
 import { expect, test } from 'bun:test'
 import {
   chmodSync,

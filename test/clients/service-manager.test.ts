@@ -1,4 +1,4 @@
-/** What systemd is told, by a `systemd-notify` that writes it down. The real one, on a socket, is tried in test/cli/night.test.ts. */
+/** Tests notifications of systemd with a fake `systemd-notify`. The real one is tested in test/cli/night.test.ts. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

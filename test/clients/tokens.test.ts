@@ -1,4 +1,4 @@
-/** Access tokens that were verified before are known again, and no longer than they hold. */
+/** Tests the cache of verified access tokens. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createTokens } from '../../src/clients/tokens.ts'

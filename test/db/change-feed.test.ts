@@ -1,4 +1,4 @@
-/** What was committed since: all of it, once, in the order of the commits, on both engines. */
+/** Tests that the change feed returns every committed row once, in the order of commits, on both engines. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import pg from 'pg'

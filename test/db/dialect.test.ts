@@ -1,4 +1,4 @@
-/** The dialect is chosen when the program loads: another engine is refused, and not written to in the wrong way. */
+/** Tests that a program started for one engine refuses the other. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Writes that arrive at once may share a transaction on SQLite. Each ends as it would alone, on either engine. */
+/** Tests that concurrent writes, which may share a transaction on SQLite, end as they would alone. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { isUniqueViolation, NothingChanged, type WriteOptions, type Writer } from '../../db/engine.ts'

@@ -1,4 +1,4 @@
-/** Pages of a long list by number, held against those that skip row by row. */
+/** Compares the numbered pages of a long list with those read row by row. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { and, desc, eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** What a work promises that names what it locks, on both engines; and that rows go in by few statements. */
+/** Tests locking writes and inserts of many rows on both engines. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'

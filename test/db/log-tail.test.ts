@@ -1,4 +1,4 @@
-/** The write-ahead log followed beside writers, checkpoints and other readers, and a database made of it again. */
+/** Tests following the write-ahead log beside writers, checkpoints and readers, and rebuilding a database from it. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The migration runner, and that both trees are what the schema says. */
+/** Tests the migration runner, and that both migration trees match the schema. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** A database that is open under another name is told from one whose line is missing in a reading of the table of locks. */
+/** Tests detecting a database that another process opened under another name. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What holds behind a pooler that gives every transaction another connection. */
+/** Tests PostgreSQL behind a pooler in transaction mode. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import pg from 'pg'

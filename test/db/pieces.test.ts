@@ -1,4 +1,4 @@
-/** What leaves in one piece: works that wait for nothing, changes that must be made, and reads of one moment. */
+/** Tests writes and reads that are sent in one message. */
 import { expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { isUniqueViolation, NothingChanged } from '../../db/engine.ts'

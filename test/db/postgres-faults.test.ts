@@ -1,4 +1,4 @@
-/** What a Postgres engine promises when others stand still, hold what it needs, or cut the wire. */
+/** Tests PostgreSQL with frozen processes, held locks and lost connections. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, sql } from 'drizzle-orm'
 import pg from 'pg'

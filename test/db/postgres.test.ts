@@ -1,4 +1,4 @@
-/** What a Postgres engine promises besides: conflicts are retried, and a server that goes away is told from a mistake. */
+/** Tests retries of conflicts and lost connections on PostgreSQL. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'

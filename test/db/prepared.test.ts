@@ -1,4 +1,4 @@
-/** What inserts and updates that were built once do to whole rows, on both engines. */
+/** Tests prepared inserts and updates of whole rows on both engines. */
 import { expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { isUniqueViolation } from '../../db/engine.ts'

@@ -1,4 +1,4 @@
-/** Words of rows that are gone, taken out of an index while others write to it. */
+/** Tests removing deleted words from a search index during writes. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'

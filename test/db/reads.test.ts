@@ -1,4 +1,4 @@
-/** Prepared reads: what their rows look like, and when they are of. */
+/** Tests the rows of prepared reads, and snapshots. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { constants, setPriority } from 'node:os'

@@ -1,4 +1,4 @@
-/** What the embedded engine promises besides. */
+/** Tests group commits, the version and the files of SQLite. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'

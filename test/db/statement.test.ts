@@ -1,4 +1,4 @@
-/** What a query that was built once promises, on both engines. */
+/** Tests prepared statements on both engines. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq, gte, sql } from 'drizzle-orm'
 import { type Database, isUniqueViolation, type Writer } from '../../db/engine.ts'

@@ -1,4 +1,4 @@
-/** What a killed process leaves of files that are not whole is removed, and the files of processes that live stay. */
+/** Tests that files of killed processes are removed, and those of running processes stay. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What a write promises on both engines. */
+/** Tests the contract of writes on both engines. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'

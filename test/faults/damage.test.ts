@@ -1,4 +1,4 @@
-/** A disk that fails and a file that is damaged end the process, whoever notices: it must not answer 500 for ever. */
+/** Tests that a failing disk or a damaged file ends the process, so that it does not respond 500 forever. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, openSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

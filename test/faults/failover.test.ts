@@ -1,4 +1,4 @@
-/** What an order is worth when the database's server is gone: another one has it. */
+/** Tests orders while a PostgreSQL standby takes over. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'

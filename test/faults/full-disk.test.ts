@@ -1,4 +1,4 @@
-/** A full disk refuses writes, honestly and for as long as it is full, and nothing else. */
+/** Tests that a full disk refuses writes, and only writes, until there is room. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

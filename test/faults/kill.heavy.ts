@@ -1,4 +1,4 @@
-/** Acknowledged means durable: a process that is killed at any moment loses nothing that it acknowledged. */
+/** Tests durability: a killed process loses nothing that it acknowledged. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'
 import { databaseFile, openDatabase } from '../../db/open.ts'

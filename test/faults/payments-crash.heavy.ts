@@ -1,7 +1,6 @@
 /**
- * A program that stops anywhere on the way of a payment that a processor decides (its messages, its claims, its disputes, what nobody heard
- * of), or of the accounts that take payments, leaves nothing half-done: whether the next one finds it first or is asked first, it ends where
- * it would have, the books and the processors tell the same, and nobody has paid or been paid twice.
+ * Stops the process at every commit and every call of a payment that a processor decides: webhooks, claims and disputes.
+ * The next process must end in the same state, with equal books, and no one may pay or be paid twice.
  */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { processorIsolations } from '../../db/schema/payment-methods.ts'

@@ -1,6 +1,6 @@
 /**
- * A process that dies right after any commit on an order's way, forwards or back, leaves nothing half-done: the next one goes on
- * to the very state that a run without a crash ends in, and whoever sends the request again is answered as if there had been none.
+ * Stops the process after every commit of an order. The next process must end in the same state as a run without a crash,
+ * and a repeated request must get the same response.
  */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'

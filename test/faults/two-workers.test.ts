@@ -1,4 +1,4 @@
-/** Two processes on one database that find the same thing to do at the same moment: one does it, and the other leaves it alone. */
+/** Tests that of two processes which find the same work, one does it and the other leaves it alone. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../support/app.ts'
 import { type Books, booksOf, violationsAtRest } from '../support/books.ts'

@@ -1,4 +1,4 @@
-/** What of the access rules is derived, and that a rule says what it needs to. Who may call what is in access-manifest.test.ts. */
+/** Tests the consistency of the access rules. Access to each route is tested in access-manifest.test.ts. */
 import { expect, test } from 'bun:test'
 import type { KeyPrincipal } from '../../src/core/principal.ts'
 import { type Access, accessRules } from '../../src/http/access-rules.ts'

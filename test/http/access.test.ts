@@ -1,4 +1,4 @@
-/** In which order a request is judged. Who may call what is in access-manifest.test.ts. */
+/** Tests the order of access checks. Access to each route is tested in access-manifest.test.ts. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../support/app.ts'
 import { longTestMs } from '../support/timeouts.ts'

@@ -1,6 +1,6 @@
 /**
- * Whatever a merchant, a secret key or an operator changes leaves a row of the audit trail that says who, by which request, from where,
- * and what changed; and nothing of a person.
+ * Tests that every change by a merchant, a secret key or an operator writes an audit entry with actor, request, address
+ * and changes, and without personal data.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** What browsers on other origins may read: public and publishable-key routes, errors included, and nothing else. */
+/** Tests which responses browsers may read across origins. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { type AccessRule, accessRules, isForBrowsers } from '../../src/http/access-rules.ts'

@@ -1,4 +1,4 @@
-/** Every list of a merchant's, told whole. */
+/** Tests the CSV exports of the lists of a merchant. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from 'node:net'
 import { parse } from 'csv-parse/sync'

@@ -1,4 +1,4 @@
-/** Answers that are read as they are sent, whoever leaves and however slowly they read. */
+/** Tests streams of CSV whose clients read slowly or disconnect. */
 import { expect, test } from 'bun:test'
 import { exportMaxMs, streamText } from '../../src/http/csv-stream.ts'
 

@@ -1,4 +1,4 @@
-/** A request that takes too long is answered all the same, by what is so; what it has begun ends as it would have. */
+/** Tests that a request beyond its deadline gets a true response, and that its work completes. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { defaults } from '../../db/postgres/pool.ts'
 import { runInRequest } from '../../src/core/request-context.ts'

@@ -1,4 +1,4 @@
-/** The pages in a real browser: they work under their own policy, and ask no other host for anything. */
+/** Tests the pages in a real browser: they follow their content security policy and use no other host. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'
 import { testApp } from '../support/app.ts'

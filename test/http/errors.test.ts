@@ -1,4 +1,4 @@
-/** Every refusal is `{ statusCode, message, error }`, whatever failed and wherever, and never repeats what was sent. */
+/** Tests that every error is `{ statusCode, message, error }` and never repeats what was sent. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Database, DatabaseOutcomeUnknown } from '../../db/engine.ts'
 import { runInRequest, trackCommits, untracked } from '../../src/core/request-context.ts'

@@ -1,4 +1,4 @@
-/** Orders that a key reads are answered ahead of the framework: nobody can tell, but by the time it takes. */
+/** Tests that cached reads of orders equal those of the route. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'

@@ -1,4 +1,4 @@
-/** What payment pages are told is answered ahead of the framework once it is known: nobody can tell, and nobody gets round the limit. */
+/** Tests that cached responses of the payment resolver equal those of the route and count for its limit. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
 import { bothWays, notOfUrls } from '../support/cached-and-routed.ts'

@@ -1,4 +1,4 @@
-/** What other people's tools say of docs/openapi.json. `bun run openapi:lint` runs this file alone; it needs no network. */
+/** Lints docs/openapi.json without a network. `bun run openapi:lint` runs this file alone. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

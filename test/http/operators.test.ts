@@ -1,4 +1,4 @@
-/** From where operators may call: token, role, address and country, in that order, each alone; at real sockets, whatever headers say. */
+/** Tests the checks of operator routes in order: token, role, address and country. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Reads of one client cost the others little: turns by address, a bound for each public answer, and one for what waits to be sent. */
+/** Tests the limits of public reads: queues by address, response size, and unread bytes. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'
 import { AppError } from '../../src/core/errors.ts'

@@ -1,4 +1,4 @@
-/** A replay is authorised like a first request: who may not see what it is about learns nothing from what was stored. */
+/** Tests that a replay is authorized like a first request. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'

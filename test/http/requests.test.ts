@@ -1,4 +1,4 @@
-/** What holds of what every route takes, whatever routes and schemas there will be: names, lengths, words, order. */
+/** Tests what every route requires of its requests: known names, bounded lengths, and the order of checks. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { accessRules } from '../../src/http/access-rules.ts'

@@ -1,4 +1,4 @@
-/** Public records are answered ahead of the framework: nobody can tell, but by the time it takes. */
+/** Tests that cached reads of public records equal those of the route. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { system } from '../../src/core/command-context.ts'
 import { changeProduct } from '../../src/modules/catalog/products/service.ts'

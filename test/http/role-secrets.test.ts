@@ -1,4 +1,4 @@
-/** Links and tokens that let their holder act are shown to OWNER, MANAGER and the secret key alone. */
+/** Tests that links and tokens that let their holder act are shown only to OWNER, MANAGER and secret keys. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

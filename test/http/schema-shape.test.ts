@@ -1,4 +1,4 @@
-/** Kinds are checked on what was sent, before the framework strips and copies it. */
+/** Tests that lists and objects are checked before the framework copies the body. */
 import { describe, expect, test } from 'bun:test'
 import { t } from 'elysia'
 import { assertShape, shapeOf } from '../../src/http/schema-shape.ts'

@@ -1,4 +1,4 @@
-/** What several processes share by Redis, and what each does when Redis is away: with a real one. */
+/** Tests what processes share through a real Redis, and what they do without it. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'
 import { probeProcessors } from '../../jobs/probe-processors.ts'

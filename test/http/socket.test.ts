@@ -1,4 +1,4 @@
-/** What holds at the socket, where clients send what no client library would. */
+/** Tests raw requests that no client library sends. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
 import { type RawConnection, rawConnection, sendRaw, serveTestApp } from '../support/server.ts'

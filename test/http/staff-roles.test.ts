@@ -1,4 +1,4 @@
-/** What each role of staff may call: written down by hand from the contract (4a, "Roles"), and asked of every route that merchants may call. */
+/** Tests which routes each staff role may call. The lists are written by hand from the contract (4a, "Roles"). */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { canExport } from '../../src/core/principal.ts'
 import { type StaffRole, staffRoles } from '../../src/core/roles.ts'

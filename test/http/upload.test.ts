@@ -1,4 +1,4 @@
-/** Bodies that are files. What the importer makes of one is in modules/catalog/import.test.ts. */
+/** Tests bodies that are files. The product import is tested in modules/catalog/import-export. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { createBodyBudget } from '../../src/core/limits/body-budget.ts'

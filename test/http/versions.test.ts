@@ -1,4 +1,4 @@
-/** Management reads carry the version of their record, and every change of one honours `If-Match`. */
+/** Tests that management reads have the version of their record and that changes honour `If-Match`. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'

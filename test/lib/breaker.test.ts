@@ -1,4 +1,4 @@
-/** Circuit breakers, as values. */
+/** Tests circuit breakers as values. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {

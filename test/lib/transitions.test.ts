@@ -1,4 +1,4 @@
-/** Tables of states: what they let happen, told by the types before anything runs, and by the rows when it does. */
+/** Tests tables of states, by their types and by stored rows. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { Writer } from '../../db/engine.ts'

@@ -1,4 +1,4 @@
-/** What a store of backups promises, of each of the two there are, and of each when it is sealed. */
+/** Tests the contract of backup stores, with and without seal. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'

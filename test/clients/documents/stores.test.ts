@@ -1,4 +1,4 @@
-/** What a store of documents promises, of each of the two there are. */
+/** Tests the contract of document stores. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'

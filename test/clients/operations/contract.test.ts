@@ -1,4 +1,4 @@
-/** What every provider of the operations' pages is held to, over real HTTP, against servers that answer as the providers say of themselves. */
+/** Tests the contract of the providers of the operations pages, over HTTP against stand-ins. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { ProviderError } from '../../../src/core/operations.ts'
 import { type Fault, faults } from '../../support/providers/stand-in.ts'

@@ -1,4 +1,4 @@
-/** Whatever a processor answers: it is understood, or it says nothing; and money that was not asked for is never counted. */
+/** Tests that any response of a processor is understood or unavailable, and never counts unrequested money. */
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** What each processor's client tells the circuit breaker: timeouts, network errors and 5xx count, and no other answer does. */
+/** Tests that only timeouts, network errors and 5xx of a processor count for its circuit breaker. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createBtcpay } from '../../../src/clients/processors/btcpay/client.ts'
 import { createCheckout } from '../../../src/clients/processors/checkout/client.ts'

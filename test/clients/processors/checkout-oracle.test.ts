@@ -1,4 +1,4 @@
-/** What Checkout.com's own SDK sends for the same verb is what our client sends. */
+/** Compares the requests of our client with those of the SDK of Checkout.com. */
 import { afterAll, expect, test } from 'bun:test'
 import { Checkout } from 'checkout-sdk-node'
 import { createCheckout } from '../../../src/clients/processors/checkout/client.ts'

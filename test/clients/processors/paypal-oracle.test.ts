@@ -1,4 +1,4 @@
-/** PayPal's own SDK and our client do the same, each against a stand-in of its own: their requests are the same. The SDK knows no webhooks. */
+/** Compares the requests of our client with those of the PayPal SDK, which has no webhooks. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
   CheckoutPaymentIntent,

@@ -1,4 +1,4 @@
-/** PayPal's client against a server that speaks its reference (paypal-server.ts), over real HTTP. */
+/** Tests the PayPal client over HTTP against a stand-in (paypal-server.ts). */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { minorUnitsIn, paypalMoney, paypalSays } from '../../../src/clients/processors/paypal/amounts.ts'

@@ -1,4 +1,4 @@
-/** Stripe's own SDK and our client do the same, each against a stand-in of its own: their requests are the same, and each believes the other's signatures. */
+/** Compares requests and webhook signatures of our client with those of the Stripe SDK. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import Stripe from 'stripe'

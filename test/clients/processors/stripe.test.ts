@@ -1,4 +1,4 @@
-/** Stripe's client against a server that speaks its reference (stripe-server.ts), over real HTTP. */
+/** Tests the Stripe client over HTTP against a stand-in (stripe-server.ts). */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import type { NewPayment } from '../../../src/clients/processors/processor.ts'

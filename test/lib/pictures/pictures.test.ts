@@ -1,4 +1,4 @@
-/** What is kept of a picture, and what is none: over files of every format, made by code. */
+/** Tests cleaning and refusing images of every format, which are made by code. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { beginsAsPicture, cleanPicture, PictureRefused } from '../../../src/lib/pictures/index.ts'

@@ -1,4 +1,4 @@
-/** International mail addresses: taken everywhere, and one address whatever its spelling. */
+/** Tests that all spellings of an international mail address are one address. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { carts } from '../../../db/schema/selling.ts'
 import { testApp } from '../../support/app.ts'

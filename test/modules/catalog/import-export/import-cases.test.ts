@@ -1,4 +1,4 @@
-/** Product files that shops have sent and that were read wrongly. */
+/** Tests product files of shops that were once read wrongly. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What an import over HTTP may take, and that it ends when it should. */
+/** Tests the limits of imports over HTTP. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { count, eq } from 'drizzle-orm'
 import { products, stockHistory, variants } from '../../../../db/schema/catalog.ts'

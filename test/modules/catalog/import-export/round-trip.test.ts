@@ -1,4 +1,4 @@
-/** What a shop's products are as a file is what the file makes of them in another shop. */
+/** Tests that an exported catalog is the same after an import into another shop. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { system } from '../../../../src/core/command-context.ts'

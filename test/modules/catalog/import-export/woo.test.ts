@@ -1,4 +1,4 @@
-/** The product CSV of WooCommerce, by its documented columns. */
+/** Tests the product CSV of WooCommerce, by its documented columns. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { shopIn } from '../../../support/catalog.ts'

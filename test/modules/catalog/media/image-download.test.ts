@@ -1,4 +1,4 @@
-/** Pictures of other servers, taken into the shop's own. */
+/** Tests downloading images of other servers into the shop. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { system } from '../../../../src/core/command-context.ts'
 import { describePictureDifferences } from '../../../../src/modules/catalog/media/index.ts'

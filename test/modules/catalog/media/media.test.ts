@@ -1,4 +1,4 @@
-/** Pictures over HTTP: handing them in, reading them, and what becomes of them. */
+/** Tests uploading, reading and deleting images over HTTP. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

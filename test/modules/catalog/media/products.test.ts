@@ -1,4 +1,4 @@
-/** Products that show pictures of their shop: referred to, of their true size, and there for as long as they are shown. */
+/** Tests products that show images of their shop. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { describePictureDifferences } from '../../../../src/modules/catalog/media/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'

@@ -1,4 +1,4 @@
-/** Products as their shop's own people find them. */
+/** Tests the search of products by the staff of a shop. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { searchFills } from '../../../../db/schema/search-index.ts'

@@ -1,4 +1,4 @@
-/** Documents of before this version gain what those of now have, whatever is written in them. */
+/** Tests the migration of stored product documents. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'

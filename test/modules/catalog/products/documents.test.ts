@@ -1,4 +1,4 @@
-/** What is kept in memory of public documents is bounded, and always right. */
+/** Tests that the cache of product documents is bounded and never stale. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createDocumentCache } from '../../../../src/modules/catalog/products/document-cache.ts'
 import type { StoredDocument } from '../../../../src/modules/catalog/products/store.ts'

@@ -1,4 +1,4 @@
-/** Rich text is bounded wherever it comes in: by routes and by files. */
+/** Tests the limits of HTML in routes and imports. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { blogs, collections, products } from '../../../../db/schema/catalog.ts'
 import { auditLog } from '../../../../db/schema/people.ts'

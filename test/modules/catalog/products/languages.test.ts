@@ -1,4 +1,4 @@
-/** Finding words as people of many languages write and type them, on both engines. */
+/** Tests searching words of many languages on both engines. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { blogs, collections, products } from '../../../../db/schema/catalog.ts'

@@ -1,4 +1,4 @@
-/** No public list reads or sorts a whole shop, whatever it is sorted and filtered by. */
+/** Tests that no public list reads or sorts a whole shop, for any sort and filters. */
 import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-/** What a storefront reads with the publishable key alone: by handle, filtered, and with quantities where the shop shows them. */
+/** Tests reads of a storefront: by handle, with filters, and with quantities. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, testApp } from '../../../support/app.ts'
 import { shopIn, usd } from '../../../support/catalog.ts'

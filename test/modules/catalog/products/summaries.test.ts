@@ -1,4 +1,4 @@
-/** Public answers of the catalog are bounded in bytes; lists show summaries. */
+/** Tests the size limits of public catalog responses, and summaries in lists. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { productDocuments, productSummaries } from '../../../../db/schema/catalog.ts'

@@ -1,4 +1,4 @@
-/** Few of a variant: the list, the message that tells of it once a time, and the history. */
+/** Tests the list of low stock, its notices, and the stock history. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** What a shop does to its stock by hand: counts, deliveries, losses, and taking a variant away. */
+/** Tests stock changes by the shop: counts, deliveries, losses, and removing a variant. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq } from 'drizzle-orm'
 import { productSummaries, stockHistory, variants } from '../../../../db/schema/catalog.ts'

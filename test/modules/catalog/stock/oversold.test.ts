@@ -1,4 +1,4 @@
-/** A variant that has less than orders have reserved of it, and takes no backorders (any more). */
+/** Tests variants with less stock than orders reserved, and without backorders. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { findCatalogInconsistencies } from '../../../../src/modules/catalog/products/check-store.ts'

@@ -1,4 +1,4 @@
-/** What orders do to the stock, and what the public sees of it. */
+/** Tests how orders change stock and public availability. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { Writer } from '../../../../db/engine.ts'

@@ -1,4 +1,4 @@
-/** Streams of events: what is told, and to whom. */
+/** Tests which events each stream gets. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
 import { Glob } from 'bun'

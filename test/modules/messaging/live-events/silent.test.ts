@@ -1,4 +1,4 @@
-/** Those who open streams and never read them: what they cost, whom they keep away, and what is left when they go. */
+/** Tests clients that open event streams and never read them. */
 import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { liveEvents } from '../../../../db/schema/live.ts'

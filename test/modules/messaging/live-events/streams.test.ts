@@ -1,4 +1,4 @@
-/** Streams of events: from where they go on, how they end, and what they cost. */
+/** Tests resuming, ending and limiting event streams. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from 'node:net'
 import { engine } from '../../../../db/columns.ts'

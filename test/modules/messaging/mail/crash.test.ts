@@ -1,4 +1,4 @@
-/** A program that stops anywhere on the way of a sale: the next one leaves one mail of each sale, and none of what was none. */
+/** Tests that a sale queues exactly one mail if the process crashes at any commit. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { orders } from '../../../../db/schema/selling.ts'
 import { testApp } from '../../../support/app.ts'

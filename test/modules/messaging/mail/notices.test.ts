@@ -1,4 +1,4 @@
-/** Whoever has an account hears by mail what was changed of it. */
+/** Tests mail about changes of an account. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
 import { mails } from '../../../../db/schema/mail.ts'

@@ -1,4 +1,4 @@
-/** Counting mails for a quota reads at most as many index entries as the quota has mails, however many mails there are. */
+/** Tests that counting mail for a quota reads at most as many index entries as the quota allows. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'

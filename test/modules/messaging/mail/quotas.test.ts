@@ -1,4 +1,4 @@
-/** How much mail leaves, and to whom: by shop, by recipient and by the network address that asked for it. */
+/** Tests the quotas of mail by shop, recipient and network. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { shops } from '../../../../db/schema/shop.ts'

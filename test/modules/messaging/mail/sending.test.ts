@@ -1,4 +1,4 @@
-/** Mails through a real mail server: each arrives whole, and what it is to the queue when one does not. */
+/** Tests sending mail through a real mail server, and its failures. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sendMails as job } from '../../../../jobs/send-mails.ts'
 import { openMailServer } from '../../../../src/clients/smtp.ts'

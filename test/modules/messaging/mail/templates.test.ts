@@ -1,4 +1,4 @@
-/** What mails say: whatever somebody wrote stays text, and amounts are told to the last digit. */
+/** Tests mail templates: user text stays text, and amounts are exact. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { isMailAddress, senderOf } from '../../../../src/lib/mail-address.ts'

@@ -1,4 +1,4 @@
-/** Endpoints that hang, fail or are gone, on real sockets: whom they hold up, and what becomes of them. */
+/** Tests webhook endpoints that hang, fail or are gone, over real sockets. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../../db/schema/outbox.ts'
 import { deliverWebhooks } from '../../../../jobs/deliver-webhooks.ts'

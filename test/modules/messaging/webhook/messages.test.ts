@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of messages, held to the messages that real orders leave in the outbox. */
+/** Compares the documented webhook messages with those of real orders. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import Ajv2020 from 'ajv/dist/2020.js'
 import { outbox } from '../../../../db/schema/outbox.ts'

@@ -1,4 +1,4 @@
-/** A message that somebody has sent again. */
+/** Tests resending webhook messages. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { webhookDeliveries, webhookEndpoints } from '../../../../db/schema/outbox.ts'

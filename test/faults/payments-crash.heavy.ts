@@ -1,5 +1,5 @@
 /**
- * Stops the process at every commit and every call of a payment that a processor decides: webhooks, claims and disputes.
+ * Stops the process at every commit and call of a payment that a processor decides: webhooks, claims and disputes.
  * The next process must end in the same state, with equal books, and no one may pay or be paid twice.
  */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'

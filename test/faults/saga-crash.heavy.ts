@@ -1,6 +1,6 @@
 /**
- * Stops the process after every commit of an order. The next process must end in the same state as a run without a crash,
- * and a repeated request must get the same response.
+ * Stops the process after every commit of an order. The next process must end in the same state as a run without a
+ * crash, and a repeated request must get the same response.
  */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'

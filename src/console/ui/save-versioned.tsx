@@ -88,16 +88,20 @@ export async function saveVersioned<Answer, Record>(
   }
 }
 
+/** How a change of a record is saved that a resource shows. */
+export type RecordOptions<Data> = Omit<SaveOptions<Versioned<Data>, Data>, 'theirs' | 'onTheirs' | 'removes'>
+export type RecordResource<Data> = Pick<Resource<Versioned<Data>>, 'put' | 'read'>
+
 /**
  * Saves a change of a record that no form edits, such as its status, and shows the result.
  * @returns the stored record; undefined if nothing was sent
  */
 export async function saveRecord<Data>(
-  resource: Pick<Resource<Versioned<Data>>, 'put'>,
+  resource: RecordResource<Data>,
   etag: string,
-  options: Omit<SaveOptions<Versioned<Data>, Data>, 'onTheirs'>,
+  options: RecordOptions<Data>,
 ): Promise<Versioned<Data> | undefined> {
-  const saved = await saveVersioned<Versioned<Data>, Data>(etag, { ...options, onTheirs: resource.put })
+  const saved = await saveVersioned<Versioned<Data>, Data>(etag, { ...options, theirs: resource.read, onTheirs: resource.put })
   if (saved) resource.put(saved)
   return saved
 }

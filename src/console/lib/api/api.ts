@@ -99,9 +99,11 @@ export const ok = async <T>(call: Promise<{ data?: T }>): Promise<Exclude<T, str
  * Returns the data with its version, for `If-Match`. Drops `W/`, because a compressing proxy sends some tags weak
  * (`W/"2"`) and others not.
  */
-export async function readVersioned<T>(call: Promise<{ data?: T; response: Response }>): Promise<{ data: T; etag: string }> {
+export async function readVersioned<T>(
+  call: Promise<{ data?: T; response: Response }>,
+): Promise<{ data: Exclude<T, string>; etag: string }> {
   const { data, response } = await call
-  return { data: data as T, etag: (response.headers.get('etag') ?? '').replace(/^W\//, '') }
+  return { data: data as Exclude<T, string>, etag: (response.headers.get('etag') ?? '').replace(/^W\//, '') }
 }
 
 /** Headers that make a write conditional on a version; empty if the version is undefined. */

@@ -14,6 +14,8 @@ export type Resource<T> = {
    * page with frequent events.
    */
   reload(): Promise<void>
+  /** Reads the present data without showing it. */
+  read(): Promise<T>
   /** Replaces the data by the response of a write. */
   put(data: T): void
 }
@@ -91,7 +93,7 @@ export function useResource<T>(
       asking = undefined
       trying.reset()
     }
-    return { isThere, data, error, loading, reload, put, end }
+    return { isThere, data, error, loading, reload, read: () => read(new AbortController().signal), put, end }
   }, [key])
   // A layout effect, because an effect starts one frame later.
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { useMemo, useRef } from 'preact/hooks'
 import { type Draft, draftOf, fill, textsOf } from './draft.ts'
 
@@ -28,11 +28,12 @@ export function useDraft<Of extends object>(key: string, of: Of): FormDraft<Of> 
   return useMemo(() => {
     const base = signal(JSON.stringify(begun.current))
     const fields = draftOf(begun.current)
+    const isDirty = computed(() => JSON.stringify(textsOf(fields)) !== base.value)
     return {
       of: fields,
       now: () => textsOf(fields),
       get dirty() {
-        return JSON.stringify(textsOf(fields)) !== base.value
+        return isDirty.value
       },
       reset(to) {
         fill(fields, to)

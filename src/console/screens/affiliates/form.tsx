@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
-import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { percentOfBps } from '../../lib/format/format.ts'
 import { diffRows } from '../../lib/forms/diff-rows.ts'
 import { parsePercent, percentText } from '../../lib/forms/percent.ts'
-import { type FormDraft, useDraft } from '../../lib/forms/use-draft.ts'
+import type { Versioned } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { CheckField, TextField } from '../../ui/fields.tsx'
@@ -17,7 +17,6 @@ import { t } from './i18n.ts'
 type Affiliate = Schema<'Affiliate'>
 type AffiliateText = { name: string; code: string; rate: string; active: boolean }
 type Body = Pick<Affiliate, 'name' | 'code' | 'rateBps' | 'active'>
-type VersionedAffiliate = { data: Affiliate; etag: string }
 
 const textOf = ({ name, code, rateBps, active }: Affiliate): AffiliateText => ({ name, code, rate: percentText(rateBps), active })
 
@@ -28,77 +27,59 @@ function bodyOf({ name, code, rate, active }: AffiliateText): Body {
   return { name: name.trim(), code: code.trim(), rateBps, active }
 }
 
-const Fields = ({ of: { of }, isNew, wrong }: { of: Pick<FormDraft<AffiliateText>, 'of'>; isNew?: boolean; wrong: boolean }) => (
-  <>
-    <TextField bind={of.name} label={common('name')} required max={255} />
-    <TextField bind={of.code} label={common('code')} hint={t(isNew ? 'codeHint' : 'codeChangeHint')} required max={64} code />
-    <TextField
-      bind={of.rate}
-      label={t('ratePercent')}
-      hint={t(isNew ? 'rateHint' : 'rateChangeHint')}
-      inputMode="decimal"
-      required
-      code
-      error={wrong ? common('notPercent') : undefined}
-    />
-    {!isNew && <CheckField bind={of.active} label={common('active')} hint={t('activeHint')} />}
-  </>
-)
-
-export function NewAffiliate({ onSaved }: { onSaved: () => unknown }) {
-  const draft = useDraft<AffiliateText>('new', { name: '', code: '', rate: '', active: true })
-  const wrong = useSignal(false)
-  const sendOnce = useIdempotentSend()
-  async function create() {
-    wrong.value = parsePercent(draft.now().rate) === undefined
-    const { active: _, ...body } = bodyOf(draft.now())
-    await sendOnce(body, (key) => ok(api.POST('/affiliates', { params: { header: { 'idempotency-key': key } }, body })))
-    draft.reset(draft.now())
-    notify(t('made'))
-    await onSaved()
-  }
-  return (
-    <Form onSubmit={create} submit={common('create')} dirty={draft.dirty} label={t('add')}>
-      <Fields of={draft} isNew wrong={wrong.value} />
-    </Form>
-  )
-}
-
-const read = (id: string, signal?: AbortSignal) =>
-  readVersioned(api.GET('/affiliates/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<VersionedAffiliate>
+const blankAffiliate: AffiliateText = { name: '', code: '', rate: '', active: true }
 
 export function EditAffiliate({ id, onSaved }: { id: string; onSaved: () => unknown }) {
-  const affiliate = useResource(id, (signal) => read(id, signal))
-  return <ResourceView of={affiliate}>{(current) => <EditForm of={current} affiliate={affiliate} onSaved={onSaved} />}</ResourceView>
+  const affiliate = useResource(id, (signal) => readVersioned(api.GET('/affiliates/{id}', { params: { path: { id } }, signal })))
+  return <ResourceView of={affiliate}>{(current) => <AffiliateForm of={current} resource={affiliate} onSaved={onSaved} />}</ResourceView>
 }
 
-function EditForm({ of, affiliate, onSaved }: { of: VersionedAffiliate; affiliate: Resource<VersionedAffiliate>; onSaved: () => unknown }) {
-  const { id } = of.data
-  const editor = useRecordEditor(affiliate, of, textOf)
+/** Creates or edits an affiliate. */
+export function AffiliateForm({
+  of,
+  resource,
+  onSaved,
+}: {
+  of?: Versioned<Affiliate>
+  resource?: Resource<Versioned<Affiliate>>
+  onSaved: () => unknown
+}) {
+  const editor = useRecordEditor(resource, of, textOf, blankAffiliate)
   const wrong = useSignal(false)
   const sendOnce = useIdempotentSend()
+  const { of: field } = editor
   async function save() {
+    const base = editor.base()
     wrong.value = parsePercent(editor.now().rate) === undefined
-    const body = bodyOf(editor.now())
+    const { active, ...body } = bodyOf(editor.now())
     const saved = await editor.save({
       save: (version) =>
-        sendOnce(
-          [body, version],
-          (key) =>
-            readVersioned(
-              api.PATCH('/affiliates/{id}', { params: { path: { id }, header: { 'idempotency-key': key, ...ifMatch(version) } }, body }),
-            ) as Promise<VersionedAffiliate>,
-        ),
-      theirs: () => read(id),
-      differences: (theirs) => diffRows(affiliateRows(body), affiliateRows(theirs)),
+        sendOnce(base ? [body, active, version] : body, (key) => {
+          const header = { 'idempotency-key': key, ...ifMatch(version) }
+          return base
+            ? readVersioned(api.PATCH('/affiliates/{id}', { params: { path: { id: base.data.id }, header }, body: { ...body, active } }))
+            : readVersioned(api.POST('/affiliates', { params: { header }, body }))
+        }),
+      differences: (theirs) => diffRows(affiliateRows({ ...body, active }), affiliateRows(theirs)),
     })
     if (!saved) return
-    notify(common('saved'))
+    notify(base ? common('saved') : t('made'))
     await onSaved()
   }
   return (
-    <Form onSubmit={save} dirty={editor.dirty} label={t('edit')}>
-      <Fields of={editor} wrong={wrong.value} />
+    <Form onSubmit={save} submit={of ? common('save') : common('create')} dirty={editor.dirty} label={of ? t('edit') : t('add')}>
+      <TextField bind={field.name} label={common('name')} required max={255} />
+      <TextField bind={field.code} label={common('code')} hint={t(of ? 'codeChangeHint' : 'codeHint')} required max={64} code />
+      <TextField
+        bind={field.rate}
+        label={t('ratePercent')}
+        hint={t(of ? 'rateChangeHint' : 'rateHint')}
+        inputMode="decimal"
+        required
+        code
+        error={wrong.value ? common('notPercent') : undefined}
+      />
+      {of && <CheckField bind={field.active} label={common('active')} hint={t('activeHint')} />}
     </Form>
   )
 }

@@ -12,7 +12,7 @@ import { Money } from '../../ui/money.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { EditAffiliate, NewAffiliate } from './form.tsx'
+import { AffiliateForm, EditAffiliate } from './form.tsx'
 import { t } from './i18n.ts'
 
 type Affiliate = Schema<'Affiliate'>
@@ -85,7 +85,7 @@ export default function Affiliates() {
       </ListView>
       {isNew ? (
         <FormDialog title={t('add')} onClose={close}>
-          <NewAffiliate onSaved={onSaved} />
+          <AffiliateForm onSaved={onSaved} />
         </FormDialog>
       ) : edit ? (
         <FormDialog title={t('edit')} onClose={close}>

@@ -1,6 +1,7 @@
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, type Schema } from '../../lib/api/api.ts'
+import { api, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
+import type { Versioned } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
@@ -14,7 +15,6 @@ import { Picture } from '../../ui/picture.tsx'
 import { BlogForm } from './form.tsx'
 import { t } from './i18n.ts'
 import { BlogStateBadge } from './list.tsx'
-import { readBlog, type VersionedBlog } from './read.ts'
 
 export default function Article() {
   const id = useRoute().params['id'] ?? ''
@@ -29,9 +29,9 @@ export default function Article() {
 
 function ExistingArticle({ id }: { id: string }) {
   const { route } = useLocation()
-  const blog = useResource(id, (signal) => readBlog(id, signal))
+  const blog = useResource(id, (signal) => readVersioned(api.GET('/blogs/{id}', { params: { path: { id } }, signal })))
   const current = blog.data.value
-  async function remove({ data, etag }: VersionedBlog) {
+  async function remove({ data, etag }: Versioned<Schema<'Blog'>>) {
     const sure = await confirm({
       title: t('removeTitle'),
       body: (
@@ -65,7 +65,7 @@ function ExistingArticle({ id }: { id: string }) {
       }
     >
       <ResourceView of={blog}>
-        {(shown) => (mayManage.value ? <BlogForm of={shown} onSaved={blog.put} /> : <ArticleView of={shown.data} />)}
+        {(shown) => (mayManage.value ? <BlogForm of={shown} resource={blog} /> : <ArticleView of={shown.data} />)}
       </ResourceView>
     </Page>
   )

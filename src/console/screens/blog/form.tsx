@@ -1,12 +1,13 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { api, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { pickChanges, withoutNulls } from '../../lib/api/changed-fields.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
+import type { Resource } from '../../lib/api/resource.ts'
 import { moment, timeZone } from '../../lib/format/format.ts'
 import { diffRows } from '../../lib/forms/diff-rows.ts'
-import { useDraft } from '../../lib/forms/use-draft.ts'
+import type { Versioned } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
@@ -16,76 +17,50 @@ import { Form } from '../../ui/form.tsx'
 import { HtmlPreview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { saveVersioned } from '../../ui/save-versioned.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
+import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { type Body, blankBlog, bodyOf, textOf } from './blog.domain.ts'
 import { t } from './i18n.ts'
-import { readBlog, type VersionedBlog } from './read.ts'
 
 type Blog = Schema<'Blog'>
 
 /** Creates or edits an article. */
-export function BlogForm({ of, onSaved }: { of?: VersionedBlog; onSaved?: (current: VersionedBlog) => void }) {
+export function BlogForm({ of, resource }: { of?: Versioned<Blog>; resource?: Resource<Versioned<Blog>> }) {
   const { route } = useLocation()
   const zone = timeZone()
-  const draft = useDraft(of?.data.id ?? 'new', of ? textOf(of.data, zone) : blankBlog)
+  const editor = useRecordEditor(resource, of, (blog: Blog) => textOf(blog, zone), blankBlog)
   const wrong = useSignal(false)
   const sendOnce = useIdempotentSend()
-  const { of: field } = draft
+  const { of: field } = editor
 
-  /** Reports whether the API removed disallowed HTML. */
-  function notifySaved(stored: Blog, body: Partial<Body>) {
-    const isSame = body.bodyHtml === undefined || stored.bodyHtml === body.bodyHtml
-    notify(isSame ? common('saved') : t('cleaned'))
-  }
-  async function create(body: Body) {
-    const made = await sendOnce(body, (key) =>
-      ok(api.POST('/blogs', { params: { header: { 'idempotency-key': key } }, body: withoutNulls(body) })),
-    )
-    draft.reset(draft.now())
-    notifySaved(made, body)
-    route(shopPath('blog', made.id), true)
-  }
-  async function change({ data, etag }: VersionedBlog, body: Body) {
-    const changes = pickChanges(body, data)
-    const sent = draft.now()
-    const isNothing = Object.keys(changes).length === 0
-    const saved = isNothing
-      ? { data, etag }
-      : await saveVersioned(etag, {
-          save: (version) =>
-            sendOnce([changes, version], (key) =>
-              readVersioned(
-                api.PATCH('/blogs/{id}', {
-                  params: { path: { id: data.id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
-                  body: changes,
-                }),
-              ),
-            ),
-          theirs: () => readBlog(data.id),
-          differences: (theirs) => differences(body, theirs),
-          onTheirs(now) {
-            draft.reset(textOf(now.data, zone))
-            onSaved?.(now)
-          },
-        })
-    if (!saved) return
-    const current = saved as VersionedBlog
-    notifySaved(current.data, changes)
-    draft.saved(textOf(current.data, zone), sent)
-    onSaved?.(current)
-  }
-  function submit() {
-    const body = bodyOf(draft.now(), { zone, before: of?.data })
+  async function save(): Promise<void> {
+    const base = editor.base()
+    const body = bodyOf(editor.now(), { zone, before: base?.data })
     wrong.value = body === undefined
     if (!body) throw new Error(t('notMoment'))
-    return of ? change(of, body) : create(body)
+    const changes = pickChanges(body, base?.data ?? {})
+    const saved = await editor.save({
+      save: async (version) =>
+        base && Object.keys(changes).length === 0
+          ? base
+          : sendOnce([changes, version], (key) => {
+              const header = { 'idempotency-key': key, ...ifMatch(version) }
+              return base
+                ? readVersioned(api.PATCH('/blogs/{id}', { params: { path: { id: base.data.id }, header }, body: changes }))
+                : readVersioned(api.POST('/blogs', { params: { header }, body: withoutNulls(body) }))
+            }),
+      differences: (theirs) => differences(body, theirs),
+    })
+    if (!saved) return
+    // The API removes disallowed HTML.
+    notify(changes.bodyHtml === undefined || saved.data.bodyHtml === changes.bodyHtml ? common('saved') : t('cleaned'))
+    if (!base) route(shopPath('blog', saved.data.id), true)
   }
   return (
     <Form
-      onSubmit={async () => submit()}
+      onSubmit={save}
       submit={of ? common('save') : common('create')}
-      dirty={draft.dirty}
+      dirty={editor.dirty}
       label={of ? t('article') : t('add')}
       keepsTyping={of !== undefined}
     >

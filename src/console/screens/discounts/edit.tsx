@@ -1,6 +1,7 @@
 import { useLocation, useRoute } from 'preact-iso/router'
 import { api } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
+import type { Versioned } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
@@ -10,7 +11,7 @@ import { Page, ResourceView } from '../../ui/page.tsx'
 import { DiscountForm } from './form.tsx'
 import { t } from './i18n.ts'
 import { DiscountStateBadge } from './list.tsx'
-import { readDiscount, type VersionedDiscount } from './read.ts'
+import { type NamedDiscount, readDiscount } from './read.ts'
 
 export default function EditDiscount() {
   const id = useRoute().params['id'] ?? ''
@@ -27,7 +28,7 @@ function ExistingDiscount({ id }: { id: string }) {
   const { route } = useLocation()
   const discount = useResource(id, (signal) => readDiscount(id, signal))
   const current = discount.data.value
-  async function remove({ data, etag }: VersionedDiscount) {
+  async function remove({ data, etag }: Versioned<NamedDiscount>) {
     const body = <p>{data.code === null ? t('removeText') : t('removeCodeText')}</p>
     if (!(await confirm({ title: t('removeTitle'), body, action: common('delete'), danger: true }))) return
     await api.DELETE('/discounts/{id}', { params: { path: { id }, header: { 'if-match': etag } } })
@@ -47,7 +48,7 @@ function ExistingDiscount({ id }: { id: string }) {
         )
       }
     >
-      <ResourceView of={discount}>{(shown) => <DiscountForm of={shown} onSaved={discount.put} />}</ResourceView>
+      <ResourceView of={discount}>{(shown) => <DiscountForm of={shown} resource={discount} />}</ResourceView>
     </Page>
   )
 }

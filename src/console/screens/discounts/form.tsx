@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
-import { api, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { pickChanges, withoutNulls } from '../../lib/api/changed-fields.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { findCollections, findProducts } from '../../lib/api/record-search.ts'
+import type { Resource } from '../../lib/api/resource.ts'
 import { moment, money, number, timeZone } from '../../lib/format/format.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
-import { useDraft } from '../../lib/forms/use-draft.ts'
+import type { Versioned } from '../../lib/forms/use-draft.ts'
 import { common, notAmount, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shop, shopPath } from '../../lib/session/current-shop.ts'
@@ -14,11 +15,11 @@ import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { PickField, type RecordFinder } from '../../ui/picker.tsx'
-import { saveVersioned } from '../../ui/save-versioned.tsx'
+import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { type Body, blankDiscount, bodyFields, bodyOf, type DiscountText, type FieldErrors, textOf } from './discount.domain.ts'
 import { t } from './i18n.ts'
 import { discountValue } from './list.tsx'
-import { readDiscount, type VersionedDiscount } from './read.ts'
+import type { NamedDiscount } from './read.ts'
 
 type Discount = Schema<'Discount'>
 const kinds = ['PERCENT', 'FIXED', 'FREE_SHIPPING'] as const
@@ -32,87 +33,68 @@ const withoutRecord =
     (await find(q, signal)).map(({ id, text, detail }) => ({ id, text, detail }))
 
 /** Creates or edits a discount. */
-export function DiscountForm({ of, onSaved }: { of?: VersionedDiscount; onSaved?: (current: VersionedDiscount) => void }) {
+export function DiscountForm({ of, resource }: { of?: Versioned<NamedDiscount>; resource?: Resource<Versioned<NamedDiscount>> }) {
   const { route } = useLocation()
   const zone = timeZone()
   const currency = shop.value?.currency ?? 'USD'
-  const draft = useDraft<DiscountText>(of?.data.id ?? 'new', of ? textOf(of.data, { zone, ...of }) : blankDiscount)
+  const editor = useRecordEditor(resource, of, (discount: NamedDiscount) => textOf(discount, { ...discount, zone }), blankDiscount)
   const wrong = useSignal<FieldErrors>({})
   const sendOnce = useIdempotentSend()
-  const { kind, how } = draft.of
-  const error = (field: keyof DiscountText): string | undefined => {
-    const reason = wrong.value[field]
+  const { of: field } = editor
+  const { kind, how } = field
+  const error = (name: keyof DiscountText): string | undefined => {
+    const reason = wrong.value[name]
     if (reason === undefined) return undefined
     if (reason === 'required') return common('required')
     if (reason === 'amount') return notAmount(currency)
     return t(`wrong.${reason}`)
   }
 
-  async function create(body: Body) {
-    const made = await sendOnce(body, (key) =>
-      ok(api.POST('/discounts', { params: { header: { 'idempotency-key': key } }, body: withoutNulls(body) })),
-    )
-    draft.reset(draft.now())
-    notify(t('made'))
-    route(shopPath('discounts', made.id), true)
-  }
-  async function change({ data, etag }: VersionedDiscount, body: Body) {
-    const changes = pickChanges(body, data)
-    const sent = draft.now()
-    const isNothing = Object.keys(changes).length === 0
-    const saved = isNothing
-      ? { data, etag }
-      : await saveVersioned(etag, {
-          save: (version) =>
-            sendOnce([changes, version], (key) =>
-              readVersioned(
-                api.PATCH('/discounts/{id}', {
-                  params: { path: { id: data.id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
-                  body: changes,
-                }),
-              ),
-            ),
-          theirs: async () => {
-            const current = await readDiscount(data.id)
-            return { data: current, etag: current.etag }
-          },
-          differences: (theirs) => differences(body, theirs),
-          onTheirs({ data: current }) {
-            draft.reset(textOf(current.data, { zone, ...current }))
-            onSaved?.(current)
-          },
-        })
+  async function save(): Promise<void> {
+    const base = editor.base()
+    const typed = editor.now()
+    const made = bodyOf(typed, { currency, zone, before: base?.data })
+    wrong.value = 'wrong' in made ? made.wrong : {}
+    if ('wrong' in made) throw new Error(common('checkFields'))
+    const { body } = made
+    const changes = pickChanges(body, base?.data ?? {})
+    const send = (version: string | undefined): Promise<Versioned<Discount>> =>
+      sendOnce([changes, version], (key) => {
+        const header = { 'idempotency-key': key, ...ifMatch(version) }
+        return base
+          ? readVersioned(api.PATCH('/discounts/{id}', { params: { path: { id: base.data.id }, header }, body: changes }))
+          : readVersioned(api.POST('/discounts', { params: { header }, body: withoutNulls(body) }))
+      })
+    const saved = await editor.save({
+      async save(version) {
+        if (base && Object.keys(changes).length === 0) return base
+        const { data, etag } = await send(version)
+        return { data: { ...data, products: typed.products, collections: typed.collections }, etag }
+      },
+      differences: (theirs) => differences(body, theirs),
+    })
     if (!saved) return
-    const { products, collections } = sent
-    const current = { data: saved.data as Discount, etag: saved.etag, products, collections }
-    draft.saved(textOf(current.data, { zone, ...current }), sent)
-    onSaved?.(current)
-    notify(common('saved'))
-  }
-  function submit() {
-    const typed = bodyOf(draft.now(), { currency, zone, before: of?.data })
-    wrong.value = 'wrong' in typed ? typed.wrong : {}
-    if ('wrong' in typed) throw new Error(common('checkFields'))
-    return of ? change(of, typed.body) : create(typed.body)
+    notify(base ? common('saved') : t('made'))
+    if (!base) route(shopPath('discounts', saved.data.id), true)
   }
   return (
     <Form
-      onSubmit={async () => submit()}
+      onSubmit={save}
       submit={of ? common('save') : common('create')}
-      dirty={draft.dirty}
+      dirty={editor.dirty}
       label={of ? t('discount') : t('add')}
       keepsTyping={of !== undefined}
     >
       <Section title={t('what')}>
-        <TextField bind={draft.of.title} label={t('name')} hint={t('nameHint')} required max={255} error={error('title')} />
+        <TextField bind={field.title} label={t('name')} hint={t('nameHint')} required max={255} error={error('title')} />
         <div class="fields">
           <SelectField bind={kind} label={t('kind')} options={kinds.map((one) => [one, t(`kind.${one}`)])} />
           {kind.value === 'PERCENT' && (
-            <TextField bind={draft.of.percent} label={t('percent')} inputMode="decimal" code required error={error('percent')} />
+            <TextField bind={field.percent} label={t('percent')} inputMode="decimal" code required error={error('percent')} />
           )}
           {kind.value === 'FIXED' && (
             <MoneyField
-              bind={draft.of.amount}
+              bind={field.amount}
               label={t('amount')}
               currency={currency}
               required
@@ -131,18 +113,18 @@ export function DiscountForm({ of, onSaved }: { of?: VersionedDiscount; onSaved?
             ]}
           />
           {how.value === 'CODE' && (
-            <TextField bind={draft.of.code} label={t('code')} hint={t('codeHint')} required max={64} code error={error('code')} />
+            <TextField bind={field.code} label={t('code')} hint={t('codeHint')} required max={64} code error={error('code')} />
           )}
         </div>
-        <CheckField bind={draft.of.isActive} label={common('active')} hint={t('isActiveHint')} />
+        <CheckField bind={field.isActive} label={common('active')} hint={t('isActiveHint')} />
       </Section>
       <Section title={t('forWhat')} hint={t('forWhatHint')}>
         <div class="grid">
-          <PickField bind={draft.of.products} max={productsMax} label={t('products')} find={withoutRecord(findProducts)} />
-          <PickField bind={draft.of.collections} max={collectionsMax} label={t('collections')} find={withoutRecord(findCollections)} />
+          <PickField bind={field.products} max={productsMax} label={t('products')} find={withoutRecord(findProducts)} />
+          <PickField bind={field.collections} max={collectionsMax} label={t('collections')} find={withoutRecord(findCollections)} />
         </div>
         <MoneyField
-          bind={draft.of.minSubtotal}
+          bind={field.minSubtotal}
           label={t('minSubtotal')}
           currency={currency}
           hint={t('minSubtotalHint')}
@@ -151,21 +133,15 @@ export function DiscountForm({ of, onSaved }: { of?: VersionedDiscount; onSaved?
       </Section>
       <Section title={common('when')} hint={t('zone', { zone })}>
         <div class="fields">
-          <TextField
-            bind={draft.of.startsAt}
-            label={t('startsAt')}
-            type="datetime-local"
-            hint={t('startsHint')}
-            error={error('startsAt')}
-          />
-          <TextField bind={draft.of.endsAt} label={t('endsAt')} type="datetime-local" hint={t('endsHint')} error={error('endsAt')} />
+          <TextField bind={field.startsAt} label={t('startsAt')} type="datetime-local" hint={t('startsHint')} error={error('startsAt')} />
+          <TextField bind={field.endsAt} label={t('endsAt')} type="datetime-local" hint={t('endsHint')} error={error('endsAt')} />
         </div>
       </Section>
       <Section title={t('limits')} hint={of?.data.used != null ? t('usedSoFar', { n: of.data.used }) : undefined}>
         <div class="fields">
-          <NumberField bind={draft.of.usageLimit} label={t('usageLimit')} hint={t('noLimitHint')} max={10} error={error('usageLimit')} />
+          <NumberField bind={field.usageLimit} label={t('usageLimit')} hint={t('noLimitHint')} max={10} error={error('usageLimit')} />
           <NumberField
-            bind={draft.of.perCustomerLimit}
+            bind={field.perCustomerLimit}
             label={t('perCustomerLimit')}
             hint={t('noLimitHint')}
             max={10}
@@ -193,8 +169,8 @@ const labels = {
 } as const
 
 /** Lists the differing fields of a conflict. */
-function differences(mine: Body, { data, products, collections }: VersionedDiscount): readonly (readonly [string, string, string])[] {
-  const names = new Map([...products, ...collections].map(({ id, text }) => [id, text]))
+function differences(mine: Body, theirs: NamedDiscount): readonly (readonly [string, string, string])[] {
+  const names = new Map([...theirs.products, ...theirs.collections].map(({ id, text }) => [id, text]))
   const say = (of: Body, field: (typeof bodyFields)[number]): string => {
     const value = of[field]
     if (value === null) return '–'
@@ -219,6 +195,6 @@ function differences(mine: Body, { data, products, collections }: VersionedDisco
     }
   }
   return bodyFields
-    .filter((field) => JSON.stringify(mine[field]) !== JSON.stringify(data[field]))
-    .map((field) => [field === 'status' ? common('status') : t(labels[field]), say(mine, field), say(data, field)])
+    .filter((field) => JSON.stringify(mine[field]) !== JSON.stringify(theirs[field]))
+    .map((field) => [field === 'status' ? common('status') : t(labels[field]), say(mine, field), say(theirs, field)])
 }

@@ -30,9 +30,7 @@ type Change = { status?: Card['status']; note?: string | null; expiresAt?: strin
 
 export default function GiftCard() {
   const id = useRoute().params['id'] ?? ''
-  const read = (signal?: AbortSignal): Promise<VersionedCard> =>
-    readVersioned(api.GET('/giftcard/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<VersionedCard>
-  const card = useResource(id, read)
+  const card = useResource(id, (signal) => readVersioned(api.GET('/giftcard/{id}', { params: { path: { id } }, signal })))
   const sendOnce = useIdempotentSend()
   const [header] = useState(shopHeader)
   useLiveReload(['order.*'], card.reload)
@@ -46,7 +44,6 @@ export default function GiftCard() {
         // The response lacks the transactions.
         return { data: { ...card.data.value?.data, ...data } as Card, etag }
       }),
-    theirs: () => read(),
     differences: (theirs: Card) => differences(change, theirs),
   })
   /** Saves the status. A changed note is no conflict. */

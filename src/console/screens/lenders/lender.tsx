@@ -57,9 +57,7 @@ function NewLender() {
 }
 
 function ExistingLender({ id }: { id: string }) {
-  const read = (signal?: AbortSignal): Promise<VersionedLender> =>
-    readVersioned(api.GET('/admin/lenders/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
-  const lender = useResource(id, read)
+  const lender = useResource(id, (signal) => readVersioned(api.GET('/admin/lenders/{id}', { params: { path: { id } }, signal })))
   const current = lender.data.value
   return (
     <Page
@@ -72,12 +70,12 @@ function ExistingLender({ id }: { id: string }) {
             of="lender"
             status={current.data.status}
             name={current.data.displayName}
-            onMove={async (status) => !!(await saveRecord(lender, current.etag, saveOptions(current, { status }, read)))}
+            onMove={async (status) => !!(await saveRecord(lender, current.etag, saveOptions(current, { status })))}
           />
         )
       }
     >
-      <ResourceView of={lender}>{(of) => <LenderForm of={of} lender={lender} read={read} />}</ResourceView>
+      <ResourceView of={lender}>{(of) => <LenderForm of={of} lender={lender} />}</ResourceView>
     </Page>
   )
 }
@@ -86,10 +84,9 @@ type LenderChange = { displayName?: string; wallets?: ReturnType<typeof walletBo
 const walletText = (wallets: readonly { address: string }[]) => wallets.map(({ address }) => address).join(' ')
 
 /** Returns how a change of the record is saved. */
-const saveOptions = ({ data }: VersionedLender, change: LenderChange, read: () => Promise<VersionedLender>) => ({
+const saveOptions = ({ data }: VersionedLender, change: LenderChange) => ({
   save: (version: string | undefined): Promise<VersionedLender> =>
     readVersioned(api.PATCH('/admin/lenders/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change })),
-  theirs: read,
   differences: (now: Lender) =>
     [
       [common('status'), stateName(change.status ?? data.status), stateName(now.status)],
@@ -100,15 +97,7 @@ const saveOptions = ({ data }: VersionedLender, change: LenderChange, read: () =
 
 const textOf = ({ displayName, wallets }: Lender): LenderText => ({ displayName, wallets: wallets.map(walletRow) })
 
-function LenderForm({
-  of,
-  lender,
-  read,
-}: {
-  of: VersionedLender
-  lender: Resource<VersionedLender>
-  read: () => Promise<VersionedLender>
-}) {
+function LenderForm({ of, lender }: { of: VersionedLender; lender: Resource<VersionedLender> }) {
   const { data } = of
   const editor = useRecordEditor(lender, of, textOf)
   async function save(): Promise<void> {
@@ -119,7 +108,7 @@ function LenderForm({
         ? {}
         : { wallets: walletBodies(wallets, t('badMoment')) }),
     }
-    if (await editor.save(saveOptions(editor.base(), change, read))) notify(common('saved'))
+    if (await editor.save(saveOptions(editor.base(), change))) notify(common('saved'))
   }
   return (
     <div class="columns">

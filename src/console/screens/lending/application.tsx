@@ -64,7 +64,7 @@ export default function ApplicationPage() {
         {(there) => (
           <>
             <ApplicationFacts of={there.data} />
-            {there.data.status === 'DRAFT' && <LoanForm key={id} current={there} onSaved={application.put} />}
+            {there.data.status === 'DRAFT' && <LoanForm key={id} current={there} resource={application} />}
             <ResourceView of={checklist} lines={8}>
               {({ items }) => (
                 <>

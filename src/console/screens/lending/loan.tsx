@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
+import type { Resource } from '../../lib/api/resource.ts'
 import { usd } from '../../lib/format/format.ts'
 import { purposeName } from '../../lib/format/lending-names.ts'
 import { diffRows } from '../../lib/forms/diff-rows.ts'
@@ -29,10 +30,10 @@ const loanRows = (of: LoanTexts): readonly (readonly [string, string])[] => [
 ]
 
 /** The requested loan of a draft. */
-export function LoanForm({ current, onSaved }: { current: VersionedApplication; onSaved: (now: VersionedApplication) => void }) {
+export function LoanForm({ current, resource }: { current: VersionedApplication; resource: Resource<VersionedApplication> }) {
   const { data } = current
   const path = { id: data.id }
-  const editor = useRecordEditor({ put: onSaved }, current, textsOfLoan)
+  const editor = useRecordEditor(resource, current, textsOfLoan)
   const wrong = useSignal<'amount' | 'term' | undefined>(undefined)
   async function save(): Promise<void> {
     const typed = editor.now()
@@ -44,7 +45,6 @@ export function LoanForm({ current, onSaved }: { current: VersionedApplication; 
         readVersioned<Application>(
           api.PATCH('/lending-application/{id}', { params: { path, header: ifMatch(version) }, body: change.body }),
         ),
-      theirs: () => readVersioned<Application>(api.GET('/lending-application/{id}', { params: { path } })),
       differences: (theirs) => diffRows(loanRows(typed), loanRows(textsOfLoan(theirs))),
     })
     if (saved) notify(common('saved'))

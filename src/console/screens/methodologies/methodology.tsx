@@ -106,15 +106,12 @@ function NewForm({ chosen }: { chosen: readonly Choice[] }) {
 }
 
 function ExistingMethodology({ id }: { id: string }) {
-  const read = (signal?: AbortSignal): Promise<VersionedMethodology> =>
-    readVersioned(api.GET('/admin/methodologies/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
-  const methodology = useResource(id, read)
+  const methodology = useResource(id, (signal) => readVersioned(api.GET('/admin/methodologies/{id}', { params: { path: { id } }, signal })))
   const current = methodology.data.value
   async function move(status: StatusOf<'methodology'>, { etag }: VersionedMethodology): Promise<boolean> {
     const saved = await saveRecord(methodology, etag, {
       save: (version) =>
         readVersioned(api.PATCH('/admin/methodologies/{id}', { params: { path: { id }, header: ifMatch(version) }, body: { status } })),
-      theirs: read,
       differences: (now) => [[common('status'), stateName(status), stateName(now.status)]],
       done: (now) => (now.data.status === status ? now : undefined),
     })

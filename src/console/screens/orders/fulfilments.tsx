@@ -106,15 +106,13 @@ function TrackingDialog({
   onDone: () => Promise<void>
 }) {
   const path = { orderId, fulfilmentId: parcel.id }
-  const read = (signal?: AbortSignal): Promise<VersionedFulfilment> =>
-    readVersioned(api.GET('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', { params: { path }, ...(signal && { signal }) }))
   // The order has no versions of its fulfilments.
-  const current = useResource(parcel.id, read)
+  const current = useResource(parcel.id, (signal) =>
+    readVersioned(api.GET('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', { params: { path }, signal })),
+  )
   return (
     <FormDialog title={t('correctTitle')} onClose={onClose}>
-      <ResourceView of={current}>
-        {(of) => <TrackingForm of={of} resource={current} path={path} read={read} onDone={onDone} />}
-      </ResourceView>
+      <ResourceView of={current}>{(of) => <TrackingForm of={of} resource={current} path={path} onDone={onDone} />}</ResourceView>
     </FormDialog>
   )
 }
@@ -125,13 +123,11 @@ function TrackingForm({
   of,
   resource,
   path,
-  read,
   onDone,
 }: {
   of: VersionedFulfilment
   resource: Resource<VersionedFulfilment>
   path: { orderId: string; fulfilmentId: string }
-  read: () => Promise<VersionedFulfilment>
   onDone: () => Promise<void>
 }) {
   const editor = useRecordEditor(resource, of, trackingText)
@@ -152,7 +148,6 @@ function TrackingForm({
             }),
           ),
         ),
-      theirs: read,
       differences: (theirs) => [
         [t('trackingNumber'), body.trackingNumber ?? '–', theirs.trackingNumber ?? '–'],
         [t('carrier'), body.carrier ?? '–', theirs.carrier ?? '–'],

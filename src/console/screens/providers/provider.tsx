@@ -89,9 +89,9 @@ const IngestionUrl = ({ id }: { id: string }) => (
 )
 
 function ExistingProvider({ id }: { id: string }) {
-  const read = (signal?: AbortSignal): Promise<VersionedProvider> =>
-    readVersioned(api.GET('/admin/service-providers/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
-  const provider = useResource(id, read)
+  const provider = useResource(id, (signal) =>
+    readVersioned(api.GET('/admin/service-providers/{id}', { params: { path: { id } }, signal })),
+  )
   const current = provider.data.value
   return (
     <Page
@@ -104,12 +104,12 @@ function ExistingProvider({ id }: { id: string }) {
             of="provider"
             status={current.data.status}
             name={current.data.displayName}
-            onMove={async (status) => !!(await saveRecord(provider, current.etag, saveOptions(current, { status }, read)))}
+            onMove={async (status) => !!(await saveRecord(provider, current.etag, saveOptions(current, { status })))}
           />
         )
       }
     >
-      <ResourceView of={provider}>{(of) => <ProviderForm of={of} provider={provider} read={read} />}</ResourceView>
+      <ResourceView of={provider}>{(of) => <ProviderForm of={of} provider={provider} />}</ResourceView>
     </Page>
   )
 }
@@ -123,12 +123,11 @@ type ProviderChange = {
 const walletText = (wallets: readonly { address: string }[]) => wallets.map(({ address }) => address).join(' ')
 
 /** Returns how a change of the record is saved. */
-const saveOptions = ({ data }: VersionedProvider, change: ProviderChange, read: () => Promise<VersionedProvider>) => ({
+const saveOptions = ({ data }: VersionedProvider, change: ProviderChange) => ({
   save: (version: string | undefined): Promise<VersionedProvider> =>
     readVersioned(
       api.PATCH('/admin/service-providers/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change }),
     ),
-  theirs: read,
   differences: (now: Provider) =>
     [
       [common('status'), stateName(change.status ?? data.status), stateName(now.status)],
@@ -144,15 +143,7 @@ const textOf = ({ displayName, archetype, wallets }: Provider): ProviderText => 
   wallets: wallets.map(walletRow),
 })
 
-function ProviderForm({
-  of,
-  provider,
-  read,
-}: {
-  of: VersionedProvider
-  provider: Resource<VersionedProvider>
-  read: () => Promise<VersionedProvider>
-}) {
+function ProviderForm({ of, provider }: { of: VersionedProvider; provider: Resource<VersionedProvider> }) {
   const { data, etag } = of
   const sendOnce = useIdempotentSend()
   const [rotated, setRotated] = useState<Schema<'RotatedSecret'> | undefined>(undefined)
@@ -161,7 +152,7 @@ function ProviderForm({
     const { wallets, ...rest } = editor.now()
     const isOther = JSON.stringify(wallets) !== JSON.stringify(textOf(editor.base().data).wallets)
     const change = { ...rest, ...(isOther ? { wallets: walletBodies(wallets, t('badMoment')) } : {}) }
-    if (await editor.save(saveOptions(editor.base(), change, read))) notify(common('saved'))
+    if (await editor.save(saveOptions(editor.base(), change))) notify(common('saved'))
   }
   async function rotate(): Promise<void> {
     const sure = await confirm({

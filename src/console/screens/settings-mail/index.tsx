@@ -18,13 +18,11 @@ import { MailPreview } from './preview.tsx'
 type MailSettings = Schema<'MailSettings'>
 type VersionedSettings = { data: MailSettings; etag: string }
 
-const read = (signal?: AbortSignal): Promise<VersionedSettings> =>
-  readVersioned<MailSettings>(api.GET('/shops/v2/mail', signal ? { signal } : {}))
 const languageOptions = Object.entries(languages) as [Language, string][]
 
 /** Sender and design of mails to shoppers. */
 export default function Mail() {
-  const settings = useResource('', read)
+  const settings = useResource('', (signal) => readVersioned(api.GET('/shops/v2/mail', { signal })))
   return (
     <Page title={common('mail')} subtitle={t('subtitle')}>
       <ResourceView of={settings} lines={8}>
@@ -69,7 +67,6 @@ function SettingsForm({ current, resource }: { current: VersionedSettings; resou
     const saved = await editor.save({
       save: (version) =>
         readVersioned<MailSettings>(api.PUT('/shops/v2/mail', { params: { header: ifMatch(version) }, body: mailBody(typed) })),
-      theirs: () => read(),
       differences,
       done: (now) => (differences(now.data).length === 0 ? now : undefined),
     })

@@ -23,14 +23,12 @@ type Methods = Schema<'PaymentMethods'>
 type Resolved = Schema<'ResolvedPaymentMethods'>
 type VersionedMethods = { data: Methods; etag: string }
 
-const read = (signal?: AbortSignal) => readVersioned<Methods>(api.GET('/shops/v2/payment-methods', signal ? { signal } : {}))
-
 export default function Payments() {
   const name = shopName.value ?? ''
   const resolved = useResource(name, (signal) =>
     ok(api.GET('/checkout/{shopUrl}/payment-intent-resolver', { params: { path: { shopUrl: name } }, signal })),
   )
-  const said = useResource('', read)
+  const said = useResource('', (signal) => readVersioned(api.GET('/shops/v2/payment-methods', { signal })))
   useLiveReload(['shop.*'], resolved.reload)
   return (
     <Page title={common('payments')} subtitle={t('subtitle')}>
@@ -90,7 +88,6 @@ function MethodsForm({
     }
     const saved = await editor.save({
       save: (version) => readVersioned<Methods>(api.PUT('/shops/v2/payment-methods', { params: { header: ifMatch(version) }, body })),
-      theirs: () => read(),
       differences,
       done: (now) => (differences(now.data).length === 0 ? now : undefined),
     })

@@ -18,6 +18,7 @@ import { SecretOnce } from '../../ui/secret-once.tsx'
 import { staffName } from '../../ui/staff-name.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { t } from './i18n.ts'
 
 type Staff = Schema<'Staff'>
@@ -237,28 +238,24 @@ type ChangeRoleProps = { current: VersionedStaff; isMe: boolean; onClose: () => 
 
 function ChangeRole({ current, isMe, onClose, onChanged }: ChangeRoleProps) {
   const [there, setThere] = useState(current)
-  const role = useSignal<StaffRole>(current.data.role)
+  const path = { id: there.data.id }
+  const editor = useRecordEditor({ put: setThere, read: () => readOne(path.id) }, there, ({ role }) => ({ role }))
+  const { role } = editor.of
   const who = staffName(there.data)
   async function save(): Promise<void> {
-    const path = { id: there.data.id }
-    const saved = await saveVersioned(there.etag, {
-      save: (version) => ok(api.PATCH('/shops/v2/staff/{id}', { params: { path, header: ifMatch(version) }, body: { role: role.value } })),
-      theirs: () => readOne(path.id),
+    const saved = await editor.save({
+      save: (version) =>
+        readVersioned(api.PATCH('/shops/v2/staff/{id}', { params: { path, header: ifMatch(version) }, body: { role: role.value } })),
       differences: (theirs) => [[t('role'), stateName(role.value), stateName(theirs.role)]],
-      done: ({ data }) => (data.role === role.value ? data : undefined),
-      onTheirs: (now) => {
-        setThere(now)
-        role.value = now.data.role
-      },
     })
     if (!saved) return
-    notify(t('changed', { who, role: stateName(saved.role) }))
+    notify(t('changed', { who, role: stateName(saved.data.role) }))
     onClose()
-    await onChanged(saved)
+    await onChanged(saved.data)
   }
   return (
     <FormDialog title={t('changeOf', { who })} onClose={onClose}>
-      <Form onSubmit={save} dirty={role.value !== there.data.role} label={t('change')}>
+      <Form onSubmit={save} dirty={editor.dirty} label={t('change')}>
         <SelectField
           bind={role}
           label={t('role')}

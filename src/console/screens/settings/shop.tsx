@@ -19,14 +19,12 @@ import { changedFields, pageFields, type ShopTexts, shopChange, textsOfShop } fr
 type Shop = Schema<'Shop'>
 type VersionedShop = { data: Shop; etag: string }
 
-const read = (signal?: AbortSignal) => readVersioned<Shop>(api.GET('/shops/v2', signal ? { signal } : {}))
-
 /** Returns a field's value as text, for conflicts. */
 const valueText = (value: ShopTexts[keyof ShopTexts]): string =>
   typeof value === 'boolean' ? common(value ? 'yes' : 'no') : typeof value === 'string' ? value : value.join(', ')
 
 export default function ShopSettings() {
-  const shop = useResource('', read)
+  const shop = useResource('', (signal) => readVersioned(api.GET('/shops/v2', { signal })))
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
       <ResourceView of={shop} lines={8}>
@@ -41,7 +39,7 @@ function ShopForm({ current, resource }: { current: VersionedShop; resource: Res
     resource.put(now)
     updateShop({ ...now.data })
   }
-  const editor = useRecordEditor({ put: show }, current, textsOfShop)
+  const editor = useRecordEditor({ ...resource, put: show }, current, textsOfShop)
   const { of: draft } = editor
   async function save(): Promise<void> {
     const [base, typed] = [textsOfShop(editor.base().data), editor.now()]
@@ -56,7 +54,6 @@ function ShopForm({ current, resource }: { current: VersionedShop; resource: Res
     }
     const saved = await editor.save({
       save: (version) => readVersioned<Shop>(api.PATCH('/shops/v2', { params: { header: ifMatch(version) }, body })),
-      theirs: () => read(),
       differences,
       done: (now) => (differences(now.data).length === 0 ? now : undefined),
     })

@@ -24,10 +24,7 @@ type VersionedShop = { readonly data: Shop; readonly etag: string }
 /** A shop of the instance. */
 export default function OneShop() {
   const id = useRoute().params['id'] ?? ''
-  const path = { params: { path: { id } } }
-  const read = (signal?: AbortSignal): Promise<VersionedShop> =>
-    readVersioned(api.GET('/admin/shops/{id}', { ...path, ...(signal ? { signal } : {}) }))
-  const shop = useResource(id, read)
+  const shop = useResource(id, (signal) => readVersioned(api.GET('/admin/shops/{id}', { params: { path: { id } }, signal })))
   useLiveReload(['shop.*'], shop.reload, ({ data }) => data['shopId'] === undefined || data['shopId'] === id)
   const current = shop.data.value
   return (
@@ -41,7 +38,7 @@ export default function OneShop() {
                 <StatusBadge of={current.data.status} /> <StatusBadge of={current.data.mode} />
               </>
             ),
-            actions: <StatusActions of={current} shop={shop} read={read} />,
+            actions: <StatusActions of={current} shop={shop} />,
           }
         : {})}
     >
@@ -51,13 +48,12 @@ export default function OneShop() {
 }
 
 /** Suspends or restores the shop. */
-function StatusActions({ of, shop, read }: { of: VersionedShop; shop: Resource<VersionedShop>; read: () => Promise<VersionedShop> }) {
+function StatusActions({ of, shop }: { of: VersionedShop; shop: Resource<VersionedShop> }) {
   const { id, title, name } = of.data
   const called = truncate(title || name)
   const move = (from: VersionedShop, status: Shop['status']): Promise<VersionedShop | undefined> =>
     saveRecord(shop, from.etag, {
       save: (etag) => readVersioned(api.PATCH('/admin/shops/{id}', { params: { path: { id }, header: ifMatch(etag) }, body: { status } })),
-      theirs: read,
       differences: ({ status: now }) => [[common('status'), stateName(status), stateName(now)]],
       done: (now) => (now.data.status === status ? now : undefined),
     })

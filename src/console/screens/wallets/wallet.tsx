@@ -61,12 +61,10 @@ function NewWallet() {
 }
 
 function ExistingWallet({ id }: { id: string }) {
-  const read = (signal?: AbortSignal): Promise<VersionedWallet> =>
-    readVersioned(api.GET('/admin/platform-wallets/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
-  const wallet = useResource(id, read)
+  const wallet = useResource(id, (signal) => readVersioned(api.GET('/admin/platform-wallets/{id}', { params: { path: { id } }, signal })))
   return (
     <Page title={t('platformWallet')} back={backLink()}>
-      <ResourceView of={wallet}>{(of) => <WalletForm of={of} wallet={wallet} read={read} />}</ResourceView>
+      <ResourceView of={wallet}>{(of) => <WalletForm of={of} wallet={wallet} />}</ResourceView>
     </Page>
   )
 }
@@ -76,15 +74,7 @@ const textOf = (wallet: VersionedWallet['data']): WalletText => {
   return { address, from, to }
 }
 
-function WalletForm({
-  of,
-  wallet,
-  read,
-}: {
-  of: VersionedWallet
-  wallet: Resource<VersionedWallet>
-  read: () => Promise<VersionedWallet>
-}) {
+function WalletForm({ of, wallet }: { of: VersionedWallet; wallet: Resource<VersionedWallet> }) {
   const { data } = of
   const editor = useRecordEditor(wallet, of, textOf)
   async function save(): Promise<void> {
@@ -92,7 +82,6 @@ function WalletForm({
     const saved = await editor.save({
       save: (version) =>
         readVersioned(api.PATCH('/admin/platform-wallets/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body })),
-      theirs: read,
       differences: (now) => [
         [common('address'), body.address, now.address],
         [t('from'), body.from ?? now.from, now.from],

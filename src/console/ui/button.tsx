@@ -60,3 +60,10 @@ export const ButtonLink = ({ href, ...rest }: Common & { href: string }) => (
     {face(rest)}
   </a>
 )
+
+/** Links to the form of a new record. */
+export const CreateLink = ({ href, text }: { href: string; text: string }) => (
+  <ButtonLink icon="plus" kind="primary" href={href}>
+    {text}
+  </ButtonLink>
+)

@@ -105,9 +105,7 @@ export function TextField({
         {...({ type: isMail ? 'text' : type } as { type: 'text' })}
         value={isHidden ? '' : bind.value}
         onPaste={onPaste}
-        onInput={({ currentTarget }) => {
-          bind.value = currentTarget.value
-        }}
+        onInput={({ currentTarget }) => (bind.value = currentTarget.value)}
         maxLength={max}
         inputMode={isMail ? 'email' : inputMode}
         autoCapitalize={isMail ? 'none' : undefined}
@@ -154,9 +152,7 @@ export function TextAreaField({
         dir={code ? 'ltr' : directionOf(bind.value)}
         spellcheck={code ? false : undefined}
         class={code ? 'code' : undefined}
-        onInput={({ currentTarget }) => {
-          bind.value = currentTarget.value
-        }}
+        onInput={({ currentTarget }) => (bind.value = currentTarget.value)}
         aria-invalid={named.error ? true : undefined}
         aria-describedby={descriptionIds(id, named)}
       />
@@ -229,9 +225,7 @@ export function CheckField({
           type="checkbox"
           checked={bind.value}
           disabled={disabled}
-          onChange={({ currentTarget }) => {
-            bind.value = currentTarget.checked
-          }}
+          onChange={({ currentTarget }) => (bind.value = currentTarget.checked)}
           aria-describedby={hint ? `${id}-hint` : undefined}
         />
         <span>{label}</span>
@@ -316,9 +310,7 @@ export function TagsField({
             <button
               type="button"
               aria-label={`${common('remove')}: ${tag}`}
-              onClick={() => {
-                bind.value = bind.value.filter((one) => one !== tag)
-              }}
+              onClick={() => (bind.value = bind.value.filter((one) => one !== tag))}
             >
               <Icon name="close" />
             </button>

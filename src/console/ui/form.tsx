@@ -75,9 +75,7 @@ export function Form({
       onSubmit={send}
       // The browser's own validation replaces an earlier error.
       onInvalidCapture={clearError}
-      onInput={() => {
-        fields.refused.value = undefined
-      }}
+      onInput={() => (fields.refused.value = undefined)}
       aria-label={label}
       aria-busy={busy}
     >

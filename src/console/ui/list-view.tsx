@@ -5,7 +5,17 @@ import { useReloadOnReturn } from '../lib/live/live-events.ts'
 import type { Query } from '../lib/navigation/query.ts'
 import { ButtonLink } from './button.tsx'
 import { EmptyState, ResourceView } from './page.tsx'
-import { type PageInfo, Pager } from './table.tsx'
+import { type Column, type PageInfo, Pager, Table } from './table.tsx'
+
+type ListPage = PageInfo & { readonly data: readonly unknown[]; readonly limit: number }
+type ListViewProps<List> = {
+  of: Resource<List>
+  query: Query
+  isFiltered?: boolean
+  empty: ComponentChildren
+  notFound?: string
+  goesOn?: boolean
+}
 
 /**
  * A page of a list with its pager.
@@ -13,7 +23,7 @@ import { type PageInfo, Pager } from './table.tsx'
  * @param empty shown if the list is empty without filters
  * @param goesOn whether pages follow beyond the counted ones
  */
-export function ListView<List extends PageInfo & { readonly data: readonly unknown[]; readonly limit: number }>({
+export function ListView<List extends ListPage>({
   of,
   query,
   isFiltered = false,
@@ -21,15 +31,7 @@ export function ListView<List extends PageInfo & { readonly data: readonly unkno
   notFound = common('nothingFoundText'),
   goesOn = false,
   children,
-}: {
-  of: Resource<List>
-  query: Query
-  isFiltered?: boolean
-  empty: ComponentChildren
-  notFound?: string
-  goesOn?: boolean
-  children: (list: List) => ComponentChildren
-}) {
+}: ListViewProps<List> & { children: (list: List) => ComponentChildren }) {
   useReloadOnReturn(of.reload)
   return (
     <ResourceView of={of}>
@@ -47,6 +49,22 @@ export function ListView<List extends PageInfo & { readonly data: readonly unkno
     </ResourceView>
   )
 }
+
+/** A page of a list as a table, in which each row links to its record. */
+export const ListTable = <Row extends { readonly id: string }>({
+  caption,
+  columns,
+  href,
+  ...list
+}: ListViewProps<Omit<ListPage, 'data'> & { readonly data: readonly Row[] }> & {
+  caption: string
+  columns: readonly Column<Row>[]
+  href: (row: Row) => string
+}) => (
+  <ListView {...list}>
+    {({ data }) => <Table caption={caption} columns={columns} rows={data} rowKey={({ id }) => id} href={href} />}
+  </ListView>
+)
 
 const PastEnd = ({ of: { page, pages }, query }: { of: PageInfo; query: Query }) => (
   <EmptyState

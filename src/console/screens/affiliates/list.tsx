@@ -1,11 +1,11 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number, percentOfBps } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
+import { CreateLink } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { ListView } from '../../ui/list-view.tsx'
 import { Money } from '../../ui/money.tsx'
@@ -52,19 +52,13 @@ export default function Affiliates() {
     close()
     return affiliates.reload()
   }
-  const create = (
-    <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1', page })}>
-      {t('add')}
-    </ButtonLink>
-  )
+  const create = <CreateLink href={query.href({ new: '1', page })} text={t('add')} />
   return (
     <Page
       title={t('title')}
       actions={
         <>
-          <Button icon="download" onPress={() => download('/affiliates', 'affiliates.csv', 'text/csv')}>
-            {common('download')}
-          </Button>
+          <CsvButton path="/affiliates" name="affiliates" />
           {create}
         </>
       }

@@ -98,22 +98,14 @@ export function BlogForm({ of, resource }: { of?: Versioned<Blog>; resource?: Re
               <>
                 <Picture url={field.coverImage.value} large />
                 <div>
-                  <Button
-                    onPress={() => {
-                      field.coverImage.value = ''
-                    }}
-                  >
-                    {t('coverRemove')}
-                  </Button>
+                  <Button onPress={() => (field.coverImage.value = '')}>{t('coverRemove')}</Button>
                 </div>
               </>
             )}
             <Uploads
               single
               label={field.coverImage.value ? t('coverOther') : t('coverChoose')}
-              onDone={({ url }) => {
-                field.coverImage.value = url
-              }}
+              onDone={({ url }) => (field.coverImage.value = url)}
             />
           </Section>
         </div>

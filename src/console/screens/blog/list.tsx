@@ -1,18 +1,18 @@
-import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
-import { download } from '../../lib/api/download.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
+import { CreateLink } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { blogState } from './blog.domain.ts'
 import { t } from './i18n.ts'
 
@@ -37,42 +37,29 @@ export default function Articles() {
   const blogs = useResource(JSON.stringify([q, query.page]), (signal) =>
     ok(api.GET('/blogs', { params: { query: { ...(q && { q }), page: query.page } }, signal })),
   )
-  const create = mayManage.value && (
-    <ButtonLink icon="plus" kind="primary" href={shopPath('blog', 'new')}>
-      {t('add')}
-    </ButtonLink>
-  )
+  const create = mayManage.value && <CreateLink href={shopPath('blog', 'new')} text={t('add')} />
   return (
     <Page
       title={common('blog')}
       actions={
         mayManage.value && (
           <>
-            <Button icon="download" onPress={() => download(pathWith('/blogs', { q }), 'blog.csv', 'text/csv')}>
-              {common('download')}
-            </Button>
+            <CsvButton path="/blogs" query={{ q }} name="blog" />
             {create}
           </>
         )
       }
     >
       <Filters query={query} search={t('search')} filters={[]} />
-      <ListView
+      <ListTable
         of={blogs}
         query={query}
         isFiltered={!!q || query.page > 1}
         empty={<EmptyState icon="book" title={t('none')} text={t('noneText')} action={create} />}
-      >
-        {(list) => (
-          <Table
-            caption={common('blog')}
-            columns={columns()}
-            rows={list.data}
-            rowKey={({ id }) => id}
-            href={({ id }) => shopPath('blog', id)}
-          />
-        )}
-      </ListView>
+        caption={common('blog')}
+        columns={columns()}
+        href={({ id }) => shopPath('blog', id)}
+      />
     </Page>
   )
 }

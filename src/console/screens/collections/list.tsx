@@ -1,15 +1,15 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { CreateLink } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { PublicationBadge } from './published.tsx'
 
@@ -36,40 +36,27 @@ export default function Collections() {
   const collections = useResource(String(query.page), (signal) =>
     ok(api.GET('/collection-v2', { params: { query: { page: query.page } }, signal })),
   )
-  const create = (
-    <ButtonLink icon="plus" kind="primary" href={shopPath('collections', 'new')}>
-      {t('new')}
-    </ButtonLink>
-  )
+  const create = <CreateLink href={shopPath('collections', 'new')} text={t('new')} />
   return (
     <Page
       title={common('collections')}
       actions={
         mayManage.value && (
           <>
-            <Button icon="download" onPress={() => download('/collection-v2', 'collections.csv', 'text/csv')}>
-              {common('download')}
-            </Button>
+            <CsvButton path="/collection-v2" name="collections" />
             {create}
           </>
         )
       }
     >
-      <ListView
+      <ListTable
         of={collections}
         query={query}
         empty={<EmptyState icon="tag" title={t('none')} text={t('noneText')} action={mayManage.value && create} />}
-      >
-        {(list) => (
-          <Table
-            caption={common('collections')}
-            columns={columns()}
-            rows={list.data}
-            rowKey={({ id }) => id}
-            href={({ id }) => shopPath('collections', id)}
-          />
-        )}
-      </ListView>
+        caption={common('collections')}
+        columns={columns()}
+        href={({ id }) => shopPath('collections', id)}
+      />
     </Page>
   )
 }

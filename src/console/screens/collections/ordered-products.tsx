@@ -90,9 +90,7 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
                 product={products.value.get(id)}
                 name={nameOf(id)}
                 onMove={move}
-                onRemove={() => {
-                  ids.value = ids.value.filter((one) => one !== id)
-                }}
+                onRemove={() => (ids.value = ids.value.filter((one) => one !== id))}
               />
             )}
           </SortableList>

@@ -36,12 +36,7 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
       title={t('addresses')}
       actions={
         mayManage.value && (
-          <Button
-            icon="plus"
-            onPress={() => {
-              isAdding.value = true
-            }}
-          >
+          <Button icon="plus" onPress={() => (isAdding.value = true)}>
             {common('add')}
           </Button>
         )
@@ -85,12 +80,7 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
         </Button>
       )}
       {isAdding.value && (
-        <FormDialog
-          title={t('addAddress')}
-          onClose={() => {
-            isAdding.value = false
-          }}
-        >
+        <FormDialog title={t('addAddress')} onClose={() => (isAdding.value = false)}>
           <NewAddress
             of={of}
             onMade={() => {

@@ -1,18 +1,18 @@
 import { useLocation } from 'preact-iso/router'
-import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
-import { download } from '../../lib/api/download.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { dayOf, number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
+import { ButtonLink, CreateLink } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Money } from '../../ui/money.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { NewCustomerForm } from './new.tsx'
 
@@ -49,21 +49,17 @@ export default function Customers() {
       actions={
         mayManage.value && (
           <>
-            <Button icon="download" onPress={() => download(pathWith('/customer', { q, email }), 'customers.csv', 'text/csv')}>
-              {common('download')}
-            </Button>
+            <CsvButton path="/customer" query={{ q, email }} name="customers" />
             <ButtonLink icon="upload" href={shopPath('customers', 'import')}>
               {t('import')}
             </ButtonLink>
-            <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1', page: query.of['page'] })}>
-              {t('add')}
-            </ButtonLink>
+            <CreateLink href={query.href({ new: '1', page: query.of['page'] })} text={t('add')} />
           </>
         )
       }
     >
       <Filters query={query} search={t('search')} filters={[{ name: 'email', label: common('email'), type: 'email' }]} />
-      <ListView
+      <ListTable
         of={customers}
         query={query}
         isFiltered={!!q || !!email}
@@ -76,17 +72,10 @@ export default function Customers() {
           />
         }
         notFound={t('guests')}
-      >
-        {(list) => (
-          <Table
-            caption={t('title')}
-            columns={columns()}
-            rows={list.data}
-            rowKey={({ id }) => id}
-            href={({ id }) => shopPath('customers', id)}
-          />
-        )}
-      </ListView>
+        caption={t('title')}
+        columns={columns()}
+        href={({ id }) => shopPath('customers', id)}
+      />
       {isNew && mayManage.value && (
         <FormDialog title={t('add')} onClose={() => query.set({ new: undefined, page: query.of['page'] }, { replace: true })}>
           <NewCustomerForm onMade={({ id }) => route(shopPath('customers', id), true)} />

@@ -1,5 +1,4 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { money, number, percentOfBps } from '../../lib/format/format.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
@@ -7,12 +6,13 @@ import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { CreateLink } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { discountState, stateTone } from './discount.domain.ts'
 import { t } from './i18n.ts'
 
@@ -47,34 +47,25 @@ export default function Discounts() {
     ok(api.GET('/discounts', { params: { query: { page: query.page } }, signal })),
   )
   useLiveReload(['order.*'], discounts.reload)
-  const create = (
-    <ButtonLink icon="plus" kind="primary" href={shopPath('discounts', 'new')}>
-      {t('add')}
-    </ButtonLink>
-  )
+  const create = <CreateLink href={shopPath('discounts', 'new')} text={t('add')} />
   return (
     <Page
       title={common('discounts')}
       actions={
         <>
-          <Button icon="download" onPress={() => download('/discounts', 'discounts.csv', 'text/csv')}>
-            {common('download')}
-          </Button>
+          <CsvButton path="/discounts" name="discounts" />
           {create}
         </>
       }
     >
-      <ListView of={discounts} query={query} empty={<EmptyState icon="tag" title={t('none')} text={t('noneText')} action={create} />}>
-        {(list) => (
-          <Table
-            caption={common('discounts')}
-            columns={columns()}
-            rows={list.data}
-            rowKey={({ id }) => id}
-            href={({ id }) => shopPath('discounts', id)}
-          />
-        )}
-      </ListView>
+      <ListTable
+        of={discounts}
+        query={query}
+        empty={<EmptyState icon="tag" title={t('none')} text={t('noneText')} action={create} />}
+        caption={common('discounts')}
+        columns={columns()}
+        href={({ id }) => shopPath('discounts', id)}
+      />
     </Page>
   )
 }

@@ -44,9 +44,7 @@ export function LinesField({ bind, currency }: { bind: Signal<readonly DraftLine
               key={line.variantId}
               of={line}
               currency={currency}
-              onRemove={() => {
-                bind.value = bind.value.filter((one) => one !== line)
-              }}
+              onRemove={() => (bind.value = bind.value.filter((one) => one !== line))}
             />
           ))}
         </ul>

@@ -67,14 +67,7 @@ function ExistingDraft({ id, back }: { id: string; back: { href: string; text: s
               <div class="stack">
                 {now.data.status !== 'OPEN' ? (
                   <Note tone="warn">
-                    {t('closedMeanwhile')}{' '}
-                    <Button
-                      onPress={() => {
-                        isLetGo.value = true
-                      }}
-                    >
-                      {t('letGo')}
-                    </Button>
+                    {t('closedMeanwhile')} <Button onPress={() => (isLetGo.value = true)}>{t('letGo')}</Button>
                   </Note>
                 ) : (
                   begun.value && begun.value.etag !== now.etag && <Note tone="warn">{t('changedMeanwhile')}</Note>
@@ -84,13 +77,7 @@ function ExistingDraft({ id, back }: { id: string; back: { href: string; text: s
             ) : (
               <DraftResult of={now.data} />
             )}
-            <DraftSidebar
-              of={now.data}
-              onChange={draft.reload}
-              onGoing={(going) => {
-                isGoing.current = going
-              }}
-            />
+            <DraftSidebar of={now.data} onChange={draft.reload} onGoing={(going) => (isGoing.current = going)} />
           </div>
         )}
       </ResourceView>

@@ -1,19 +1,19 @@
-import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
-import { download } from '../../lib/api/download.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
+import { CreateLink } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Money } from '../../ui/money.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
 type Draft = Schema<'DraftOrder'>
@@ -44,11 +44,7 @@ export default function Drafts() {
     ok(api.GET('/v2/orders/drafts', { params: { query: { ...(status ? { status } : {}), page: query.page } as object }, signal })),
   )
   useLiveReload(['order.*'], drafts.reload)
-  const create = mayManage.value && (
-    <ButtonLink icon="plus" kind="primary" href={shopPath('orders', 'drafts', 'new')}>
-      {t('new')}
-    </ButtonLink>
-  )
+  const create = mayManage.value && <CreateLink href={shopPath('orders', 'drafts', 'new')} text={t('new')} />
   return (
     <Page
       title={t('title')}
@@ -56,9 +52,7 @@ export default function Drafts() {
       actions={
         mayManage.value && (
           <>
-            <Button icon="download" onPress={() => download(pathWith('/v2/orders/drafts', { status }), 'drafts.csv', 'text/csv')}>
-              {common('download')}
-            </Button>
+            <CsvButton path="/v2/orders/drafts" query={{ status }} name="drafts" />
             {create}
           </>
         )
@@ -68,22 +62,15 @@ export default function Drafts() {
         query={query}
         filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
       />
-      <ListView
+      <ListTable
         of={drafts}
         query={query}
         isFiltered={!!status}
         empty={<EmptyState icon="page" title={t('none')} text={t('noneText')} action={create} />}
-      >
-        {(list) => (
-          <Table
-            caption={t('title')}
-            columns={columns()}
-            rows={list.data}
-            rowKey={({ id }) => id}
-            href={({ id }) => shopPath('orders', 'drafts', id)}
-          />
-        )}
-      </ListView>
+        caption={t('title')}
+        columns={columns()}
+        href={({ id }) => shopPath('orders', 'drafts', id)}
+      />
     </Page>
   )
 }

@@ -1,18 +1,18 @@
-import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
-import { download } from '../../lib/api/download.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ButtonLink, CreateLink } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Money } from '../../ui/money.tsx'
 import { Note } from '../../ui/note.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { cardState, cardTone } from './card.domain.ts'
 import { t } from './i18n.ts'
 import { IssueDialog } from './issue.tsx'
@@ -47,12 +47,8 @@ export default function GiftCards() {
       actions={
         mayManage.value && (
           <>
-            <Button icon="download" onPress={() => download(pathWith('/giftcard', { customerId }), 'gift-cards.csv', 'text/csv')}>
-              {common('download')}
-            </Button>
-            <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1', page: query.of['page'] })}>
-              {t('issue')}
-            </ButtonLink>
+            <CsvButton path="/giftcard" query={{ customerId }} name="gift-cards" />
+            <CreateLink href={query.href({ new: '1', page: query.of['page'] })} text={t('issue')} />
           </>
         )
       }
@@ -63,7 +59,7 @@ export default function GiftCards() {
           <a href={shopPath('gift-cards')}>{t('showAll')}</a>
         </Note>
       )}
-      <ListView
+      <ListTable
         of={cards}
         query={query}
         empty={
@@ -74,17 +70,10 @@ export default function GiftCards() {
             action={mayManage.value && <ButtonLink href={query.href({ new: '1' })}>{t('issue')}</ButtonLink>}
           />
         }
-      >
-        {(list) => (
-          <Table
-            caption={common('giftCards')}
-            columns={columns()}
-            rows={list.data}
-            rowKey={({ id }) => id}
-            href={({ id }) => shopPath('gift-cards', id)}
-          />
-        )}
-      </ListView>
+        caption={common('giftCards')}
+        columns={columns()}
+        href={({ id }) => shopPath('gift-cards', id)}
+      />
       {query.of['new'] && mayManage.value && (
         <IssueDialog
           customerId={query.of['customer'] ?? customerId}

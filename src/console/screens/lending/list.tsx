@@ -11,11 +11,11 @@ import { useQuery } from '../../lib/navigation/query.ts'
 import { shop, shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { ErrorMessage } from '../../ui/error-message.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { CreditTier } from './status.tsx'
 
@@ -77,17 +77,14 @@ export default function Lending() {
           {t('needsKyb')} <a href={shopPath('settings', 'verification')}>{t('verify')}</a>
         </p>
       )}
-      <ListView of={list} query={query} empty={<EmptyState icon="money" title={t('none')} text={t('noneText')} />}>
-        {(found) => (
-          <Table
-            caption={t('applications')}
-            columns={columns()}
-            rows={found.data}
-            rowKey={({ id }) => id}
-            href={({ id }) => shopPath('lending', id)}
-          />
-        )}
-      </ListView>
+      <ListTable
+        of={list}
+        query={query}
+        empty={<EmptyState icon="money" title={t('none')} text={t('noneText')} />}
+        caption={t('applications')}
+        columns={columns()}
+        href={({ id }) => shopPath('lending', id)}
+      />
       <CreditTier />
     </Page>
   )

@@ -1,19 +1,19 @@
-import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
-import { download } from '../../lib/api/download.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
+import { CreateLink } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Money } from '../../ui/money.tsx'
 import { Note } from '../../ui/note.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { OrderStatusBadge, StatusBadge } from '../../ui/status-badge.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
 type Order = Schema<'Order'>
@@ -72,12 +72,8 @@ export default function Orders() {
       actions={
         mayManage.value && (
           <>
-            <Button icon="download" onPress={() => download(pathWith('/v2/orders', filters), 'orders.csv', 'text/csv')}>
-              {common('download')}
-            </Button>
-            <ButtonLink icon="plus" kind="primary" href={shopPath('orders', 'drafts', 'new')}>
-              {t('newDraft')}
-            </ButtonLink>
+            <CsvButton path="/v2/orders" query={filters} name="orders" />
+            <CreateLink href={shopPath('orders', 'drafts', 'new')} text={t('newDraft')} />
           </>
         )
       }
@@ -102,23 +98,16 @@ export default function Orders() {
           {t('ofCustomer')} · <a href={query.href({ customerId: undefined })}>{t('allCustomers')}</a>
         </Note>
       )}
-      <ListView
+      <ListTable
         of={orders}
         query={query}
         isFiltered={isFiltered}
         goesOn={!filters.q}
         empty={<EmptyState icon="orders" title={common('noOrders')} text={t('noneText')} />}
-      >
-        {(list) => (
-          <Table
-            caption={common('orders')}
-            columns={columns()}
-            rows={list.data}
-            rowKey={({ id }) => id}
-            href={({ id }) => shopPath('orders', id)}
-          />
-        )}
-      </ListView>
+        caption={common('orders')}
+        columns={columns()}
+        href={({ id }) => shopPath('orders', id)}
+      />
     </Page>
   )
 }

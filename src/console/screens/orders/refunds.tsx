@@ -1,6 +1,5 @@
 import { useRef } from 'preact/hooks'
-import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
-import { download } from '../../lib/api/download.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
@@ -8,14 +7,15 @@ import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Money } from '../../ui/money.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { maySettle } from './refund.domain.ts'
 import { SettleDialog } from './settle.tsx'
@@ -64,37 +64,21 @@ export default function Refunds() {
     },
   ]
   return (
-    <Page
-      title={common('refunds')}
-      actions={
-        mayManage.value && (
-          <Button icon="download" onPress={() => download(pathWith('/v2/refunds', { status }), 'refunds.csv', 'text/csv')}>
-            {common('download')}
-          </Button>
-        )
-      }
-    >
+    <Page title={common('refunds')} actions={mayManage.value && <CsvButton path="/v2/refunds" query={{ status }} name="refunds" />}>
       <Filters
         query={query}
         filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
       />
-      <ListView
+      <ListTable
         of={refunds}
         query={query}
         isFiltered={status !== undefined}
         empty={<EmptyState icon="money" title={t('refundsNone')} text={t('refundsNoneText')} />}
         notFound={t('refundsNothing')}
-      >
-        {(list) => (
-          <Table
-            caption={common('refunds')}
-            columns={columns}
-            rows={list.data}
-            rowKey={({ id }) => id}
-            href={({ orderId }) => shopPath('orders', orderId)}
-          />
-        )}
-      </ListView>
+        caption={common('refunds')}
+        columns={columns}
+        href={({ orderId }) => shopPath('orders', orderId)}
+      />
       {settled && (
         <SettleDialog
           refund={settled}

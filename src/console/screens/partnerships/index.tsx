@@ -116,9 +116,7 @@ function PartnershipsForm({ of, current }: { of: VersionedList; current: Resourc
             <Button
               kind="danger"
               label={`${common('remove')}: ${row.name.value || t('nr', { n: at + 1 })}`}
-              onPress={() => {
-                rows.value = rows.value.filter((one) => one !== row)
-              }}
+              onPress={() => (rows.value = rows.value.filter((one) => one !== row))}
             >
               {common('remove')}
             </Button>
@@ -136,12 +134,7 @@ function PartnershipsForm({ of, current }: { of: VersionedList; current: Resourc
         </Section>
       ))}
       <div class="row">
-        <Button
-          icon="plus"
-          onPress={() => {
-            rows.value = [...rows.value, createRow({ name: '', processor: 'stripe', shops: [] })]
-          }}
-        >
+        <Button icon="plus" onPress={() => (rows.value = [...rows.value, createRow({ name: '', processor: 'stripe', shops: [] })])}>
           {t('add')}
         </Button>
       </div>

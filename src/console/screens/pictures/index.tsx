@@ -1,5 +1,4 @@
-import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
-import { download } from '../../lib/api/download.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { bytes, moment } from '../../lib/format/format.ts'
 import { ownPicture } from '../../lib/format/media-url.ts'
@@ -10,6 +9,7 @@ import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyableText } from '../../ui/copyable-text.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { ListView } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -45,17 +45,7 @@ export default function Pictures() {
     await pictures.reload()
   }
   return (
-    <Page
-      title={common('pictures')}
-      subtitle={t('text')}
-      actions={
-        mayManage.value && (
-          <Button icon="download" onPress={() => download(pathWith('/media'), 'pictures.csv', 'text/csv')}>
-            {common('download')}
-          </Button>
-        )
-      }
-    >
+    <Page title={common('pictures')} subtitle={t('text')} actions={mayManage.value && <CsvButton path="/media" name="pictures" />}>
       {mayManage.value && (
         <Section title={t('add')}>
           <Uploads

@@ -1,11 +1,11 @@
-import { api, ok, pathWith } from '../../lib/api/api.ts'
-import { download } from '../../lib/api/download.ts'
+import { api, ok } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
+import { ButtonLink, CreateLink } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
 import { Filters } from '../../ui/filters.tsx'
 import { ListView } from '../../ui/list-view.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
@@ -37,15 +37,11 @@ export default function Products() {
       actions={
         mayManage.value && (
           <>
-            <Button icon="download" onPress={() => download(pathWith('/product-v2', filters), 'products.csv', 'text/csv')}>
-              {common('download')}
-            </Button>
+            <CsvButton path="/product-v2" query={filters} name="products" />
             <ButtonLink icon="upload" href={shopPath('products', 'import')}>
               {t('import')}
             </ButtonLink>
-            <ButtonLink icon="plus" kind="primary" href={shopPath('products', 'new')}>
-              {t('new')}
-            </ButtonLink>
+            <CreateLink href={shopPath('products', 'new')} text={t('new')} />
           </>
         )
       }
@@ -74,9 +70,7 @@ export default function Products() {
             action={
               mayManage.value && (
                 <span class="row">
-                  <ButtonLink icon="plus" kind="primary" href={shopPath('products', 'new')}>
-                    {t('new')}
-                  </ButtonLink>
+                  <CreateLink href={shopPath('products', 'new')} text={t('new')} />
                   <ButtonLink icon="upload" href={shopPath('products', 'import')}>
                     {t('import')}
                   </ButtonLink>

@@ -1,12 +1,11 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
-import { download } from '../../lib/api/download.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
-import { Button } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
 import { ListView } from '../../ui/list-view.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -46,13 +45,7 @@ export default function LowStock() {
     <Page
       title={t('lowTitle')}
       subtitle={t('lowText')}
-      actions={
-        mayManage.value && (
-          <Button icon="download" onPress={() => download('/product-v2/low-stock', 'low-stock.csv', 'text/csv')}>
-            {common('download')}
-          </Button>
-        )
-      }
+      actions={mayManage.value && <CsvButton path="/product-v2/low-stock" name="low-stock" />}
     >
       <ListView of={low} query={query} empty={<EmptyState icon="check" title={t('noLow')} text={t('noLowText')} />}>
         {(list) => (

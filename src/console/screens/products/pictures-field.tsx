@@ -31,18 +31,14 @@ export function PicturesField({ editor }: { editor: ProductEditor }) {
           items={pictures.value}
           keyOf={({ key }) => key}
           nameOf={nameOf}
-          onMove={(from, to) => {
-            pictures.value = moveItem(pictures.value, from, to)
-          }}
+          onMove={(from, to) => (pictures.value = moveItem(pictures.value, from, to))}
         >
           {(picture) => (
             <div class="stack">
               <Picture url={picture.url} alt={picture.alt.value} large />
               <TextField label={common('altText')} bind={picture.alt} max={512} />
               <Button
-                onPress={() => {
-                  pictures.value = pictures.value.filter(({ key }) => key !== picture.key)
-                }}
+                onPress={() => (pictures.value = pictures.value.filter(({ key }) => key !== picture.key))}
                 label={`${common('remove')}: ${truncate(nameOf(picture))}`}
                 icon="close"
               />

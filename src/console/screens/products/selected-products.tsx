@@ -26,9 +26,9 @@ export const SelectCheckbox = ({ product, chosen }: { product: Product; chosen: 
     type="checkbox"
     aria-label={t('choose', { name: truncate(product.title) })}
     checked={chosen.value.has(product.id)}
-    onChange={({ currentTarget: { checked } }) => {
-      chosen.value = checked ? withAll(chosen.value, [product]) : without(chosen.value, [product.id])
-    }}
+    onChange={({ currentTarget: { checked } }) =>
+      (chosen.value = checked ? withAll(chosen.value, [product]) : without(chosen.value, [product.id]))
+    }
   />
 )
 

@@ -105,9 +105,7 @@ function VariantRowFields(props: VariantsProps & { row: VariantRow }) {
             class="button quiet"
             aria-expanded={isOpen || isWrong}
             aria-label={isOpen ? t('less', { name: called }) : t('more', { name: called })}
-            onClick={() => {
-              row.isOpen.value = !isOpen
-            }}
+            onClick={() => (row.isOpen.value = !isOpen)}
           >
             {isOpen ? '–' : '+'}
           </button>

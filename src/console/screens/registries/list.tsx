@@ -3,7 +3,7 @@ import { useResource } from '../../lib/api/resource.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { useVisibleInterval } from '../../lib/live/live-events.ts'
 import type { Query } from '../../lib/navigation/query.ts'
-import { ButtonLink } from '../../ui/button.tsx'
+import { ButtonLink, CreateLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
 import { ListView } from '../../ui/list-view.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
@@ -49,15 +49,7 @@ export function RegistryList<Row extends { readonly id: string }>({
   // Registries send no events.
   useVisibleInterval(pollMs, list.reload)
   return (
-    <Page
-      title={title}
-      subtitle={subtitle}
-      actions={
-        <ButtonLink icon="plus" kind="primary" href={create.href}>
-          {create.text}
-        </ButtonLink>
-      }
-    >
+    <Page title={title} subtitle={subtitle} actions={<CreateLink href={create.href} text={create.text} />}>
       {statuses.length > 0 && (
         <Filters
           query={query}

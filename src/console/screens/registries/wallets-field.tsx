@@ -46,19 +46,12 @@ export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {
             kind="quiet"
             icon="close"
             label={`${common('remove')}: ${t('addressNr', { n: at + 1 })}`}
-            onPress={() => {
-              bind.value = bind.value.filter((_, one) => one !== at)
-            }}
+            onPress={() => (bind.value = bind.value.filter((_, one) => one !== at))}
           />
         </div>
       ))}
       <div class="row">
-        <Button
-          icon="plus"
-          onPress={() => {
-            bind.value = [...bind.value, blankWallet]
-          }}
-        >
+        <Button icon="plus" onPress={() => (bind.value = [...bind.value, blankWallet])}>
           {t('addWallet')}
         </Button>
       </div>

@@ -132,9 +132,7 @@ function MethodFields({ method, draft }: { method: (typeof methods)[number]; dra
             label={t('processor')}
             options={choices(t('processorAuto'))}
             // A key belongs to one processor.
-            onChosen={() => {
-              draft.publishableKey.value = ''
-            }}
+            onChosen={() => (draft.publishableKey.value = '')}
           />
           {draft.processor.value && (
             <TextField bind={draft.publishableKey} label={t('publishableKey')} hint={t('publishableKeyHint')} max={300} code />

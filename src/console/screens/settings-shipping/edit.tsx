@@ -100,12 +100,7 @@ function ZonesSection({ draft: { zones } }: { draft: MethodDraft }) {
           <legend>{t('zone', { n: at + 1 })}</legend>
           <ZoneFields zone={zone} />
           {zones.value.length > 1 && (
-            <Button
-              icon="close"
-              onPress={() => {
-                zones.value = zones.value.filter((one) => one !== zone)
-              }}
-            >
+            <Button icon="close" onPress={() => (zones.value = zones.value.filter((one) => one !== zone))}>
               {t('removeZone', { n: at + 1 })}
             </Button>
           )}
@@ -113,12 +108,7 @@ function ZonesSection({ draft: { zones } }: { draft: MethodDraft }) {
       ))}
       {zones.value.length < 50 && (
         <div class="row">
-          <Button
-            icon="plus"
-            onPress={() => {
-              zones.value = [...zones.value, zoneDraft({ rest: 'some', countries: [], provinces: [] })]
-            }}
-          >
+          <Button icon="plus" onPress={() => (zones.value = [...zones.value, zoneDraft({ rest: 'some', countries: [], provinces: [] })])}>
             {t('addZone')}
           </Button>
         </div>
@@ -185,12 +175,7 @@ function BandsSection({ draft: { measure, bands, freeOver }, currency }: { draft
             />
           </div>
           {isBounded && bands.value.length > 1 && (
-            <Button
-              icon="close"
-              onPress={() => {
-                bands.value = bands.value.filter((one) => one !== band)
-              }}
-            >
+            <Button icon="close" onPress={() => (bands.value = bands.value.filter((one) => one !== band))}>
               {t('removeBand', { n: at + 1 })}
             </Button>
           )}
@@ -198,12 +183,7 @@ function BandsSection({ draft: { measure, bands, freeOver }, currency }: { draft
       ))}
       {isBounded && bands.value.length < 50 && (
         <div class="row">
-          <Button
-            icon="plus"
-            onPress={() => {
-              bands.value = [...bands.value, bandDraft({ upTo: '', amount: '' })]
-            }}
-          >
+          <Button icon="plus" onPress={() => (bands.value = [...bands.value, bandDraft({ upTo: '', amount: '' })])}>
             {t('addBand')}
           </Button>
         </div>

@@ -67,12 +67,7 @@ export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; o
           />
         ))}
         {owners.value.length < ownersMax && (
-          <Button
-            icon="plus"
-            onPress={() => {
-              owners.value = [...owners.value, { name: '', share: '' }]
-            }}
-          >
+          <Button icon="plus" onPress={() => (owners.value = [...owners.value, { name: '', share: '' }])}>
             {t('addOwner')}
           </Button>
         )}

@@ -6,14 +6,14 @@ import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
-import { ButtonLink } from '../../ui/button.tsx'
+import { CreateLink } from '../../ui/button.tsx'
 import { ChoicesField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page, Section } from '../../ui/page.tsx'
 import { SecretOnce } from '../../ui/secret-once.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { type EventName, eventNames } from './events.ts'
 import { EndpointHealth } from './health.tsx'
 import { t } from './i18n.ts'
@@ -44,13 +44,7 @@ export default function Webhooks() {
     <Page
       title={t('title')}
       subtitle={t('subtitle')}
-      actions={
-        !query.of['new'] && (
-          <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1' })}>
-            {t('add')}
-          </ButtonLink>
-        )
-      }
+      actions={!query.of['new'] && <CreateLink href={query.href({ new: '1' })} text={t('add')} />}
     >
       {made && (
         <SecretOnce
@@ -62,17 +56,14 @@ export default function Webhooks() {
         />
       )}
       {query.of['new'] && <AddEndpoint onMade={showSecret} />}
-      <ListView of={endpoints} query={query} empty={<EmptyState icon="chain" title={t('none')} text={t('noneText')} />}>
-        {(list) => (
-          <Table
-            caption={t('title')}
-            columns={columns()}
-            rows={list.data}
-            rowKey={({ id }) => id}
-            href={({ id }) => shopPath('settings', 'webhooks', id)}
-          />
-        )}
-      </ListView>
+      <ListTable
+        of={endpoints}
+        query={query}
+        empty={<EmptyState icon="chain" title={t('none')} text={t('noneText')} />}
+        caption={t('title')}
+        columns={columns()}
+        href={({ id }) => shopPath('settings', 'webhooks', id)}
+      />
     </Page>
   )
 }

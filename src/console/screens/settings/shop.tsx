@@ -113,23 +113,12 @@ function LogoField({ bind }: { bind: ReturnType<typeof draftOf<ShopTexts>>['logo
       {bind.value && (
         <div class="row">
           <Picture url={bind.value} alt={t('logoUrl')} large />
-          <Button
-            icon="close"
-            onPress={() => {
-              bind.value = ''
-            }}
-          >
+          <Button icon="close" onPress={() => (bind.value = '')}>
             {t('logoRemove')}
           </Button>
         </div>
       )}
-      <Uploads
-        label={t('logoUpload')}
-        single
-        onDone={({ url }) => {
-          bind.value = url
-        }}
-      />
+      <Uploads label={t('logoUpload')} single onDone={({ url }) => (bind.value = url)} />
     </div>
   )
 }

@@ -6,11 +6,11 @@ import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
 import { Filters } from '../../ui/filters.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
 type Shop = Schema<'AdminShop'>
@@ -43,22 +43,15 @@ export default function Shops() {
         search={t('search')}
         filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
       />
-      <ListView
+      <ListTable
         of={shops}
         query={query}
         isFiltered={!!q || !!status}
         empty={<EmptyState icon="products" title={t('none')} text={t('noneText')} />}
-      >
-        {(list) => (
-          <Table
-            caption={common('shops')}
-            columns={columns()}
-            rows={list.data}
-            rowKey={({ id }) => id}
-            href={({ id }) => operatorPath('shops', id)}
-          />
-        )}
-      </ListView>
+        caption={common('shops')}
+        columns={columns()}
+        href={({ id }) => operatorPath('shops', id)}
+      />
     </Page>
   )
 }

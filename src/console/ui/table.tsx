@@ -5,7 +5,6 @@ import type { Query } from '../lib/navigation/query.ts'
 import { Icon } from './icon.tsx'
 
 export type Column<Row> = {
-  readonly key: string
   readonly title: string
   readonly cell: (row: Row) => ComponentChildren
   /** Aligned to the end, for numbers. */
@@ -40,8 +39,8 @@ export function Table<Row>({
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ key, title, end }) => (
-              <th key={key} scope="col" class={end ? 'end' : undefined}>
+            {columns.map(({ title, end }, at) => (
+              <th key={at} scope="col" class={end ? 'end' : undefined}>
                 {title}
               </th>
             ))}
@@ -52,15 +51,15 @@ export function Table<Row>({
             const to = href?.(row)
             return (
               <tr key={rowKey(row)} class={to ? 'leads' : undefined}>
-                {columns.map(({ key, title, cell, end, main, words }) => {
+                {columns.map(({ title, cell, end, main, words }, at) => {
                   const content = main && to ? <a href={to}>{cell(row)}</a> : cell(row)
                   const look = [end && 'end', main && 'main', words && 'words'].filter(Boolean).join(' ') || undefined
                   return main ? (
-                    <th key={key} scope="row" class={look}>
+                    <th key={at} scope="row" class={look}>
                       {content}
                     </th>
                   ) : (
-                    <td key={key} data-title={title} class={look}>
+                    <td key={at} data-title={title} class={look}>
                       {content}
                     </td>
                   )

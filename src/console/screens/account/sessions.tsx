@@ -55,7 +55,6 @@ export function Sessions({ of, query }: { of: Resource<List>; query: Query }) {
 
 const columns = (end: (session: Session) => Promise<void>): readonly Column<Session>[] => [
   {
-    key: 'agent',
     title: t('agent'),
     main: true,
     cell: ({ agent, current }) => (
@@ -64,11 +63,10 @@ const columns = (end: (session: Session) => Promise<void>): readonly Column<Sess
       </>
     ),
   },
-  { key: 'place', title: common('address'), cell: ({ address }) => <bdi>{address ?? '–'}</bdi> },
-  { key: 'begun', title: t('begun'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { key: 'used', title: t('used'), cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} short /> },
+  { title: common('address'), cell: ({ address }) => <bdi>{address ?? '–'}</bdi> },
+  { title: t('begun'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: t('used'), cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} short /> },
   {
-    key: 'actions',
     title: common('actions'),
     cell: (session) =>
       // Log-out ends the present session.

@@ -29,14 +29,14 @@ const Earnings = ({ of, part }: { of: Affiliate; part: 'pending' | 'approved' | 
 )
 
 const columns = (): readonly Column<Affiliate>[] => [
-  { key: 'name', title: common('name'), main: true, cell: ({ name }) => <bdi class="cut">{name}</bdi> },
-  { key: 'code', title: common('code'), cell: ({ code }) => <code dir="ltr">{code}</code> },
-  { key: 'state', title: common('status'), cell: ({ active }) => <StatusBadge of={active ? 'ACTIVE' : 'DISABLED'} /> },
-  { key: 'rate', title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
-  { key: 'clicks', title: t('clicks'), end: true, cell: ({ clicks }) => number(clicks) },
-  { key: 'pending', title: t('pending'), end: true, cell: (of) => <Earnings of={of} part="pending" /> },
-  { key: 'approved', title: t('approved'), end: true, cell: (of) => <Earnings of={of} part="approved" /> },
-  { key: 'reversed', title: t('reversed'), end: true, cell: (of) => <Earnings of={of} part="reversed" /> },
+  { title: common('name'), main: true, cell: ({ name }) => <bdi class="cut">{name}</bdi> },
+  { title: common('code'), cell: ({ code }) => <code dir="ltr">{code}</code> },
+  { title: common('status'), cell: ({ active }) => <StatusBadge of={active ? 'ACTIVE' : 'DISABLED'} /> },
+  { title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
+  { title: t('clicks'), end: true, cell: ({ clicks }) => number(clicks) },
+  { title: t('pending'), end: true, cell: (of) => <Earnings of={of} part="pending" /> },
+  { title: t('approved'), end: true, cell: (of) => <Earnings of={of} part="approved" /> },
+  { title: t('reversed'), end: true, cell: (of) => <Earnings of={of} part="reversed" /> },
 ]
 
 export default function Affiliates() {

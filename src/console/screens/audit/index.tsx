@@ -25,10 +25,9 @@ const columns = (query: Query): readonly Column<Row>[] => {
     </a>
   )
   return [
-    { key: 'action', title: t('action'), main: true, cell: ({ action }) => only('action', action) },
-    { key: 'at', title: common('when'), cell: ({ at }) => <Moment at={at} /> },
+    { title: t('action'), main: true, cell: ({ action }) => only('action', action) },
+    { title: common('when'), cell: ({ at }) => <Moment at={at} /> },
     {
-      key: 'actor',
       title: t('actor'),
       // A failed login records the account, not the person.
       cell: ({ action, actor }) =>
@@ -41,7 +40,6 @@ const columns = (query: Query): readonly Column<Row>[] => {
         ),
     },
     {
-      key: 'subject',
       title: t('subject'),
       cell: (row) => {
         const page = pageOf(row.subject)
@@ -63,7 +61,7 @@ const columns = (query: Query): readonly Column<Row>[] => {
         )
       },
     },
-    { key: 'changes', title: t('changes'), cell: (row) => <Changes of={row} /> },
+    { title: t('changes'), cell: (row) => <Changes of={row} /> },
   ]
 }
 

@@ -120,10 +120,9 @@ export default function Backups() {
                   rows={places}
                   rowKey={({ place }) => place}
                   columns={[
-                    { key: 'place', title: t('place'), main: true, cell: ({ place }) => <bdi>{place}</bdi> },
-                    { key: 'age', title: t('age'), cell: ({ lastAt }) => (lastAt ? <Moment at={lastAt} short /> : common('never')) },
+                    { title: t('place'), main: true, cell: ({ place }) => <bdi>{place}</bdi> },
+                    { title: t('age'), cell: ({ lastAt }) => (lastAt ? <Moment at={lastAt} short /> : common('never')) },
                     {
-                      key: 'state',
                       title: common('status'),
                       cell: ({ isLate: late, isRunning }) => (
                         <span class="row tight">

@@ -24,11 +24,11 @@ export const BlogStateBadge = ({ of }: { of: Pick<Blog, 'status' | 'publishedAt'
 }
 
 const columns = (): readonly Column<Blog>[] => [
-  { key: 'cover', title: t('cover'), cell: ({ coverImage }) => coverImage && <Picture url={coverImage} /> },
-  { key: 'title', title: common('title'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
-  { key: 'state', title: common('status'), cell: (blog) => <BlogStateBadge of={blog} /> },
-  { key: 'published', title: t('publishedAt'), cell: ({ publishedAt }) => publishedAt && <Moment at={publishedAt} /> },
-  { key: 'tags', title: common('tags'), cell: ({ tags }) => <bdi class="cut">{tags.join(', ')}</bdi> },
+  { title: t('cover'), cell: ({ coverImage }) => coverImage && <Picture url={coverImage} /> },
+  { title: common('title'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { title: common('status'), cell: (blog) => <BlogStateBadge of={blog} /> },
+  { title: t('publishedAt'), cell: ({ publishedAt }) => publishedAt && <Moment at={publishedAt} /> },
+  { title: common('tags'), cell: ({ tags }) => <bdi class="cut">{tags.join(', ')}</bdi> },
 ]
 
 export default function Articles() {

@@ -69,20 +69,11 @@ export default function Breakers() {
                     rows={hosts}
                     rowKey={({ host }) => host}
                     columns={[
-                      { key: 'host', title: t('host'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
-                      {
-                        key: 'state',
-                        title: t('state'),
-                        cell: ({ state }) => <StatusBadge of={state} text={t(state)} tone={tones[state]} />,
-                      },
-                      {
-                        key: 'failures',
-                        title: t('failures'),
-                        end: true,
-                        cell: ({ failures }) => (failures === null ? '–' : number(failures)),
-                      },
-                      { key: 'since', title: t('since'), cell: ({ openSince }) => openSince && <Moment at={openSince} short /> },
-                      { key: 'probe', title: t('probe'), cell: ({ probeAt }) => probeAt && <Moment at={probeAt} short /> },
+                      { title: t('host'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
+                      { title: t('state'), cell: ({ state }) => <StatusBadge of={state} text={t(state)} tone={tones[state]} /> },
+                      { title: t('failures'), end: true, cell: ({ failures }) => (failures === null ? '–' : number(failures)) },
+                      { title: t('since'), cell: ({ openSince }) => openSince && <Moment at={openSince} short /> },
+                      { title: t('probe'), cell: ({ probeAt }) => probeAt && <Moment at={probeAt} short /> },
                     ]}
                   />
                 )}

@@ -65,9 +65,8 @@ export default function Chains() {
                       rows={chain.nodes}
                       rowKey={({ host }) => host}
                       columns={[
-                        { key: 'host', title: t('nodes'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
+                        { title: t('nodes'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
                         {
-                          key: 'state',
                           title: common('status'),
                           cell: ({ state, restsUntil, inUse }) => (
                             <span class="row tight">
@@ -77,7 +76,7 @@ export default function Chains() {
                             </span>
                           ),
                         },
-                        { key: 'failures', title: t('failures'), end: true, cell: ({ failures }) => number(failures) },
+                        { title: t('failures'), end: true, cell: ({ failures }) => number(failures) },
                       ]}
                     />
                   )}

@@ -17,7 +17,6 @@ type Collection = Schema<'Collection'>
 
 const columns = (): readonly Column<Collection>[] => [
   {
-    key: 'title',
     title: common('title'),
     main: true,
     cell: ({ title, image }) => (
@@ -27,8 +26,8 @@ const columns = (): readonly Column<Collection>[] => [
       </span>
     ),
   },
-  { key: 'published', title: t('published'), cell: ({ publishedAt }) => <PublicationBadge at={publishedAt} /> },
-  { key: 'changed', title: t('changed'), cell: ({ updatedAt }) => <Moment at={updatedAt} /> },
+  { title: t('published'), cell: ({ publishedAt }) => <PublicationBadge at={publishedAt} /> },
+  { title: t('changed'), cell: ({ updatedAt }) => <Moment at={updatedAt} /> },
 ]
 
 export default function Collections() {

@@ -32,8 +32,8 @@ export function CustomerGiftCards({ customerId }: { customerId: string }) {
                 rowKey={({ id }) => id}
                 href={({ id }) => shopPath('gift-cards', id)}
                 columns={[
-                  { key: 'card', title: common('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
-                  { key: 'left', title: common('moneyLeft'), end: true, cell: ({ balance }) => <Money of={balance} /> },
+                  { title: common('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
+                  { title: common('moneyLeft'), end: true, cell: ({ balance }) => <Money of={balance} /> },
                 ]}
               />
               {list.total > list.data.length && (

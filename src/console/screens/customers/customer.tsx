@@ -94,10 +94,10 @@ function CustomerOrders({ of: { id } }: { of: Customer }) {
             rowKey={(order) => order.id}
             href={(order) => shopPath('orders', order.id)}
             columns={[
-              { key: 'number', title: common('order'), main: true, cell: (order) => `#${order.number}` },
-              { key: 'placed', title: common('placed'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-              { key: 'status', title: common('status'), cell: (order) => <OrderStatusBadge of={order} /> },
-              { key: 'total', title: common('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+              { title: common('order'), main: true, cell: (order) => `#${order.number}` },
+              { title: common('placed'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+              { title: common('status'), cell: (order) => <OrderStatusBadge of={order} /> },
+              { title: common('total'), end: true, cell: ({ total }) => <Money of={total} /> },
             ]}
           />
         )}

@@ -20,20 +20,15 @@ type Customer = Schema<'Customer'>
 
 const columns = (): readonly Column<Customer>[] => [
   {
-    key: 'name',
     title: common('name'),
     main: true,
     cell: ({ name, email, erasedAt }) => <bdi class="cut">{erasedAt ? t('erased') : name || email}</bdi>,
   },
-  {
-    key: 'email',
-    title: common('email'),
-    cell: ({ email, erasedAt }) => erasedAt === null && <bdi>{email}</bdi>,
-  },
-  { key: 'since', title: t('since'), cell: ({ createdAt }) => <time dateTime={createdAt}>{dayOf(createdAt)}</time> },
-  { key: 'marketing', title: t('marketing'), cell: ({ acceptsMarketing }) => (acceptsMarketing ? common('yes') : common('no')) },
-  { key: 'orders', title: common('orders'), end: true, cell: ({ ordersCount }) => number(ordersCount) },
-  { key: 'spent', title: t('spent'), end: true, cell: ({ totalSpent }) => <Money of={totalSpent} /> },
+  { title: common('email'), cell: ({ email, erasedAt }) => erasedAt === null && <bdi>{email}</bdi> },
+  { title: t('since'), cell: ({ createdAt }) => <time dateTime={createdAt}>{dayOf(createdAt)}</time> },
+  { title: t('marketing'), cell: ({ acceptsMarketing }) => (acceptsMarketing ? common('yes') : common('no')) },
+  { title: common('orders'), end: true, cell: ({ ordersCount }) => number(ordersCount) },
+  { title: t('spent'), end: true, cell: ({ totalSpent }) => <Money of={totalSpent} /> },
 ]
 
 export default function Customers() {

@@ -33,12 +33,12 @@ const usedOf = ({ used, usageLimit }: Discount) =>
   usageLimit === null ? t('noLimit') : t('usedOf', { used: number(used ?? 0), limit: number(usageLimit) })
 
 const columns = (): readonly Column<Discount>[] => [
-  { key: 'title', title: t('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
-  { key: 'code', title: t('code'), cell: ({ code }) => (code === null ? t('automatic') : <code dir="ltr">{code}</code>) },
-  { key: 'value', title: t('takesOff'), cell: discountValue },
-  { key: 'state', title: common('status'), cell: (discount) => <DiscountStateBadge of={discount} /> },
-  { key: 'ends', title: t('endsAt'), cell: ({ endsAt }) => (endsAt ? <Moment at={endsAt} /> : common('never')) },
-  { key: 'used', title: t('used'), end: true, cell: usedOf },
+  { title: t('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { title: t('code'), cell: ({ code }) => (code === null ? t('automatic') : <code dir="ltr">{code}</code>) },
+  { title: t('takesOff'), cell: discountValue },
+  { title: common('status'), cell: (discount) => <DiscountStateBadge of={discount} /> },
+  { title: t('endsAt'), cell: ({ endsAt }) => (endsAt ? <Moment at={endsAt} /> : common('never')) },
+  { title: t('used'), end: true, cell: usedOf },
 ]
 
 export default function Discounts() {

@@ -27,7 +27,6 @@ export const DraftResult = ({ of }: { of: Schema<'DraftOrder'> }) => (
       rowKey={({ id }) => id}
       columns={[
         {
-          key: 'product',
           title: common('product'),
           main: true,
           cell: ({ title, variantTitle, sku, variantId }) => (
@@ -36,9 +35,9 @@ export const DraftResult = ({ of }: { of: Schema<'DraftOrder'> }) => (
             </>
           ),
         },
-        { key: 'quantity', title: common('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
-        { key: 'price', title: t('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
-        { key: 'total', title: common('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+        { title: common('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
+        { title: t('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
+        { title: common('total'), end: true, cell: ({ total }) => <Money of={total} /> },
       ]}
     />
   </Section>

@@ -22,18 +22,17 @@ const statuses = ['OPEN', 'PENDING_PAYMENT', 'COMPLETED', 'CANCELLED', 'EXPIRED'
 
 const columns = (): readonly Column<Draft>[] => [
   {
-    key: 'for',
     title: t('for'),
     main: true,
     cell: ({ email, shippingAddress, id }) => (
       <bdi class="cut">{email ?? shippingAddress?.name ?? t('nobodyYet', { id: id.slice(-6) })}</bdi>
     ),
   },
-  { key: 'made', title: t('made'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
-  { key: 'lines', title: t('lines'), end: true, cell: ({ lines }) => number(lines.length) },
-  { key: 'sent', title: t('sent'), cell: ({ sentAt }) => (sentAt ? <Moment at={sentAt} /> : '–') },
-  { key: 'total', title: common('total'), end: true, cell: ({ totals }) => <Money of={totals.total} /> },
+  { title: t('made'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: t('lines'), end: true, cell: ({ lines }) => number(lines.length) },
+  { title: t('sent'), cell: ({ sentAt }) => (sentAt ? <Moment at={sentAt} /> : '–') },
+  { title: common('total'), end: true, cell: ({ totals }) => <Money of={totals.total} /> },
 ]
 
 /** Draft orders. */

@@ -103,19 +103,18 @@ function KpiDetail({ of, name }: { of: KpiReading; name: KpiName }) {
 function Breakdown({ of, name }: { of: Kpi; name: KpiName }) {
   const isRate = unitOf(name) === 'part'
   const columns: readonly Column<KpiPart>[] = [
-    { key: 'part', title: t(`by.${name}`), main: true, cell: (part) => <bdi>{partName(part)}</bdi> },
+    { title: t(`by.${name}`), main: true, cell: (part) => <bdi>{partName(part)}</bdi> },
     ...(isRate
       ? ([
-          { key: 'refunded', title: common('refunded'), end: true, cell: ({ refundedUsd }) => usd(refundedUsd ?? 0) },
-          { key: 'confirmed', title: t('confirmed'), end: true, cell: ({ confirmedUsd }) => usd(confirmedUsd ?? 0) },
+          { title: common('refunded'), end: true, cell: ({ refundedUsd }) => usd(refundedUsd ?? 0) },
+          { title: t('confirmed'), end: true, cell: ({ confirmedUsd }) => usd(confirmedUsd ?? 0) },
         ] satisfies Column<KpiPart>[])
       : []),
-    { key: 'value', title: kpiTitle(name), end: true, cell: ({ value }) => kpiValueText(name, value) },
+    { title: kpiTitle(name), end: true, cell: ({ value }) => kpiValueText(name, value) },
     ...(isRate
       ? []
       : ([
           {
-            key: 'share',
             title: t('share'),
             end: true,
             cell: ({ value }) => {

@@ -59,9 +59,7 @@ export default function GiftCard() {
       (await confirm({ title: t('disableTitle'), body: <p>{t('disableText')}</p>, action: t('disable'), danger: true }))
     if (!sure || !(await saveStatus(shown, status))) return
     const back = status === 'ACTIVE' ? 'DISABLED' : 'ACTIVE'
-    notify(t(status === 'ACTIVE' ? 'enabled' : 'disabled'), {
-      undo: () => card.data.value && saveStatus(card.data.value, back),
-    })
+    notify(t(status === 'ACTIVE' ? 'enabled' : 'disabled'), { undo: () => card.data.value && saveStatus(card.data.value, back) })
   }
   return (
     <Page
@@ -111,14 +109,13 @@ export default function GiftCard() {
 
 const moveColumns = () =>
   [
-    { key: 'at', title: common('when'), main: true, cell: ({ at: when }: Card['transactions'][number]) => <Moment at={when} /> },
-    { key: 'kind', title: t('what'), cell: ({ kind }: Card['transactions'][number]) => t(`kind.${kind}`) },
+    { title: common('when'), main: true, cell: ({ at: when }: Card['transactions'][number]) => <Moment at={when} /> },
+    { title: t('what'), cell: ({ kind }: Card['transactions'][number]) => t(`kind.${kind}`) },
     {
-      key: 'order',
       title: common('order'),
       cell: ({ orderId }: Card['transactions'][number]) => orderId && <a href={shopPath('orders', orderId)}>{t('toOrder')}</a>,
     },
-    { key: 'amount', title: common('amount'), end: true, cell: ({ amount }: Card['transactions'][number]) => <Money of={amount} /> },
+    { title: common('amount'), end: true, cell: ({ amount }: Card['transactions'][number]) => <Money of={amount} /> },
   ] as const
 
 const expiryText = (iso: string | null | undefined) => (iso ? moment(iso) : common('never'))

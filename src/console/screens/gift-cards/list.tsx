@@ -25,13 +25,13 @@ export const CardStateBadge = ({ of }: { of: Card }) => {
 }
 
 const columns = (): readonly Column<Card>[] => [
-  { key: 'card', title: common('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
-  { key: 'state', title: common('status'), cell: (card) => <CardStateBadge of={card} /> },
-  { key: 'note', title: common('note'), cell: ({ note }) => note && <bdi class="cut">{note}</bdi> },
-  { key: 'issued', title: t('issued'), cell: ({ createdAt }) => <Moment at={createdAt} short /> },
-  { key: 'expires', title: common('expires'), cell: ({ expiresAt }) => (expiresAt ? <Moment at={expiresAt} /> : common('never')) },
-  { key: 'initial', title: t('initial'), end: true, cell: ({ initialAmount }) => <Money of={initialAmount} /> },
-  { key: 'balance', title: common('moneyLeft'), end: true, cell: ({ balance }) => <Money of={balance} /> },
+  { title: common('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
+  { title: common('status'), cell: (card) => <CardStateBadge of={card} /> },
+  { title: common('note'), cell: ({ note }) => note && <bdi class="cut">{note}</bdi> },
+  { title: t('issued'), cell: ({ createdAt }) => <Moment at={createdAt} short /> },
+  { title: common('expires'), cell: ({ expiresAt }) => (expiresAt ? <Moment at={expiresAt} /> : common('never')) },
+  { title: t('initial'), end: true, cell: ({ initialAmount }) => <Money of={initialAmount} /> },
+  { title: common('moneyLeft'), end: true, cell: ({ balance }) => <Money of={balance} /> },
 ]
 
 export default function GiftCards() {

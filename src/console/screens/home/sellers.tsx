@@ -12,9 +12,9 @@ import { t } from './i18n.ts'
 type Seller = Schema<'TopSeller'>
 
 const columns = (): readonly Column<Seller>[] => [
-  { key: 'product', title: common('product'), main: true, cell: ({ title }) => <bdi class="cut">{title ?? t('productGone')}</bdi> },
-  { key: 'units', title: common('units'), end: true, cell: ({ units }) => number(units) },
-  { key: 'revenue', title: t('revenue'), end: true, cell: ({ revenue }) => <Money of={revenue} /> },
+  { title: common('product'), main: true, cell: ({ title }) => <bdi class="cut">{title ?? t('productGone')}</bdi> },
+  { title: common('units'), end: true, cell: ({ units }) => number(units) },
+  { title: t('revenue'), end: true, cell: ({ revenue }) => <Money of={revenue} /> },
 ]
 
 /** Best-selling products of the dates. */

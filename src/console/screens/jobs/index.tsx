@@ -48,9 +48,8 @@ export default function Jobs() {
               rows={data}
               rowKey={({ name }) => name}
               columns={[
-                { key: 'name', title: t('job'), main: true, cell: ({ name }) => <JobName of={name} /> },
+                { title: t('job'), main: true, cell: ({ name }) => <JobName of={name} /> },
                 {
-                  key: 'state',
                   title: t('state'),
                   cell: ({ state, idleBecause, requestedAt, runningSince }) => (
                     <span>
@@ -71,16 +70,10 @@ export default function Jobs() {
                     </span>
                   ),
                 },
-                { key: 'last', title: t('last'), cell: (job) => <LastRun of={job} /> },
+                { title: t('last'), cell: (job) => <LastRun of={job} /> },
+                { title: t('took'), end: true, cell: ({ lastRun }) => lastRun?.durationMs != null && duration(lastRun.durationMs) },
+                { title: t('next'), cell: (job) => <NextRun of={job} /> },
                 {
-                  key: 'took',
-                  title: t('took'),
-                  end: true,
-                  cell: ({ lastRun }) => lastRun?.durationMs != null && duration(lastRun.durationMs),
-                },
-                { key: 'next', title: t('next'), cell: (job) => <NextRun of={job} /> },
-                {
-                  key: 'run',
                   title: common('actions'),
                   end: true,
                   cell: ({ name, state, idleBecause }) => (

@@ -23,14 +23,13 @@ const all = 'all'
 
 /** @param areWaiting shows the waiting time instead of the decision */
 const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
-  { key: 'name', title: common('legalName'), main: true, cell: ({ legalName }) => <bdi class="cut">{legalName}</bdi> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
-  { key: 'cohort', title: lendingText('cohort'), cell: ({ cohort }) => cohortName(cohort) },
-  { key: 'country', title: common('address.countryCode'), cell: ({ country: code }) => countryName(code) },
+  { title: common('legalName'), main: true, cell: ({ legalName }) => <bdi class="cut">{legalName}</bdi> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: lendingText('cohort'), cell: ({ cohort }) => cohortName(cohort) },
+  { title: common('address.countryCode'), cell: ({ country: code }) => countryName(code) },
   ...(areWaiting
     ? [
         {
-          key: 'waits',
           title: t('waits'),
           cell: ({ createdAt }: Kyb) => (
             <span class="lines">
@@ -41,8 +40,8 @@ const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
         },
       ]
     : [
-        { key: 'filed', title: t('filed'), cell: ({ createdAt }: Kyb) => <Moment at={createdAt} short /> },
-        { key: 'decided', title: t('decided'), cell: ({ decidedAt }: Kyb) => (decidedAt ? <Moment at={decidedAt} /> : '–') },
+        { title: t('filed'), cell: ({ createdAt }: Kyb) => <Moment at={createdAt} short /> },
+        { title: t('decided'), cell: ({ decidedAt }: Kyb) => (decidedAt ? <Moment at={decidedAt} /> : '–') },
       ]),
 ]
 

@@ -206,8 +206,8 @@ function KybRecordView({ of }: { of: Kyb }) {
           rows={of.owners.map((owner, place) => ({ ...owner, place }))}
           rowKey={({ place }) => place}
           columns={[
-            { key: 'owner', title: t('owner'), main: true, cell: ({ name }) => <bdi>{name}</bdi> },
-            { key: 'share', title: t('share'), end: true, cell: ({ share }) => percentOfShare(share) },
+            { title: t('owner'), main: true, cell: ({ name }) => <bdi>{name}</bdi> },
+            { title: t('share'), end: true, cell: ({ share }) => percentOfShare(share) },
           ]}
         />
         {rest > 0 && <Note>{t('sharesRest', { part: percentOfShare(rest) })}</Note>}

@@ -11,10 +11,10 @@ import { RegistryList } from '../registries/list.tsx'
 import { type StatusOf, statusMoves } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'AdminLender'>>[] => [
-  { key: 'name', title: common('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
-  { key: 'wallets', title: t('wallets'), end: true, cell: ({ wallets }) => number(wallets.length) },
-  { key: 'created', title: t('created'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: common('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: t('wallets'), end: true, cell: ({ wallets }) => number(wallets.length) },
+  { title: t('created'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ]
 
 /** Lenders. */

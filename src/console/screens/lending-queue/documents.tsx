@@ -36,7 +36,6 @@ export function Documents({ of }: { of: Application }) {
           rowKey={({ id }) => id}
           columns={[
             {
-              key: 'key',
               title: t('document'),
               main: true,
               cell: ({ key, originalName }) => (
@@ -50,10 +49,9 @@ export function Documents({ of }: { of: Application }) {
                 </>
               ),
             },
-            { key: 'size', title: common('size'), end: true, cell: ({ size }) => bytes(size) },
-            { key: 'at', title: t('uploaded'), cell: ({ uploadedAt }) => <Moment at={uploadedAt} short /> },
+            { title: common('size'), end: true, cell: ({ size }) => bytes(size) },
+            { title: t('uploaded'), cell: ({ uploadedAt }) => <Moment at={uploadedAt} short /> },
             {
-              key: 'take',
               title: t('take'),
               cell: (file) => (
                 <span class="row tight">

@@ -37,23 +37,21 @@ const shownMax = 50
 const columns = (): readonly Column<Application>[] => [
   // A merchant without a live record is shown by account.
   {
-    key: 'business',
     title: t('business'),
     main: true,
     cell: ({ business, merchantId }) => (business ? <bdi class="cut">{business.legalName}</bdi> : <AccountName id={merchantId} />),
   },
   {
-    key: 'amount',
     title: t('amount'),
     end: true,
     cell: ({ requestedAmountUsd }) => <span class="number">{requestedAmountUsd === null ? t('noAmount') : usd(requestedAmountUsd)}</span>,
   },
-  { key: 'term', title: t('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : t('months', { n })) },
-  { key: 'cohort', title: lendingText('cohort'), cell: ({ cohort }) => cohortName(cohort) },
-  { key: 'tier', title: lendingText('tier'), cell: ({ tier }) => tierName(tier) },
-  { key: 'partner', title: common('affiliate'), cell: (row) => <Partners of={row} /> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} text={lendingStateName(status)} /> },
-  { key: 'submitted', title: t('submitted'), cell: ({ submittedAt }) => (submittedAt ? <Moment at={submittedAt} /> : '–') },
+  { title: t('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : t('months', { n })) },
+  { title: lendingText('cohort'), cell: ({ cohort }) => cohortName(cohort) },
+  { title: lendingText('tier'), cell: ({ tier }) => tierName(tier) },
+  { title: common('affiliate'), cell: (row) => <Partners of={row} /> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} text={lendingStateName(status)} /> },
+  { title: t('submitted'), cell: ({ submittedAt }) => (submittedAt ? <Moment at={submittedAt} /> : '–') },
 ]
 
 /** The chosen partner: one of the list, or free text. */

@@ -22,16 +22,11 @@ import { CreditTier } from './status.tsx'
 type Application = Schema<'LendingApplication'>
 
 const columns = (): readonly Column<Application>[] => [
-  { key: 'begun', title: t('begun'), main: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} text={lendingStateName(status)} /> },
-  {
-    key: 'amount',
-    title: common('amount'),
-    end: true,
-    cell: ({ requestedAmountUsd: dollars }) => (dollars === null ? '–' : usd(dollars)),
-  },
-  { key: 'term', title: t('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : t('months', { n })) },
-  { key: 'purpose', title: t('purpose'), cell: ({ purposeCode }) => (purposeCode ? purposeName(purposeCode) : '–') },
+  { title: t('begun'), main: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} text={lendingStateName(status)} /> },
+  { title: common('amount'), end: true, cell: ({ requestedAmountUsd: dollars }) => (dollars === null ? '–' : usd(dollars)) },
+  { title: t('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : t('months', { n })) },
+  { title: t('purpose'), cell: ({ purposeCode }) => (purposeCode ? purposeName(purposeCode) : '–') },
 ]
 
 /** The shop's loan applications and credit tier. */

@@ -11,9 +11,8 @@ import { RegistryList } from '../registries/list.tsx'
 import { type StatusOf, statusMoves } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'AdminMethodology'>>[] => [
-  { key: 'version', title: t('version'), main: true, cell: ({ version }) => <bdi class="cut">{version}</bdi> },
+  { title: t('version'), main: true, cell: ({ version }) => <bdi class="cut">{version}</bdi> },
   {
-    key: 'lender',
     title: t('lender'),
     cell: ({ lenderId }) => (
       <a href={operatorPath('lenders', lenderId)}>
@@ -21,8 +20,8 @@ const columns = (): readonly Column<Schema<'AdminMethodology'>>[] => [
       </a>
     ),
   },
-  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
-  { key: 'registered', title: t('registeredAt'), cell: ({ registeredAt }) => <Moment at={registeredAt} /> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: t('registeredAt'), cell: ({ registeredAt }) => <Moment at={registeredAt} /> },
 ]
 
 /** Methodologies by version. */
@@ -45,11 +44,7 @@ export default function Methodologies() {
         ok(
           api.GET('/admin/methodologies', {
             params: {
-              query: {
-                page: query.page,
-                ...(lenderId && { lenderId }),
-                ...(status && { status: status as StatusOf<'methodology'> }),
-              },
+              query: { page: query.page, ...(lenderId && { lenderId }), ...(status && { status: status as StatusOf<'methodology'> }) },
             },
             signal,
           }),

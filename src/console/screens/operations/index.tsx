@@ -43,16 +43,12 @@ function Services() {
                 rows={rows}
                 rowKey={({ service }) => service}
                 columns={[
-                  { key: 'service', title: t('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
-                  {
-                    key: 'state',
-                    title: common('status'),
-                    cell: ({ state }) => <StatusBadge of={state} text={t(state)} tone={tones[state]} />,
-                  },
-                  { key: 'running', title: t('running'), end: true, cell: ({ running }) => number(running) },
-                  { key: 'desired', title: t('desired'), end: true, cell: ({ desired }) => number(desired) },
-                  { key: 'pending', title: t('pending'), end: true, cell: ({ pending }) => number(pending) },
-                  { key: 'revision', title: t('revision'), cell: ({ revision }) => <code>{revision}</code> },
+                  { title: t('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
+                  { title: common('status'), cell: ({ state }) => <StatusBadge of={state} text={t(state)} tone={tones[state]} /> },
+                  { title: t('running'), end: true, cell: ({ running }) => number(running) },
+                  { title: t('desired'), end: true, cell: ({ desired }) => number(desired) },
+                  { title: t('pending'), end: true, cell: ({ pending }) => number(pending) },
+                  { title: t('revision'), cell: ({ revision }) => <code>{revision}</code> },
                 ]}
               />
             )}
@@ -87,9 +83,9 @@ function Errors() {
                   rows={top}
                   rowKey={({ id }) => id}
                   columns={[
-                    { key: 'title', title: t('errors', { n: windowHours }), main: true, cell: ({ title }) => <bdi>{title}</bdi> },
-                    { key: 'count', title: t('events'), end: true, cell: ({ count }) => number(count) },
-                    { key: 'last', title: t('last'), cell: ({ lastSeen }) => <Moment at={lastSeen} short /> },
+                    { title: t('errors', { n: windowHours }), main: true, cell: ({ title }) => <bdi>{title}</bdi> },
+                    { title: t('events'), end: true, cell: ({ count }) => number(count) },
+                    { title: t('last'), cell: ({ lastSeen }) => <Moment at={lastSeen} short /> },
                   ]}
                 />
               </section>
@@ -117,11 +113,11 @@ function Deploys() {
                 rows={rows}
                 rowKey={({ service, environment, revision }) => `${service} ${environment} ${revision}`}
                 columns={[
-                  { key: 'service', title: t('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
-                  { key: 'environment', title: t('environment'), cell: ({ environment }) => <bdi>{environment}</bdi> },
-                  { key: 'revision', title: t('revision'), cell: ({ revision }) => <code>{revision}</code> },
-                  { key: 'deployed', title: t('deployed'), cell: ({ deployedAt }) => <Moment at={deployedAt} /> },
-                  { key: 'change', title: common('change'), cell: ({ change }) => change && <DeployChange of={change} /> },
+                  { title: t('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
+                  { title: t('environment'), cell: ({ environment }) => <bdi>{environment}</bdi> },
+                  { title: t('revision'), cell: ({ revision }) => <code>{revision}</code> },
+                  { title: t('deployed'), cell: ({ deployedAt }) => <Moment at={deployedAt} /> },
+                  { title: common('change'), cell: ({ change }) => change && <DeployChange of={change} /> },
                 ]}
               />
             )}

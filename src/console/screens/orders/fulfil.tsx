@@ -41,10 +41,7 @@ export function FulfilDialog({ of, onClose, onDone }: OrderDialogProps) {
       [units.typed(), trackingNumber.value, carrier.value],
       (key, body) =>
         ok(
-          api.POST('/v2/orders/{orderId}/fulfilments', {
-            params: { path: { orderId: of.id }, header: { 'idempotency-key': key } },
-            body,
-          }),
+          api.POST('/v2/orders/{orderId}/fulfilments', { params: { path: { orderId: of.id }, header: { 'idempotency-key': key } }, body }),
         ),
       readFulfilment,
     )

@@ -28,20 +28,12 @@ const withoutEmpty = (filters: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(filters).filter(([, value]) => value))
 
 const columns = (): readonly Column<Order>[] => [
-  { key: 'number', title: common('order'), main: true, cell: ({ number }) => <span class="number">#{number}</span> },
-  { key: 'placed', title: common('placed'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { key: 'customer', title: common('customer'), cell: ({ email }) => <bdi class="cut">{email ?? t('guest')}</bdi> },
-  {
-    key: 'status',
-    title: common('status'),
-    cell: (order) => <OrderStatusBadge of={order} />,
-  },
-  {
-    key: 'payment',
-    title: t('payment'),
-    cell: ({ paymentStatus }) => <StatusBadge of={paymentStatus} text={t(`payment.${paymentStatus}`)} />,
-  },
-  { key: 'total', title: common('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+  { title: common('order'), main: true, cell: ({ number }) => <span class="number">#{number}</span> },
+  { title: common('placed'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: common('customer'), cell: ({ email }) => <bdi class="cut">{email ?? t('guest')}</bdi> },
+  { title: common('status'), cell: (order) => <OrderStatusBadge of={order} /> },
+  { title: t('payment'), cell: ({ paymentStatus }) => <StatusBadge of={paymentStatus} text={t(`payment.${paymentStatus}`)} /> },
+  { title: common('total'), end: true, cell: ({ total }) => <Money of={total} /> },
 ]
 
 /** The shop's orders with the API's filters. */

@@ -12,12 +12,11 @@ import { unitsLeft } from './refund.domain.ts'
 import { TotalsList } from './totals.tsx'
 
 const columns = (order: Order): readonly Column<OrderLine>[] => [
-  { key: 'product', title: common('product'), main: true, cell: (line) => <OrderLineName of={line} /> },
-  { key: 'price', title: common('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
-  { key: 'quantity', title: common('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
-  { key: 'units', title: t('units'), cell: (line) => <LineUnits of={line} refunded={line.quantity - unitsLeft(order, line)} /> },
+  { title: common('product'), main: true, cell: (line) => <OrderLineName of={line} /> },
+  { title: common('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
+  { title: common('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
+  { title: t('units'), cell: (line) => <LineUnits of={line} refunded={line.quantity - unitsLeft(order, line)} /> },
   {
-    key: 'total',
     title: common('total'),
     end: true,
     cell: ({ total, discount }) => (

@@ -40,17 +40,15 @@ export default function Refunds() {
   opened.current ??= refunds.data.value?.data.find(({ id }) => id === refundId)
   const settled = doing === 'settle' && mayManage.value ? opened.current : undefined
   const columns: readonly Column<Refund>[] = [
-    { key: 'amount', title: common('amount'), main: true, cell: ({ amount }) => <Money of={amount} /> },
-    { key: 'when', title: common('when'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-    { key: 'status', title: common('status'), cell: ({ status: state }) => <StatusBadge of={state} /> },
+    { title: common('amount'), main: true, cell: ({ amount }) => <Money of={amount} /> },
+    { title: common('when'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+    { title: common('status'), cell: ({ status: state }) => <StatusBadge of={state} /> },
     {
-      key: 'way',
       title: t('way'),
       cell: ({ processor, giftCardAmount }) => (processor ? processorName(processor) : giftCardAmount.amount > 0 ? t('backToCards') : ''),
     },
-    { key: 'reason', title: common('reason'), cell: ({ reason }) => reason && <bdi class="cut">{reason}</bdi> },
+    { title: common('reason'), cell: ({ reason }) => reason && <bdi class="cut">{reason}</bdi> },
     {
-      key: 'settled',
       title: t('settledAs'),
       cell: (refund) =>
         refund.settledReference ? (

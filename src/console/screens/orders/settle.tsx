@@ -16,12 +16,7 @@ export function SettleDialog({ refund, onClose, onDone }: { refund: Schema<'Refu
     const body = { reference: reference.value.trim() }
     const path = { orderId: refund.orderId, refundId: refund.id }
     await sendOnce(body, (key) =>
-      ok(
-        api.POST('/v2/orders/{orderId}/refunds/{refundId}/settled', {
-          params: { path, header: { 'idempotency-key': key } },
-          body,
-        }),
-      ),
+      ok(api.POST('/v2/orders/{orderId}/refunds/{refundId}/settled', { params: { path, header: { 'idempotency-key': key } }, body })),
     )
     notify(t('settled'))
     await onDone()

@@ -22,7 +22,6 @@ const price = ({ priceRange: { min, max } }: Product) => (min.amount === max.amo
 /** Columns of product lists. */
 export const columns = (): readonly Column<Product>[] => [
   {
-    key: 'title',
     title: common('product'),
     main: true,
     cell: ({ title, images }) => (
@@ -32,9 +31,9 @@ export const columns = (): readonly Column<Product>[] => [
       </span>
     ),
   },
-  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
-  { key: 'stock', title: t('stock'), end: true, cell: (product) => <StockCell of={product} /> },
-  { key: 'price', title: t('price'), end: true, cell: price },
-  { key: 'vendor', title: t('vendor'), words: true, cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
-  { key: 'type', title: common('type'), words: true, cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: t('stock'), end: true, cell: (product) => <StockCell of={product} /> },
+  { title: t('price'), end: true, cell: price },
+  { title: t('vendor'), words: true, cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
+  { title: common('type'), words: true, cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
 ]

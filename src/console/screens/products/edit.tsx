@@ -151,12 +151,7 @@ function ExistingProductForm({
     const { length } = editor.removed.value
     const sure =
       length === 0 ||
-      (await confirm({
-        title: t('removeTitle', { n: length }),
-        body: <p>{t('removeText')}</p>,
-        action: t('removeAction'),
-        danger: true,
-      }))
+      (await confirm({ title: t('removeTitle', { n: length }), body: <p>{t('removeText')}</p>, action: t('removeAction'), danger: true }))
     if (!sure) return
     const saved = await withFieldErrors(editor, () =>
       saveVersioned<VersionedProduct, VersionedProduct['data']>(filled.current, {

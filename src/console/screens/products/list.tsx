@@ -29,7 +29,7 @@ export default function Products() {
     ({ event, data }) => event.startsWith('import.') || !!products.data.peek()?.data.some(({ id }) => id === data['productId']),
   )
   const boxes: Column<Product>[] = mayManage.value
-    ? [{ key: 'choose', title: t('pick'), cell: (product) => <SelectCheckbox product={product} chosen={choosing.chosen} /> }]
+    ? [{ title: t('pick'), cell: (product) => <SelectCheckbox product={product} chosen={choosing.chosen} /> }]
     : []
   return (
     <Page

@@ -17,21 +17,12 @@ type LowStockVariant = Schema<'LowStock'>
 const defaultTitle = 'Default Title'
 
 const columns = (): readonly Column<LowStockVariant>[] => [
-  { key: 'title', title: common('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
-  {
-    key: 'variant',
-    title: t('variant'),
-    cell: ({ variantTitle }) => variantTitle !== defaultTitle && <bdi class="cut">{variantTitle}</bdi>,
-  },
-  { key: 'sku', title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
-  {
-    key: 'onHand',
-    title: t('onHand'),
-    end: true,
-    cell: ({ onHand }) => <span class={onHand <= 0 ? 'state bad' : 'state warn'}>{number(onHand)}</span>,
-  },
-  { key: 'reserved', title: t('reserved'), end: true, cell: ({ reserved }) => number(reserved) },
-  { key: 'at', title: t('lowStockAt'), end: true, cell: ({ lowStockAt }) => number(lowStockAt) },
+  { title: common('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { title: t('variant'), cell: ({ variantTitle }) => variantTitle !== defaultTitle && <bdi class="cut">{variantTitle}</bdi> },
+  { title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
+  { title: t('onHand'), end: true, cell: ({ onHand }) => <span class={onHand <= 0 ? 'state bad' : 'state warn'}>{number(onHand)}</span> },
+  { title: t('reserved'), end: true, cell: ({ reserved }) => number(reserved) },
+  { title: t('lowStockAt'), end: true, cell: ({ lowStockAt }) => number(lowStockAt) },
 ]
 
 /** Variants with low stock, lowest first. */

@@ -19,12 +19,7 @@ export function StockForm({ path, onChanged }: { path: { id: string; variantId: 
   const sendOnce = useIdempotentSend()
 
   const send = (body: StockBody, key: string) =>
-    ok(
-      api.POST('/product-v2/{id}/variants/{variantId}/stock', {
-        params: { path, header: { 'idempotency-key': key } },
-        body,
-      }),
-    )
+    ok(api.POST('/product-v2/{id}/variants/{variantId}/stock', { params: { path, header: { 'idempotency-key': key } }, body }))
   async function change(): Promise<void> {
     const body = stockBody(textsOf(draft))
     setError(body === undefined ? common('notNumber') : undefined)

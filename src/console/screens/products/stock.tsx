@@ -22,11 +22,11 @@ type Change = Schema<'StockChange'>
 
 const signed = (delta: number) => (delta > 0 ? `+${number(delta)}` : number(delta))
 const columns = (named: ReturnType<typeof useStaffNames>): readonly Column<Change>[] => [
-  { key: 'at', title: common('when'), main: true, cell: ({ at }) => <Moment at={at} /> },
-  { key: 'delta', title: common('change'), end: true, cell: ({ delta }) => signed(delta) },
-  { key: 'onHand', title: t('after'), end: true, cell: ({ onHand }) => number(onHand) },
-  { key: 'reason', title: common('reason'), cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
-  { key: 'actor', title: t('by'), cell: ({ actor }) => named(actor) },
+  { title: common('when'), main: true, cell: ({ at }) => <Moment at={at} /> },
+  { title: common('change'), end: true, cell: ({ delta }) => signed(delta) },
+  { title: t('after'), end: true, cell: ({ onHand }) => number(onHand) },
+  { title: common('reason'), cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
+  { title: t('by'), cell: ({ actor }) => named(actor) },
 ]
 
 /** A variant's stock with its history. */

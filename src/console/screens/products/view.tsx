@@ -47,12 +47,11 @@ export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: {
             rowKey={({ id }) => id}
             href={(variant) => shopPath('products', of.id, 'variants', variant.id, 'stock')}
             columns={[
-              { key: 'title', title: t('variant'), main: true, cell: (variant) => <bdi class="cut">{variant.title}</bdi> },
-              { key: 'sku', title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
-              { key: 'price', title: t('price'), end: true, cell: ({ price }) => <Money of={price} /> },
-              { key: 'cost', title: t('cost'), end: true, cell: ({ cost }) => (cost ? money(cost) : '–') },
+              { title: t('variant'), main: true, cell: (variant) => <bdi class="cut">{variant.title}</bdi> },
+              { title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
+              { title: t('price'), end: true, cell: ({ price }) => <Money of={price} /> },
+              { title: t('cost'), end: true, cell: ({ cost }) => (cost ? money(cost) : '–') },
               {
-                key: 'stock',
                 title: t('onHand'),
                 end: true,
                 cell: ({ id, onHand, trackInventory }) =>

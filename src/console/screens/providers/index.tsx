@@ -11,12 +11,11 @@ import { RegistryList } from '../registries/list.tsx'
 import { type StatusOf, statusMoves } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'ServiceProvider'>>[] => [
-  { key: 'name', title: common('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
-  { key: 'archetype', title: t('archetype'), cell: ({ archetype }) => t(`archetype.${archetype}`) },
-  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
-  { key: 'messages', title: t('messages'), end: true, cell: ({ successfulIngestionCount }) => number(successfulIngestionCount) },
+  { title: common('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
+  { title: t('archetype'), cell: ({ archetype }) => t(`archetype.${archetype}`) },
+  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: t('messages'), end: true, cell: ({ successfulIngestionCount }) => number(successfulIngestionCount) },
   {
-    key: 'last',
     title: t('lastMessage'),
     cell: ({ lastSuccessfulIngestionAt }) => (lastSuccessfulIngestionAt ? <Moment at={lastSuccessfulIngestionAt} short /> : '–'),
   },

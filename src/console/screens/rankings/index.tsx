@@ -113,10 +113,10 @@ const RankingDates = ({ of: { startDate, endDate, readAt, isTest } }: { of: Rank
 const NoRanking = () => <EmptyState icon="people" title={t('none')} text={t('noneText')} />
 
 const merchantColumns = (): readonly Column<Merchant>[] => [
-  { key: 'rank', title: t('rank'), cell: ({ rank }) => number(rank) },
-  { key: 'shop', title: common('shop'), main: true, cell: ({ shopName }) => <bdi>{shopName}</bdi> },
-  { key: 'gmv', title: t('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
-  { key: 'orders', title: common('orders'), end: true, cell: ({ orders }) => number(orders) },
+  { title: t('rank'), cell: ({ rank }) => number(rank) },
+  { title: common('shop'), main: true, cell: ({ shopName }) => <bdi>{shopName}</bdi> },
+  { title: t('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
+  { title: common('orders'), end: true, cell: ({ orders }) => number(orders) },
 ]
 
 function TopMerchants({ query, limit }: { query: Query; limit: number }) {
@@ -146,10 +146,9 @@ function TopMerchants({ query, limit }: { query: Query; limit: number }) {
 }
 
 const productColumns = (): readonly Column<Product>[] => [
-  { key: 'rank', title: t('rank'), cell: ({ rank }) => number(rank) },
-  { key: 'product', title: common('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { title: t('rank'), cell: ({ rank }) => number(rank) },
+  { title: common('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
   {
-    key: 'shop',
     title: common('shop'),
     cell: ({ shopName }) => (
       <a href={pathWith(operatorPath('shops'), { q: shopName })}>
@@ -157,8 +156,8 @@ const productColumns = (): readonly Column<Product>[] => [
       </a>
     ),
   },
-  { key: 'units', title: common('units'), end: true, cell: ({ unitsSold }) => number(unitsSold) },
-  { key: 'gmv', title: t('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
+  { title: common('units'), end: true, cell: ({ unitsSold }) => number(unitsSold) },
+  { title: t('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
 ]
 
 function TopProducts({ query, limit }: { query: Query; limit: number }) {

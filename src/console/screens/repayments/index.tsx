@@ -33,9 +33,8 @@ const UtcDay = ({ at }: { at: string }) => (
 )
 
 const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly Column<Repayment>[] => [
-  { key: 'loan', title: t('loanRef'), main: true, cell: ({ loanRef }) => <bdi class="cut">{loanRef}</bdi> },
+  { title: t('loanRef'), main: true, cell: ({ loanRef }) => <bdi class="cut">{loanRef}</bdi> },
   {
-    key: 'outcome',
     title: t('outcome'),
     cell: ({ outcome, source }) => (
       <span class="lines">
@@ -46,11 +45,10 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
       </span>
     ),
   },
-  { key: 'amount', title: common('amount'), end: true, cell: ({ amountUsd }) => usd(amountUsd) },
-  { key: 'due', title: t('due'), cell: ({ dueAt }) => <UtcDay at={dueAt} /> },
-  { key: 'settled', title: t('settled'), cell: ({ settledAt }) => (settledAt ? <UtcDay at={settledAt} /> : '–') },
+  { title: common('amount'), end: true, cell: ({ amountUsd }) => usd(amountUsd) },
+  { title: t('due'), cell: ({ dueAt }) => <UtcDay at={dueAt} /> },
+  { title: t('settled'), cell: ({ settledAt }) => (settledAt ? <UtcDay at={settledAt} /> : '–') },
   {
-    key: 'who',
     title: t('lenderMerchant'),
     cell: ({ lenderId, merchantId }) => (
       <span class="lines">
@@ -64,7 +62,6 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
     ),
   },
   {
-    key: 'reversal',
     title: t('counts'),
     cell: ({ id, reversal, loanRef }) =>
       reversal ? (

@@ -122,10 +122,7 @@ function AccountSection({ own: { data, etag }, kind, onChanged }: { own: Version
 function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly VersionedAccount[]; onSaved: () => Promise<void> }) {
   const { processor, fields, takesMode } = kind
   const draft = useMemo(
-    () => ({
-      mode: signal<Mode>(shop.value?.mode ?? 'TEST'),
-      values: Object.fromEntries(fields.map(({ name }) => [name, signal('')])),
-    }),
+    () => ({ mode: signal<Mode>(shop.value?.mode ?? 'TEST'), values: Object.fromEntries(fields.map(({ name }) => [name, signal('')])) }),
     [],
   )
   const values = Object.fromEntries(fields.map(({ name }) => [name, draft.values[name]?.value ?? '']))

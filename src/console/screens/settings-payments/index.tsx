@@ -175,13 +175,9 @@ function ProcessorAccounts() {
             <Table
               caption={t('processors')}
               columns={[
-                { key: 'processor', title: t('processor'), main: true, cell: ({ processor }) => processorName(processor) },
-                { key: 'own', title: t('own'), cell: ({ accounts: own }) => modes(own.map(({ mode }) => mode)) },
-                {
-                  key: 'instance',
-                  title: t('instance'),
-                  cell: ({ instance }) => modes((['TEST', 'LIVE'] as const).filter((mode) => instance[mode])),
-                },
+                { title: t('processor'), main: true, cell: ({ processor }) => processorName(processor) },
+                { title: t('own'), cell: ({ accounts: own }) => modes(own.map(({ mode }) => mode)) },
+                { title: t('instance'), cell: ({ instance }) => modes((['TEST', 'LIVE'] as const).filter((mode) => instance[mode])) },
               ]}
               rows={data}
               rowKey={({ processor }) => processor}

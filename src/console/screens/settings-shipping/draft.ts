@@ -35,11 +35,7 @@ export function readMethodDraft({ countries, zones, bands, ...texts }: MethodDra
   return {
     ...textsOf<Omit<MethodTexts, 'countries' | 'zones' | 'bands'>>(texts),
     countries: codesOf({ countries }),
-    zones: zones.value.map(({ rest, provinces, ...zone }) => ({
-      rest: rest.value,
-      countries: codesOf(zone),
-      provinces: provinces.value,
-    })),
+    zones: zones.value.map(({ rest, provinces, ...zone }) => ({ rest: rest.value, countries: codesOf(zone), provinces: provinces.value })),
     bands: bands.value.map(({ upTo, amount }) => ({ upTo: upTo.value, amount: amount.value })),
   }
 }

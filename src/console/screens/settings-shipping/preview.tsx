@@ -58,9 +58,8 @@ export function ShippingPreview({ methods, currency }: { methods: readonly Metho
         <Table
           caption={t('previewTable')}
           columns={[
-            { key: 'title', title: common('name'), main: true, cell: ({ method }) => <bdi>{method.title}</bdi> },
+            { title: common('name'), main: true, cell: ({ method }) => <bdi>{method.title}</bdi> },
             {
-              key: 'price',
               title: t('costs'),
               end: true,
               cell: ({ price, because }) => (price ? <Money of={price} /> : <span class="faint">{because && t(because)}</span>),

@@ -129,7 +129,6 @@ type RowActions = {
 
 const columns = ({ myId, ...does }: RowActions): readonly Column<Staff>[] => [
   {
-    key: 'person',
     title: t('person'),
     main: true,
     cell: ({ name, email, userId }) => (
@@ -146,10 +145,9 @@ const columns = ({ myId, ...does }: RowActions): readonly Column<Staff>[] => [
       </>
     ),
   },
-  { key: 'role', title: t('role'), cell: ({ role }) => <StatusBadge of={role} tone="plain" /> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: t('role'), cell: ({ role }) => <StatusBadge of={role} tone="plain" /> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
   {
-    key: 'joined',
     title: t('joined'),
     cell: ({ joinedAt, invitationExpiresAt }) =>
       joinedAt ? (
@@ -162,11 +160,7 @@ const columns = ({ myId, ...does }: RowActions): readonly Column<Staff>[] => [
         )
       ),
   },
-  {
-    key: 'actions',
-    title: common('actions'),
-    cell: (one) => <StaffActions of={one} isMe={one.userId !== null && one.userId === myId} {...does} />,
-  },
+  { title: common('actions'), cell: (one) => <StaffActions of={one} isMe={one.userId !== null && one.userId === myId} {...does} /> },
 ]
 
 function StaffActions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staff; isMe: boolean } & Omit<RowActions, 'myId'>) {

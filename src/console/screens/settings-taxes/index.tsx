@@ -124,13 +124,12 @@ function RateList({ current, resource }: { current: VersionedRates; resource: Re
       <Table
         caption={common('taxes')}
         columns={[
-          { key: 'country', title: common('address.countryCode'), main: true, cell: (rate) => countryName(rate.country) },
-          { key: 'region', title: common('region'), cell: ({ region }) => <bdi>{region ?? t('whole')}</bdi> },
-          { key: 'class', title: t('class'), cell: (rate) => rate.class ?? t('standard') },
-          { key: 'rate', title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
-          { key: 'inclusive', title: t('prices'), cell: ({ inclusive }) => t(inclusive ? 'inclusive' : 'onTop') },
+          { title: common('address.countryCode'), main: true, cell: (rate) => countryName(rate.country) },
+          { title: common('region'), cell: ({ region }) => <bdi>{region ?? t('whole')}</bdi> },
+          { title: t('class'), cell: (rate) => rate.class ?? t('standard') },
+          { title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
+          { title: t('prices'), cell: ({ inclusive }) => t(inclusive ? 'inclusive' : 'onTop') },
           {
-            key: 'remove',
             title: common('actions'),
             cell: (rate) => (
               <Button kind="quiet" icon="close" label={`${common('remove')}: ${rateName(rate)}`} onPress={() => remove(rate)} />

@@ -109,7 +109,6 @@ type DeliveryActions = { endpointId: string; mayResend: boolean; deliveries: Res
 
 const columns = ({ endpointId, mayResend, reload }: DeliveryActions): readonly Column<Delivery>[] => [
   {
-    key: 'event',
     title: t('event'),
     main: true,
     cell: ({ event, messageId }) => (
@@ -120,13 +119,12 @@ const columns = ({ endpointId, mayResend, reload }: DeliveryActions): readonly C
       </>
     ),
   },
-  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
-  { key: 'made', title: t('made'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { key: 'attempts', title: t('attempts'), end: true, cell: ({ attempts }) => attempts },
-  { key: 'answer', title: t('lastAnswer'), cell: (delivery) => <LastResponse of={delivery} /> },
-  { key: 'next', title: t('nextAttempt'), cell: ({ nextAttemptAt }) => (nextAttemptAt ? <Moment at={nextAttemptAt} short /> : '–') },
+  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: t('made'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: t('attempts'), end: true, cell: ({ attempts }) => attempts },
+  { title: t('lastAnswer'), cell: (delivery) => <LastResponse of={delivery} /> },
+  { title: t('nextAttempt'), cell: ({ nextAttemptAt }) => (nextAttemptAt ? <Moment at={nextAttemptAt} short /> : '–') },
   {
-    key: 'resend',
     title: common('actions'),
     cell: (delivery) => (mayResend ? <ResendButton endpointId={endpointId} of={delivery} onSent={reload} /> : '–'),
   },

@@ -22,10 +22,10 @@ type Endpoint = Schema<'WebhookEndpoint'>
 type CreatedEndpoint = Schema<'NewWebhookEndpoint'>
 
 const columns = (): readonly Column<Endpoint>[] => [
-  { key: 'url', title: common('address'), main: true, cell: ({ url }) => <bdi>{url}</bdi> },
-  { key: 'health', title: t('health'), cell: (endpoint) => <EndpointHealth of={endpoint} /> },
-  { key: 'events', title: t('events'), cell: ({ events }) => t('eventsCount', { n: events.length }) },
-  { key: 'since', title: t('since'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: common('address'), main: true, cell: ({ url }) => <bdi>{url}</bdi> },
+  { title: t('health'), cell: (endpoint) => <EndpointHealth of={endpoint} /> },
+  { title: t('events'), cell: ({ events }) => t('eventsCount', { n: events.length }) },
+  { title: t('since'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ]
 
 /** The shop's webhook endpoints. */

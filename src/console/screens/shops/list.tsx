@@ -18,13 +18,13 @@ type Shop = Schema<'AdminShop'>
 const statuses = ['ACTIVE', 'KYB_VERIFIED', 'SUSPENDED'] as const satisfies readonly Shop['status'][]
 
 const columns = (): readonly Column<Shop>[] => [
-  { key: 'title', title: common('shop'), main: true, cell: ({ title, name }) => <bdi class="cut">{title || name}</bdi> },
-  { key: 'name', title: t('handle'), cell: ({ name }) => <code>{name}</code> },
-  { key: 'status', title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
-  { key: 'mode', title: common('mode'), cell: ({ mode }) => <StatusBadge of={mode} /> },
-  { key: 'country', title: common('address.countryCode'), cell: ({ country: code }) => countryName(code) },
-  { key: 'currency', title: t('currency'), cell: ({ currency }) => currency },
-  { key: 'created', title: t('created'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: common('shop'), main: true, cell: ({ title, name }) => <bdi class="cut">{title || name}</bdi> },
+  { title: t('handle'), cell: ({ name }) => <code>{name}</code> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: common('mode'), cell: ({ mode }) => <StatusBadge of={mode} /> },
+  { title: common('address.countryCode'), cell: ({ country: code }) => countryName(code) },
+  { title: t('currency'), cell: ({ currency }) => currency },
+  { title: t('created'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ]
 
 /** All shops, newest first. */

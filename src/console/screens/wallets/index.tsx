@@ -8,9 +8,9 @@ import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
 
 const columns = (): readonly Column<Schema<'PlatformWallet'>>[] => [
-  { key: 'address', title: common('address'), main: true, cell: ({ address }) => <code>{address}</code> },
-  { key: 'from', title: t('from'), cell: ({ from }) => <Moment at={from} /> },
-  { key: 'to', title: t('to'), cell: ({ to }) => (to ? <Moment at={to} /> : t('open')) },
+  { title: common('address'), main: true, cell: ({ address }) => <code>{address}</code> },
+  { title: t('from'), cell: ({ from }) => <Moment at={from} /> },
+  { title: t('to'), cell: ({ to }) => (to ? <Moment at={to} /> : t('open')) },
 ]
 
 /** The platform's attesting wallets. */

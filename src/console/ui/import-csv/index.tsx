@@ -257,12 +257,10 @@ export function ImportRows({ title, of, capped }: { title: string; of: readonly 
         rows={of.slice(0, shownMax)}
         rowKey={(one) => `${one.row} ${one.handle} ${one.column} ${one.message}`}
         columns={[
-          { key: 'row', title: t('row'), main: true, cell: ({ row }) => number(row) },
-          ...(isByProduct
-            ? [{ key: 'product', title: common('product'), cell: ({ handle }: RowMessage) => <bdi>{handle ?? ''}</bdi> }]
-            : []),
-          { key: 'column', title: t('column'), cell: ({ column }) => <bdi>{column ?? ''}</bdi> },
-          { key: 'message', title: t('message'), cell: ({ message }) => <bdi>{message}</bdi> },
+          { title: t('row'), main: true, cell: ({ row }) => number(row) },
+          ...(isByProduct ? [{ title: common('product'), cell: ({ handle }: RowMessage) => <bdi>{handle ?? ''}</bdi> }] : []),
+          { title: t('column'), cell: ({ column }) => <bdi>{column ?? ''}</bdi> },
+          { title: t('message'), cell: ({ message }) => <bdi>{message}</bdi> },
         ]}
       />
     </Section>

@@ -1,7 +1,7 @@
 /** Keys of what is to happen once. */
 import { describe, expect, test } from 'bun:test'
 import { ApiError, noResponseError } from '../../src/console/lib/api/api-error.ts'
-import { createIdempotentSend, type PendingSend } from '../../src/console/lib/api/idempotent-send.ts'
+import { createIdempotentSend, type IdempotencyHeader, type PendingSend } from '../../src/console/lib/api/idempotent-send.ts'
 
 /** Sends by a form of its own: what came of each, and the keys that were sent. */
 function form() {
@@ -9,7 +9,7 @@ function form() {
   const keys: string[] = []
   const send = createIdempotentSend(() => `key-${++nth}`)
   const sent = (what: unknown, error?: unknown) =>
-    send(what, async (key) => {
+    send(what, async ({ 'idempotency-key': key }) => {
       keys.push(key)
       if (error !== undefined) throw error
     }).catch(() => undefined)
@@ -57,7 +57,7 @@ describe('what is to happen once', () => {
     ] as const)
       await send(
         { amount: 10 },
-        async (key, was: number) => {
+        async ({ 'idempotency-key': key }, was: number) => {
           sent.push([key, was])
           if (error) throw error
         },
@@ -80,7 +80,7 @@ describe('what is to happen once', () => {
         undecided,
         () => page,
       )
-    const send = async (key: string): Promise<void> => {
+    const send = async ({ 'idempotency-key': key }: IdempotencyHeader): Promise<void> => {
       keys.push(key)
       if (keys.length < 3) throw noResponseError()
     }

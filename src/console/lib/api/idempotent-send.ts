@@ -1,8 +1,9 @@
 import { ApiError } from './api-error.ts'
 
+export type IdempotencyHeader = { readonly 'idempotency-key': string }
 export type IdempotentSend = <T, Seen = undefined>(
   what: unknown,
-  send: (key: string, seen: Seen) => Promise<T>,
+  send: (header: IdempotencyHeader, seen: Seen) => Promise<T>,
   see?: () => Seen,
 ) => Promise<T>
 /** A request whose outcome is unknown. */
@@ -13,7 +14,7 @@ export type PendingSend = { readonly key: string; readonly seen: unknown }
  * request, or one sent after a response, gets a new key: the server replays a stored refusal, even if its cause is
  * gone.
  * @param sent requests with unknown outcome, by content; shared, so that a reopened dialog repeats its request
- * @returns a function that calls `send` with the key and the result of `see` from the first attempt. An error of
+ * @returns a function that calls `send` with the header and the result of `see` from the first attempt. An error of
  * `see` prevents sending.
  */
 export function createIdempotentSend(
@@ -21,12 +22,16 @@ export function createIdempotentSend(
   sent = new Map<string, PendingSend>(),
   about: () => string = () => '',
 ): IdempotentSend {
-  return async <T, Seen = undefined>(what: unknown, send: (key: string, seen: Seen) => Promise<T>, see?: () => Seen): Promise<T> => {
+  return async <T, Seen = undefined>(
+    what: unknown,
+    send: (header: IdempotencyHeader, seen: Seen) => Promise<T>,
+    see?: () => Seen,
+  ): Promise<T> => {
     const of = `${about()} ${JSON.stringify(what) ?? ''}`
     const first = sent.get(of) ?? { key: newKey(), seen: see?.() }
     sent.set(of, first)
     try {
-      const answer = await send(first.key, first.seen as Seen)
+      const answer = await send({ 'idempotency-key': first.key }, first.seen as Seen)
       sent.delete(of)
       return answer
     } catch (error) {

@@ -54,12 +54,16 @@ export function AffiliateForm({
     const { active, ...body } = bodyOf(editor.now())
     const saved = await editor.save({
       save: (version) =>
-        sendOnce(base ? [body, active, version] : body, (key) => {
-          const header = { 'idempotency-key': key, ...ifMatch(version) }
-          return base
-            ? readVersioned(api.PATCH('/affiliates/{id}', { params: { path: { id: base.data.id }, header }, body: { ...body, active } }))
-            : readVersioned(api.POST('/affiliates', { params: { header }, body }))
-        }),
+        sendOnce(base ? [body, active, version] : body, (header) =>
+          base
+            ? readVersioned(
+                api.PATCH('/affiliates/{id}', {
+                  params: { path: { id: base.data.id }, header: { ...header, ...ifMatch(version) } },
+                  body: { ...body, active },
+                }),
+              )
+            : readVersioned(api.POST('/affiliates', { params: { header }, body })),
+        ),
       differences: (theirs) => diffRows(affiliateRows({ ...body, active }), affiliateRows(theirs)),
     })
     if (!saved) return

@@ -36,11 +36,9 @@ export default function Backups() {
     let before: string | undefined
     await sendOnce(
       'back-up',
-      (key, seen) => {
+      (header, seen) => {
         before = seen
-        return ok(
-          api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: 'back-up' }, header: { 'idempotency-key': key } } }),
-        )
+        return ok(api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: 'back-up' }, header } }))
       },
       () => current && runKey(current),
     )

@@ -43,12 +43,16 @@ export function BlogForm({ of, resource }: { of?: Versioned<Blog>; resource?: Re
       save: async (version) =>
         base && Object.keys(changes).length === 0
           ? base
-          : sendOnce([changes, version], (key) => {
-              const header = { 'idempotency-key': key, ...ifMatch(version) }
-              return base
-                ? readVersioned(api.PATCH('/blogs/{id}', { params: { path: { id: base.data.id }, header }, body: changes }))
-                : readVersioned(api.POST('/blogs', { params: { header }, body: withoutNulls(body) }))
-            }),
+          : sendOnce([changes, version], (header) =>
+              base
+                ? readVersioned(
+                    api.PATCH('/blogs/{id}', {
+                      params: { path: { id: base.data.id }, header: { ...header, ...ifMatch(version) } },
+                      body: changes,
+                    }),
+                  )
+                : readVersioned(api.POST('/blogs', { params: { header }, body: withoutNulls(body) })),
+            ),
       differences: (theirs) => differences(body, theirs),
     })
     if (!saved) return

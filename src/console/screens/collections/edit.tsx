@@ -42,10 +42,10 @@ const putProducts = (
   productIds: readonly string[],
   etag: string | undefined,
 ): Promise<VersionedCollection> =>
-  sendOnce([id, productIds, etag], (key) =>
+  sendOnce([id, productIds, etag], (header) =>
     readVersioned(
       api.PUT('/collection-v2/{id}/products', {
-        params: { path: { id }, header: { ...ifMatch(etag), 'idempotency-key': key } },
+        params: { path: { id }, header: { ...header, ...ifMatch(etag) } },
         body: { productIds: [...productIds] },
       }),
     ),
@@ -110,9 +110,7 @@ function CollectionForm({ of, resource }: { of?: VersionedCollection; resource?:
   async function create(): Promise<void> {
     const { productIds, ...text } = editor.now()
     const body = validBody(createBody(text, zone), mark)
-    const { data, etag } = await sendOnce(body, (key) =>
-      readVersioned(api.POST('/collection-v2', { params: { header: { 'idempotency-key': key } }, body })),
-    )
+    const { data, etag } = await sendOnce(body, (header) => readVersioned(api.POST('/collection-v2', { params: { header }, body })))
     try {
       if (productIds.length > 0) await putProducts(sendOnce, data.id, productIds, etag)
       notify(t('created'))
@@ -130,10 +128,8 @@ function CollectionForm({ of, resource }: { of?: VersionedCollection; resource?:
     const body = validBody(changeBody(text, textOf(base.data, zone), { now: serverNow(), zone }), mark)
     let version = etag
     if (Object.keys(body).length > 0) {
-      const changed = await sendOnce([id, body, etag], (key) =>
-        readVersioned(
-          api.PATCH('/collection-v2/{id}', { params: { path: { id }, header: { ...ifMatch(etag), 'idempotency-key': key } }, body }),
-        ),
+      const changed = await sendOnce([id, body, etag], (header) =>
+        readVersioned(api.PATCH('/collection-v2/{id}', { params: { path: { id }, header: { ...header, ...ifMatch(etag) } }, body })),
       )
       version = changed.etag
       // The products can fail; this step is saved.

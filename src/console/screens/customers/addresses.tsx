@@ -114,10 +114,8 @@ function NewAddress({ of, onMade }: { of: Schema<'Customer'>; onMade: () => unkn
   async function create() {
     if (!typed?.countryCode) throw new Error(t('countryNeeded'))
     const body = { ...typed, isDefaultShipping: isShipping.value, isDefaultBilling: isBilling.value }
-    await sendOnce(body, (key) =>
-      ok(
-        api.POST('/customer/{customerId}/addresses', { params: { path: { customerId: of.id }, header: { 'idempotency-key': key } }, body }),
-      ),
+    await sendOnce(body, (header) =>
+      ok(api.POST('/customer/{customerId}/addresses', { params: { path: { customerId: of.id }, header }, body })),
     )
     notify(common('saved'))
     await onMade()

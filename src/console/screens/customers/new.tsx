@@ -14,7 +14,7 @@ export function NewCustomerForm({ onMade }: { onMade: (made: Schema<'Customer'>)
   async function create() {
     const typed = draft.now()
     const body = profileBody(typed)
-    const made = await sendOnce(body, (key) => ok(api.POST('/customer', { params: { header: { 'idempotency-key': key } }, body })))
+    const made = await sendOnce(body, (header) => ok(api.POST('/customer', { params: { header }, body })))
     draft.reset(typed)
     notify(t('made'))
     onMade(made)

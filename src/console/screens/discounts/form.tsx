@@ -59,12 +59,16 @@ export function DiscountForm({ of, resource }: { of?: Versioned<NamedDiscount>; 
     const { body } = made
     const changes = pickChanges(body, base?.data ?? {})
     const send = (version: string | undefined): Promise<Versioned<Discount>> =>
-      sendOnce([changes, version], (key) => {
-        const header = { 'idempotency-key': key, ...ifMatch(version) }
-        return base
-          ? readVersioned(api.PATCH('/discounts/{id}', { params: { path: { id: base.data.id }, header }, body: changes }))
-          : readVersioned(api.POST('/discounts', { params: { header }, body: withoutNulls(body) }))
-      })
+      sendOnce([changes, version], (header) =>
+        base
+          ? readVersioned(
+              api.PATCH('/discounts/{id}', {
+                params: { path: { id: base.data.id }, header: { ...header, ...ifMatch(version) } },
+                body: changes,
+              }),
+            )
+          : readVersioned(api.POST('/discounts', { params: { header }, body: withoutNulls(body) })),
+      )
     const saved = await editor.save({
       async save(version) {
         if (base && Object.keys(changes).length === 0) return base

@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { api, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { findCustomers } from '../../lib/api/record-search.ts'
 import { useResource } from '../../lib/api/resource.ts'
@@ -54,7 +54,7 @@ export function DraftEditor({
 
   async function create(): Promise<void> {
     const body = bodyOf(typed, currency)
-    const made = await sendOnce(body, (key) => ok(api.POST('/v2/orders/drafts', { params: { header: { 'idempotency-key': key } }, body })))
+    const made = await sendOnce(body, (header) => ok(api.POST('/v2/orders/drafts', { params: { header }, body })))
     notify(t('made'))
     route(shopPath('orders', 'drafts', made.id), true)
   }
@@ -62,13 +62,8 @@ export function DraftEditor({
     const body = changeOf(begun.typed, typed, currency)
     const saved = await saveVersioned(begun.etag, {
       save: (etag) =>
-        sendOnce([body, etag], (key) =>
-          readVersioned(
-            api.PATCH('/v2/orders/drafts/{id}', {
-              params: { path: { id }, header: { 'idempotency-key': key, ...(etag ? { 'if-match': etag } : {}) } },
-              body,
-            }),
-          ),
+        sendOnce([body, etag], (header) =>
+          readVersioned(api.PATCH('/v2/orders/drafts/{id}', { params: { path: { id }, header: { ...header, ...ifMatch(etag) } }, body })),
         ),
       theirs: () => readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } } })) as Promise<VersionedDraft>,
       differences: (theirs) => differencesOf(typed, textOf(theirs), body),

@@ -73,9 +73,7 @@ function PaymentLink({ of, onChange }: { of: Draft; onChange: () => Promise<void
     // The mail shows the stored draft, not unsaved input.
     if (isDirty()) return notify(t('saveFirst'))
     // `sentAt` distinguishes another sending from a retry.
-    await sendOnce([of.id, of.sentAt], (key) =>
-      ok(api.POST('/v2/orders/drafts/{id}/send', { params: { path: { id: of.id }, header: { 'idempotency-key': key } } })),
-    )
+    await sendOnce([of.id, of.sentAt], (header) => ok(api.POST('/v2/orders/drafts/{id}/send', { params: { path: { id: of.id }, header } })))
     notify(t('mailed'))
     await onChange()
   }

@@ -32,14 +32,14 @@ export default function GiftCard() {
   const id = useRoute().params['id'] ?? ''
   const card = useResource(id, (signal) => readVersioned(api.GET('/giftcard/{id}', { params: { path: { id } }, signal })))
   const sendOnce = useIdempotentSend()
-  const [header] = useState(shopHeader)
+  const [shopOfCard] = useState(shopHeader)
   useLiveReload(['order.*'], card.reload)
   const current = card.data.value
 
   const saveOptions = (change: Change) => ({
     save: (version: string | undefined): Promise<VersionedCard> =>
-      sendOnce([change, version], async (key) => {
-        const params = { path: { id }, header: { ...header, 'idempotency-key': key, ...ifMatch(version) } }
+      sendOnce([change, version], async (header) => {
+        const params = { path: { id }, header: { ...shopOfCard, ...header, ...ifMatch(version) } }
         const { data, etag } = await readVersioned(api.PATCH('/giftcard/{id}', { params, body: change }))
         // The response lacks the transactions.
         return { data: { ...card.data.value?.data, ...data } as Card, etag }

@@ -119,7 +119,7 @@ function IssueForm({ customerId, onIssued }: { customerId: string | undefined; o
     wrong.value = 'wrong' in typed ? typed.wrong : {}
     if ('wrong' in typed) throw new Error(common('checkFields'))
     const body = { ...typed.body, customerId: customer.value[0]?.id ?? null }
-    const card = await sendOnce(body, (key) => ok(api.POST('/giftcard', { params: { header: { 'idempotency-key': key } }, body })))
+    const card = await sendOnce(body, (header) => ok(api.POST('/giftcard', { params: { header }, body })))
     draft.reset(draft.now())
     await onIssued(card)
   }

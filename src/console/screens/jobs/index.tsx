@@ -31,9 +31,7 @@ export default function Jobs() {
   useVisibleInterval(isAwaited ? pollRunningMs : pollMs, jobs.reload)
   const sendOnce = useIdempotentSend()
   async function run(name: string): Promise<void> {
-    await sendOnce(name, (key) =>
-      ok(api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: name }, header: { 'idempotency-key': key } } })),
-    )
+    await sendOnce(name, (header) => ok(api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: name }, header } })))
     notify(t('asked', { name }))
     await jobs.reload()
   }

@@ -39,7 +39,7 @@ function NewLender() {
   async function create(): Promise<void> {
     const { displayName, wallets } = draft.now()
     const body = { displayName, wallets: walletBodies(wallets, t('badMoment')) }
-    const { id } = await sendOnce(body, (key) => ok(api.POST('/admin/lenders', { params: { header: { 'idempotency-key': key } }, body })))
+    const { id } = await sendOnce(body, (header) => ok(api.POST('/admin/lenders', { params: { header }, body })))
     draft.reset(draft.now())
     notify(t('registered', { name: truncate(displayName) }))
     route(operatorPath('lenders', id), true)

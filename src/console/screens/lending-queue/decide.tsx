@@ -55,10 +55,10 @@ export function DecideDialog({
     }
     const decided = await saveVersioned<VersionedApplication, Application>(etag, {
       save: (version) =>
-        sendOnce({ body, version }, (key) =>
+        sendOnce({ body, version }, (header) =>
           readVersioned(
             api.POST('/admin/lending-application/{id}/decision', {
-              params: { path: { id: of.id }, header: { 'idempotency-key': key, ...ifMatch(version) } },
+              params: { path: { id: of.id }, header: { ...header, ...ifMatch(version) } },
               body,
             }),
           ),

@@ -41,9 +41,7 @@ export default function Lending() {
   async function begin(): Promise<void> {
     setRefusal(undefined)
     try {
-      const made = await sendOnce('begin', (key) =>
-        ok(api.POST('/lending-application', { params: { header: { 'idempotency-key': key } }, body: {} })),
-      )
+      const made = await sendOnce('begin', (header) => ok(api.POST('/lending-application', { params: { header }, body: {} })))
       route(shopPath('lending', made.id))
     } catch (error) {
       setRefusal(error)

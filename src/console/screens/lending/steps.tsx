@@ -55,11 +55,9 @@ export function SubmitSection({
     if (!(await confirm({ title: t('submitTitle'), body: <p>{t('submitText')}</p>, action: t('submit') }))) return
     try {
       const now = await reloadIfOutdated(
-        sendOnce([data.id, etag], (key) =>
+        sendOnce([data.id, etag], (header) =>
           readVersioned<Application>(
-            api.POST('/lending-application/{id}/submit', {
-              params: { path: { id: data.id }, header: { 'idempotency-key': key, ...ifMatch(etag) } },
-            }),
+            api.POST('/lending-application/{id}/submit', { params: { path: { id: data.id }, header: { ...header, ...ifMatch(etag) } } }),
           ),
         ),
         onOutdated,
@@ -111,10 +109,10 @@ export function WithdrawDialog({
   async function withdraw(): Promise<void> {
     const body = { reason: reason.value.trim() || null }
     const now = await reloadIfOutdated(
-      sendOnce([data.id, etag, body], (key) =>
+      sendOnce([data.id, etag, body], (header) =>
         readVersioned<Application>(
           api.POST('/lending-application/{id}/withdraw', {
-            params: { path: { id: data.id }, header: { 'idempotency-key': key, ...ifMatch(etag) } },
+            params: { path: { id: data.id }, header: { ...header, ...ifMatch(etag) } },
             body,
           }),
         ),

@@ -87,9 +87,7 @@ function NewForm({ chosen }: { chosen: readonly Choice[] }) {
     if (lenderId === undefined) throw new Error(`${t('lender')}: ${common('required')}`)
     const typed = draft.now()
     const body = { ...typed, lenderId, contentHash: typed.contentHash.trim(), documentUrl: typed.documentUrl.trim() }
-    const { id, version } = await sendOnce(body, (key) =>
-      ok(api.POST('/admin/methodologies', { params: { header: { 'idempotency-key': key } }, body })),
-    )
+    const { id, version } = await sendOnce(body, (header) => ok(api.POST('/admin/methodologies', { params: { header }, body })))
     notify(t('registered', { name: truncate(version) }))
     route(operatorPath('methodologies', id), true)
   }

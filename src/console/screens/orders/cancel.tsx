@@ -20,8 +20,8 @@ export function CancelDialog({ of, onClose, onDone }: OrderDialogProps) {
   const amount = { amount: left.captured + left.onCards, currency: of.currency }
   async function cancel(): Promise<void> {
     const body = reason.value.trim() === '' ? {} : { reason: reason.value.trim() }
-    const after = await sendOnce(body, (key) =>
-      ok(api.POST('/v2/orders/{orderId}/cancel', { params: { path: { orderId: of.id }, header: { 'idempotency-key': key } }, body })),
+    const after = await sendOnce(body, (header) =>
+      ok(api.POST('/v2/orders/{orderId}/cancel', { params: { path: { orderId: of.id }, header }, body })),
     )
     notify(after.status === 'CANCELLED' ? t('cancelled') : t('cancelling'))
     await onDone()

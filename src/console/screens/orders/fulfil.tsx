@@ -39,10 +39,7 @@ export function FulfilDialog({ of, onClose, onDone }: OrderDialogProps) {
     // A retry sends the first body, although fewer units can remain by then.
     await sendOnce(
       [units.typed(), trackingNumber.value, carrier.value],
-      (key, body) =>
-        ok(
-          api.POST('/v2/orders/{orderId}/fulfilments', { params: { path: { orderId: of.id }, header: { 'idempotency-key': key } }, body }),
-        ),
+      (header, body) => ok(api.POST('/v2/orders/{orderId}/fulfilments', { params: { path: { orderId: of.id }, header }, body })),
       readFulfilment,
     )
     notify(t('sent'))

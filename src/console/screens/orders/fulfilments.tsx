@@ -140,10 +140,10 @@ function TrackingForm({
     const body = { trackingNumber: textOrNull(trackingNumber), carrier: textOrNull(carrier) }
     const saved = await editor.save({
       save: (version) =>
-        sendOnce([body, version], (key) =>
+        sendOnce([body, version], (header) =>
           readVersioned<Fulfilment>(
             api.PATCH('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', {
-              params: { path, header: { 'idempotency-key': key, ...ifMatch(version) } },
+              params: { path, header: { ...header, ...ifMatch(version) } },
               body,
             }),
           ),

@@ -92,9 +92,9 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
     try {
       return await sendOnce(
         typedNow,
-        (key, body) => {
+        (header, body) => {
           sent = body
-          return ok(api.POST('/v2/orders/{orderId}/refunds', { params: { path, header: { 'idempotency-key': key } }, body }))
+          return ok(api.POST('/v2/orders/{orderId}/refunds', { params: { path, header }, body }))
         },
         see,
       )

@@ -15,9 +15,7 @@ export function SettleDialog({ refund, onClose, onDone }: { refund: Schema<'Refu
   async function settle(): Promise<void> {
     const body = { reference: reference.value.trim() }
     const path = { orderId: refund.orderId, refundId: refund.id }
-    await sendOnce(body, (key) =>
-      ok(api.POST('/v2/orders/{orderId}/refunds/{refundId}/settled', { params: { path, header: { 'idempotency-key': key } }, body })),
-    )
+    await sendOnce(body, (header) => ok(api.POST('/v2/orders/{orderId}/refunds/{refundId}/settled', { params: { path, header }, body })))
     notify(t('settled'))
     await onDone()
   }

@@ -74,9 +74,7 @@ function NoteForm({ orderId, onChange }: { orderId: string; onChange: () => Prom
   const sendOnce = useIdempotentSend()
   async function note(): Promise<void> {
     const body = { text: text.value.trim() }
-    await sendOnce(body, (key) =>
-      ok(api.POST('/v2/orders/{orderId}/notes', { params: { path: { orderId }, header: { 'idempotency-key': key } }, body })),
-    )
+    await sendOnce(body, (header) => ok(api.POST('/v2/orders/{orderId}/notes', { params: { path: { orderId }, header }, body })))
     text.value = ''
     notify(t('noteAdded'))
     await onChange()

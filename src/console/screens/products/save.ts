@@ -38,9 +38,9 @@ export const readProduct = (id: string, signal?: AbortSignal): Promise<Versioned
 const patch = (sendOnce: IdempotentSend, id: string, body: ChangeBody, etag: string | undefined): Promise<VersionedProduct> =>
   sendOnce(
     [id, body, etag],
-    (key) =>
+    (header) =>
       readVersioned(
-        api.PATCH('/product-v2/{id}', { params: { path: { id }, header: { ...ifMatch(etag), 'idempotency-key': key } }, body }),
+        api.PATCH('/product-v2/{id}', { params: { path: { id }, header: { ...header, ...ifMatch(etag) } }, body }),
       ) as Promise<VersionedProduct>,
   )
 
@@ -75,9 +75,7 @@ export async function createProduct(
   message: string,
 ): Promise<CreatedProduct> {
   const body = validBody(createBody(text, terms), message)
-  const saved = (await sendOnce(body, (key) =>
-    readVersioned(api.POST('/product-v2', { params: { header: { 'idempotency-key': key } }, body })),
-  )) as VersionedProduct
+  const saved = (await sendOnce(body, (header) => readVersioned(api.POST('/product-v2', { params: { header }, body })))) as VersionedProduct
   return assignPictures(sendOnce, text, saved).catch((later: unknown) => ({ ...saved, later }))
 }
 

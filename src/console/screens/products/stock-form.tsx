@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api, newIdempotencyKey, ok } from '../../lib/api/api.ts'
+import type { IdempotencyHeader } from '../../lib/api/idempotent-send.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { number } from '../../lib/format/format.ts'
 import { draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
@@ -18,19 +19,19 @@ export function StockForm({ path, onChanged }: { path: { id: string; variantId: 
   const [error, setError] = useState<string | undefined>(undefined)
   const sendOnce = useIdempotentSend()
 
-  const send = (body: StockBody, key: string) =>
-    ok(api.POST('/product-v2/{id}/variants/{variantId}/stock', { params: { path, header: { 'idempotency-key': key } }, body }))
+  const send = (body: StockBody, header: IdempotencyHeader) =>
+    ok(api.POST('/product-v2/{id}/variants/{variantId}/stock', { params: { path, header }, body }))
   async function change(): Promise<void> {
     const body = stockBody(textsOf(draft))
     setError(body === undefined ? common('notNumber') : undefined)
     if (body === undefined) throw new Error(common('notNumber'))
-    const { onHand } = await sendOnce(body, (key) => send(body, key))
+    const { onHand } = await sendOnce(body, (header) => send(body, header))
     fill(draft, { quantity: '', reason: '' })
     await onChanged()
     const { delta } = body
     // A count is corrected by another count; an adjustment is reverted.
     const undo = async () => {
-      await send({ delta: -(delta ?? 0), reason: t('undone') }, newIdempotencyKey())
+      await send({ delta: -(delta ?? 0), reason: t('undone') }, { 'idempotency-key': newIdempotencyKey() })
       await onChanged()
     }
     notify(t('stockChanged', { onHand: number(onHand) }), delta === undefined ? {} : { undo })

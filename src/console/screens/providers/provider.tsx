@@ -50,9 +50,7 @@ function NewProvider() {
   async function create(): Promise<void> {
     const { wallets, ...rest } = draft.now()
     const body = { ...rest, wallets: walletBodies(wallets, t('badMoment')) }
-    const provider = await sendOnce(body, (key) =>
-      ok(api.POST('/admin/service-providers', { params: { header: { 'idempotency-key': key } }, body })),
-    )
+    const provider = await sendOnce(body, (header) => ok(api.POST('/admin/service-providers', { params: { header }, body })))
     draft.reset(draft.now())
     setMade(provider)
   }
@@ -164,10 +162,13 @@ function ProviderForm({ of, provider }: { of: VersionedProvider; provider: Resou
     if (!sure) return
     // A repeated request would invalidate the first secret, so the key does not depend on the version.
     try {
-      const fresh = await sendOnce('secret', (key) => {
-        const header = { 'idempotency-key': key, ...ifMatch(etag) }
-        return ok(api.POST('/admin/service-providers/{id}/webhook-secret', { params: { path: { id: data.id }, header } }))
-      })
+      const fresh = await sendOnce('secret', (header) =>
+        ok(
+          api.POST('/admin/service-providers/{id}/webhook-secret', {
+            params: { path: { id: data.id }, header: { ...header, ...ifMatch(etag) } },
+          }),
+        ),
+      )
       setRotated(fresh)
     } finally {
       // After a version conflict the present record is shown.

@@ -43,7 +43,7 @@ export function RecordDialog({
     wrong.value = 'wrong' in read ? read.wrong : {}
     if ('wrong' in read) throw new Error(t('look'))
     const { body } = read
-    await sendOnce(body, (key) => ok(api.POST('/admin/repayments', { params: { header: { 'idempotency-key': key } }, body })))
+    await sendOnce(body, (header) => ok(api.POST('/admin/repayments', { params: { header }, body })))
     notify(t('isRecorded'))
     onDone()
   }

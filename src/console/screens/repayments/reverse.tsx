@@ -19,9 +19,7 @@ export function ReverseDialog({ of, onClose, onDone }: { of: Repayment; onClose:
   const sendOnce = useIdempotentSend()
   async function reverse(): Promise<void> {
     const body = { reason: reason.value.trim() }
-    await sendOnce(body, (key) =>
-      ok(api.POST('/admin/repayments/{id}/reverse', { params: { path: { id: of.id }, header: { 'idempotency-key': key } }, body })),
-    )
+    await sendOnce(body, (header) => ok(api.POST('/admin/repayments/{id}/reverse', { params: { path: { id: of.id }, header }, body })))
     notify(t('isReversed'))
     onDone()
   }

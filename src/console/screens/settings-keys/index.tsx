@@ -121,8 +121,8 @@ function RotateKey({ onRotated }: { onRotated: (shown: ShownKey) => void }) {
       danger: true,
     })
     if (!isSure) return
-    const { privateKey, previousKeyExpiresAt } = await sendOnce({ graceSeconds }, (key) =>
-      ok(api.POST('/shops/v2/private-key/rotate', { params: { header: { 'idempotency-key': key } }, body: { graceSeconds } })),
+    const { privateKey, previousKeyExpiresAt } = await sendOnce({ graceSeconds }, (header) =>
+      ok(api.POST('/shops/v2/private-key/rotate', { params: { header }, body: { graceSeconds } })),
     )
     onRotated({ key: privateKey, previousUntil: graceSeconds === 0 ? null : previousKeyExpiresAt })
   }

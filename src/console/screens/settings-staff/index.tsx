@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import type { IdempotencyHeader } from '../../lib/api/idempotent-send.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
@@ -100,7 +101,7 @@ function InviteForm({ onInvited }: { onInvited: (one: InvitedStaff) => Promise<v
   const sendOnce = useIdempotentSend()
   async function invite(): Promise<void> {
     const body = { email: email.value.trim(), role: role.value }
-    const one = await sendOnce(body, (key) => postInvitation(body, key))
+    const one = await sendOnce(body, (header) => postInvitation(body, header))
     email.value = ''
     await onInvited(one)
   }
@@ -116,8 +117,8 @@ function InviteForm({ onInvited }: { onInvited: (one: InvitedStaff) => Promise<v
   )
 }
 
-const postInvitation = (body: { email: string; role: StaffRole }, key: string): Promise<InvitedStaff> =>
-  ok(api.POST('/shops/v2/staff', { params: { header: { 'idempotency-key': key } }, body, cache: 'no-store' }))
+const postInvitation = (body: { email: string; role: StaffRole }, header: IdempotencyHeader): Promise<InvitedStaff> =>
+  ok(api.POST('/shops/v2/staff', { params: { header }, body, cache: 'no-store' }))
 
 type RowActions = {
   myId: string | undefined
@@ -168,7 +169,7 @@ function StaffActions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staf
   const who = staffName(one)
   async function inviteAgain(): Promise<void> {
     const body = { email: one.email, role: one.role }
-    await onInvited(await sendOnce([body, one.updatedAt], (key) => postInvitation(body, key)))
+    await onInvited(await sendOnce([body, one.updatedAt], (header) => postInvitation(body, header)))
   }
   async function remove(): Promise<void> {
     try {

@@ -32,7 +32,7 @@ export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; o
     const typed = kybBody(draft.now())
     if ('wrong' in typed) throw new Error(t(typed.wrong === 'sum' ? 'tooMuch' : 'checkShares'))
     const { body } = typed
-    const record = await sendOnce(body, (key) => ok(api.POST('/kyb', { params: { header: { 'idempotency-key': key } }, body })))
+    const record = await sendOnce(body, (header) => ok(api.POST('/kyb', { params: { header }, body })))
     draft.reset(draft.now())
     notify(t('sent'))
     onFiled(record)

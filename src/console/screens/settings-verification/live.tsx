@@ -62,7 +62,7 @@ function TestMode({ kybStatus, onLive }: { kybStatus: string; onLive: (key: stri
     if (!(await confirm({ title: t('goTitle'), body, action: t('go'), danger: true }))) return
     setError(undefined)
     try {
-      const live = await sendOnce('live', (key) => ok(api.POST('/shops/v2/go-live', { params: { header: { 'idempotency-key': key } } })))
+      const live = await sendOnce('live', (header) => ok(api.POST('/shops/v2/go-live', { params: { header } })))
       onLive(live.publishableKey)
       updateShop(live.shop)
       notify(t('went'))

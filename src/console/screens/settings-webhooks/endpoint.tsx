@@ -152,8 +152,8 @@ function ResendButton({
   const sendOnce = useIdempotentSend()
   async function resend(): Promise<void> {
     const path = { id: endpointId, deliveryId: id }
-    await sendOnce([id, updatedAt], (key) =>
-      api.POST('/webhook-endpoints/{id}/deliveries/{deliveryId}/resend', { params: { path, header: { 'idempotency-key': key } } }),
+    await sendOnce([id, updatedAt], (header) =>
+      api.POST('/webhook-endpoints/{id}/deliveries/{deliveryId}/resend', { params: { path, header } }),
     )
     notify(t('resent'))
     await onSent()

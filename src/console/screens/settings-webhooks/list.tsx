@@ -75,9 +75,7 @@ function AddEndpoint({ onMade }: { onMade: (endpoint: CreatedEndpoint) => Promis
   async function add(): Promise<void> {
     if (events.value.length === 0) throw new Error(t('eventsNone'))
     const body = { url: url.value.trim(), events: [...events.value] }
-    const made = await sendOnce(body, (key) =>
-      ok(api.POST('/webhook-endpoints', { params: { header: { 'idempotency-key': key } }, body, cache: 'no-store' })),
-    )
+    const made = await sendOnce(body, (header) => ok(api.POST('/webhook-endpoints', { params: { header }, body, cache: 'no-store' })))
     url.value = ''
     events.value = []
     await onMade(made)

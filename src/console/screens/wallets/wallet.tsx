@@ -42,9 +42,7 @@ function NewWallet() {
   const draft = useDraft<WalletText>('new', blankWallet)
   async function create(): Promise<void> {
     const body = walletBody(draft.now(), t('badMoment'))
-    const { id, address } = await sendOnce(body, (key) =>
-      ok(api.POST('/admin/platform-wallets', { params: { header: { 'idempotency-key': key } }, body })),
-    )
+    const { id, address } = await sendOnce(body, (header) => ok(api.POST('/admin/platform-wallets', { params: { header }, body })))
     draft.reset(draft.now())
     notify(t('registered', { name: address }))
     route(operatorPath('wallets', id), true)

@@ -65,7 +65,7 @@ export function DraftEditor({
         sendOnce([body, etag], (header) =>
           readVersioned(api.PATCH('/v2/orders/drafts/{id}', { params: { path: { id }, header: { ...header, ...ifMatch(etag) } }, body })),
         ),
-      theirs: () => readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } } })) as Promise<VersionedDraft>,
+      theirs: () => readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } } })),
       differences: (theirs) => differencesOf(typed, textOf(theirs), body),
       onTheirs: (now) => onSaved?.(now),
     })

@@ -8,7 +8,6 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
-import { type StatusOf, statusMoves } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'AdminLender'>>[] => [
   { title: common('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
@@ -22,21 +21,14 @@ export default function Lenders() {
   const query = useQuery()
   return (
     <RegistryList
+      registry="lender"
       query={query}
       title={t('lenders')}
       subtitle={t('lendersText')}
-      statuses={Object.keys(statusMoves.lender)}
       create={{ href: operatorPath('lenders', 'new'), text: t('newLender') }}
       columns={columns()}
       href={({ id }) => operatorPath('lenders', id)}
-      read={(status, signal) =>
-        ok(
-          api.GET('/admin/lenders', {
-            params: { query: { page: query.page, ...(status && { status: status as StatusOf<'lender'> }) } },
-            signal,
-          }),
-        )
-      }
+      read={(parameters, signal) => ok(api.GET('/admin/lenders', { params: { query: parameters }, signal }))}
       empty={{ title: t('noLenders'), text: t('noLendersText') }}
     />
   )

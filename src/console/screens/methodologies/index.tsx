@@ -8,7 +8,6 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
-import { type StatusOf, statusMoves } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'AdminMethodology'>>[] => [
   { title: t('version'), main: true, cell: ({ version }) => <bdi class="cut">{version}</bdi> },
@@ -30,25 +29,18 @@ export default function Methodologies() {
   const { lenderId } = query.of
   return (
     <RegistryList
+      registry="methodology"
       query={query}
       title={common('methodologies')}
       subtitle={t('methodologiesText')}
-      statuses={Object.keys(statusMoves.methodology)}
       create={{
         href: `${operatorPath('methodologies', 'new')}${lenderId ? `?lenderId=${encodeURIComponent(lenderId)}` : ''}`,
         text: t('newMethodology'),
       }}
       columns={columns()}
       href={({ id }) => operatorPath('methodologies', id)}
-      read={(status, signal) =>
-        ok(
-          api.GET('/admin/methodologies', {
-            params: {
-              query: { page: query.page, ...(lenderId && { lenderId }), ...(status && { status: status as StatusOf<'methodology'> }) },
-            },
-            signal,
-          }),
-        )
+      read={(parameters, signal) =>
+        ok(api.GET('/admin/methodologies', { params: { query: { ...parameters, ...(lenderId && { lenderId }) } }, signal }))
       }
       isNarrowed={!!lenderId}
       empty={{ title: t('noMethodologies'), text: t('noMethodologiesText') }}

@@ -8,7 +8,6 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { t } from '../registries/i18n.ts'
 import { RegistryList } from '../registries/list.tsx'
-import { type StatusOf, statusMoves } from '../registries/registry.domain.ts'
 
 const columns = (): readonly Column<Schema<'ServiceProvider'>>[] => [
   { title: common('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
@@ -26,21 +25,14 @@ export default function Providers() {
   const query = useQuery()
   return (
     <RegistryList
+      registry="provider"
       query={query}
       title={t('providers')}
       subtitle={t('providersText')}
-      statuses={Object.keys(statusMoves.provider)}
       create={{ href: operatorPath('providers', 'new'), text: t('newProvider') }}
       columns={columns()}
       href={({ id }) => operatorPath('providers', id)}
-      read={(status, signal) =>
-        ok(
-          api.GET('/admin/service-providers', {
-            params: { query: { page: query.page, ...(status && { status: status as StatusOf<'provider'> }) } },
-            signal,
-          }),
-        )
-      }
+      read={(parameters, signal) => ok(api.GET('/admin/service-providers', { params: { query: parameters }, signal }))}
       empty={{ title: t('noProviders'), text: t('noProvidersText') }}
     />
   )

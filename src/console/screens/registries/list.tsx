@@ -5,9 +5,10 @@ import { useVisibleInterval } from '../../lib/live/live-events.ts'
 import type { Query } from '../../lib/navigation/query.ts'
 import { ButtonLink, CreateLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { type Registry, type StatusOf, statusesOf } from './registry.domain.ts'
 
 const pollMs = 30_000
 
@@ -18,11 +19,11 @@ type List<Row> = { readonly data: Row[]; readonly page: number; readonly limit: 
  * @param read reads a page
  * @param empty texts of an empty list
  */
-export function RegistryList<Row extends { readonly id: string }>({
+export function RegistryList<Row extends { readonly id: string }, Of extends Registry>({
+  registry,
   query,
   title,
   subtitle,
-  statuses = [],
   create,
   columns,
   href,
@@ -31,21 +32,25 @@ export function RegistryList<Row extends { readonly id: string }>({
   above,
   isNarrowed = false,
 }: {
+  /** The registry whose statuses can be filtered. */
+  registry?: Of
   query: Query
   title: string
   subtitle?: string
-  statuses?: readonly string[]
   create: { href: string; text: string }
   columns: readonly Column<Row>[]
   href: (row: Row) => string
-  read: (status: string | undefined, signal: AbortSignal) => Promise<List<Row>>
+  read: (parameters: { page: number; status?: StatusOf<Of> }, signal: AbortSignal) => Promise<List<Row>>
   empty: { title: string; text: string }
   above?: ComponentChildren
   /** Whether other filters are set. */
   isNarrowed?: boolean
 }) {
+  const statuses = registry ? statusesOf(registry) : []
   const status = statuses.find((one) => one === query.of['status'])
-  const list = useResource(JSON.stringify([query.of, query.page]), (signal) => read(status, signal))
+  const list = useResource(JSON.stringify([query.of, query.page]), (signal) =>
+    read({ page: query.page, ...(status && { status }) }, signal),
+  )
   // Registries send no events.
   useVisibleInterval(pollMs, list.reload)
   return (
@@ -57,8 +62,11 @@ export function RegistryList<Row extends { readonly id: string }>({
         />
       )}
       {above}
-      <ListView
+      <ListTable
         of={list}
+        caption={title}
+        columns={columns}
+        href={href}
         query={query}
         isFiltered={!!status || isNarrowed}
         empty={
@@ -73,9 +81,7 @@ export function RegistryList<Row extends { readonly id: string }>({
             }
           />
         }
-      >
-        {(of) => <Table caption={title} columns={columns} rows={of.data} rowKey={({ id }) => id} href={href} />}
-      </ListView>
+      />
     </Page>
   )
 }

@@ -47,6 +47,7 @@ export const statusMoves = {
 export type Registry = keyof typeof statusMoves
 export type StatusOf<Of extends Registry> = keyof (typeof statusMoves)[Of] & string
 
+export const statusesOf = <Of extends Registry>(of: Of) => Object.keys(statusMoves[of]) as StatusOf<Of>[]
 export const movesFrom = <Of extends Registry>(of: Of, status: StatusOf<Of>): readonly StatusOf<Of>[] =>
   (statusMoves[of] as unknown as Record<string, readonly StatusOf<Of>[]>)[status] ?? []
 

@@ -81,9 +81,7 @@ function SessionGate() {
         <main class="door">
           <h1>{t('awayTitle')}</h1>
           <p>{common('away')}</p>
-          <Button kind="primary" onPress={startSession}>
-            {common('retry')}
-          </Button>
+          <Button kind="primary" onPress={startSession} text={common('retry')} />
         </main>
       )
     case 'in':
@@ -108,7 +106,7 @@ function SignedIn() {
     <Frame>
       {isOutdated.value && (
         <div class="banner" role="status">
-          {common('outdated')} <Button onPress={() => location.reload()}>{common('reload')}</Button>
+          {common('outdated')} <Button onPress={() => location.reload()} text={common('reload')} />
         </div>
       )}
       <ErrorBoundary>
@@ -151,12 +149,12 @@ function withAccess(screen: Screen): () => preact.JSX.Element {
 
 const NotFound = () => (
   <Page title={common('missing')}>
-    <EmptyState title={common('missing')} text={common('missingText')} action={<ButtonLink href="/console">{common('home')}</ButtonLink>} />
+    <EmptyState title={common('missing')} text={common('missingText')} action={<ButtonLink href="/console" text={common('home')} />} />
   </Page>
 )
 const Forbidden = ({ text }: { text: string }) => (
   <Page title={common('notYours')}>
-    <EmptyState icon="shield" title={common('notYours')} text={text} action={<ButtonLink href="/console">{common('home')}</ButtonLink>} />
+    <EmptyState icon="shield" title={common('notYours')} text={text} action={<ButtonLink href="/console" text={common('home')} />} />
   </Page>
 )
 const LostShop = () => (
@@ -165,7 +163,7 @@ const LostShop = () => (
       icon="people"
       title={t('lostShop')}
       text={t('lostShopText')}
-      action={<ButtonLink href="/console">{common('home')}</ButtonLink>}
+      action={<ButtonLink href="/console" text={common('home')} />}
     />
   </Page>
 )

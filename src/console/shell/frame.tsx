@@ -141,9 +141,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
               ))}
             </select>
           </label>
-          <Button icon="out" onPress={confirmLogOut}>
-            {t('logout')}
-          </Button>
+          <Button icon="out" onPress={confirmLogOut} text={t('logout')} />
         </footer>
       </nav>
       <main id="main" tabIndex={-1}>

@@ -76,9 +76,7 @@ function Login({ onForgot }: { onForgot: () => void }) {
         <TextField label={t('password')} bind={password} type="password" autoComplete="current-password" required />
         {wantsCode && <CodeField bind={code} />}
       </Form>
-      <Button kind="quiet" onPress={onForgot}>
-        {t('forgot')}
-      </Button>
+      <Button kind="quiet" onPress={onForgot} text={t('forgot')} />
     </>
   )
 }
@@ -119,9 +117,7 @@ function Setup({ onLogin }: { onLogin: () => void }) {
           required
         />
       </Form>
-      <Button kind="quiet" onPress={onLogin}>
-        {t('toLogin')}
-      </Button>
+      <Button kind="quiet" onPress={onLogin} text={t('toLogin')} />
     </>
   )
 }
@@ -155,9 +151,7 @@ function ForgotPassword({ onBack }: { onBack: () => void }) {
           <TextField label={t('email')} bind={email} type="email" autoComplete="username" required />
         </Form>
       )}
-      <Button kind="quiet" onPress={onBack}>
-        {t('toLogin')}
-      </Button>
+      <Button kind="quiet" onPress={onBack} text={t('toLogin')} />
     </>
   )
 }

@@ -4,9 +4,16 @@ import { showError } from '../lib/live/toasts.ts'
 import { Icon, type IconName } from './icon.tsx'
 
 type Kind = 'primary' | 'plain' | 'danger' | 'quiet'
-type Common = { readonly kind?: Kind; readonly icon?: IconName; readonly children?: ComponentChildren; readonly label?: string }
+type Common = {
+  readonly kind?: Kind
+  readonly icon?: IconName
+  readonly text?: string
+  /** Instead of a text. */
+  readonly children?: ComponentChildren
+  readonly label?: string
+}
 
-const face = ({ icon, children }: Common) => (
+const face = ({ icon, text, children = text }: Common) => (
   <>
     {icon && <Icon name={icon} />}
     {children !== undefined && <span>{children}</span>}
@@ -63,7 +70,5 @@ export const ButtonLink = ({ href, ...rest }: Common & { href: string }) => (
 
 /** Links to the form of a new record. */
 export const CreateLink = ({ href, text }: { href: string; text: string }) => (
-  <ButtonLink icon="plus" kind="primary" href={href}>
-    {text}
-  </ButtonLink>
+  <ButtonLink icon="plus" kind="primary" href={href} text={text} />
 )

@@ -75,9 +75,7 @@ export function Plot({
     <figure class="plot" aria-label={title} onPointerEnter={() => setSketched(false)}>
       <figcaption>
         <span>{title}</span>
-        <Button kind="quiet" onPress={() => setAsTable(!asTable)}>
-          {asTable ? common('plot') : common('table')}
-        </Button>
+        <Button kind="quiet" onPress={() => setAsTable(!asTable)} text={asTable ? common('plot') : common('table')} />
       </figcaption>
       {asTable ? (
         <div class="table-box short" tabIndex={0} role="region" aria-label={title}>

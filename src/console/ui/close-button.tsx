@@ -6,5 +6,5 @@ import { CloseDialogContext } from './dialog.tsx'
 /** Closes the dialog that contains it. */
 export function CloseButton() {
   const close = useContext(CloseDialogContext)
-  return <Button onPress={() => close?.()}>{common('cancel')}</Button>
+  return <Button onPress={() => close?.()} text={common('cancel')} />
 }

@@ -5,7 +5,5 @@ import { Button } from './button.tsx'
 
 /** Downloads a list as CSV. */
 export const CsvButton = ({ path, query, name }: { path: string; query?: Parameters<typeof pathWith>[1]; name: string }) => (
-  <Button icon="download" onPress={() => download(pathWith(path, query), `${name}.csv`, 'text/csv')}>
-    {common('download')}
-  </Button>
+  <Button icon="download" onPress={() => download(pathWith(path, query), `${name}.csv`, 'text/csv')} text={common('download')} />
 )

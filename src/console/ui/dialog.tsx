@@ -141,10 +141,8 @@ export function QuestionDialog() {
     <Dialog key={title} title={title} onClose={() => answer(undefined)}>
       {body}
       <div class="form-actions">
-        <Button kind={danger ? 'danger' : 'primary'} onPress={() => answer('action')}>
-          {action}
-        </Button>
-        <Button onPress={() => answer('otherwise')}>{otherwise}</Button>
+        <Button kind={danger ? 'danger' : 'primary'} onPress={() => answer('action')} text={action} />
+        <Button onPress={() => answer('otherwise')} text={otherwise} />
       </div>
     </Dialog>
   )

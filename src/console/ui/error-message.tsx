@@ -38,6 +38,6 @@ export const ErrorMessage = ({ error, retry }: { error: unknown; retry?: () => u
   <div class="problem" role="alert">
     <Icon name="warn" />
     <ErrorText error={error} />
-    {retry && <Button onPress={retry}>{common('retry')}</Button>}
+    {retry && <Button onPress={retry} text={common('retry')} />}
   </div>
 )

@@ -86,9 +86,7 @@ export function Form({
         <FormContext.Provider value={fields}>{children}</FormContext.Provider>
       </div>
       <div class="form-actions">
-        <Button submit kind={danger ? 'danger' : 'primary'} busy={busy}>
-          {submit}
-        </Button>
+        <Button submit kind={danger ? 'danger' : 'primary'} busy={busy} text={submit} />
         {actions}
       </div>
     </form>

@@ -70,6 +70,6 @@ const PastEnd = ({ of: { page, pages }, query }: { of: PageInfo; query: Query })
   <EmptyState
     icon="search"
     title={common('pastEnd', { page })}
-    action={<ButtonLink href={query.href({ page: String(Math.max(1, pages)) })}>{common('last')}</ButtonLink>}
+    action={<ButtonLink href={query.href({ page: String(Math.max(1, pages)) })} text={common('last')} />}
   />
 )

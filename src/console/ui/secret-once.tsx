@@ -47,13 +47,9 @@ export function SecretOnce({
         {all.length === 1 ? (
           <CopyableText text={all[0] ?? ''} label={title} />
         ) : (
-          <Button icon="copy" onPress={() => copyText(all.join('\n'))}>
-            {common('copy')}
-          </Button>
+          <Button icon="copy" onPress={() => copyText(all.join('\n'))} text={common('copy')} />
         )}
-        <Button kind="primary" onPress={onKept}>
-          {kept}
-        </Button>
+        <Button kind="primary" onPress={onKept} text={kept} />
       </div>
     </section>
   )

@@ -16,9 +16,8 @@ export const Toasts = () => (
               dismiss(id)
               await undo()
             }}
-          >
-            {common('undo')}
-          </Button>
+            text={common('undo')}
+          />
         )}
         <Button kind="quiet" icon="close" label={common('close')} onPress={() => dismiss(id)} />
       </div>

@@ -132,11 +132,7 @@ export function Uploads({
                 <progress value={part} max={1} aria-label={`${file.name}: ${common('sending', { percent: percent(part) })}`} />
               )}
               <span class="row tight">
-                {state === 'failed' && (
-                  <Button kind="quiet" onPress={() => retry(id)}>
-                    {common('retry')}
-                  </Button>
-                )}
+                {state === 'failed' && <Button kind="quiet" onPress={() => retry(id)} text={common('retry')} />}
                 <Button kind="quiet" icon="close" label={`${common('remove')}: ${truncate(file.name)}`} onPress={() => drop(id)} />
               </span>
             </li>

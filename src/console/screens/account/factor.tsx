@@ -69,14 +69,12 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
               <p>{t('codesLeft', { n: recoveryCodesLeft })}</p>
             )}
             <div class="row">
-              <Button kind="danger" onPress={() => setEnding(true)}>
-                {t('turnOff')}
-              </Button>
+              <Button kind="danger" onPress={() => setEnding(true)} text={t('turnOff')} />
             </div>
           </>
         ) : (
           <div class="row">
-            <Button onPress={() => setBeginning(true)}>{t('begin')}</Button>
+            <Button onPress={() => setBeginning(true)} text={t('begin')} />
           </div>
         )}
       </Section>
@@ -147,7 +145,7 @@ function ConfirmCode({ begun: { secret, otpauthUri }, onConfirmed, onRefused, on
       submit={t('confirm')}
       dirty={code.value !== ''}
       label={t('factor')}
-      actions={<Button onPress={onCancel}>{common('cancel')}</Button>}
+      actions={<Button onPress={onCancel} text={common('cancel')} />}
     >
       <Note>{t('secretText')}</Note>
       <QrCode of={otpauthUri} label={t('qrCode')} />
@@ -158,9 +156,7 @@ function ConfirmCode({ begun: { secret, otpauthUri }, onConfirmed, onRefused, on
         ]}
       />
       <div class="row">
-        <ButtonLink href={otpauthUri} kind="quiet">
-          {t('openApp')}
-        </ButtonLink>
+        <ButtonLink href={otpauthUri} kind="quiet" text={t('openApp')} />
       </div>
       <TextField bind={code} label={t('code')} inputMode="numeric" autoComplete="one-time-code" max={64} required code />
     </Form>

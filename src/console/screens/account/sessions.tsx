@@ -33,13 +33,7 @@ export function Sessions({ of, query }: { of: Resource<List>; query: Query }) {
       title={t('sessions')}
       hint={t('sessionsHint')}
       wide
-      actions={
-        hasOthers && (
-          <Button kind="danger" onPress={endOthers}>
-            {t('endOthers')}
-          </Button>
-        )
-      }
+      actions={hasOthers && <Button kind="danger" onPress={endOthers} text={t('endOthers')} />}
     >
       <ResourceView of={of}>
         {(list) => (
@@ -70,12 +64,6 @@ const columns = (end: (session: Session) => Promise<void>): readonly Column<Sess
     title: common('actions'),
     cell: (session) =>
       // Log-out ends the present session.
-      session.current ? (
-        '–'
-      ) : (
-        <Button kind="quiet" onPress={() => end(session)}>
-          {t('end')}
-        </Button>
-      ),
+      session.current ? '–' : <Button kind="quiet" onPress={() => end(session)} text={t('end')} />,
   },
 ]

@@ -82,10 +82,8 @@ export default function Audit() {
       title={t('title')}
       actions={
         <>
-          <Button icon="download" onPress={() => download(pathWith('/admin/audit', filters), 'audit.csv', 'text/csv')}>
-            {t('csv')}
-          </Button>
-          <Button onPress={trail.reload}>{t('again')}</Button>
+          <Button icon="download" onPress={() => download(pathWith('/admin/audit', filters), 'audit.csv', 'text/csv')} text={t('csv')} />
+          <Button onPress={trail.reload} text={t('again')} />
         </>
       }
     >

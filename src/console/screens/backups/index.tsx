@@ -48,16 +48,7 @@ export default function Backups() {
     await backups.reload()
   }
   return (
-    <Page
-      title={common('backups')}
-      actions={
-        current?.state === 'on' && (
-          <Button busy={isAwaited} onPress={backUp}>
-            {t('now')}
-          </Button>
-        )
-      }
-    >
+    <Page title={common('backups')} actions={current?.state === 'on' && <Button busy={isAwaited} onPress={backUp} text={t('now')} />}>
       <ResourceView of={backups}>
         {({ asOf, state, isLate, lateAfterHours, nextAt, last, failures, places, database, logShipping }) => (
           <>

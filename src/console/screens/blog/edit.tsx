@@ -55,14 +55,7 @@ function ExistingArticle({ id }: { id: string }) {
       title={current?.data.title ?? t('article')}
       back={{ href: shopPath('blog'), text: common('blog') }}
       subtitle={current && <BlogStateBadge of={current.data} />}
-      actions={
-        current &&
-        mayManage.value && (
-          <Button kind="danger" onPress={() => remove(current)}>
-            {common('delete')}
-          </Button>
-        )
-      }
+      actions={current && mayManage.value && <Button kind="danger" onPress={() => remove(current)} text={common('delete')} />}
     >
       <ResourceView of={blog}>
         {(shown) => (mayManage.value ? <BlogForm of={shown} resource={blog} /> : <ArticleView of={shown.data} />)}

@@ -102,7 +102,7 @@ export function BlogForm({ of, resource }: { of?: Versioned<Blog>; resource?: Re
               <>
                 <Picture url={field.coverImage.value} large />
                 <div>
-                  <Button onPress={() => (field.coverImage.value = '')}>{t('coverRemove')}</Button>
+                  <Button onPress={() => (field.coverImage.value = '')} text={t('coverRemove')} />
                 </div>
               </>
             )}

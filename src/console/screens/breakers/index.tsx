@@ -50,13 +50,18 @@ export default function Breakers() {
                 title={processorName(processor)}
                 actions={
                   isolatedAt ? (
-                    <Button label={t('restoreOf', { name: processorName(processor) })} onPress={() => restore(processor)}>
-                      {common('restore')}
-                    </Button>
+                    <Button
+                      label={t('restoreOf', { name: processorName(processor) })}
+                      onPress={() => restore(processor)}
+                      text={common('restore')}
+                    />
                   ) : (
-                    <Button kind="danger" label={t('isolateOf', { name: processorName(processor) })} onPress={() => isolate(processor)}>
-                      {t('isolate')}
-                    </Button>
+                    <Button
+                      kind="danger"
+                      label={t('isolateOf', { name: processorName(processor) })}
+                      onPress={() => isolate(processor)}
+                      text={t('isolate')}
+                    />
                   )
                 }
               >

@@ -79,14 +79,7 @@ function ExistingCollection({ id }: { id: string }) {
       title={truncate(title, 120)}
       back={backLink()}
       subtitle={of && <PublicationBadge at={of.data.publishedAt} />}
-      actions={
-        of &&
-        mayManage.value && (
-          <Button kind="danger" onPress={remove}>
-            {common('delete')}
-          </Button>
-        )
-      }
+      actions={of && mayManage.value && <Button kind="danger" onPress={remove} text={common('delete')} />}
     >
       <ResourceView of={known}>
         {(now) => (mayManage.value ? <CollectionForm of={now} resource={known} /> : <CollectionView of={now.data} />)}

@@ -22,7 +22,7 @@ export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<Colle
         <TextField label={common('title')} bind={draft.title} max={255} required error={wrong.title && common('required')} />
         <TextAreaField label={common('descriptionHtml')} bind={draft.descriptionHtml} rows={5} max={65_536} />
         <div class="row">
-          <Button onPress={() => setPreview(!isPreview)}>{isPreview ? common('close') : common('preview')}</Button>
+          <Button onPress={() => setPreview(!isPreview)} text={isPreview ? common('close') : common('preview')} />
         </div>
         {isPreview && html.trim() !== '' && <HtmlPreview html={html} label={common('preview')} />}
         <TextField
@@ -77,8 +77,8 @@ function CollectionPicture({ draft }: { draft: Draft<CollectionText> }) {
         </>
       )}
       <div class="row">
-        <Button onPress={() => setChoosing(true)}>{common('choosePicture')}</Button>
-        {draft.imageUrl.value !== '' && <Button onPress={() => show({ url: '' })}>{common('remove')}</Button>}
+        <Button onPress={() => setChoosing(true)} text={common('choosePicture')} />
+        {draft.imageUrl.value !== '' && <Button onPress={() => show({ url: '' })} text={common('remove')} />}
       </div>
       {isChoosing && <MediaDialog onClose={() => setChoosing(false)} onChoose={show} single />}
     </Section>

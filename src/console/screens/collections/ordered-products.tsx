@@ -96,13 +96,9 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
           </SortableList>
           {all.length > windowSize && (
             <div class="row">
-              <Button disabled={from === 0} onPress={() => (first.value = from - windowSize)}>
-                {t('earlier')}
-              </Button>
+              <Button disabled={from === 0} onPress={() => (first.value = from - windowSize)} text={t('earlier')} />
               <span>{t('shown', { from: from + 1, to: from + shown.length, total: all.length })}</span>
-              <Button disabled={from + windowSize >= all.length} onPress={() => (first.value = from + windowSize)}>
-                {t('later')}
-              </Button>
+              <Button disabled={from + windowSize >= all.length} onPress={() => (first.value = from + windowSize)} text={t('later')} />
             </div>
           )}
         </>

@@ -30,7 +30,7 @@ export function CollectionView({ of }: { of: Schema<'CollectionWithProductIds'> 
             </li>
           ))}
         </ol>
-        {shown.length < of.productIds.length && <Button onPress={() => (count.value += step)}>{t('later')}</Button>}
+        {shown.length < of.productIds.length && <Button onPress={() => (count.value += step)} text={t('later')} />}
       </Section>
       <Section title={t('basics')}>
         <FactList of={[[common('handle'), <code>{of.handle}</code>]]} />

@@ -34,13 +34,7 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
   return (
     <Section
       title={t('addresses')}
-      actions={
-        mayManage.value && (
-          <Button icon="plus" onPress={() => (isAdding.value = true)}>
-            {common('add')}
-          </Button>
-        )
-      }
+      actions={mayManage.value && <Button icon="plus" onPress={() => (isAdding.value = true)} text={common('add')} />}
     >
       <ResourceView of={addresses} lines={2}>
         {(shown) =>
@@ -75,9 +69,8 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
           onPress={() => {
             many.value += 20
           }}
-        >
-          {common('more')}
-        </Button>
+          text={common('more')}
+        />
       )}
       {isAdding.value && (
         <FormDialog title={t('addAddress')} onClose={() => (isAdding.value = false)}>
@@ -99,11 +92,7 @@ const DefaultAddressBadge = ({ is, text, onMake }: { is: boolean; text: string; 
   is ? (
     <StatusBadge of="DEFAULT" text={text} />
   ) : (
-    mayManage.value && (
-      <Button kind="quiet" onPress={onMake}>
-        {t('makeDefault', { what: text })}
-      </Button>
-    )
+    mayManage.value && <Button kind="quiet" onPress={onMake} text={t('makeDefault', { what: text })} />
   )
 
 function NewAddress({ of, onMade }: { of: Schema<'Customer'>; onMade: () => unknown }) {

@@ -18,7 +18,7 @@ export function CustomerGiftCards({ customerId }: { customerId: string }) {
   return (
     <Section
       title={common('giftCards')}
-      actions={<ButtonLink href={`${shopPath('gift-cards')}?new=1&customer=${customerId}`}>{t('issueCard')}</ButtonLink>}
+      actions={<ButtonLink href={`${shopPath('gift-cards')}?new=1&customer=${customerId}`} text={t('issueCard')} />}
     >
       <ResourceView of={cards} lines={2}>
         {(list) =>

@@ -42,12 +42,9 @@ export default function CustomerPage() {
             <Button
               icon="download"
               onPress={() => download(`/customer/${encodeURIComponent(id)}/export`, `${id}.json`, 'application/json')}
-            >
-              {t('export')}
-            </Button>
-            <ButtonLink kind="danger" href={query.href({ erase: '1', page: query.of['page'] })}>
-              {t('erase')}
-            </ButtonLink>
+              text={t('export')}
+            />
+            <ButtonLink kind="danger" href={query.href({ erase: '1', page: query.of['page'] })} text={t('erase')} />
           </>
         )
       }

@@ -45,9 +45,7 @@ export default function Customers() {
         mayManage.value && (
           <>
             <CsvButton path="/customer" query={{ q, email }} name="customers" />
-            <ButtonLink icon="upload" href={shopPath('customers', 'import')}>
-              {t('import')}
-            </ButtonLink>
+            <ButtonLink icon="upload" href={shopPath('customers', 'import')} text={t('import')} />
             <CreateLink href={query.href({ new: '1', page: query.of['page'] })} text={t('add')} />
           </>
         )
@@ -63,7 +61,7 @@ export default function Customers() {
             icon="people"
             title={t('none')}
             text={t('noneText')}
-            action={mayManage.value && <ButtonLink href={shopPath('customers', 'import')}>{t('import')}</ButtonLink>}
+            action={mayManage.value && <ButtonLink href={shopPath('customers', 'import')} text={t('import')} />}
           />
         }
         notFound={t('guests')}

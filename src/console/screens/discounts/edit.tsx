@@ -40,13 +40,7 @@ function ExistingDiscount({ id }: { id: string }) {
       title={current?.data.title ?? t('discount')}
       back={{ href: shopPath('discounts'), text: common('discounts') }}
       subtitle={current && <DiscountStateBadge of={current.data} />}
-      actions={
-        current && (
-          <Button kind="danger" onPress={() => remove(current)}>
-            {common('delete')}
-          </Button>
-        )
-      }
+      actions={current && <Button kind="danger" onPress={() => remove(current)} text={common('delete')} />}
     >
       <ResourceView of={discount}>{(shown) => <DiscountForm of={shown} resource={discount} />}</ResourceView>
     </Page>

@@ -16,9 +16,7 @@ export const DraftResult = ({ of }: { of: Schema<'DraftOrder'> }) => (
     {of.status !== 'OPEN' && <Note tone={of.status === 'COMPLETED' ? 'good' : 'info'}>{t(`became.${of.status}`)}</Note>}
     {of.orderId && (
       <div class="row">
-        <ButtonLink kind="primary" icon="orders" href={shopPath('orders', of.orderId)}>
-          {t('toOrder')}
-        </ButtonLink>
+        <ButtonLink kind="primary" icon="orders" href={shopPath('orders', of.orderId)} text={t('toOrder')} />
       </div>
     )}
     <Table

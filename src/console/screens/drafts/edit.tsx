@@ -67,7 +67,7 @@ function ExistingDraft({ id, back }: { id: string; back: { href: string; text: s
               <div class="stack">
                 {now.data.status !== 'OPEN' ? (
                   <Note tone="warn">
-                    {t('closedMeanwhile')} <Button onPress={() => (isLetGo.value = true)}>{t('letGo')}</Button>
+                    {t('closedMeanwhile')} <Button onPress={() => (isLetGo.value = true)} text={t('letGo')} />
                   </Note>
                 ) : (
                   begun.value && begun.value.etag !== now.etag && <Note tone="warn">{t('changedMeanwhile')}</Note>

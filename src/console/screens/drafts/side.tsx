@@ -86,11 +86,7 @@ function PaymentLink({ of, onChange }: { of: Draft; onChange: () => Promise<void
             {t('look')}
           </a>
         )}
-        {!sendsNone && (
-          <Button kind="primary" onPress={send} disabled={of.email === null}>
-            {of.sentAt ? t('sendAgain') : t('send')}
-          </Button>
-        )}
+        {!sendsNone && <Button kind="primary" onPress={send} disabled={of.email === null} text={of.sentAt ? t('sendAgain') : t('send')} />}
       </div>
       {sendsNone ? <p class="hint">{t('noMails')}</p> : of.email === null && <p class="hint">{t('noEmail')}</p>}
       <FactList
@@ -154,9 +150,7 @@ function DeleteButton({ of, onGoing }: { of: Draft; onGoing: (isGoing: boolean) 
   }
   return (
     <div class="row">
-      <Button kind="danger" onPress={remove}>
-        {t('delete')}
-      </Button>
+      <Button kind="danger" onPress={remove} text={t('delete')} />
     </div>
   )
 }

@@ -61,9 +61,8 @@ function KpiPage({ name }: { name: KpiName }) {
               'text/csv',
             )
           }
-        >
-          {t('downloadDays')}
-        </Button>
+          text={t('downloadDays')}
+        />
       }
     >
       <DateRangeFilter query={query} shown={shown} offered={dayChoices} />
@@ -133,16 +132,7 @@ function Breakdown({ of, name }: { of: Kpi; name: KpiName }) {
     )
   }
   return (
-    <Section
-      title={t('parts')}
-      actions={
-        of.parts.length > 0 && (
-          <Button icon="download" onPress={keep}>
-            {t('downloadParts')}
-          </Button>
-        )
-      }
-    >
+    <Section title={t('parts')} actions={of.parts.length > 0 && <Button icon="download" onPress={keep} text={t('downloadParts')} />}>
       {of.parts.length === 0 ? (
         <p class="hint">{t('noParts')}</p>
       ) : (

@@ -70,11 +70,9 @@ export default function GiftCard() {
         current &&
         mayManage.value &&
         (current.data.status === 'ACTIVE' ? (
-          <Button kind="danger" onPress={() => setStatus(current, 'DISABLED')}>
-            {t('disable')}
-          </Button>
+          <Button kind="danger" onPress={() => setStatus(current, 'DISABLED')} text={t('disable')} />
         ) : (
-          <Button onPress={() => setStatus(current, 'ACTIVE')}>{t('enable')}</Button>
+          <Button onPress={() => setStatus(current, 'ACTIVE')} text={t('enable')} />
         ))
       }
     >

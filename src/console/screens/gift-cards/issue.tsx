@@ -73,10 +73,8 @@ function CodeOnce({ of, onClose }: { of: IssuedCard; onClose: () => void }) {
       <CopyableText text={of.code} label={common('code')} />
       <Note tone="warn">{t('once')}</Note>
       <div class="form-actions">
-        <Button kind="primary" onPress={onClose}>
-          {t('haveIt')}
-        </Button>
-        <ButtonLink href={shopPath('gift-cards', of.id)}>{t('toCard')}</ButtonLink>
+        <Button kind="primary" onPress={onClose} text={t('haveIt')} />
+        <ButtonLink href={shopPath('gift-cards', of.id)} text={t('toCard')} />
       </div>
     </div>
   )

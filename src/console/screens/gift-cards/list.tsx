@@ -67,7 +67,7 @@ export default function GiftCards() {
             icon="gift"
             title={t('none')}
             text={t('noneText')}
-            action={mayManage.value && <ButtonLink href={query.href({ new: '1' })}>{t('issue')}</ButtonLink>}
+            action={mayManage.value && <ButtonLink href={query.href({ new: '1' })} text={t('issue')} />}
           />
         }
         caption={common('giftCards')}

@@ -41,11 +41,7 @@ export function NextSteps({ of: { goLive, kyb } }: { of: Schema<'Overview'> }) {
     return (
       <Section
         title={left.length === 0 ? t('ready') : t('mayGoLive')}
-        actions={
-          <ButtonLink kind="primary" href={shopPath('settings', 'verification')}>
-            {t('goLive')}
-          </ButtonLink>
-        }
+        actions={<ButtonLink kind="primary" href={shopPath('settings', 'verification')} text={t('goLive')} />}
         hint={left.length === 0 ? t('readyHint') : t('mayGoLiveHint')}
       >
         {left.length > 0 && <StepList of={left} />}

@@ -80,9 +80,8 @@ export default function Jobs() {
                       disabled={idleBecause !== null}
                       busy={state === 'running'}
                       onPress={() => run(name)}
-                    >
-                      {t('run')}
-                    </Button>
+                      text={t('run')}
+                    />
                   ),
                 },
               ]}

@@ -55,12 +55,8 @@ export default function Business() {
         subtitle: <StatusBadge of={of.status} />,
         actions: of.status === 'PENDING' && (
           <>
-            <ButtonLink kind="primary" href={query.href({ do: 'approve' })}>
-              {t('approve')}
-            </ButtonLink>
-            <ButtonLink kind="danger" href={query.href({ do: 'reject' })}>
-              {t('reject')}
-            </ButtonLink>
+            <ButtonLink kind="primary" href={query.href({ do: 'approve' })} text={t('approve')} />
+            <ButtonLink kind="danger" href={query.href({ do: 'reject' })} text={t('reject')} />
           </>
         ),
       })}
@@ -213,15 +209,9 @@ function KybRecordView({ of }: { of: Kyb }) {
         {rest > 0 && <Note>{t('sharesRest', { part: percentOfShare(rest) })}</Note>}
       </Section>
       <div class="row">
-        <ButtonLink icon="products" href={pathWith(operatorPath('shops'), { q: of.merchantId })}>
-          {common('theirShops')}
-        </ButtonLink>
-        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { subject: of.id })}>
-          {t('audit')}
-        </ButtonLink>
-        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { actor: of.merchantId })}>
-          {t('theirs')}
-        </ButtonLink>
+        <ButtonLink icon="products" href={pathWith(operatorPath('shops'), { q: of.merchantId })} text={common('theirShops')} />
+        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { subject: of.id })} text={t('audit')} />
+        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { actor: of.merchantId })} text={t('theirs')} />
       </div>
     </>
   )

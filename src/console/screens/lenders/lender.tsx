@@ -122,8 +122,8 @@ function LenderForm({ of, lender }: { of: VersionedLender; lender: Resource<Vers
         <Section title="ID">
           <CopyableText text={data.id} label="ID" />
           <div class="row">
-            <ButtonLink href={pathWith(operatorPath('methodologies'), { lenderId: data.id })}>{common('methodologies')}</ButtonLink>
-            <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{common('auditLink')}</ButtonLink>
+            <ButtonLink href={pathWith(operatorPath('methodologies'), { lenderId: data.id })} text={common('methodologies')} />
+            <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })} text={common('auditLink')} />
           </div>
         </Section>
         <StatusHistory of={data.statusHistory} />

@@ -57,11 +57,7 @@ export default function Review() {
             <StatusBadge of={current.data.status} text={lendingStateName(current.data.status)} /> {tierName(current.data.tier)}
           </>
         ),
-        actions: isOpen && (
-          <ButtonLink kind="primary" href={query.href({ do: 'decide' })}>
-            {t('decide')}
-          </ButtonLink>
-        ),
+        actions: isOpen && <ButtonLink kind="primary" href={query.href({ do: 'decide' })} text={t('decide')} />,
       })}
     >
       <ResourceView of={application}>
@@ -124,15 +120,9 @@ const ApplicationFacts = ({ of }: { of: Application }) => (
       ]}
     />
     <div class="row">
-      <ButtonLink icon="products" href={pathWith(operatorPath('shops'), { q: of.merchantId })}>
-        {common('theirShops')}
-      </ButtonLink>
-      <ButtonLink icon="money" href={pathWith(operatorPath('repayments'), { merchantId: of.merchantId })}>
-        {common('repayments')}
-      </ButtonLink>
-      <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { subject: of.id })}>
-        {t('audit')}
-      </ButtonLink>
+      <ButtonLink icon="products" href={pathWith(operatorPath('shops'), { q: of.merchantId })} text={common('theirShops')} />
+      <ButtonLink icon="money" href={pathWith(operatorPath('repayments'), { merchantId: of.merchantId })} text={common('repayments')} />
+      <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { subject: of.id })} text={t('audit')} />
     </div>
   </Section>
 )

@@ -53,7 +53,7 @@ export function EnvelopePreview({ of }: { of: Draft<CreditFigures> }) {
   return (
     <>
       <div>
-        <Button onPress={assess}>{t('judge')}</Button>
+        <Button onPress={assess} text={t('judge')} />
       </div>
       <div role="status">{answer.value?.of === key && <EnvelopeFacts of={answer.value.envelope} />}</div>
     </>

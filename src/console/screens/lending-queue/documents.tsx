@@ -56,9 +56,7 @@ export function Documents({ of }: { of: Application }) {
               cell: (file) => (
                 <span class="row tight">
                   {isPicture(file.mimeType) && (
-                    <Button label={t('showOf', { name: documentName(file.key) })} onPress={() => setShown(file)}>
-                      {t('show')}
-                    </Button>
+                    <Button label={t('showOf', { name: documentName(file.key) })} onPress={() => setShown(file)} text={t('show')} />
                   )}
                   <Button
                     icon="download"

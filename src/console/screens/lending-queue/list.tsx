@@ -80,7 +80,7 @@ export default function Queue() {
   // A switched-off feature answers 404.
   const isOff = refusal instanceof Refused && refusal.status === 404
   return (
-    <Page title={common('loanApplications')} actions={<ButtonLink href={query.href({ do: 'assess' })}>{t('assess')}</ButtonLink>}>
+    <Page title={common('loanApplications')} actions={<ButtonLink href={query.href({ do: 'assess' })} text={t('assess')} />}>
       <Tabs
         label={common('status')}
         of={statuses.map((one) => ({ href: query.href({ status: one }), text: lendingStateName(one), current: one === status }))}

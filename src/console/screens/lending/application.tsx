@@ -53,11 +53,7 @@ export default function ApplicationPage() {
       back={{ href: shopPath('lending'), text: common('lending') }}
       actions={
         current &&
-        openStatuses.includes(current.data.status) && (
-          <Button kind="danger" onPress={() => setLeaving(true)}>
-            {t('withdraw')}
-          </Button>
-        )
+        openStatuses.includes(current.data.status) && <Button kind="danger" onPress={() => setLeaving(true)} text={t('withdraw')} />
       }
     >
       <ResourceView of={application} lines={8}>

@@ -251,9 +251,7 @@ function FileUpload({ id, item, isThere, shown, onSent }: FileUploadProps) {
       ) : (
         <div class="row">
           <progress value={part} max={1} aria-label={`${label}: ${common('sending', { percent: percent(part) })}`} />
-          <Button kind="quiet" icon="close" onPress={() => stopping.current?.abort()}>
-            {t('stop')}
-          </Button>
+          <Button kind="quiet" icon="close" onPress={() => stopping.current?.abort()} text={t('stop')} />
         </div>
       )}
       {error !== undefined && <ErrorMessage error={error} {...(again && { retry: () => send(again) })} />}

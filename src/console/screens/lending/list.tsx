@@ -58,11 +58,7 @@ export default function Lending() {
     <Page
       title={common('lending')}
       subtitle={t('subtitle')}
-      actions={
-        <Button icon="plus" kind="primary" onPress={begin}>
-          {t('begin')}
-        </Button>
-      }
+      actions={<Button icon="plus" kind="primary" onPress={begin} text={t('begin')} />}
     >
       {refusal !== undefined && <ErrorMessage error={refusal} />}
       {refusal instanceof ApiError && refusal.status === 403 && (

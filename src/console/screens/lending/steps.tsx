@@ -84,9 +84,7 @@ export function SubmitSection({
       )}
       {error !== undefined && <ErrorMessage error={error} />}
       <div class="form-actions">
-        <Button kind="primary" onPress={submit}>
-          {t('submit')}
-        </Button>
+        <Button kind="primary" onPress={submit} text={t('submit')} />
       </div>
     </Section>
   )

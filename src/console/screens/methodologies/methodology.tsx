@@ -58,11 +58,7 @@ function NewMethodology() {
               icon="book"
               title={t('noLenders')}
               text={t('noLendersText')}
-              action={
-                <ButtonLink icon="plus" href={operatorPath('lenders', 'new')}>
-                  {t('newLender')}
-                </ButtonLink>
-              }
+              action={<ButtonLink icon="plus" href={operatorPath('lenders', 'new')} text={t('newLender')} />}
             />
           ) : (
             <NewForm key={asked} chosen={chosen} />
@@ -150,7 +146,7 @@ function ExistingMethodology({ id }: { id: string }) {
               ]}
             />
             <div class="row">
-              <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{common('auditLink')}</ButtonLink>
+              <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })} text={common('auditLink')} />
             </div>
           </Section>
         )}

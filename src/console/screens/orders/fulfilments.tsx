@@ -32,14 +32,7 @@ export function Fulfilments({ of, onChange, query }: { of: Order; onChange: () =
   return (
     <Section
       title={t('parcels')}
-      actions={
-        mayFulfil.value &&
-        left > 0 && (
-          <ButtonLink icon="truck" href={query.href({ do: 'send' })}>
-            {t('send')}
-          </ButtonLink>
-        )
-      }
+      actions={mayFulfil.value && left > 0 && <ButtonLink icon="truck" href={query.href({ do: 'send' })} text={t('send')} />}
     >
       {left > 0 && <p class="faint">{t('parcelsLeft', { n: left })}</p>}
       <ol class="plain">
@@ -53,9 +46,8 @@ export function Fulfilments({ of, onChange, query }: { of: Order; onChange: () =
                   kind="quiet"
                   href={query.href({ do: 'tracking', parcel: parcel.id })}
                   label={`${t('correct')}: ${t('parcel', { n: place + 1 })}`}
-                >
-                  {t('correct')}
-                </ButtonLink>
+                  text={t('correct')}
+                />
               )}
             </header>
             <p>

@@ -151,9 +151,11 @@ const RefundItem = ({ of, order, query }: { of: Schema<'Refund'>; order: Order; 
     {of.processorReference && <CopyableText text={of.processorReference} label={t('reference')} />}
     {mayManage.value && maySettle(of, serverNow()) && (
       <div class="row">
-        <ButtonLink kind={of.status === 'MANUAL' ? 'primary' : 'plain'} href={query.href({ do: 'settle', refund: of.id })}>
-          {t('settle')}
-        </ButtonLink>
+        <ButtonLink
+          kind={of.status === 'MANUAL' ? 'primary' : 'plain'}
+          href={query.href({ do: 'settle', refund: of.id })}
+          text={t('settle')}
+        />
       </div>
     )}
   </Movement>

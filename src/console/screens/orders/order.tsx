@@ -80,20 +80,10 @@ function OrderActions({ of, query }: { of: Order; query: Query }) {
   return (
     <>
       {mayFulfil.value && unfulfilledUnits(of) > 0 && (
-        <ButtonLink kind="primary" icon="truck" href={query.href({ do: 'send' })}>
-          {t('send')}
-        </ButtonLink>
+        <ButtonLink kind="primary" icon="truck" href={query.href({ do: 'send' })} text={t('send')} />
       )}
-      {mayManage.value && isRefundable(of) && (
-        <ButtonLink icon="money" href={query.href({ do: 'refund' })}>
-          {t('refund')}
-        </ButtonLink>
-      )}
-      {mayManage.value && isCancellable(of) && (
-        <ButtonLink kind="danger" href={query.href({ do: 'cancel' })}>
-          {t('cancel')}
-        </ButtonLink>
-      )}
+      {mayManage.value && isRefundable(of) && <ButtonLink icon="money" href={query.href({ do: 'refund' })} text={t('refund')} />}
+      {mayManage.value && isCancellable(of) && <ButtonLink kind="danger" href={query.href({ do: 'cancel' })} text={t('cancel')} />}
       {of.publicUrl && (
         <a class="button" href={of.publicUrl} target="_blank" rel="noreferrer">
           {t('publicPage')}
@@ -104,7 +94,7 @@ function OrderActions({ of, query }: { of: Order; query: Query }) {
           {t('receipt')}
         </a>
       )}
-      <Button onPress={() => print()}>{t('print')}</Button>
+      <Button onPress={() => print()} text={t('print')} />
     </>
   )
 }

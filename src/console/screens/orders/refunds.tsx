@@ -56,7 +56,7 @@ export default function Refunds() {
         ) : (
           maySettle(refund, serverNow()) &&
           mayManage.value && (
-            <ButtonLink href={query.href({ do: 'settle', refund: refund.id, page: query.of['page'] })}>{t('settle')}</ButtonLink>
+            <ButtonLink href={query.href({ do: 'settle', refund: refund.id, page: query.of['page'] })} text={t('settle')} />
           )
         ),
     },

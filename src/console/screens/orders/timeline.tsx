@@ -34,7 +34,7 @@ export function Timeline({ of, onChange }: { of: Order; onChange: () => Promise<
           </li>
         ))}
       </ol>
-      {shown.length < all.length && <Button onPress={() => setWhole(true)}>{t('timelineAll', { n: all.length })}</Button>}
+      {shown.length < all.length && <Button onPress={() => setWhole(true)} text={t('timelineAll', { n: all.length })} />}
     </Section>
   )
 }

@@ -117,9 +117,8 @@ function PartnershipsForm({ of, current }: { of: VersionedList; current: Resourc
               kind="danger"
               label={`${common('remove')}: ${row.name.value || t('nr', { n: at + 1 })}`}
               onPress={() => (rows.value = rows.value.filter((one) => one !== row))}
-            >
-              {common('remove')}
-            </Button>
+              text={common('remove')}
+            />
           }
         >
           <div class="fields">
@@ -134,9 +133,11 @@ function PartnershipsForm({ of, current }: { of: VersionedList; current: Resourc
         </Section>
       ))}
       <div class="row">
-        <Button icon="plus" onPress={() => (rows.value = [...rows.value, createRow({ name: '', processor: 'stripe', shops: [] })])}>
-          {t('add')}
-        </Button>
+        <Button
+          icon="plus"
+          onPress={() => (rows.value = [...rows.value, createRow({ name: '', processor: 'stripe', shops: [] })])}
+          text={t('add')}
+        />
       </div>
     </Form>
   )

@@ -50,15 +50,11 @@ export function MediaDialog({ onClose, onChoose, single }: { onClose: () => void
               </ul>
               {list.pages > 1 && (
                 <div class="row">
-                  <Button disabled={page <= 1} onPress={() => setPage(page - 1)}>
-                    {common('previous')}
-                  </Button>
+                  <Button disabled={page <= 1} onPress={() => setPage(page - 1)} text={common('previous')} />
                   <span>
                     {number(page)} / {number(list.pages)}
                   </span>
-                  <Button disabled={page >= list.pages} onPress={() => setPage(page + 1)}>
-                    {common('next')}
-                  </Button>
+                  <Button disabled={page >= list.pages} onPress={() => setPage(page + 1)} text={common('next')} />
                 </div>
               )}
             </>

@@ -117,7 +117,7 @@ function ArchiveButton({ of: { data, etag }, onChanged }: { of: VersionedProduct
       undo: async () => onChanged((await readVersioned(api.PATCH('/product-v2/{id}', { params, body: { status } }))) as VersionedProduct),
     })
   }
-  return status === 'ARCHIVED' ? null : <Button onPress={archive}>{t('archive')}</Button>
+  return status === 'ARCHIVED' ? null : <Button onPress={archive} text={t('archive')} />
 }
 
 function ExistingProductForm({

@@ -64,7 +64,7 @@ function BasicsSection({ editor }: { editor: ProductEditor }) {
       <TextField label={common('title')} bind={title} max={255} required error={fieldError(editor, 'title')} />
       <TextAreaField label={common('descriptionHtml')} bind={descriptionHtml} rows={8} max={65_536} hint={t('descriptionHint')} />
       <div class="row">
-        <Button onPress={() => setPreview(!isPreview)}>{isPreview ? common('close') : common('preview')}</Button>
+        <Button onPress={() => setPreview(!isPreview)} text={isPreview ? common('close') : common('preview')} />
       </div>
       {isPreview && <DescriptionPreview html={descriptionHtml} />}
     </Section>

@@ -27,7 +27,7 @@ export default function ImportProducts() {
     <Page
       title={t('importTitle')}
       back={{ href: shopPath('products'), text: common('products') }}
-      actions={<ButtonLink href={shopPath('products')}>{t('toProducts')}</ButtonLink>}
+      actions={<ButtonLink href={shopPath('products')} text={t('toProducts')} />}
     >
       <ImportCsv<Report>
         path="/product-v2/import"

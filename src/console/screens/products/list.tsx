@@ -38,9 +38,7 @@ export default function Products() {
         mayManage.value && (
           <>
             <CsvButton path="/product-v2" query={filters} name="products" />
-            <ButtonLink icon="upload" href={shopPath('products', 'import')}>
-              {t('import')}
-            </ButtonLink>
+            <ButtonLink icon="upload" href={shopPath('products', 'import')} text={t('import')} />
             <CreateLink href={shopPath('products', 'new')} text={t('new')} />
           </>
         )
@@ -71,9 +69,7 @@ export default function Products() {
               mayManage.value && (
                 <span class="row">
                   <CreateLink href={shopPath('products', 'new')} text={t('new')} />
-                  <ButtonLink icon="upload" href={shopPath('products', 'import')}>
-                    {t('import')}
-                  </ButtonLink>
+                  <ButtonLink icon="upload" href={shopPath('products', 'import')} text={t('import')} />
                 </span>
               )
             }

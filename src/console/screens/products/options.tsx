@@ -18,9 +18,7 @@ export function OptionsSection({ editor }: { editor: ProductEditor }) {
       ))}
       {options.length < optionsMax && (
         <div class="row">
-          <Button icon="plus" onPress={editor.addOption}>
-            {t('addOption')}
-          </Button>
+          <Button icon="plus" onPress={editor.addOption} text={t('addOption')} />
         </div>
       )}
     </Section>
@@ -119,7 +117,7 @@ function OptionField({ option, at, editor }: { option: OptionText; at: number; e
           }}
           onBlur={add}
         />
-        <Button onPress={add}>{common('add')}</Button>
+        <Button onPress={add} text={common('add')} />
       </div>
       {wrongValues && <p class="error">{wrongValues}</p>}
       {twice !== undefined && (

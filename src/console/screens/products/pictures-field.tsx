@@ -22,7 +22,7 @@ export function PicturesField({ editor }: { editor: ProductEditor }) {
     <Section
       title={common('pictures')}
       hint={t('picturesHint')}
-      actions={<Button onPress={() => setChoosing(true)}>{common('choosePicture')}</Button>}
+      actions={<Button onPress={() => setChoosing(true)} text={common('choosePicture')} />}
     >
       {pictures.value.length > 0 && (
         <SortableList

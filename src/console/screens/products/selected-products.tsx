@@ -135,9 +135,7 @@ export function SelectionActions({ of: { chosen, progress, failed, set }, here }
         <>
           <strong>{t('chosen', { n: count })}</strong>
           {productStatuses.map((status) => (
-            <Button key={status} disabled={progress.value !== ''} onPress={() => set(status)}>
-              {t(`set.${status}`)}
-            </Button>
+            <Button key={status} disabled={progress.value !== ''} onPress={() => set(status)} text={t(`set.${status}`)} />
           ))}
           <Button
             kind="quiet"
@@ -145,9 +143,8 @@ export function SelectionActions({ of: { chosen, progress, failed, set }, here }
               chosen.value = new Map()
               failed.value = []
             }}
-          >
-            {t('chooseNone')}
-          </Button>
+            text={t('chooseNone')}
+          />
         </>
       )}
       <span role="status">{progress.value}</span>
@@ -170,7 +167,7 @@ export function FailedChanges({ of: { failed } }: { of: ProductSelection }) {
             </li>
           ))}
         </ul>
-        <Button onPress={() => (failed.value = [])}>{common('close')}</Button>
+        <Button onPress={() => (failed.value = [])} text={common('close')} />
       </div>
     </div>
   )

@@ -54,9 +54,8 @@ export default function Stock() {
           <Button
             icon="download"
             onPress={() => download(pathWith(`/product-v2/${id}/variants/${variantId}/stock`), 'stock-history.csv', 'text/csv')}
-          >
-            {common('download')}
-          </Button>
+            text={common('download')}
+          />
         )
       }
     >

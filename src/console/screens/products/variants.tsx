@@ -47,9 +47,7 @@ export function VariantsSection(props: VariantsProps) {
       )}
       {lacking > 0 && options.length > 0 && rows.length < variantsMax && (
         <div class="row">
-          <Button icon="plus" onPress={editor.addMissing}>
-            {t('missing', { n: Math.min(lacking, variantsMax - rows.length) })}
-          </Button>
+          <Button icon="plus" onPress={editor.addMissing} text={t('missing', { n: Math.min(lacking, variantsMax - rows.length) })} />
         </div>
       )}
       <RemovedVariants editor={editor} />
@@ -140,7 +138,7 @@ function BulkEdit({ editor }: VariantsProps) {
       <legend>{t('forAll')}</legend>
       <SelectField label={t('field')} bind={field} options={bulkFields.map((one) => [one, t(one)] as const)} />
       <TextField label={common('value')} bind={text} max={40} code />
-      <Button onPress={apply}>{t('apply')}</Button>
+      <Button onPress={apply} text={t('apply')} />
     </fieldset>
   )
 }
@@ -161,7 +159,7 @@ function RemovedVariants({ editor }: { editor: ProductEditor }) {
           const name = rowName(editor.options.value, row) || wasCalled(row.id)
           return (
             <li key={row.key}>
-              <Button onPress={() => editor.takeBack(row.key)}>{t('takeBack', { name: truncate(name, 60) })}</Button>
+              <Button onPress={() => editor.takeBack(row.key)} text={t('takeBack', { name: truncate(name, 60) })} />
             </li>
           )
         })}

@@ -197,7 +197,7 @@ function ProviderForm({ of, provider }: { of: VersionedProvider; provider: Resou
         </Section>
         <div class="stack">
           <IngestionUrl id={data.id} />
-          <Section title={t('messages')} actions={<Button onPress={rotate}>{t('rotate')}</Button>}>
+          <Section title={t('messages')} actions={<Button onPress={rotate} text={t('rotate')} />}>
             <FactList
               of={[
                 [t('messages'), number(data.successfulIngestionCount)],
@@ -206,7 +206,7 @@ function ProviderForm({ of, provider }: { of: VersionedProvider; provider: Resou
               ]}
             />
             <div class="row">
-              <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{common('auditLink')}</ButtonLink>
+              <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })} text={common('auditLink')} />
             </div>
           </Section>
           <StatusHistory of={data.statusHistory} />

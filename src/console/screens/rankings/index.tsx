@@ -67,9 +67,8 @@ export default function Rankings() {
               'text/csv',
             )
           }
-        >
-          {common('download')}
-        </Button>
+          text={common('download')}
+        />
       }
     >
       <DateRangeFilter query={query} shown={shown} offered={dayChoices} />

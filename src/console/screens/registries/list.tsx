@@ -74,11 +74,7 @@ export function RegistryList<Row extends { readonly id: string }, Of extends Reg
             icon="book"
             title={empty.title}
             text={empty.text}
-            action={
-              <ButtonLink icon="plus" href={create.href}>
-                {create.text}
-              </ButtonLink>
-            }
+            action={<ButtonLink icon="plus" href={create.href} text={create.text} />}
           />
         }
       />

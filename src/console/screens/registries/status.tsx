@@ -50,9 +50,7 @@ export function StatusActions<Of extends Registry>({
   return (
     <>
       {movesFrom(of, status).map((to) => (
-        <Button key={to} kind={to === 'ACTIVE' ? 'primary' : 'danger'} onPress={() => move(to)}>
-          {moveName(to)}
-        </Button>
+        <Button key={to} kind={to === 'ACTIVE' ? 'primary' : 'danger'} onPress={() => move(to)} text={moveName(to)} />
       ))}
     </>
   )

@@ -51,9 +51,7 @@ export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {
         </div>
       ))}
       <div class="row">
-        <Button icon="plus" onPress={() => (bind.value = [...bind.value, blankWallet])}>
-          {t('addWallet')}
-        </Button>
+        <Button icon="plus" onPress={() => (bind.value = [...bind.value, blankWallet])} text={t('addWallet')} />
       </div>
     </fieldset>
   )

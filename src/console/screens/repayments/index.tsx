@@ -76,9 +76,8 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
           kind="quiet"
           label={t('reverseOf', { loan: truncate(loanRef) })}
           href={query.href({ do: 'reverse', id, page: query.of['page'] })}
-        >
-          {t('reverse')}
-        </ButtonLink>
+          text={t('reverse')}
+        />
       ),
   },
 ]
@@ -122,12 +121,8 @@ export default function Repayments() {
       back={{ href: operatorPath('lending'), text: common('loanApplications') }}
       actions={
         <>
-          <ButtonLink icon="upload" href={query.href({ do: 'tape' })}>
-            {t('tape')}
-          </ButtonLink>
-          <ButtonLink kind="primary" icon="plus" href={query.href({ do: 'record' })}>
-            {t('record')}
-          </ButtonLink>
+          <ButtonLink icon="upload" href={query.href({ do: 'tape' })} text={t('tape')} />
+          <ButtonLink kind="primary" icon="plus" href={query.href({ do: 'record' })} text={t('record')} />
         </>
       }
     >

@@ -65,7 +65,7 @@ export function LoanTapeImport({ onDone, onClose }: { onDone: () => void; onClos
   }
   const chosen = file.value
   return (
-    <Section title={t('tape')} hint={t('tapeHint')} actions={!under.value && <Button onPress={onClose}>{common('close')}</Button>}>
+    <Section title={t('tape')} hint={t('tapeHint')} actions={!under.value && <Button onPress={onClose} text={common('close')} />}>
       <p class="hint">
         <code>{tapeColumns.join(',')}</code>
       </p>
@@ -77,10 +77,8 @@ export function LoanTapeImport({ onDone, onClose }: { onDone: () => void; onClos
       )}
       {chosen && !under.value && (
         <div class="form-actions">
-          <Button kind="primary" onPress={() => void send(chosen)}>
-            {t(ended.value ? 'tapeAgain' : 'tapeSend')}
-          </Button>
-          <Button onPress={() => take([])}>{t('tapeOther')}</Button>
+          <Button kind="primary" onPress={() => void send(chosen)} text={t(ended.value ? 'tapeAgain' : 'tapeSend')} />
+          <Button onPress={() => take([])} text={t('tapeOther')} />
         </div>
       )}
       {under.value && <ImportProgressView of={under.value} onStop={() => stopping.current?.abort()} />}

@@ -91,12 +91,8 @@ function HostSection({ host: { host, txtName, txtValue, verifiedAt }, hosts }: {
       actions={
         <>
           {verifiedAt ? <StatusBadge of="OK" text={t('counts')} /> : <StatusBadge of="PENDING" text={t('waits')} />}
-          <Button kind={verifiedAt ? 'plain' : 'primary'} onPress={verify}>
-            {t('verify')}
-          </Button>
-          <Button kind="danger" onPress={remove}>
-            {common('remove')}
-          </Button>
+          <Button kind={verifiedAt ? 'plain' : 'primary'} onPress={verify} text={t('verify')} />
+          <Button kind="danger" onPress={remove} text={common('remove')} />
         </>
       }
       hint={verifiedAt ? t('keepHint') : t('writeHint')}

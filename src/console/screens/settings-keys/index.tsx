@@ -102,7 +102,7 @@ function SecretKey({ shown, setShown }: { shown: ShownKey | undefined; setShown:
       {error !== undefined && <ErrorMessage error={error} />}
       {error instanceof ApiError && error.status === 429 && <p class="hint">{t('tenAnHour')}</p>}
       <div class="row">
-        {shown ? <Button onPress={() => setShown(undefined)}>{t('hide')}</Button> : <Button onPress={show}>{t('show')}</Button>}
+        {shown ? <Button onPress={() => setShown(undefined)} text={t('hide')} /> : <Button onPress={show} text={t('show')} />}
       </div>
     </Section>
   )

@@ -100,14 +100,7 @@ function AccountSection({ own: { data, etag }, kind, onChanged }: { own: Version
     }
   }
   return (
-    <Section
-      title={t('ownAccount', { mode: t(mode) })}
-      actions={
-        <Button kind="danger" onPress={remove}>
-          {common('remove')}
-        </Button>
-      }
-    >
+    <Section title={t('ownAccount', { mode: t(mode) })} actions={<Button kind="danger" onPress={remove} text={common('remove')} />}>
       <FactList
         of={[
           [common('mode'), <StatusBadge key="mode" of={mode} />],

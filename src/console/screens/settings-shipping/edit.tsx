@@ -45,13 +45,7 @@ export function MethodForm({
         onSubmit={submit}
         dirty={JSON.stringify(typed) !== untouched}
         label={t('method')}
-        actions={
-          onRemove && (
-            <Button kind="danger" onPress={onRemove}>
-              {common('remove')}
-            </Button>
-          )
-        }
+        actions={onRemove && <Button kind="danger" onPress={onRemove} text={common('remove')} />}
       >
         <Section title={t('method')}>
           <div class="fields">
@@ -100,17 +94,21 @@ function ZonesSection({ draft: { zones } }: { draft: MethodDraft }) {
           <legend>{t('zone', { n: at + 1 })}</legend>
           <ZoneFields zone={zone} />
           {zones.value.length > 1 && (
-            <Button icon="close" onPress={() => (zones.value = zones.value.filter((one) => one !== zone))}>
-              {t('removeZone', { n: at + 1 })}
-            </Button>
+            <Button
+              icon="close"
+              onPress={() => (zones.value = zones.value.filter((one) => one !== zone))}
+              text={t('removeZone', { n: at + 1 })}
+            />
           )}
         </fieldset>
       ))}
       {zones.value.length < 50 && (
         <div class="row">
-          <Button icon="plus" onPress={() => (zones.value = [...zones.value, zoneDraft({ rest: 'some', countries: [], provinces: [] })])}>
-            {t('addZone')}
-          </Button>
+          <Button
+            icon="plus"
+            onPress={() => (zones.value = [...zones.value, zoneDraft({ rest: 'some', countries: [], provinces: [] })])}
+            text={t('addZone')}
+          />
         </div>
       )}
     </Section>
@@ -175,17 +173,17 @@ function BandsSection({ draft: { measure, bands, freeOver }, currency }: { draft
             />
           </div>
           {isBounded && bands.value.length > 1 && (
-            <Button icon="close" onPress={() => (bands.value = bands.value.filter((one) => one !== band))}>
-              {t('removeBand', { n: at + 1 })}
-            </Button>
+            <Button
+              icon="close"
+              onPress={() => (bands.value = bands.value.filter((one) => one !== band))}
+              text={t('removeBand', { n: at + 1 })}
+            />
           )}
         </fieldset>
       ))}
       {isBounded && bands.value.length < 50 && (
         <div class="row">
-          <Button icon="plus" onPress={() => (bands.value = [...bands.value, bandDraft({ upTo: '', amount: '' })])}>
-            {t('addBand')}
-          </Button>
+          <Button icon="plus" onPress={() => (bands.value = [...bands.value, bandDraft({ upTo: '', amount: '' })])} text={t('addBand')} />
         </div>
       )}
       <MoneyField

@@ -50,13 +50,7 @@ export default function Shipping() {
       title={isOne ? named : common('shipping')}
       subtitle={isOne ? undefined : t('subtitle')}
       {...(isOne ? { back: { href: shopPath('settings', 'shipping'), text: common('shipping') } } : {})}
-      actions={
-        !isOne && (
-          <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })}>
-            {t('add')}
-          </ButtonLink>
-        )
-      }
+      actions={!isOne && <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })} text={t('add')} />}
     >
       <ResourceView of={methods}>
         {(current) =>
@@ -180,7 +174,7 @@ function MethodList({ current, resource }: { current: VersionedMethods; resource
             onSubmit={save}
             dirty
             submit={t('saveOrder')}
-            actions={<Button onPress={() => setCodes(undefined)}>{common('cancel')}</Button>}
+            actions={<Button onPress={() => setCodes(undefined)} text={common('cancel')} />}
           >
             {undefined}
           </Form>

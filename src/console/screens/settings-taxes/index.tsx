@@ -83,13 +83,7 @@ export default function Taxes() {
       title={isOne ? t(place === undefined ? 'newRate' : 'rate') : common('taxes')}
       subtitle={isOne ? undefined : t('subtitle')}
       {...(isOne ? { back: { href: shopPath('settings', 'taxes'), text: common('taxes') } } : {})}
-      actions={
-        !isOne && (
-          <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })}>
-            {t('add')}
-          </ButtonLink>
-        )
-      }
+      actions={!isOne && <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })} text={t('add')} />}
     >
       <ResourceView of={rates}>
         {(current) =>

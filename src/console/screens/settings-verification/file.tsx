@@ -67,9 +67,7 @@ export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; o
           />
         ))}
         {owners.value.length < ownersMax && (
-          <Button icon="plus" onPress={() => (owners.value = [...owners.value, { name: '', share: '' }])}>
-            {t('addOwner')}
-          </Button>
+          <Button icon="plus" onPress={() => (owners.value = [...owners.value, { name: '', share: '' }])} text={t('addOwner')} />
         )}
       </Form>
     </Section>

@@ -36,7 +36,7 @@ export function GoingLive({ kybStatus }: { kybStatus: string }) {
           <div role="status" class="stack">
             <p>{t('newKeyText')}</p>
             <CopyableText text={key} label={t('newKey')} />
-            <ButtonLink href={shopPath('settings', 'keys')}>{t('keys')}</ButtonLink>
+            <ButtonLink href={shopPath('settings', 'keys')} text={t('keys')} />
           </div>
         )}
       </Section>
@@ -82,9 +82,7 @@ function TestMode({ kybStatus, onLive }: { kybStatus: string; onLive: (key: stri
       </ul>
       {error !== undefined && <ErrorMessage error={error} />}
       <div class="form-actions">
-        <Button kind="danger" onPress={goLive}>
-          {t('go')}
-        </Button>
+        <Button kind="danger" onPress={goLive} text={t('go')} />
       </div>
     </Section>
   )

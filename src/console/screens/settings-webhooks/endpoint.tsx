@@ -45,13 +45,7 @@ export default function EndpointPage() {
       title={t('endpoint')}
       subtitle={there && <bdi>{there.url}</bdi>}
       back={{ href: shopPath('settings', 'webhooks'), text: t('title') }}
-      actions={
-        there && (
-          <Button kind="danger" onPress={() => remove(there.url)}>
-            {common('remove')}
-          </Button>
-        )
-      }
+      actions={there && <Button kind="danger" onPress={() => remove(there.url)} text={common('remove')} />}
     >
       <ResourceView of={endpoint}>{(found) => <EndpointFacts of={found} />}</ResourceView>
       {there && <Deliveries endpoint={there} endpointChanged={endpoint.reload} />}

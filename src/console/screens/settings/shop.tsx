@@ -113,9 +113,7 @@ function LogoField({ bind }: { bind: ReturnType<typeof draftOf<ShopTexts>>['logo
       {bind.value && (
         <div class="row">
           <Picture url={bind.value} alt={t('logoUrl')} large />
-          <Button icon="close" onPress={() => (bind.value = '')}>
-            {t('logoRemove')}
-          </Button>
+          <Button icon="close" onPress={() => (bind.value = '')} text={t('logoRemove')} />
         </div>
       )}
       <Uploads label={t('logoUpload')} single onDone={({ url }) => (bind.value = url)} />

@@ -68,13 +68,9 @@ function StatusActions({ of, shop }: { of: VersionedShop; shop: Resource<Version
     if (sure && (await move(of, 'ACTIVE'))) notify(t('restored', { name: called }), { about: id })
   }
   return of.data.status === 'SUSPENDED' ? (
-    <Button kind="primary" onPress={restore}>
-      {common('restore')}
-    </Button>
+    <Button kind="primary" onPress={restore} text={common('restore')} />
   ) : (
-    <Button kind="danger" onPress={suspend}>
-      {t('suspend')}
-    </Button>
+    <Button kind="danger" onPress={suspend} text={t('suspend')} />
   )
 }
 
@@ -151,9 +147,7 @@ function ShopFacts({ of }: { of: Shop }) {
         </Section>
       )}
       <div class="row">
-        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { shopId: of.id })}>
-          {common('auditLink')}
-        </ButtonLink>
+        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { shopId: of.id })} text={common('auditLink')} />
       </div>
     </>
   )

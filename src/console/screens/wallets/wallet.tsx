@@ -98,7 +98,7 @@ function WalletForm({ of, wallet }: { of: VersionedWallet; wallet: Resource<Vers
       <Section title="ID">
         <CopyableText text={data.id} label="ID" />
         <div class="row">
-          <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })}>{common('auditLink')}</ButtonLink>
+          <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })} text={common('auditLink')} />
         </div>
       </Section>
     </>

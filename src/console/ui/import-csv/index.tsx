@@ -147,7 +147,7 @@ export function ImportCsv<Answer extends ImportReport>({
         {file.value ? (
           <div class="row">
             <bdi>{t('chosen', { name: truncate(file.value.name, 120), size: bytes(file.value.size) })}</bdi>
-            {!progress.value && <Button onPress={() => take([])}>{t('another')}</Button>}
+            {!progress.value && <Button onPress={() => take([])} text={t('another')} />}
           </div>
         ) : (
           <FileField label={t('file')} accept=".csv,text/csv" onFiles={take} />
@@ -163,13 +163,9 @@ export function ImportCsv<Answer extends ImportReport>({
         ))}
         {file.value && !progress.value && (
           <div class="form-actions">
-            <Button kind={checked ? 'plain' : 'primary'} onPress={() => send(true)}>
-              {t('check')}
-            </Button>
+            <Button kind={checked ? 'plain' : 'primary'} onPress={() => send(true)} text={t('check')} />
             {checked && (
-              <Button kind="primary" disabled={takeable === 0} onPress={() => send(false)}>
-                {t(`runFor.${kind}`, { n: takeable })}
-              </Button>
+              <Button kind="primary" disabled={takeable === 0} onPress={() => send(false)} text={t(`runFor.${kind}`, { n: takeable })} />
             )}
           </div>
         )}
@@ -214,7 +210,7 @@ export function ImportProgressView({
       </p>
       <progress aria-label={text} {...(part === undefined ? {} : { value: part })} max={1} />
       <div>
-        <Button onPress={onStop}>{t('stop')}</Button>
+        <Button onPress={onStop} text={t('stop')} />
       </div>
     </div>
   )
@@ -243,14 +239,7 @@ export function ImportRows({ title, of, capped }: { title: string; of: readonly 
   const cells = of.map(({ row, handle, column, message }) => [row, ...(isByProduct ? [handle ?? null] : []), column ?? null, message])
   const header = [t('row'), ...(isByProduct ? [common('product')] : []), t('column'), t('message')]
   return (
-    <Section
-      title={title}
-      actions={
-        <Button icon="download" onPress={() => saveCsv('import.csv', header, cells)}>
-          {t('errorsCsv')}
-        </Button>
-      }
-    >
+    <Section title={title} actions={<Button icon="download" onPress={() => saveCsv('import.csv', header, cells)} text={t('errorsCsv')} />}>
       {capped && <Note tone="warn">{t('errorsCapped')}</Note>}
       <Table
         caption={t('byRow', { title })}

@@ -1,6 +1,7 @@
 /** The form values of a draft order and its request bodies. */
 
 import type { Schema } from '../../lib/api/api.ts'
+import { pickChanges } from '../../lib/api/changed-fields.ts'
 import { type Money, moneyText, parseMoney } from '../../lib/forms/amounts.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
 
@@ -125,12 +126,8 @@ export function bodyOf(typed: DraftText, currency: string): Body {
 }
 
 /** Builds a body of the changed fields, so that the shopper's entries stay. */
-export function changeOf(begun: DraftText, typed: DraftText, currency: string): Partial<Body> {
-  const before = bodyOf(begun, currency)
-  return Object.fromEntries(
-    Object.entries(bodyOf(typed, currency)).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Body])),
-  )
-}
+export const changeOf = (begun: DraftText, typed: DraftText, currency: string): Partial<Body> =>
+  pickChanges(bodyOf(typed, currency), bodyOf(begun, currency))
 
 /** Returns the lines' total in minor units, before discounts, shipping and tax; undefined if a price is missing. */
 export function subtotalOf({ lines }: DraftText, currency: string): number | undefined {

@@ -1,6 +1,7 @@
 /** The product form's values and request bodies. Runs without a browser. */
 
 import type { Schema } from '../../lib/api/api.ts'
+import { isSameJson, pickChanges } from '../../lib/api/changed-fields.ts'
 import { parseWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 import { moneyText, parseMoney } from '../../lib/forms/amounts.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
@@ -176,11 +177,6 @@ function variantBody(text: VariantText, currency: string, note: (field: keyof Va
   } satisfies VariantBody
 }
 
-const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
-/** Returns the fields that differ. */
-const changedFields = <Of extends object>(now: Of, before: Of): Partial<Of> =>
-  Object.fromEntries(Object.entries(now).filter(([name, value]) => !same(value, before[name as keyof Of]))) as Partial<Of>
-
 /** Null: unpublished. Undefined: published when active, or unchanged. */
 function readPublication(
   { showing, publishedAt }: BaseText,
@@ -278,21 +274,22 @@ export function changeBody(text: ProductText, before: ProductText, terms: ShopTe
     wrong['publishedAt'] = what
   })
   const publishedAt = text.showing === 'auto' ? publishWhenActive(text, before, terms) : requested
-  const isPublishedOtherwise = !same([text.showing, text.publishedAt], [before.showing, before.publishedAt])
+  const isPublishedOtherwise = !isSameJson([text.showing, text.publishedAt], [before.showing, before.publishedAt])
   const known = new Map(readRows(before, currency, {}).map((one) => [one.row.id, one]))
   const variants = rows.map(({ row, body }): VariantChange => {
     const was = row.id === undefined ? undefined : known.get(row.id)
     if (!was || row.id === undefined) return body
-    const { price, ...others } = changedFields(body, was.body)
+    const { price, ...others } = pickChanges(body, was.body)
     const hadPrice = hasPrice(was.row)
     // A draft product can lack prices.
     if (!hadPrice && !hasPrice(row) && text.status !== 'ACTIVE') delete wrong[`rows.${row.key}.price`]
     return { id: row.id, ...others, ...(hasPrice(row) && (price || !hadPrice) && { price: body.price }) }
   })
   const ids = (of: ProductText) => of.rows.map(({ id }) => id)
-  const hasOtherVariants = variants.some((variant) => Object.keys(variant).some((name) => name !== 'id')) || !same(ids(text), ids(before))
+  const hasOtherVariants =
+    variants.some((variant) => Object.keys(variant).some((name) => name !== 'id')) || !isSameJson(ids(text), ids(before))
   const body: ChangeBody = {
-    ...changedFields({ ...baseBody(text), handle: text.handle.trim() }, { ...baseBody(before), handle: before.handle }),
+    ...pickChanges({ ...baseBody(text), handle: text.handle.trim() }, { ...baseBody(before), handle: before.handle }),
     ...(isPublishedOtherwise && publishedAt !== undefined && { publishedAt }),
     ...(hasOtherVariants && { variants }),
   }

@@ -108,13 +108,11 @@ function ArchiveButton({ of: { data, etag }, onChanged }: { of: VersionedProduct
     // Unsaved input would belong to an outdated version.
     if (isDirty()) return notify(t('saveFirst'))
     const header = shopHeader()
-    const now = (await readVersioned(
-      api.DELETE('/product-v2/{id}', { params: { path, header: { ...header, ...ifMatch(etag) } } }),
-    )) as VersionedProduct
+    const now = await readVersioned(api.DELETE('/product-v2/{id}', { params: { path, header: { ...header, ...ifMatch(etag) } } }))
     onChanged(now)
     const params = { path, header: { ...header, ...ifMatch(now.etag) } }
     notify(t('archived'), {
-      undo: async () => onChanged((await readVersioned(api.PATCH('/product-v2/{id}', { params, body: { status } }))) as VersionedProduct),
+      undo: async () => onChanged(await readVersioned(api.PATCH('/product-v2/{id}', { params, body: { status } }))),
     })
   }
   return status === 'ARCHIVED' ? null : <Button onPress={archive} text={t('archive')} />

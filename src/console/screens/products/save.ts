@@ -32,23 +32,19 @@ const validBody = <Body>({ body, wrong }: { body: Body; wrong: FieldErrors }, me
 }
 
 export const readProduct = (id: string, signal?: AbortSignal): Promise<VersionedProduct> =>
-  readVersioned(api.GET('/product-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<VersionedProduct>
+  readVersioned(api.GET('/product-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
 
 /** Sends under a key, so that a lost response does not look like another person's change. */
 const patch = (sendOnce: IdempotentSend, id: string, body: ChangeBody, etag: string | undefined): Promise<VersionedProduct> =>
-  sendOnce(
-    [id, body, etag],
-    (header) =>
-      readVersioned(
-        api.PATCH('/product-v2/{id}', { params: { path: { id }, header: { ...header, ...ifMatch(etag) } }, body }),
-      ) as Promise<VersionedProduct>,
+  sendOnce([id, body, etag], (header) =>
+    readVersioned(api.PATCH('/product-v2/{id}', { params: { path: { id }, header: { ...header, ...ifMatch(etag) } }, body })),
   )
 
 /** Undefined if the variant is deleted already. */
 async function removeVariant(id: string, variantId: string, etag: string | undefined): Promise<VersionedProduct | undefined> {
   const params = { path: { id, variantId }, header: ifMatch(etag) }
   try {
-    return (await readVersioned(api.DELETE('/product-v2/{id}/variants/{variantId}', { params }))) as VersionedProduct
+    return await readVersioned(api.DELETE('/product-v2/{id}/variants/{variantId}', { params }))
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return undefined
     throw error
@@ -75,7 +71,7 @@ export async function createProduct(
   message: string,
 ): Promise<CreatedProduct> {
   const body = validBody(createBody(text, terms), message)
-  const saved = (await sendOnce(body, (header) => readVersioned(api.POST('/product-v2', { params: { header }, body })))) as VersionedProduct
+  const saved = await sendOnce(body, (header) => readVersioned(api.POST('/product-v2', { params: { header }, body })))
   return assignPictures(sendOnce, text, saved).catch((later: unknown) => ({ ...saved, later }))
 }
 

@@ -12,7 +12,6 @@ export default {
   paletteNothing: 'لا شيء بهذا الاسم',
   paletteSearching: 'جارٍ البحث…',
   pages: 'الصفحات',
-  shopsGroup: 'المتاجر',
   chooseShop: 'اختر متجرًا',
   chooseShopText: 'أنت تعمل في عدة متاجر.',
   noShop: 'لا تعمل في أي متجر',

@@ -9,7 +9,6 @@ export default {
   paletteNothing: 'Nothing by that name',
   paletteSearching: 'Searching…',
   pages: 'Pages',
-  shopsGroup: 'Shops',
   chooseShop: 'Choose a shop',
   chooseShopText: 'You work in several shops.',
   noShop: 'You work in no shop',

@@ -12,7 +12,6 @@ export default {
   paletteNothing: 'Ийм нэртэй зүйл алга',
   paletteSearching: 'Хайж байна…',
   pages: 'Хуудсууд',
-  shopsGroup: 'Дэлгүүрүүд',
   chooseShop: 'Дэлгүүр сонгох',
   chooseShopText: 'Та хэд хэдэн дэлгүүрт ажилладаг.',
   noShop: 'Та ямар ч дэлгүүрт ажилладаггүй',

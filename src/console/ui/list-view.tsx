@@ -50,19 +50,31 @@ export function ListView<List extends ListPage>({
   )
 }
 
-/** A page of a list as a table, in which each row links to its record. */
+type TablePage<Row> = Omit<ListPage, 'data'> & { readonly data: readonly Row[] }
+/**
+ * A page of a list as a table.
+ * @param href link of a row
+ * @param above shown above the table
+ */
 export const ListTable = <Row extends { readonly id: string }>({
   caption,
   columns,
   href,
+  above,
   ...list
-}: ListViewProps<Omit<ListPage, 'data'> & { readonly data: readonly Row[] }> & {
+}: ListViewProps<TablePage<Row>> & {
   caption: string
   columns: readonly Column<Row>[]
-  href: (row: Row) => string
+  href?: (row: Row) => string
+  above?: (list: TablePage<Row>) => ComponentChildren
 }) => (
   <ListView {...list}>
-    {({ data }) => <Table caption={caption} columns={columns} rows={data} rowKey={({ id }) => id} href={href} />}
+    {(page) => (
+      <>
+        {above?.(page)}
+        <Table caption={caption} columns={columns} rows={page.data} rowKey={({ id }) => id} {...(href && { href })} />
+      </>
+    )}
   </ListView>
 )
 

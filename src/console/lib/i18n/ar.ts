@@ -11,7 +11,6 @@ export default {
   add: 'إضافة',
   edit: 'تعديل',
   create: 'إنشاء',
-  back: 'رجوع',
   retry: 'حاول مجددًا',
   search: 'بحث',
   filter: 'تصفية',

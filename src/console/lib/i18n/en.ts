@@ -8,7 +8,6 @@ export default {
   add: 'Add',
   edit: 'Edit',
   create: 'Create',
-  back: 'Back',
   retry: 'Try again',
   search: 'Search',
   filter: 'Filter',

@@ -11,7 +11,6 @@ export default {
   add: 'Нэмэх',
   edit: 'Засах',
   create: 'Үүсгэх',
-  back: 'Буцах',
   retry: 'Дахин оролдох',
   search: 'Хайх',
   filter: 'Шүүх',

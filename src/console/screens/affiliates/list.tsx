@@ -7,11 +7,11 @@ import { useQuery } from '../../lib/navigation/query.ts'
 import { CreateLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Money } from '../../ui/money.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { AffiliateForm, EditAffiliate } from './form.tsx'
 import { t } from './i18n.ts'
 
@@ -63,20 +63,15 @@ export default function Affiliates() {
         </>
       }
     >
-      <ListView of={affiliates} query={query} empty={<EmptyState icon="people" title={t('none')} text={t('noneText')} action={create} />}>
-        {(list) => (
-          <>
-            <p class="hint">{t('earningsHint')}</p>
-            <Table
-              caption={t('title')}
-              columns={columns()}
-              rows={list.data}
-              rowKey={({ id }) => id}
-              href={({ id }) => query.href({ edit: id, page })}
-            />
-          </>
-        )}
-      </ListView>
+      <ListTable
+        of={affiliates}
+        query={query}
+        empty={<EmptyState icon="people" title={t('none')} text={t('noneText')} action={create} />}
+        caption={t('title')}
+        columns={columns()}
+        href={({ id }) => query.href({ edit: id, page })}
+        above={() => <p class="hint">{t('earningsHint')}</p>}
+      />
       {isNew ? (
         <FormDialog title={t('add')} onClose={close}>
           <AffiliateForm onSaved={onSaved} />

@@ -7,10 +7,10 @@ import { AccountName } from '../../ui/account-name.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { type FilterName, filterNames, pageOf } from './audit.domain.ts'
 import { Changes } from './changes.tsx'
 import { t } from './i18n.ts'
@@ -98,20 +98,16 @@ export default function Audit() {
         ]}
       />
       <p class="hint">{t('hint')}</p>
-      <ListView
+      <ListTable
         of={trail}
         query={query}
         isFiltered={isFiltered}
         empty={<EmptyState icon="book" title={common('nothing')} text={t('emptyText')} />}
         notFound={t('nothingFoundText')}
-      >
-        {(list) => (
-          <>
-            {list.totalCapped && <p class="hint">{t('capped')}</p>}
-            <Table caption={t('title')} columns={columns(query)} rows={list.data} rowKey={({ id }) => id} />
-          </>
-        )}
-      </ListView>
+        caption={t('title')}
+        columns={columns(query)}
+        above={(list) => list.totalCapped && <p class="hint">{t('capped')}</p>}
+      />
     </Page>
   )
 }

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
+import { BulletList } from '../../ui/bullet-list.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -31,11 +32,7 @@ export function EraseDialog({ of, onClose, onErased }: { of: Schema<'Customer'>;
   const list = (title: string, of_: readonly (typeof erasedTexts | typeof keptTexts)[number][]) => (
     <>
       <h3>{title}</h3>
-      <ul class="bullets">
-        {of_.map((one) => (
-          <li key={one}>{t(one)}</li>
-        ))}
-      </ul>
+      <BulletList of={of_.map((one) => t(one))} />
     </>
   )
   return (

@@ -35,8 +35,8 @@ function ExistingDraft({ id, back }: { id: string; back: { href: string; text: s
   const begun = useSignal<VersionedDraft | undefined>(undefined)
   const draft = useResource<VersionedDraft>(id, async (signal) => {
     const read = await readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } }, signal }))
-    begun.value ??= read as VersionedDraft
-    return read as VersionedDraft
+    begun.value ??= read
+    return read
   })
   const isGoing = useRef(false)
   // Input that was typed before the payment started stays until it is discarded.

@@ -71,7 +71,7 @@ export function DraftEditor({
     })
     if (!saved) return
     notify(common('saved'))
-    onSaved?.(saved as VersionedDraft)
+    onSaved?.(saved)
   }
   async function save(): Promise<void> {
     if (isClosed) throw new Error(t('closedMeanwhile'))

@@ -19,7 +19,6 @@ export default {
   FAILED: 'فشلت',
   LOST: 'فُقدت',
   never: 'لم تعمل بعد',
-  schedule: 'الجدول',
   every: 'في كل عملية',
   asks: 'طُلبت في {at}',
   success: 'آخر نجاح',

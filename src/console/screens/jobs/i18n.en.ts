@@ -16,7 +16,6 @@ export default {
   FAILED: 'Failed',
   LOST: 'Lost',
   never: 'Never yet',
-  schedule: 'Schedule',
   every: 'In every process',
   asks: 'Asked at {at}',
   success: 'Last success',

@@ -19,7 +19,6 @@ export default {
   FAILED: 'Амжилтгүй',
   LOST: 'Алдагдсан',
   never: 'Хараахан ажиллаагүй',
-  schedule: 'Хуваарь',
   every: 'Процесс бүрд',
   asks: '{at}-д хүссэн',
   success: 'Сүүлийн амжилт',

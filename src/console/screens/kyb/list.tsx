@@ -7,11 +7,11 @@ import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { t } from './i18n.ts'
 
@@ -60,25 +60,16 @@ export default function Businesses() {
   return (
     <Page title={t('title')}>
       <Tabs label={common('status')} of={[...statuses.map((one) => tab(one, stateName(one))), tab(all, common('all'))]} />
-      <ListView
+      <ListTable
         of={records}
         query={query}
         isFiltered={!areWaiting}
         empty={<EmptyState icon="check" title={t('empty')} text={t('emptyText')} />}
-      >
-        {(list) => (
-          <>
-            {areWaiting && list.total > 1 && <p class="hint">{t('order')}</p>}
-            <Table
-              caption={t('title')}
-              columns={columns(areWaiting)}
-              rows={list.data}
-              rowKey={({ id }) => id}
-              href={({ id }) => operatorPath('kyb', id)}
-            />
-          </>
-        )}
-      </ListView>
+        caption={t('title')}
+        columns={columns(areWaiting)}
+        href={({ id }) => operatorPath('kyb', id)}
+        above={(list) => areWaiting && list.total > 1 && <p class="hint">{t('order')}</p>}
+      />
     </Page>
   )
 }

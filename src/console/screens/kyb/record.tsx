@@ -14,6 +14,7 @@ import { useQuery } from '../../lib/navigation/query.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
 import { myId } from '../../lib/session/session.ts'
 import { AccountLink } from '../../ui/account-name.tsx'
+import { BulletList } from '../../ui/bullet-list.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { CloseButton } from '../../ui/close-button.tsx'
 import { CopyableText } from '../../ui/copyable-text.tsx'
@@ -129,11 +130,7 @@ function DecideDialog({
       {isApproval ? (
         <>
           <p>{t('approveFinal')}</p>
-          <ul class="bullets">
-            {allowedTexts.map((one) => (
-              <li key={one}>{t(one)}</li>
-            ))}
-          </ul>
+          <BulletList of={allowedTexts.map((one) => t(one))} />
         </>
       ) : (
         <p>{t('rejectWhat')}</p>

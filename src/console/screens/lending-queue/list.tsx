@@ -19,11 +19,11 @@ import { operatorPath } from '../../lib/session/current-shop.ts'
 import { AccountName } from '../../ui/account-name.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { AssessDialog } from './assess.tsx'
 import { t } from './i18n.ts'
@@ -96,26 +96,17 @@ export default function Queue() {
       {isOff ? (
         <EmptyState icon="money" title={t('off')} text={t('offText')} />
       ) : (
-        <ListView
+        <ListTable
           of={queue}
           query={query}
           isFiltered={!!tier || !!cohort || !!partner}
           empty={<EmptyState icon="money" title={t('empty', { status: lendingStateName(status) })} text={t('emptyText')} />}
           notFound={t('nothingText')}
-        >
-          {(list) => (
-            <>
-              {list.totalCapped && <p class="hint">{t('capped', { n: list.total })}</p>}
-              <Table
-                caption={common('loanApplications')}
-                columns={columns()}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => operatorPath('lending', id)}
-              />
-            </>
-          )}
-        </ListView>
+          caption={common('loanApplications')}
+          columns={columns()}
+          href={({ id }) => operatorPath('lending', id)}
+          above={(list) => list.totalCapped && <p class="hint">{t('capped', { n: list.total })}</p>}
+        />
       )}
       {query.of['do'] === 'assess' && <AssessDialog onClose={() => query.set({ do: undefined }, { replace: true })} />}
     </Page>

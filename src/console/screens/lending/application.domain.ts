@@ -1,8 +1,10 @@
 /** The form values, documents and file rules of a loan application. */
 import type { Schema } from '../../lib/api/api.ts'
 import { latinOf, wholeNumber } from '../../lib/forms/number-input.ts'
+import type { Versioned } from '../../lib/forms/use-draft.ts'
 
 type Application = Schema<'LendingApplication'>
+export type VersionedApplication = Versioned<Application>
 export type Item = Schema<'LendingChecklist'>['items'][number]
 
 export type LoanTexts = {

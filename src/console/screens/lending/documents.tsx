@@ -16,9 +16,16 @@ import { Moment } from '../../ui/moment.tsx'
 import { Section } from '../../ui/page.tsx'
 import { saveVersioned } from '../../ui/save-versioned.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { findFileProblem, type Item, missingItems, typeNames, typeOf, uploadedKeys } from './application.domain.ts'
+import {
+  findFileProblem,
+  type Item,
+  missingItems,
+  typeNames,
+  typeOf,
+  uploadedKeys,
+  type VersionedApplication,
+} from './application.domain.ts'
 import { t } from './i18n.ts'
-import type { VersionedApplication } from './versioned-application.ts'
 
 type Document = Schema<'LendingDocument'>
 

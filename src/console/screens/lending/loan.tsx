@@ -10,9 +10,8 @@ import { NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { useRecordEditor } from '../../ui/use-record-editor.ts'
-import { type LoanTexts, loanChange, textsOfLoan } from './application.domain.ts'
+import { type LoanTexts, loanChange, textsOfLoan, type VersionedApplication } from './application.domain.ts'
 import { t } from './i18n.ts'
-import type { VersionedApplication } from './versioned-application.ts'
 
 type Application = Schema<'LendingApplication'>
 

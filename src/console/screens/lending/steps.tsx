@@ -12,9 +12,8 @@ import { TextAreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/page.tsx'
-import { type Item, missingItems, uploadedKeys } from './application.domain.ts'
+import { type Item, missingItems, uploadedKeys, type VersionedApplication } from './application.domain.ts'
 import { t } from './i18n.ts'
-import type { VersionedApplication } from './versioned-application.ts'
 
 type Application = Schema<'LendingApplication'>
 

@@ -7,9 +7,9 @@ import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink, CreateLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { columns, type Product, productStatuses } from './columns.tsx'
 import { t } from './i18n.ts'
 import { FailedChanges, SelectCheckbox, SelectionActions, useProductSelection } from './selected-products.tsx'
@@ -56,7 +56,7 @@ export default function Products() {
         ]}
       />
       <FailedChanges of={choosing} />
-      <ListView
+      <ListTable
         of={products}
         query={query}
         isFiltered={isFiltered || query.page > 1}
@@ -75,20 +75,11 @@ export default function Products() {
             }
           />
         }
-      >
-        {(list) => (
-          <>
-            {mayManage.value && <SelectionActions of={choosing} here={list.data} />}
-            <Table
-              caption={common('products')}
-              columns={[...boxes, ...columns()]}
-              rows={list.data}
-              rowKey={({ id }) => id}
-              href={({ id }) => shopPath('products', id)}
-            />
-          </>
-        )}
-      </ListView>
+        caption={common('products')}
+        columns={[...boxes, ...columns()]}
+        href={({ id }) => shopPath('products', id)}
+        above={(list) => mayManage.value && <SelectionActions of={choosing} here={list.data} />}
+      />
     </Page>
   )
 }

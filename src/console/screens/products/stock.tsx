@@ -10,11 +10,11 @@ import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { useStaffNames } from '../../ui/staff-name.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { StockForm } from './stock-form.tsx'
 
@@ -92,9 +92,13 @@ export default function Stock() {
       </ResourceView>
       {!product.error.value && (
         <Section title={common('history')} hint={t('historyHint')}>
-          <ListView of={history} query={query} empty={<EmptyState icon="clock" title={t('noHistory')} text={t('noHistoryText')} />}>
-            {(list) => <Table caption={common('when')} columns={columns(named)} rows={list.data} rowKey={({ id }) => id} />}
-          </ListView>
+          <ListTable
+            of={history}
+            query={query}
+            empty={<EmptyState icon="clock" title={t('noHistory')} text={t('noHistoryText')} />}
+            caption={common('when')}
+            columns={columns(named)}
+          />
         </Section>
       )}
     </Page>

@@ -10,11 +10,11 @@ import { operatorPath } from '../../lib/session/current-shop.ts'
 import { AccountName } from '../../ui/account-name.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { ListView } from '../../ui/list-view.tsx'
+import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { CreditTier } from '../lending-queue/credit-limit.tsx'
 import { t } from './i18n.ts'
 import { RecordDialog } from './record.tsx'
@@ -136,15 +136,15 @@ export default function Repayments() {
           { name: 'outcome', label: t('outcome'), options: outcomes.map((one) => [one, outcomeName(one)]) },
         ]}
       />
-      <ListView
+      <ListTable
         of={list}
         query={query}
         isFiltered={isFiltered}
         empty={<EmptyState icon="money" title={t('empty')} text={t('emptyText')} />}
         notFound={t('nothingText')}
-      >
-        {(page) => <Table caption={common('repayments')} columns={columns(query, names)} rows={page.data} rowKey={({ id }) => id} />}
-      </ListView>
+        caption={common('repayments')}
+        columns={columns(query, names)}
+      />
       {merchantId && <CreditTier key={changes} merchantId={merchantId} query={query} />}
       {doing === 'record' && <RecordDialog merchantId={merchantId} onClose={close} onDone={finish} />}
       {reversed && <ReverseDialog of={reversed} onClose={close} onDone={finish} />}

@@ -4,6 +4,7 @@ import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shop, shopPath, updateShop } from '../../lib/session/current-shop.ts'
+import { BulletList } from '../../ui/bullet-list.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { CopyableText } from '../../ui/copyable-text.tsx'
 import { confirm } from '../../ui/dialog.tsx'
@@ -52,13 +53,7 @@ function TestMode({ kybStatus, onLive }: { kybStatus: string; onLive: (key: stri
     // The shown steps can be outdated.
     await overview.reload()
     if (overview.data.value?.goLive?.steps.some(({ done, required }) => required && !done)) return notify(t('notYet'), { about: 'live' })
-    const body = (
-      <ul class="bullets">
-        {consequences.map((one) => (
-          <li key={one}>{t(one)}</li>
-        ))}
-      </ul>
-    )
+    const body = <BulletList of={consequences.map((one) => t(one))} />
     if (!(await confirm({ title: t('goTitle'), body, action: t('go'), danger: true }))) return
     setError(undefined)
     try {
@@ -75,11 +70,7 @@ function TestMode({ kybStatus, onLive }: { kybStatus: string; onLive: (key: stri
     <Section title={t('live')} actions={<StatusBadge of="TEST" />} hint={t('liveHint')}>
       <ResourceView of={overview}>{({ goLive }) => <StepList of={goLive?.steps ?? []} />}</ResourceView>
       <h3>{t('happens')}</h3>
-      <ul class="bullets">
-        {consequences.map((one) => (
-          <li key={one}>{t(one)}</li>
-        ))}
-      </ul>
+      <BulletList of={consequences.map((one) => t(one))} />
       {error !== undefined && <ErrorMessage error={error} />}
       <div class="form-actions">
         <Button kind="danger" onPress={goLive} text={t('go')} />

@@ -47,5 +47,4 @@ export default {
   gaveWay: 'أنهيناها لنفسح لغيرها؛ لا تُحسب محاولة.',
   resend: 'أعد الإرسال',
   resent: 'يُرسل الآن',
-  messageId: 'الرسالة',
 } satisfies Translation<typeof en>

@@ -41,5 +41,4 @@ export default {
   gaveWay: 'We ended it so that others could send; it counts as no attempt.',
   resend: 'Send again',
   resent: 'It is being sent',
-  messageId: 'Message',
 } as const

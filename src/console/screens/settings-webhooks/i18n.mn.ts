@@ -40,5 +40,4 @@ export default {
   gaveWay: 'Бусдад зам тавьж өгөв; оролдлогод тооцохгүй.',
   resend: 'Дахин илгээх',
   resent: 'Илгээж байна',
-  messageId: 'Мэдээ',
 } satisfies Translation<typeof en>

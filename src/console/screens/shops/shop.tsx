@@ -7,6 +7,7 @@ import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
+import { BulletList } from '../../ui/bullet-list.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { CopyableText } from '../../ui/copyable-text.tsx'
 import { confirm } from '../../ui/dialog.tsx'
@@ -81,17 +82,9 @@ const continuedTexts = ['onBegun', 'onMerchant', 'onCustomers'] as const
 const SuspensionEffects = () => (
   <>
     <h3>{t('stops')}</h3>
-    <ul class="bullets">
-      {stoppedTexts.map((one) => (
-        <li key={one}>{t(one)}</li>
-      ))}
-    </ul>
+    <BulletList of={stoppedTexts.map((one) => t(one))} />
     <h3>{t('goesOn')}</h3>
-    <ul class="bullets">
-      {continuedTexts.map((one) => (
-        <li key={one}>{t(one)}</li>
-      ))}
-    </ul>
+    <BulletList of={continuedTexts.map((one) => t(one))} />
   </>
 )
 

@@ -7,7 +7,6 @@ export default {
   another: 'اختر ملفًا آخر',
   check: 'افحص الملف',
   checkHint: 'لا يُخزَّن شيء: ترى أولًا ما سيحدث.',
-  run: 'استيراد',
   'runFor.products': {
     zero: 'لا منتجات للاستيراد',
     one: 'استيراد منتج واحد',

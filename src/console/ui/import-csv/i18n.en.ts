@@ -4,7 +4,6 @@ export default {
   another: 'Take another file',
   check: 'Check the file',
   checkHint: 'Nothing is stored: you see what would happen first.',
-  run: 'Import',
   'runFor.products': { one: 'Import {n} product', other: 'Import {n} products' },
   'runFor.customers': { one: 'Import {n} customer', other: 'Import {n} customers' },
   sent: 'The file is on its way.',

@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
 import { temporaryDir } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
 
 /** souk by its source, as `bun run start` and `bun run demo` start it. */
 export const source: readonly string[] = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'main.ts')]
@@ -23,8 +24,6 @@ export function describeProcesses(name: string, tests: () => void): void {
 }
 
 /** The settings of the test alone: nothing of the environment of the test run leaks in. */
-import { longTestMs } from '../support/timeouts.ts'
-
 const environment = (dataDir: string, settings: Settings) => ({
   PATH: Bun.env['PATH'] ?? '',
   HOME: Bun.env['HOME'] ?? '',

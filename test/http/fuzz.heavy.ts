@@ -43,7 +43,7 @@ const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
  * What an answer looks like is told by the document alone, and not by the engine; and what the document does not allow is refused before a
  * store is asked, on Postgres as on SQLite. There it is what is allowed that may end otherwise.
  */
-const [runsDefault, allowedTimes] = engine === 'sqlite' ? [100, 1] : [26, 3]
+const [runsDefault, allowedTimes] = engine === 'sqlite' ? [40, 1] : [12, 3]
 const runs = Number(Bun.env['FUZZ_RUNS'] ?? runsDefault)
 
 /** Operations that the fuzzer cannot bring to a success, each with the reason. */

@@ -1,5 +1,17 @@
 /** Compiles drizzle builders once: SQL text, order of parameters, and decoding of rows. */
-import { Column, type DriverValueDecoder, getTableColumns, is, noopDecoder, Param, Placeholder, SQL, sql, Table } from 'drizzle-orm'
+import {
+  Column,
+  type DriverValueDecoder,
+  getTableColumns,
+  getTableName,
+  is,
+  noopDecoder,
+  Param,
+  Placeholder,
+  SQL,
+  sql,
+  Table,
+} from 'drizzle-orm'
 import { PgBigInt53, PgCustomColumn } from 'drizzle-orm/pg-core'
 import type { Compiled, Values } from './engine.ts'
 
@@ -39,6 +51,13 @@ export const nameOf = (text: string): string => Bun.hash(text).toString(36)
 
 /** Whether a query reads several tables. */
 export const hasJoins = (builder: Builder): boolean => ((builder as unknown as { config: Config }).config.joins?.length ?? 0) > 0
+
+/** Returns the table that a builder changes or reads. */
+export function tableOf(builder: Builder): string {
+  const { table } = (builder as unknown as { config: Config }).config
+  if (!table || !is(table, Table)) throw new Error('a query of no table')
+  return getTableName(table)
+}
 
 /** Lists the fields of a selection; a table means all its columns. */
 function fieldsOf(fields: Record<string, unknown>, under: string[] = []): Selected[] {

@@ -24,7 +24,16 @@ export type Compiled<Row> = {
   readonly sure?: boolean
   /** A change without rows: `first` returns an empty object if it changed a row. Only `first` runs it. */
   readonly told?: boolean
+  readonly together?: BatchPlacement | undefined
 }
+/** How a statement takes part in a group commit. Without a placement it cannot. */
+export type BatchPlacement =
+  /** It locks or changes one row of a table, identified by the value `by`. Rows are locked in a fixed order. */
+  | { readonly kind: 'row'; readonly table: string; readonly by: string }
+  /** It inserts rows. Inserts of all writes are merged in the statement `many` with the value `rows`. */
+  | { readonly kind: 'new'; readonly table: string; readonly many: Compiled<never> }
+  /** It runs after the earlier statements of its write and locks nothing. */
+  | { readonly kind: 'behind' }
 
 type Runs<Kind extends 'read' | 'change'> = {
   /** Returns the first row. */
@@ -57,11 +66,16 @@ export type Writer = Pick<Builders, 'select' | 'insert' | 'update' | 'delete'> &
 /**
  * Isolation of concurrent writes.
  * - `serializable`: as if the write ran alone. The engine detects conflicts and runs a write again.
- * - `locking`: the write locks each row that it decides on by `prepareLocking`, in the order of schema/lock-order.ts,
+ * - `locking`: the write locks each row that it decides on by `prepareLocking`, in the lock order of db/README.md,
  * before it reads it. Other reads see committed data as of each statement.
  */
 export type WriteOptions = {
   readonly isolation?: 'serializable' | 'locking'
+  /**
+   * For frequent `locking` writes that wait for nothing. Writes of one group that arrive during a commit share the next
+   * transaction. A write that does not fit runs alone.
+   */
+  readonly group?: string
 }
 
 /** Each statement sees committed data as of its start. The caller closes the reader. */

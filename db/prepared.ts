@@ -5,10 +5,10 @@
 import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core'
 import { BaseSQLiteDatabase, SQLiteAsyncDialect, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { insertArrays } from './arrays.ts'
+import { insertArrays, withMany } from './arrays.ts'
 import { engine } from './columns.ts'
-import { type Builder, compile, hasJoins, nameOf } from './compile.ts'
-import type { Compiled, MaybePromise, Prepared, Queries, Values, Writer } from './engine.ts'
+import { type Builder, compile, hasJoins, nameOf, tableOf } from './compile.ts'
+import type { BatchPlacement, Compiled, MaybePromise, Prepared, Queries, Values, Writer } from './engine.ts'
 
 type RowsOf<B> = B extends { readonly _: { readonly result: (infer Row)[] } } ? Row : never
 /** Only selects have a mode. */
@@ -24,16 +24,30 @@ const builders: Queries =
  * Prepares a query. It is built at its first run.
  * @param build uses `sql.placeholder` for values. Inserted values are encoded by their columns; others are passed to
  *   the driver.
+ * @param within its placement in a group commit
  * @returns a query for `first`, `all` and `run`, with the row type of the builder
  */
-export function prepare<B extends Builder>(build: (queries: Queries) => B): Prepared<RowsOf<B>, KindOf<B>> {
+export function prepare<B extends Builder>(build: (queries: Queries) => B, within?: BatchRole): Prepared<RowsOf<B>, KindOf<B>> {
   let compiled: Compiled<RowsOf<B>> | undefined
   return {
     get compiled() {
-      compiled ??= compile<RowsOf<B>>(build(builders))
+      if (!compiled) {
+        const builder = build(builders)
+        compiled = { ...compile<RowsOf<B>>(builder), together: batchPlacementOf(within, builder) }
+      }
       return compiled
     },
   }
+}
+
+/**
+ * The name of the value that identifies the locked row, or `behind`: it locks nothing and follows earlier statements.
+ */
+type BatchRole = { readonly row: string } | 'behind' | undefined
+
+function batchPlacementOf(within: BatchRole, builder: Builder): BatchPlacement | undefined {
+  if (within === 'behind') return { kind: 'behind' }
+  return within && { kind: 'row', table: tableOf(builder), by: within.row }
 }
 
 /**
@@ -54,14 +68,18 @@ export function prepareLocking<B extends Builder>(build: (queries: Queries) => B
  * Prepares a change whose only result is whether it changed a row: `first` returns an object or undefined. RETURNING
  * would double the time on SQLite.
  * @param build without RETURNING
+ * @param within as for `prepare`
  */
-export function prepareCheckedChange(build: (queries: Queries) => Builder): Prepared<object, 'change'> {
+export function prepareCheckedChange(build: (queries: Queries) => Builder, within?: BatchRole): Prepared<object, 'change'> {
   let compiled: Compiled<object> | undefined
   return {
     get compiled() {
       if (!compiled) {
         const builder = build(builders)
-        compiled = engine === 'postgres' ? compile<object>(builder, ' returning 1 as "done"') : { ...compile<object>(builder), told: true }
+        compiled =
+          engine === 'postgres'
+            ? { ...compile<object>(builder, ' returning 1 as "done"'), together: batchPlacementOf(within, builder) }
+            : { ...compile<object>(builder), told: true }
       }
       return compiled
     },
@@ -72,9 +90,10 @@ export function prepareCheckedChange(build: (queries: Queries) => Builder): Prep
  * Prepares a change or locking read that must affect a row. The write does not wait for it: later statements and the
  * commit follow at once. Without a row the write throws NothingChanged.
  * @param build an update or delete without RETURNING, or a select from one table
+ * @param within as for `prepare`
  */
-export function prepareSure(build: (queries: Queries) => Builder): Prepared<never, 'change'> {
-  const plain = prepare(build) as Prepared<never>
+export function prepareSure(build: (queries: Queries) => Builder, within?: BatchRole): Prepared<never, 'change'> {
+  const plain = prepare(build, within) as Prepared<never>
   let compiled: Compiled<never> | undefined
   return {
     get compiled() {
@@ -84,12 +103,24 @@ export function prepareSure(build: (queries: Queries) => Builder): Prepared<neve
   }
 }
 
-function compileSure(plain: Compiled<never>): Compiled<never> {
+/** `prepareSure` for a read without locks, of any tables. */
+export function prepareSureRead(build: (queries: Queries) => Builder): Prepared<never, 'change'> {
+  const plain = prepare(build, 'behind') as Prepared<never>
+  let compiled: Compiled<never> | undefined
+  return {
+    get compiled() {
+      compiled ??= compileSure(plain.compiled, '')
+      return compiled
+    },
+  }
+}
+
+function compileSure(plain: Compiled<never>, locking = ' for no key update'): Compiled<never> {
   if (engine === 'sqlite') return { ...plain, sure: true }
   const isRead = plain.text.startsWith('select')
   // Division by zero makes the statement fail.
   const text = isRead
-    ? `select 1 / count(*) as "sure" from (${plain.text} for no key update) as "done"`
+    ? `select 1 / count(*) as "sure" from (${plain.text}${locking}) as "done"`
     : `with "done" as (${plain.text} returning 1) select 1 / count(*) as "sure" from "done"`
   return { ...plain, text, name: nameOf(text), sure: true }
 }
@@ -148,11 +179,13 @@ export function lockAsKnownOf<Table extends SQLiteTable>(
 ): (tx: Writer, row: Row<Table>) => MaybePromise<void> {
   const columns: Record<string, SQLiteColumn> = getTableColumns(table)
   const same = known.map((name) => sql`${columns[name]} is not distinct from ${sql.placeholder(name)}`)
-  const lock = prepareSure((queries) =>
-    queries
-      .select({ one: sql`1`.as('one') })
-      .from(table)
-      .where(and(valuesOf(table, [which]), ...same)),
+  const lock = prepareSure(
+    (queries) =>
+      queries
+        .select({ one: sql`1`.as('one') })
+        .from(table)
+        .where(and(valuesOf(table, [which]), ...same)),
+    { row: which },
   )
   return (tx, row) => tx.run(lock, row)
 }
@@ -218,25 +251,44 @@ export function valuesOf<Table extends SQLiteTable>(table: Table, names: readonl
 /**
  * Prepares the insert of a row.
  * @param onTaken `skip`: an existing row is kept; `leave`: the same without a result
+ * @param row for `skip`: the column that may conflict
  * @returns for `skip`, whether the row was inserted; otherwise it throws on a conflict
  */
 export function insertOf<Table extends SQLiteTable>(
   table: Table,
   onTaken: 'throw' | 'skip' | 'leave' = 'throw',
+  row?: keyof Row<Table> & string,
 ): (tx: Writer, row: Row<Table>) => Promise<boolean> {
   const values = placeholders(Object.keys(getTableColumns(table))) as Table['$inferInsert']
   if (onTaken !== 'skip') {
-    const insert = prepare((queries) => {
+    const plain = prepare((queries) => {
       const inserting = queries.insert(table).values(values)
       return onTaken === 'leave' ? inserting.onConflictDoNothing() : inserting
     })
+    const insert = engine === 'postgres' ? withMany(plain, table, insertArrays(table, onTaken)) : plain
     return async (tx, row) => {
       await tx.run(insert, row)
       return true
     }
   }
-  const insert = prepareCheckedChange((queries) => queries.insert(table).values(values).onConflictDoNothing())
+  const insert = prepareCheckedChange((queries) => queries.insert(table).values(values).onConflictDoNothing(), row && { row })
   return async (tx, row) => (await tx.first(insert, row)) !== undefined
+}
+
+/** A value that is known after the commit; await it then. */
+export type KnownLater<T> = { readonly known: Promise<T> }
+
+/**
+ * Ends a write with a pending result of its last statements, so that the commit need not wait. No decision of the write
+ * may depend on it.
+ * @returns the return value of the write
+ */
+export async function knownLater<T>(known: Promise<T>): Promise<KnownLater<T>> {
+  // SQLite has responded already.
+  if (engine === 'sqlite') await known
+  // If the write fails, the write reports it.
+  else known.catch(() => undefined)
+  return { known }
 }
 
 /** Rows per statement on SQLite, which needs one statement per number of rows. */
@@ -248,7 +300,8 @@ const rowsMax = 16
  */
 export function insertAllOf<Table extends SQLiteTable>(table: Table): (tx: Writer, rows: readonly Row<Table>[]) => Promise<void> {
   if (engine === 'postgres') {
-    const insert = insertArrays(table)
+    const many = insertArrays(table, 'throw')
+    const insert = withMany(many, table, many)
     return async (tx, rows) => {
       if (rows.length > 0) await tx.run(insert, { rows })
     }
@@ -320,18 +373,24 @@ export const changeOf = <Table extends SQLiteTable>(
     async (tx, query, values) => (await tx.first(query, values)) !== undefined,
   )
 
-/** `changeOf` that must change a row; see `prepareSure`. */
+/**
+ * `changeOf` that must change a row; see `prepareSure`.
+ * @param row placeholder that identifies the row
+ */
 export const sureChangeOf = <Table extends SQLiteTable>(
   table: Table,
   where: SQL | undefined,
+  row = 'which',
 ): ((tx: Writer, change: Partial<Row<Table>>, values: Values) => Promise<void>) =>
   setting(
     (names) =>
-      prepareSure((queries) =>
-        queries
-          .update(table)
-          .set(placeholders(names) as never)
-          .where(where),
+      prepareSure(
+        (queries) =>
+          queries
+            .update(table)
+            .set(placeholders(names) as never)
+            .where(where),
+        { row },
       ),
     async (tx, query, values) => tx.run(query, values),
   )

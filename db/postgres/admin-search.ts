@@ -17,7 +17,7 @@ const orderValues = {
   number: sql`(select number from orders where id = ${placed('id')})`,
   words: sql`array_to_tsvector(string_to_array(${placed('name')}::text || '__' || (select number from orders where id = ${placed('id')}) || ${placed('text')}::text, ' '))`,
 }
-const addOrder = prepare((queries) => queries.insert(orderWords).values(orderValues))
+const addOrder = prepare((queries) => queries.insert(orderWords).values(orderValues), 'behind')
 const replaceOrder = prepare((queries) =>
   queries
     .insert(orderWords)

@@ -11,6 +11,7 @@ import {
 import { newStats, recordValue } from '../histogram.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../write-work.ts'
 import { isRetryable, refusalOf } from './errors.ts'
+import { createGroupCommit } from './group-commit.ts'
 import { openPool, type Query, type Timeouts, unhurried } from './pool.ts'
 import { serversAt } from './primary.ts'
 import { bindQuery, buildersOn, preparedReadsOn, readerOn } from './reader.ts'
@@ -112,6 +113,8 @@ export function openPostgres(url: string, random: () => number, { connections = 
     }
   }
 
+  const inGroup = createGroupCommit(writers, stats, (work) => write(work, { isolation: 'locking' }))
+
   async function closeAll(): Promise<void> {
     await Promise.allSettled(underWay)
     await Promise.all([writers.end(), readers.end()])
@@ -125,7 +128,8 @@ export function openPostgres(url: string, random: () => number, { connections = 
       if (closing) throw new DatabaseUnavailable('the database is closed')
       if (stats.queued >= queueMax) throw new DatabaseUnavailable('too many writes are waiting')
       stats.queued++
-      const done = write(work, options)
+      const { group } = options
+      const done = group === undefined ? write(work, options) : (inGroup(work, group) as ReturnType<typeof work>)
       underWay.add(done)
       try {
         return await done

@@ -18,6 +18,10 @@ export type Write = <T>(work: (tx: Writer) => Promise<T>, options?: WriteOptions
 
 /** Options of writes that lock rows before they read them. `db/schema/lock-order.ts` gives the order. */
 export const locking = { isolation: 'locking' } as const
+/**
+ * Like `locking`, for frequent writes that wait for nothing. Writes with the same `what` and shop may share a commit.
+ */
+export const groupedLocking = (what: string, shopId: string): WriteOptions => ({ ...locking, group: `${what} ${shopId}` })
 
 /** The shop, the actor and the write function of a command. */
 export type CommandContext<Shop = Pick<ShopContext, 'id'>> = {

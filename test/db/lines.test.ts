@@ -1,7 +1,10 @@
-/** Tests that concurrent writes, which may share a transaction on SQLite, end as they would alone. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+/** Tests that concurrent writes, which may share a transaction, end as they would alone. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
-import { isUniqueViolation, NothingChanged, type WriteOptions, type Writer } from '../../db/engine.ts'
+import pg from 'pg'
+import { engine } from '../../db/columns.ts'
+import { DatabaseOutcomeUnknown, isUniqueViolation, NothingChanged, type WriteOptions, type Writer } from '../../db/engine.ts'
+import { openPostgres } from '../../db/postgres/engine.ts'
 import { insertAllOf, insertOf, prepareSure, rowsOf } from '../../db/prepared.ts'
 import { attempts } from '../../db/schema/people.ts'
 import { openTestDatabase } from '../support/database.ts'
@@ -9,7 +12,7 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const locking: WriteOptions = { isolation: 'locking' }
+const inGroup: WriteOptions = { isolation: 'locking', group: 'test' }
 const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
 const times = <T>(count: number, make: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => make(nth))
 const insert = insertOf(attempts)
@@ -17,15 +20,23 @@ const insertAll = insertAllOf(attempts)
 const leave = insertOf(attempts, 'leave')
 const found = rowsOf(attempts, ['id'])
 const ofBucket = rowsOf(attempts, ['bucket'], sql`${attempts.id}`)
-const countUp = prepareSure((queries) =>
-  queries
-    .update(attempts)
-    .set({ at: sql`${attempts.at} + 1` })
-    .where(eq(attempts.id, sql.placeholder('id'))),
+const countUp = prepareSure(
+  (queries) =>
+    queries
+      .update(attempts)
+      .set({ at: sql`${attempts.at} + 1` })
+      .where(eq(attempts.id, sql.placeholder('id'))),
+  { row: 'id' },
 )
 const caught = (error: unknown) => error
+/** Somebody else's connection. */
+async function otherOf(url: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  return { client, [Symbol.asyncDispose]: () => client.end() }
+}
 
-test('concurrent writes are stored with all their rows, and run their effects once', async () => {
+test('concurrent writes are stored with all their rows, run their effects once, and share commits on PostgreSQL', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   await db.write((tx) => insert(tx, row('counter')))
@@ -39,7 +50,7 @@ test('concurrent writes are stored with all their rows, and run their effects on
         await insertAll(tx, [row(`two ${nth}`, nth), row(`three ${nth}`, nth)])
         tx.afterCommit(() => effects.push(nth))
         return nth
-      }, locking),
+      }, inGroup),
     ),
   )
   expect(values).toEqual(times(40, (nth) => nth))
@@ -48,6 +59,7 @@ test('concurrent writes are stored with all their rows, and run their effects on
   const made = times(40, (nth) => ['one', 'two', 'three'].map((word) => row(`${word} ${nth}`, nth))).flat()
   expect(rows).toEqual([...made, row('counter', 40)].sort((a, b) => (a.id < b.id ? -1 : 1)))
   expect(db.stats.writes - before.writes).toBe(40)
+  expect(db.stats.commits - before.commits).toBeLessThan(10)
 })
 
 test('each of several concurrent writes ends as it would alone, whatever happens to the others', async () => {
@@ -82,7 +94,7 @@ test('each of several concurrent writes ends as it would alone, whatever happens
     },
   }
   const names = Object.keys(works)
-  const ends = await Promise.all(Object.values(works).map((work) => db.write(work, locking).catch(caught)))
+  const ends = await Promise.all(Object.values(works).map((work) => db.write(work, inGroup).catch(caught)))
   const of = (name: string) => ends[names.indexOf(name)]
   expect(of('does what can be done')).toBe('done')
   expect(of('changes what is not there')).toBeInstanceOf(NothingChanged)
@@ -91,7 +103,8 @@ test('each of several concurrent writes ends as it would alone, whatever happens
   expect(of('waits for what it reads')).toEqual(row('taken'))
   expect(of('asks by a builder')).toEqual([{ id: 'taken' }])
   expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual([row('a', 2), row('b', 2), row('read'), row('taken')])
-  await Promise.all(times(3, () => db.write(async (tx) => tx.run(countUp, { id: 'a' }), locking)))
+  // The line goes on.
+  await Promise.all(times(3, () => db.write(async (tx) => tx.run(countUp, { id: 'a' }), inGroup)))
   expect((await db.read.first(found, { id: 'a' }))?.at).toBe(5)
 })
 
@@ -105,10 +118,79 @@ test('a write in a group may not begin another write, and its transaction cannot
       kept = tx
       await insert(tx, row('second'))
     },
-    () => db.write((tx) => insert(tx, row('nested')), locking),
+    () => db.write((tx) => insert(tx, row('nested')), inGroup),
   ]
-  const ends = await Promise.all(works.map((work) => db.write(work, locking).catch(caught)))
+  const ends = await Promise.all(works.map((work) => db.write(work, inGroup).catch(caught)))
   expect(ends[2]).toMatchObject({ message: 'a database work may not begin another write' })
   expect(await insert(kept as Writer, row('late')).catch(caught)).toMatchObject({ message: expect.stringContaining('after its work') })
   expect((await db.read.all(ofBucket, { bucket: 'test' })).map(({ id }) => id)).toEqual(['first', 'second'])
+})
+
+describe.skipIf(engine !== 'postgres')('on Postgres', () => {
+  test('writes of two processes that take the same rows in different orders never deadlock', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    const other = openPostgres(opened.url, Math.random)
+    const ids = times(8, (nth) => `row ${nth}`)
+    await db.write((tx) =>
+      insertAll(
+        tx,
+        ids.map((id) => row(id)),
+      ),
+    )
+    const counting = (which: typeof db, order: readonly string[]) =>
+      order.map((id) => which.write(async (tx) => tx.run(countUp, { id }), inGroup))
+    for (let round = 0; round < 20; round++) await Promise.all([...counting(db, ids), ...counting(other, ids.toReversed())])
+    expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual(ids.map((id) => row(id, 40)))
+    expect(db.stats.retries + other.stats.retries).toBe(0)
+    await other.close()
+  })
+
+  test('a write that waits for a locked row does not hold up its group, and ends once it has the row', async () => {
+    await using opened = await openTestDatabase()
+    const { db, url } = opened
+    const ids = ['a', 'b', 'c', 'd']
+    await db.write((tx) =>
+      insertAll(
+        tx,
+        ids.map((id) => row(id)),
+      ),
+    )
+    await using other = await otherOf(url)
+    await other.client.query(`begin; select 1 from attempts where id = 'a' for update`)
+    const ended: string[] = []
+    const works = ['b', 'c', 'a', 'd'].map(async (id) => {
+      await db.write(async (tx) => tx.run(countUp, { id }), inGroup)
+      ended.push(id)
+    })
+    await Promise.all([works[0], works[1], works[3]])
+    expect(ended).not.toContain('a')
+    await other.client.query('commit')
+    await Promise.all(works)
+    expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual(ids.map((id) => row(id, 1)))
+  })
+
+  test('writes whose connection ends under them are all unknown and none is stored; the next use another connection', async () => {
+    await using opened = await openTestDatabase()
+    const { db, url } = opened
+    const ids = ['a', 'b', 'c', 'd']
+    await db.write((tx) =>
+      insertAll(
+        tx,
+        ids.map((id) => row(id)),
+      ),
+    )
+    await using other = await otherOf(url)
+    await other.client.query(`begin; select 1 from attempts where id = 'c' for update`)
+    const count = (id: string) => db.write(async (tx) => tx.run(countUp, { id }), inGroup).catch(caught)
+    const works = ids.map(count)
+    const end = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    while ((await other.client.query(end)).rowCount === 0) await Bun.sleep(1)
+    const [first, ...together] = await Promise.all(works)
+    expect(first).toBeUndefined()
+    expect(together.map((error) => error instanceof DatabaseOutcomeUnknown)).toEqual([true, true, true])
+    await other.client.query('commit')
+    expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual([row('a', 1), row('b'), row('c'), row('d')])
+    expect(await Promise.all(ids.map(count))).toEqual([undefined, undefined, undefined, undefined])
+  })
 })

@@ -1,5 +1,5 @@
 import { DatabaseOutcomeUnknown, DatabaseUnavailable, type Writer } from '../../../../db/engine.ts'
-import { locking } from '../../../core/command-context.ts'
+import { groupedLocking, locking } from '../../../core/command-context.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Claim, Idempotency } from '../../../core/idempotency.ts'
@@ -73,6 +73,9 @@ export function createIdempotency({
       }
       // Added before other requests can find the row.
       atWork.add(attempt)
+      // The common case: an unused key.
+      const claim = await db.write((tx) => store.insertAlone(tx, row), groupedLocking('claim', scope)).catch(handleLostClaim)
+      if (await claim.known) return createClaim(owned, false)
       const existing = await db.write(takeKey, locking).catch(handleLostClaim)
       if (!existing) return createClaim(owned, resumed)
       atWork.delete(attempt)

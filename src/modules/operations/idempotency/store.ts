@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNotNull, isNull, like, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
-import { changeOf, insertOf, lockedRowsOf, prepare, valuesOf } from '../../../../db/prepared.ts'
+import { changeOf, insertOf, type KnownLater, knownLater, lockedRowsOf, prepare, valuesOf } from '../../../../db/prepared.ts'
 import { idempotencyKeys } from '../../../../db/schema/people.ts'
 
 export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
@@ -10,7 +10,7 @@ type Attempt = Key & Pick<IdempotencyRow, 'attempt'>
 
 /** A stored answer is final: a later refusal must not replace it. */
 const unanswered = and(valuesOf(idempotencyKeys, ['scope', 'key', 'attempt']), isNull(idempotencyKeys.sealedAnswer))
-const insert = insertOf(idempotencyKeys, 'skip')
+const insert = insertOf(idempotencyKeys, 'skip', 'key')
 const find = lockedRowsOf(idempotencyKeys, ['scope', 'key'])
 const answer = changeOf(idempotencyKeys, unanswered)
 const handOver = changeOf(idempotencyKeys, unanswered)
@@ -20,6 +20,8 @@ const release = prepare((queries) => queries.delete(idempotencyKeys).where(unans
 export const idempotencyStore = {
   /** Returns false if the key exists. */
   insert,
+  /** Inserts as the only statement of a write; the result is known at the commit. */
+  insertAlone: (tx: Writer, row: IdempotencyRow): Promise<KnownLater<boolean>> => knownLater(insert(tx, row)),
   /** Locks the row. */
   async find(tx: Writer, { scope, key }: Key): Promise<IdempotencyRow | undefined> {
     return tx.first(find, { scope, key })

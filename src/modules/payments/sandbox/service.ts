@@ -69,22 +69,20 @@ async function create(
   if (!isToken(token)) return refuse('unknown_token')
   const { becomes, creation } = behaviours[token]
   const row = { id, token, amount, currency, captured: 0, refunded: 0, status: becomes, createdAt: clock.now() }
-  const isNew = await db.write((tx) => store.insert(tx, row), locking)
+  const begun = await db.write((tx) => store.begin(tx, row), locking)
   // A repeated creation returns the first payment, whatever it asks for.
-  const payment = isNew ? row : ((await store.find(id)) ?? row)
+  const payment = (await begun.known) ? row : ((await store.find(id)) ?? row)
   return creation === 'hangs' ? 'hang' : { status: 201, body: view(payment) }
 }
 
 /** Captures a payment; a second capture returns the same. */
 async function capture({ db, sandboxStore: store }: SandboxDeps, id: string, from: 'AUTHORIZED' | 'PENDING'): Promise<Reply> {
-  const { payment, isCaptured } = await db.write(async (tx) => {
-    const found = await store.lock(tx, id)
-    const captured = found && (await store.move(tx, id, from, { status: 'CAPTURED', captured: found.amount }))
-    return { payment: captured ?? found, isCaptured: captured !== undefined }
-  }, locking)
+  const captured = await db.write((tx) => store.capture(tx, id, from), locking)
+  const taken = await captured.known
+  const payment = taken ?? (await store.find(id))
   if (!payment) return notFound
   if (payment.status !== 'CAPTURED') return refuse(`payment_${payment.status.toLowerCase()}`)
-  const lost = isCaptured && from === 'AUTHORIZED' && isToken(payment.token) && behaviours[payment.token].capture === 'breaks off'
+  const lost = taken !== undefined && from === 'AUTHORIZED' && isToken(payment.token) && behaviours[payment.token].capture === 'breaks off'
   return lost ? 'break off' : { status: 200, body: view(payment) }
 }
 

@@ -1,6 +1,6 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
-import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { insertOf, lockedRowsOf, rowsOf, updateOf } from '../../../../db/prepared.ts'
+import type { Database, Prepared, Reader, Values, Writer } from '../../../../db/engine.ts'
+import { insertOf, type KnownLater, knownLater, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../../db/prepared.ts'
 import { sandboxPayments, sandboxRefunds } from '../../../../db/schema/sandbox.ts'
 
 export type SandboxPayment = typeof sandboxPayments.$inferSelect
@@ -16,6 +16,17 @@ const updatePayment = updateOf(
   and(eq(sandboxPayments.id, sql.placeholder('which')), eq(sandboxPayments.status, sql.placeholder('from'))),
 )
 
+const capturePayment = prepare((queries) =>
+  queries
+    .update(sandboxPayments)
+    .set({ status: 'CAPTURED', captured: sql`${sandboxPayments.amount}` })
+    .where(and(valuesOf(sandboxPayments, ['id']), eq(sandboxPayments.status, sql.placeholder('from'))))
+    .returning(),
+)
+
+/** Always a promise, also for synchronous results and errors. */
+const firstOf = async <Row>(tx: Writer, query: Prepared<Row>, values: Values): Promise<Row | undefined> => tx.first(query, values)
+
 export function createSandboxStore({ read }: Pick<Database, 'read'>) {
   return {
     async find(id: string): Promise<SandboxPayment | undefined> {
@@ -25,14 +36,17 @@ export function createSandboxStore({ read }: Pick<Database, 'read'>) {
     async lock(tx: Writer, id: string): Promise<SandboxPayment | undefined> {
       return tx.first(lockedPayment, { id })
     },
-    /** Returns false if the id exists. */
-    insert: insertPayment,
+    /** Creates a payment as the whole write; false if its id exists. */
+    begin: (tx: Writer, payment: SandboxPayment): Promise<KnownLater<boolean>> => knownLater(insertPayment(tx, payment)),
+    /** Captures a payment in status `from` as the whole write; undefined in another status. */
+    capture: (tx: Writer, id: string, from: SandboxPayment['status']): Promise<KnownLater<SandboxPayment | undefined>> =>
+      knownLater(firstOf(tx, capturePayment, { id, from })),
     /** Moves a payment from `from`; undefined without a change in another status. */
     async move(
       tx: Writer,
       id: string,
       from: SandboxPayment['status'],
-      change: Pick<SandboxPayment, 'status'> & Partial<Pick<SandboxPayment, 'captured'>>,
+      change: Pick<SandboxPayment, 'status'>,
     ): Promise<SandboxPayment | undefined> {
       const [moved] = await updatePayment(tx, change, { which: id, from })
       return moved

@@ -1,5 +1,5 @@
 import { NothingChanged, type Writer } from '../../../../db/engine.ts'
-import { locking, type Write } from '../../../core/command-context.ts'
+import { groupedLocking, type Write } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import { newCartId } from '../../../lib/ids.ts'
 import { storedMailAddress } from '../../../lib/mail-address.ts'
@@ -51,7 +51,7 @@ export async function createCart(deps: CartDeps, { shop: met, principal }: CartC
   const empty = { shop, items: [], giftCards: [], provinces: await provincesFor(shop), offers: noOffers }
   const cart = { ...blank, ...(await contactOf(deps, shop.id, principal)), ...fieldsOf({ ...empty, cart: blank }, input, now) }
   const view = cartView({ ...empty, cart }, now)
-  await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }), locking)
+  await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }), groupedLocking('begin', shop.id))
   return view
 }
 
@@ -176,25 +176,20 @@ export async function changing(
     const cart = { ...snapshot.cart, expiresAt: expiryAfter(before, now), updatedAt: nextUpdatedAt(before, now) }
     const view = cartView({ ...snapshot, cart }, now)
     try {
-      return await write(async (tx) => {
-        await saveCart(tx, deps, { ...cart, ...shownBy(view) }, before)
-        await store?.(tx)
-        return view
-      }, locking)
+      return await write(
+        async (tx) => {
+          await deps.cartStore.saveSurely(tx, { ...cart, ...shownBy(view) }, before)
+          await store?.(tx)
+          return view
+        },
+        groupedLocking('change', before.shopId),
+      )
     } catch (error) {
       // Another change came first: this one is decided again.
       if (!(error instanceof NothingChanged)) throw error
     }
   }
   throw new AppError('UNAVAILABLE', 'The cart is being changed by others all the time: try again', { retryAfterSeconds: 1 })
-}
-
-/**
- * Stores an open cart inside a write.
- * @throws NothingChanged if it differs from `before`
- */
-export async function saveCart(tx: Writer, { cartStore }: Pick<CartDeps, 'cartStore'>, cart: Cart, before: Cart): Promise<void> {
-  if (!(await cartStore.save(tx, cart, before))) throw new NothingChanged('the cart was changed')
 }
 
 /** @throws AppError unless the cart may hold this quantity */

@@ -9,7 +9,7 @@ import { emailOf, validateAddress } from '../../customers/customer/index.ts'
 import { readShop } from '../../shop/shop/index.ts'
 import { noOffers, type Offer } from '../discount/domain.ts'
 import { offerOfCode } from '../discount/index.ts'
-import { blankCart, type CartInput, fieldsOf, saveCart } from './change-cart.ts'
+import { blankCart, type CartInput, fieldsOf } from './change-cart.ts'
 import { type Cart, type CartLine, draftLifeMs, nextUpdatedAt } from './domain.ts'
 import { type CartItem, type CartSnapshot, isDraftable } from './pricing.ts'
 import type { CartDeps } from './providers.ts'
@@ -136,7 +136,7 @@ export async function saveDraftCart(
   after: CartSnapshot,
   before: CartSnapshot,
 ): Promise<void> {
-  await saveCart(tx, { cartStore }, after.cart, before.cart)
+  await cartStore.saveSurely(tx, after.cart, before.cart)
   const was = new Map(before.items.map(({ line }) => [line.id, line]))
   for (const { line } of after.items) {
     const known = was.get(line.id)

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../../db/engine.ts'
-import { changeOf, insertOf, lockedRowsOf, prepare, rowsOf } from '../../../../db/prepared.ts'
+import { changeOf, insertOf, lockedRowsOf, prepare, rowsOf, sureChangeOf } from '../../../../db/prepared.ts'
 import { cartGiftCards, cartLines, carts, orderGiftCards, orderLines, orders } from '../../../../db/schema/selling.ts'
 import { transitionOf } from '../../../lib/transitions.ts'
 import { type Cart, type CartAccess, type CartLine, cartTransitions, type SoldCart } from './domain.ts'
@@ -17,15 +17,19 @@ const insertCart = insertOf(carts)
 const insertCartLine = insertOf(cartLines)
 // The caller has locked the line's cart.
 const lineById = eq(cartLines.id, sql.placeholder('which'))
-const changeCartLine = prepare((queries) =>
-  queries
-    .update(cartLines)
-    .set({ quantity: sql.placeholder('quantity'), unitPrice: sql.placeholder('unitPrice') } as never)
-    .where(lineById),
+const changeCartLine = prepare(
+  (queries) =>
+    queries
+      .update(cartLines)
+      .set({ quantity: sql.placeholder('quantity'), unitPrice: sql.placeholder('unitPrice') } as never)
+      .where(lineById),
+  'behind',
 )
-const removeCartLine = prepare((queries) => queries.delete(cartLines).where(lineById))
+const removeCartLine = prepare((queries) => queries.delete(cartLines).where(lineById), 'behind')
 const seenCart = and(eq(carts.id, sql.placeholder('which')), eq(carts.updatedAt, sql.placeholder('seen')))
 const saveCart = changeOf(carts, and(seenCart, eq(carts.status, 'OPEN')))
+
+const saveCartSurely = sureChangeOf(carts, and(seenCart, eq(carts.status, 'OPEN')))
 
 /** The fields that a change sets, of those that may change. */
 function changeOfCart({ id, shopId, currency, status, createdAt, ...fields }: Cart, before: Cart): Partial<Cart> {
@@ -100,6 +104,10 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
      */
     async save(tx: Writer, cart: Cart, before: Cart): Promise<boolean> {
       return saveCart(tx, changeOfCart(cart, before), { which: cart.id, seen: before.updatedAt })
+    },
+    /** Does `save` without awaiting the result: the write throws NothingChanged instead of returning false. */
+    async saveSurely(tx: Writer, cart: Cart, before: Cart): Promise<void> {
+      await saveCartSurely(tx, changeOfCart(cart, before), { which: cart.id, seen: before.updatedAt })
     },
     /** Stores the affiliate's code on an open, accessible cart; false if there is none. */
     async refer(

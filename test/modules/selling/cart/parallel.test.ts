@@ -1,5 +1,6 @@
 /** Parallel changes of one cart and of several carts. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { NothingChanged } from '../../../../db/engine.ts'
 import { changeCart } from '../../../../src/modules/selling/cart/change-cart.ts'
 import { convertCart } from '../../../../src/modules/selling/cart/service.ts'
 import { type Json, testApp } from '../../../support/app.ts'
@@ -71,7 +72,10 @@ test('gives up a change of a cart that always conflicts with UNAVAILABLE, and as
   const store = await storeIn(app)
   const { id, cart } = await cartWith(store)
   const principal = { kind: 'key', id: 'key_1', scopes: ['storefront'], shop: store.shop } as const
-  const busy = { ...app.deps, cartStore: { ...app.deps.cartStore, save: async () => false } }
+  const saveSurely = async () => {
+    throw new NothingChanged()
+  }
+  const busy = { ...app.deps, cartStore: { ...app.deps.cartStore, saveSurely } }
   const change = changeCart(busy, { shop: store.shop, principal }, id, { email: 'ada@example.com' })
   expect(await change.catch((error: unknown) => error)).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 })
   expect((await store.guest.cart(id)).body).toEqual(cart)

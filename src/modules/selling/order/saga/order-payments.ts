@@ -1,5 +1,5 @@
 import { isDatabaseAway, NothingChanged, type Writer } from '../../../../../db/engine.ts'
-import { locking } from '../../../../core/command-context.ts'
+import { groupedLocking, locking } from '../../../../core/command-context.ts'
 import { canMoveTo, hasFailed, isOpenPayment, isPaidAfterEnding, type Payment } from '../../../payments/payment/domain.ts'
 import {
   abandonPayment,
@@ -124,14 +124,17 @@ async function recordOnPlacedOrder(deps: OrderDeps, run: SagaRun, received: Rece
   const [known, ...others] = run.payments
   if (!placed || others.length > 0 || known?.id !== payment.id || answer.captured > payment.amount) return undefined
   try {
-    return await deps.db.write(async (tx) => {
-      await deps.orderStore.lockAsKnown(tx, order)
-      await lockPaymentAsKnown(tx, deps, known)
-      const trail = [...placed.events]
-      const { saga, refunds } = await applyAnswer(tx, deps, { ...received, saga: run, trail }, placed)
-      if (refunds.length > 0) throw new NothingChanged('money that goes back is read first')
-      return { ...saga, placed: { ...placed, events: trail } }
-    }, locking)
+    return await deps.db.write(
+      async (tx) => {
+        await deps.orderStore.lockAsKnown(tx, order)
+        await lockPaymentAsKnown(tx, deps, known)
+        const trail = [...placed.events]
+        const { saga, refunds } = await applyAnswer(tx, deps, { ...received, saga: run, trail }, placed)
+        if (refunds.length > 0) throw new NothingChanged('money that goes back is read first')
+        return { ...saga, placed: { ...placed, events: trail } }
+      },
+      answer.captured > 0 ? locking : groupedLocking('note', order.shopId),
+    )
   } catch (error) {
     if (isDatabaseAway(error)) throw error
     return undefined

@@ -63,15 +63,7 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
           )
         }
       </ResourceView>
-      {of.addressIds.length > many.value && (
-        <Button
-          kind="quiet"
-          onPress={() => {
-            many.value += 20
-          }}
-          text={common('more')}
-        />
-      )}
+      {of.addressIds.length > many.value && <Button kind="quiet" onPress={() => (many.value += 20)} text={common('more')} />}
       {isAdding.value && (
         <FormDialog title={t('addAddress')} onClose={() => (isAdding.value = false)}>
           <NewAddress

@@ -90,7 +90,7 @@ export function DiscountForm({ of, resource }: { of?: Versioned<NamedDiscount>; 
       keepsTyping={of !== undefined}
     >
       <Section title={t('what')}>
-        <TextField bind={field.title} label={t('name')} hint={t('nameHint')} required max={255} error={error('title')} />
+        <TextField bind={field.title} label={common('name')} hint={t('nameHint')} required max={255} error={error('title')} />
         <div class="fields">
           <SelectField bind={kind} label={t('kind')} options={kinds.map((one) => [one, t(`kind.${one}`)])} />
           {kind.value === 'PERCENT' && (
@@ -117,15 +117,15 @@ export function DiscountForm({ of, resource }: { of?: Versioned<NamedDiscount>; 
             ]}
           />
           {how.value === 'CODE' && (
-            <TextField bind={field.code} label={t('code')} hint={t('codeHint')} required max={64} code error={error('code')} />
+            <TextField bind={field.code} label={common('code')} hint={t('codeHint')} required max={64} code error={error('code')} />
           )}
         </div>
         <CheckField bind={field.isActive} label={common('active')} hint={t('isActiveHint')} />
       </Section>
       <Section title={t('forWhat')} hint={t('forWhatHint')}>
         <div class="grid">
-          <PickField bind={field.products} max={productsMax} label={t('products')} find={withoutRecord(findProducts)} />
-          <PickField bind={field.collections} max={collectionsMax} label={t('collections')} find={withoutRecord(findCollections)} />
+          <PickField bind={field.products} max={productsMax} label={common('products')} find={withoutRecord(findProducts)} />
+          <PickField bind={field.collections} max={collectionsMax} label={common('collections')} find={withoutRecord(findCollections)} />
         </div>
         <MoneyField
           bind={field.minSubtotal}
@@ -157,20 +157,21 @@ export function DiscountForm({ of, resource }: { of?: Versioned<NamedDiscount>; 
   )
 }
 
-const labels = {
-  title: 'name',
-  code: 'code',
-  kind: 'kind',
-  valueBps: 'takesOff',
-  amount: 'takesOff',
-  minSubtotal: 'minSubtotal',
-  productIds: 'products',
-  collectionIds: 'collections',
-  startsAt: 'startsAt',
-  endsAt: 'endsAt',
-  usageLimit: 'usageLimit',
-  perCustomerLimit: 'perCustomerLimit',
-} as const
+const labels = (): Readonly<Record<(typeof bodyFields)[number], string>> => ({
+  title: common('name'),
+  code: common('code'),
+  kind: t('kind'),
+  valueBps: t('takesOff'),
+  amount: t('takesOff'),
+  minSubtotal: t('minSubtotal'),
+  productIds: common('products'),
+  collectionIds: common('collections'),
+  startsAt: t('startsAt'),
+  endsAt: t('endsAt'),
+  usageLimit: t('usageLimit'),
+  perCustomerLimit: t('perCustomerLimit'),
+  status: common('status'),
+})
 
 /** Lists the differing fields of a conflict. */
 function differences(mine: Body, theirs: NamedDiscount): readonly (readonly [string, string, string])[] {
@@ -200,5 +201,5 @@ function differences(mine: Body, theirs: NamedDiscount): readonly (readonly [str
   }
   return bodyFields
     .filter((field) => JSON.stringify(mine[field]) !== JSON.stringify(theirs[field]))
-    .map((field) => [field === 'status' ? common('status') : t(labels[field]), say(mine, field), say(theirs, field)])
+    .map((field) => [labels()[field], say(mine, field), say(theirs, field)])
 }

@@ -33,8 +33,8 @@ const usedOf = ({ used, usageLimit }: Discount) =>
   usageLimit === null ? t('noLimit') : t('usedOf', { used: number(used ?? 0), limit: number(usageLimit) })
 
 const columns = (): readonly Column<Discount>[] => [
-  { title: t('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
-  { title: t('code'), cell: ({ code }) => (code === null ? t('automatic') : <code dir="ltr">{code}</code>) },
+  { title: common('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { title: common('code'), cell: ({ code }) => (code === null ? t('automatic') : <code dir="ltr">{code}</code>) },
   { title: t('takesOff'), cell: discountValue },
   { title: common('status'), cell: (discount) => <DiscountStateBadge of={discount} /> },
   { title: t('endsAt'), cell: ({ endsAt }) => (endsAt ? <Moment at={endsAt} /> : common('never')) },

@@ -232,9 +232,7 @@ function FileUpload({ id, item, isThere, shown, onSent }: FileUploadProps) {
             headers: { 'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.name)}` },
           }),
         mine: file.name,
-        onTheirs: () => {
-          isLookedAt = true
-        },
+        onTheirs: () => (isLookedAt = true),
       })
       // The question was closed: the file can be sent again.
       if (!document && !isLookedAt && !stop.signal.aborted) setError(new Error(common('conflictTitle')))

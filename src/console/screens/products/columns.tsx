@@ -33,7 +33,7 @@ export const columns = (): readonly Column<Product>[] => [
   },
   { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
   { title: t('stock'), end: true, cell: (product) => <StockCell of={product} /> },
-  { title: t('price'), end: true, cell: price },
+  { title: common('price'), end: true, cell: price },
   { title: t('vendor'), words: true, cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
   { title: common('type'), words: true, cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
 ]

@@ -75,7 +75,7 @@ function compareRows(mine: ProductText, before: ProductText, theirs: ProductText
     return shown ? pictureName(shown) : ''
   }
   const fields: readonly (readonly [keyof VariantText, string, (text: string) => string])[] = [
-    ['price', t('price'), amount],
+    ['price', common('price'), amount],
     ['compareAt', t('compareAt'), amount],
     ['cost', t('cost'), amount],
     ['sku', t('sku'), String],

@@ -11,7 +11,6 @@ export default {
   tag: 'الوسم',
   sku: 'رمز SKU',
   stock: 'المخزون',
-  price: 'السعر',
   notCounted: 'لا يُعدّ',
   soldOut: 'نفد',
   choose: 'اختيار {name}',

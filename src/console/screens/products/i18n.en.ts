@@ -8,7 +8,6 @@ export default {
   tag: 'Tag',
   sku: 'SKU',
   stock: 'In stock',
-  price: 'Price',
   notCounted: 'Not counted',
   soldOut: 'Sold out',
   choose: 'Choose {name}',

@@ -11,7 +11,6 @@ export default {
   tag: 'Шошго',
   sku: 'SKU',
   stock: 'Нөөц',
-  price: 'Үнэ',
   notCounted: 'Тоолдоггүй',
   soldOut: 'Дууссан',
   choose: '{name} сонгох',

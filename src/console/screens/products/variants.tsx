@@ -62,7 +62,7 @@ function MainVariantFields({ row, editor, currency, figures, productId }: Varian
   const figure = id === undefined ? undefined : figures.value.get(id)
   return (
     <div class="fields">
-      <MoneyField label={t('price')} currency={currency} bind={draft.price} max={20} required error={wrong('price')} />
+      <MoneyField label={common('price')} currency={currency} bind={draft.price} max={20} required error={wrong('price')} />
       {id === undefined ? (
         <NumberField label={t('firstStock')} bind={draft.onHand} max={10} error={wrong('onHand')} hint={t('firstStockHint')} />
       ) : (
@@ -136,7 +136,11 @@ function BulkEdit({ editor }: VariantsProps) {
       }}
     >
       <legend>{t('forAll')}</legend>
-      <SelectField label={t('field')} bind={field} options={bulkFields.map((one) => [one, t(one)] as const)} />
+      <SelectField
+        label={t('field')}
+        bind={field}
+        options={bulkFields.map((one) => [one, one === 'price' ? common('price') : t(one)] as const)}
+      />
       <TextField label={common('value')} bind={text} max={40} code />
       <Button onPress={apply} text={t('apply')} />
     </fieldset>

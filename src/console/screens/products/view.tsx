@@ -49,7 +49,7 @@ export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: {
             columns={[
               { title: t('variant'), main: true, cell: (variant) => <bdi class="cut">{variant.title}</bdi> },
               { title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
-              { title: t('price'), end: true, cell: ({ price }) => <Money of={price} /> },
+              { title: common('price'), end: true, cell: ({ price }) => <Money of={price} /> },
               { title: t('cost'), end: true, cell: ({ cost }) => (cost ? money(cost) : '–') },
               {
                 title: t('onHand'),

@@ -47,9 +47,7 @@ export function LoanTapeImport({ onDone, onClose }: { onDone: () => void; onClos
       const report = await upload<Report>('/admin/repayments/import', of, {
         type: 'text/csv',
         signal: mine.signal,
-        onProgress: (part) => {
-          under.value = part >= 1 ? { phase: 'working' } : { phase: 'sending', part }
-        },
+        onProgress: (part) => (under.value = part >= 1 ? { phase: 'working' } : { phase: 'sending', part }),
       })
       ended.value = { report }
     } catch (error) {

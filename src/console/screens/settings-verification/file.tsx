@@ -60,9 +60,7 @@ export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; o
             isTried={tried.value}
             onChange={(change) => put(at, change)}
             {...(owners.value.length > 1 && {
-              onRemove: () => {
-                owners.value = owners.value.filter((_, place) => place !== at)
-              },
+              onRemove: () => (owners.value = owners.value.filter((_, place) => place !== at)),
             })}
           />
         ))}

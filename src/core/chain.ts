@@ -69,7 +69,7 @@ export type ChainNode = {
    * read before and after the logs and must be equal.
    * @throws NodeError for every failure
    */
-  ask(query: NodeQuery, pace: Pick<Scheduler, 'enter'>): Promise<NodeAnswer>
+  ask(query: NodeQuery, scheduler: Pick<Scheduler, 'enter'>): Promise<NodeAnswer>
 }
 
 export type NodeFailure =

@@ -74,10 +74,10 @@ export const access = (
     | 'isApproved'
     | 'keyring'
     | 'routeTable'
-    | 'bodyRoom'
+    | 'bodyBudget'
     | 'limitKey'
     | 'writeLimit'
-    | 'spacing'
+    | 'penaltyDelay'
     | 'callers'
     | 'originOf'
     | 'whereRefused'
@@ -85,8 +85,9 @@ export const access = (
     | 'clock'
   >,
 ) => {
-  const { identity, clock, isApproved, keyring, routeTable, bodyRoom, limitKey, writeLimit, spacing, callers, whereRefused, trail } = deps
-  const place: BudgetOptions = { room: bodyRoom, senderOf: (request) => networkOf(limitKey(request)) }
+  const { identity, clock, isApproved, keyring, routeTable, bodyBudget, limitKey, writeLimit, penaltyDelay, callers, whereRefused, trail } =
+    deps
+  const place: BudgetOptions = { room: bodyBudget, senderOf: (request) => networkOf(limitKey(request)) }
 
   async function ofToken(headers: Headers): Promise<TokenPrincipal | undefined> {
     const token = bearerOf(headers)
@@ -184,7 +185,7 @@ export const access = (
         // Release the body while its refusal is delayed.
         context.body = undefined
         // The whole body was read, which was the expensive part.
-        if (error instanceof AppError && error.code === 'INVALID' && !isSmall(request)) await spacing.wait(limitKey(request))
+        if (error instanceof AppError && error.code === 'INVALID' && !isSmall(request)) await penaltyDelay.wait(limitKey(request))
         throw error
       }
     }
@@ -268,7 +269,7 @@ export const access = (
       : writeLimit.take(address, ofSite(siteTimes)))
     if (wait === undefined) return
     // A larger body would stay in memory during the delay.
-    if (isSmall(request)) await spacing.wait(address)
+    if (isSmall(request)) await penaltyDelay.wait(address)
     throw new AppError('RATE_LIMITED', 'Too many changes within a minute: try again', { retryAfterSeconds: wait })
   }
 

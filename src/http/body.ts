@@ -135,7 +135,7 @@ const pieceBytes = 64 * kb
 export async function readPieces(
   request: Request,
   bytesMax: number,
-  { withinMs = bodyReadMaxMs, room, senderOf = () => '', ...pace }: ReadOptions = {},
+  { withinMs = bodyReadMaxMs, room, senderOf = () => '', ...arrivalLimit }: ReadOptions = {},
 ): Promise<Uint8Array[]> {
   let pieces: Uint8Array[] | undefined = []
   let last: Uint8Array = new Uint8Array()
@@ -145,7 +145,7 @@ export async function readPieces(
     last = new Uint8Array()
   })
   try {
-    for await (const chunk of readChunks(request, bytesMax, { withinMs, ...pace })) {
+    for await (const chunk of readChunks(request, bytesMax, { withinMs, ...arrivalLimit })) {
       if (pieces === undefined) throw crowdedOut()
       if (lastLength >= pieceBytes) {
         pieces.push(last.subarray(0, lastLength))

@@ -27,7 +27,7 @@ type ImportRequest = {
  * @throws AppError RATE_LIMITED without a free slot; errors of the upload and the work
  */
 export async function runImport<T>(
-  { importSlots, importsAtWork, pace }: Pick<HttpDeps, 'importSlots' | 'importsAtWork' | 'pace'>,
+  { importSlots, importsAtWork, scheduler }: Pick<HttpDeps, 'importSlots' | 'importsAtWork' | 'scheduler'>,
   { slot: [of, whose], request, upload }: ImportRequest,
   work: (run: ImportRun) => Promise<T>,
 ): Promise<T> {
@@ -37,7 +37,7 @@ export async function runImport<T>(
     importsAtWork.take(of)()
     const pieces = await upload.pieces()
     releases.push(importsAtWork.take(of))
-    const paced = await pace.enter()
+    const paced = await scheduler.enter()
     try {
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(importMaxMs)])
       return await work({ file: () => each(pieces), bytes: pieces.reduce((sum, { length }) => sum + length, 0), signal, rest: paced.rest })

@@ -119,11 +119,11 @@ export function httpProviders({ db, clock, config, shared, breakers, countryOf }
             : undefined,
       }),
     /** Delays repeated expensive errors. */
-    spacing: createPenaltyDelay({ now: () => performance.now(), sleep }),
+    penaltyDelay: createPenaltyDelay({ now: () => performance.now(), sleep }),
     /**
      * The queue of uncached public reads per address. PostgreSQL reads barely use the thread, so they need no pause.
      */
-    readTurns: createKeyedScheduler({
+    readQueue: createKeyedScheduler({
       ...thread,
       activityCount: requestCounts.startedCount,
       ...(db.file ? readsOfFile : readsOfServer),
@@ -132,13 +132,13 @@ export function httpProviders({ db, clock, config, shared, breakers, countryOf }
       full: () => new AppError('RATE_LIMITED', 'Too many reads of this address wait: try again', { retryAfterSeconds: 1 }),
     }),
     /** Memory of responses that slow clients have not read. */
-    answerRoom: createBodyBudget(answerRoomBytes, 0, answerRoomOfOneBytes),
+    answerBudget: createBodyBudget(answerRoomBytes, 0, answerRoomOfOneBytes),
     /** Memory of incomplete bodies. */
-    bodyRoom: createBodyBudget(),
+    bodyBudget: createBodyBudget(),
     uploading: {
       room: createBodyBudget(uploadRoomBytes),
       senderOf: (request) => networkOf(limitKey(request)),
-      pace: uploadPace,
+      arrivalLimit: uploadPace,
       reads: maySayNothing,
     } satisfies UploadOptions,
     requestCounts,
@@ -147,7 +147,7 @@ export function httpProviders({ db, clock, config, shared, breakers, countryOf }
     importSlots: createSemaphore({ perOwner: 1, refusals: importRefusals }),
     importsAtWork: createSemaphore({ perOwner: 1, total: 16, refusals: importRefusals }),
     /** Schedules long work of requests on the main thread. */
-    pace: createScheduler({ ...thread, activityCount: requestCounts.seen, othersShare }),
+    scheduler: createScheduler({ ...thread, activityCount: requestCounts.seen, othersShare }),
     exportSlots: createSemaphore({ perOwner: 2, total: 16, refusals: exportRefusals }),
     maySayNothing,
     /** Schedules exports on the main thread. */

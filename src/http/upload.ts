@@ -37,7 +37,7 @@ export type UploadOptions = {
   /** Memory of uploads that are read whole. */
   readonly room: BodyBudget
   readonly senderOf: (request: Request) => string
-  readonly pace: ArrivalLimit
+  readonly arrivalLimit: ArrivalLimit
   /** Keeps the connection open while the body is read, because Bun's idle timeout ignores incoming bytes. */
   readonly reads: (request: Request, isReading: boolean) => void
 }
@@ -65,7 +65,7 @@ export const uploads = ({ uploading }: { uploading: UploadOptions }) =>
 export function readUpload(
   request: Request,
   { types, bytesMax: bytesMost, anyType }: UploadRule,
-  { room, senderOf, pace, reads }: UploadOptions,
+  { room, senderOf, arrivalLimit, reads }: UploadOptions,
 ): Upload {
   assertWhole(request)
   const type = mediaTypeOf(request)
@@ -73,7 +73,7 @@ export function readUpload(
   async function whole<Body>(read: (request: Request, bytesMax: number, reading: ReadOptions) => Promise<Body>): Promise<Body> {
     reads(request, true)
     try {
-      return await read(request, bytesMost, { ...pace, room, senderOf })
+      return await read(request, bytesMost, { ...arrivalLimit, room, senderOf })
     } finally {
       reads(request, false)
     }
@@ -85,7 +85,7 @@ export function readUpload(
     async *chunks(bytesMax = bytesMost) {
       reads(request, true)
       try {
-        for await (const chunk of readChunks(request, bytesMax, pace)) {
+        for await (const chunk of readChunks(request, bytesMax, arrivalLimit)) {
           yield chunk
           release(chunk)
         }

@@ -204,6 +204,6 @@ describe('the budget of unread response bytes', () => {
     expect([whole.status, JSON.parse(text).id, Buffer.byteLength(text) > 200_000]).toEqual([200, product.id, true])
     const head = await fetch(`${server.url}/product-v2/public/${product.id}`, { method: 'HEAD' })
     expect([head.status, head.headers.get('etag')]).toEqual([200, whole.headers.get('etag')])
-    expect(app.deps.answerRoom.usage()).toEqual({ bodies: 0, bytes: 0 })
+    expect(app.deps.answerBudget.usage()).toEqual({ bodies: 0, bytes: 0 })
   })
 })

@@ -180,7 +180,7 @@ describe('request bodies over a socket', () => {
     await using server = serveTestApp(app)
     const half = `${post('content-length: 60000')}\r\n\r\n${' '.repeat(50_000)}`
     // What is set aside for those that come at once is theirs first.
-    const { usage: held, reserve: setAside } = app.deps.bodyRoom
+    const { usage: held, reserve: setAside } = app.deps.bodyBudget
     while (setAside(1_024)) {}
     const first = await rawConnection(server.port)
     first.send(half)
@@ -222,7 +222,7 @@ describe('request bodies over a socket', () => {
       one.send(`${post('content-length: 60000')}\r\n\r\n${whole.slice(0, 30_000)}`)
       halves.push(one)
     }
-    const { usage: held, reserve: setAside } = app.deps.bodyRoom
+    const { usage: held, reserve: setAside } = app.deps.bodyBudget
     while (held().bytes < 6 * 30_000) await new Promise((resolve) => setImmediate(resolve))
     expect([setAside(whole.length), held().bodies]).toEqual([undefined, 6])
     for (const one of [halves.at(0), halves.at(-1)]) {

@@ -80,7 +80,7 @@ describe('reading an upload', () => {
   const uploading: UploadOptions = {
     room: createBodyBudget(100),
     senderOf: () => 'sender',
-    pace: { withinMs: 100, everyBytes: 4 },
+    arrivalLimit: { withinMs: 100, everyBytes: 4 },
     reads: (_, isReading) => void told.push(isReading),
   }
   const request = (body: ReadableStream<Uint8Array> | string) =>
@@ -139,7 +139,7 @@ describe('reading an upload', () => {
   test('a stalled upload gets 408 and its connection is closed', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
-    const { http } = withUploads(app, { ...app.deps.uploading, pace: { withinMs: 100, everyBytes: 1 } })
+    const { http } = withUploads(app, { ...app.deps.uploading, arrivalLimit: { withinMs: 100, everyBytes: 1 } })
     await using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (sent) => http.handle(sent) })
     const head = `PUT /documents/a HTTP/1.1\r\nHost: localhost\r\nauthorization: Bearer ${token}\r\ncontent-type: image/png\r\ncontent-length: 9\r\n\r\n`
     const stalled = await rawConnection(server.port ?? 0)
@@ -161,17 +161,17 @@ describe('reading an upload', () => {
       }
       return new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 })
     }
-    const pace = { withinMs: 200, everyBytes: 100 }
+    const arrivalLimit = { withinMs: 200, everyBytes: 100 }
     for (const [rest, outcome] of [
       ['comes', 'whole'],
       ['stalls', 'TIMEOUT'],
     ] as const) {
       const read: number[] = []
       const reading = (async () => {
-        for await (const [byte = 0] of readUpload(request(sent(rest)), rule, { ...uploading, pace }).chunks()) {
+        for await (const [byte = 0] of readUpload(request(sent(rest)), rule, { ...uploading, arrivalLimit }).chunks()) {
           read.push(byte)
           // Longer than its sender has.
-          await Bun.sleep(3 * pace.withinMs)
+          await Bun.sleep(3 * arrivalLimit.withinMs)
         }
         return 'whole'
       })()
@@ -194,7 +194,7 @@ describe('reading an upload', () => {
         },
         cancel: () => clearInterval(timer),
       })
-      return readUpload(request(body), { ...rule, bytesMax: 100 }, { ...uploading, pace: { withinMs: 300, everyBytes: 8 } }).bytes()
+      return readUpload(request(body), { ...rule, bytesMax: 100 }, { ...uploading, arrivalLimit: { withinMs: 300, everyBytes: 8 } }).bytes()
     }
     expect((await arriving(8)).length).toBe(80)
     expect(

@@ -65,7 +65,7 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
     return typeof data === 'string' && /^0x(?:[0-9a-f]{2})*$/i.test(data) ? data.toLowerCase() : undefined
   }
 
-  return async ({ blocks, logs, calls = [] }, pace) => {
+  return async ({ blocks, logs, calls = [] }, scheduler) => {
     const blockCount = logs && logs.to - logs.from + 1
     const requests: Request[] = [
       (client) => client.request<{ Method: 'eth_chainId'; Parameters: []; ReturnType: Hex }>({ method: 'eth_chainId', params: [] }),
@@ -106,7 +106,7 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
     const after = headerAt(rest[1], logs.to)
     if (!after) throw new NodeError('BEHIND', 'it does not have the blocks yet')
     if (before && before.hash !== after.hash) throw new NodeError('BEHIND', 'its chain changed while it was asked')
-    const read = await readLogs(logResult, logs, pace)
+    const read = await readLogs(logResult, logs, scheduler)
     return { headers, lacksFinality, logs: read, missedBlocks: missedBlocksOf(headers, logs, read), results: [], bytes }
   }
 }
@@ -126,11 +126,11 @@ const logsRequest =
     return client.request({ method: 'eth_getLogs', params: [filter] })
   }
 
-async function readLogs(list: unknown, filter: LogFilter, pace: Parameters<ChainNode['ask']>[1]): Promise<ChainLog[]> {
+async function readLogs(list: unknown, filter: LogFilter, scheduler: Parameters<ChainNode['ask']>[1]): Promise<ChainLog[]> {
   if (!Array.isArray(list)) throw new NodeError('FAULT', 'it answered what was not asked for: logs that are no list')
   const read = logReader(filter)
   const logs: ChainLog[] = []
-  const turn = await pace.enter()
+  const turn = await scheduler.enter()
   try {
     for (const log of list as unknown[]) {
       logs.push(read(log))

@@ -6,9 +6,9 @@ export function createNode(settings: NodeSettings): ChainNode {
   let asking: Promise<ChainNode['ask']> | undefined
   return {
     host: new URL(settings.url).host,
-    async ask(question, pace) {
+    async ask(question, scheduler) {
       asking ??= import('./reader.ts').then(({ createReader }) => createReader(settings))
-      return (await asking)(question, pace)
+      return (await asking)(question, scheduler)
     },
   }
 }

@@ -6,7 +6,7 @@ import { createNodes } from '../../../src/modules/trust/attestation/nodes.ts'
 import { faults, startProxy } from '../../support/chain/proxy.ts'
 
 const safeFetch = createSafeFetch({ allowedNetworks: [] })
-const pace = { enter: async () => ({ rest: async () => false, leave: () => undefined }) }
+const scheduler = { enter: async () => ({ rest: async () => false, leave: () => undefined }) }
 const contract = `0x${'ea'.repeat(20)}`
 const chain = { chainId: 7, rpc: [], contract, startBlock: 0, confirmations: undefined }
 const failure = (promise: Promise<unknown>) =>
@@ -21,7 +21,7 @@ describe('requests to a node', () => {
     const { fault, release } = faults.held()
     proxy.always(fault)
     const node = createNode({ url: proxy.url, chainId: 7, safeFetch, now: () => 0, timeoutMs: 20 })
-    const error = await failure(node.ask({ blocks: [], logs: { contract, schemaUids: [], from: 1, to: 100 } }, pace))
+    const error = await failure(node.ask({ blocks: [], logs: { contract, schemaUids: [], from: 1, to: 100 } }, scheduler))
     release()
     expect(error).toBeInstanceOf(NodeError)
     expect([error?.kind, error?.message]).toEqual(['FAULT', 'no answer: timeout'])
@@ -34,7 +34,7 @@ describe('requests to a node', () => {
 
   test('an unreachable node is at fault, and the error shows only the host of its URL', async () => {
     const node = createNode({ url: 'http://127.0.0.1:1/secret?key=secret', chainId: 7, safeFetch, now: () => 0 })
-    const error = await failure(node.ask({ blocks: ['latest'] }, pace))
+    const error = await failure(node.ask({ blocks: ['latest'] }, scheduler))
     expect(error?.message).toBe('no answer: connection failed')
     expect(node.host).toBe('127.0.0.1:1')
   })

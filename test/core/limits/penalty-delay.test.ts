@@ -11,7 +11,7 @@ setDefaultTimeout(longTestMs)
 function spacingOf() {
   let now = 1_000
   const slept: { ms: number; wake: () => void }[] = []
-  const spacing = createPenaltyDelay({
+  const penaltyDelay = createPenaltyDelay({
     now: () => now,
     sleep: (ms) => new Promise((wake) => slept.push({ ms, wake })),
     apartMs: 10,
@@ -24,7 +24,7 @@ function spacingOf() {
     /** After how many milliseconds a refusal of this sender goes out. */
     wait(sender = 'a'): number {
       const before = slept.length
-      const waits = spacing.wait(sender) !== undefined
+      const waits = penaltyDelay.wait(sender) !== undefined
       expect(slept.length - before).toBe(waits ? 1 : 0)
       return waits ? (slept.at(-1)?.ms ?? 0) : 0
     },
@@ -70,16 +70,22 @@ describe('refusals of one sender', () => {
   test('refusals of one sender who moves about in an IPv6 /48 are apart too, however many networks it has', () => {
     let now = 1_000
     const waits: number[] = []
-    const spacing = createPenaltyDelay({ now: () => now, sleep: async (ms) => void waits.push(ms), apartMs: 16, atOnce: 2, sendersMax: 3 })
+    const penaltyDelay = createPenaltyDelay({
+      now: () => now,
+      sleep: async (ms) => void waits.push(ms),
+      apartMs: 16,
+      atOnce: 2,
+      sendersMax: 3,
+    })
     const times = 65
-    for (let nth = 0; nth < times; nth++) void spacing.wait(`2001:db8:7:${nth.toString(16)}::/64`)
+    for (let nth = 0; nth < times; nth++) void penaltyDelay.wait(`2001:db8:7:${nth.toString(16)}::/64`)
     // Sixteen times as many at once as of one address, and then as much closer.
     expect(waits).toHaveLength(times - 32)
     expect([waits[0], waits.at(-1)]).toEqual([1, times - 32])
     // Somebody else's site, and IPv4 addresses, are another matter.
-    expect([spacing.wait('2001:db8:8:1::/64'), spacing.wait('203.0.113.9')]).toEqual([undefined, undefined])
+    expect([penaltyDelay.wait('2001:db8:8:1::/64'), penaltyDelay.wait('203.0.113.9')]).toEqual([undefined, undefined])
     now += 1_000
-    expect(spacing.wait('2001:db8:7:1::/64')).toBeUndefined()
+    expect(penaltyDelay.wait('2001:db8:7:1::/64')).toBeUndefined()
   })
 
   test('refusals of one sender wait for large bodies that they read in vain, and for nothing else', async () => {
@@ -109,7 +115,7 @@ describe('refusals of one sender', () => {
   test('what was read of a body is let go of before its refusal waits', async () => {
     await using app = await testApp()
     const { promise: over, resolve: end } = Promise.withResolvers<void>()
-    using wait = spyOn(app.deps.spacing, 'wait').mockReturnValue(over)
+    using wait = spyOn(app.deps.penaltyDelay, 'wait').mockReturnValue(over)
     const arrays = () => {
       Bun.gc(true)
       return heapStats().objectTypeCounts['Array'] ?? 0
@@ -126,7 +132,7 @@ describe('refusals of one sender', () => {
 
   test('refusals of one sender wait for writes beyond their limit', async () => {
     await using app = await testApp({ STOREFRONT_WRITES_PER_MINUTE: '1' })
-    using wait = spyOn(app.deps.spacing, 'wait')
+    using wait = spyOn(app.deps.penaltyDelay, 'wait')
     const { publishableKey: key } = await app.merchant()
     expect((await app.call('POST', '/cart', { key, body: {}, from: '203.0.113.7' })).status).toBe(201)
     expect(wait).not.toHaveBeenCalled()

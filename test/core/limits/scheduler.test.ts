@@ -12,7 +12,7 @@ function thread({ requestsWaiting = 0, requestMs = 1, othersShare = 3 } = {}) {
       state.now += requestMs
     } else state.now += idleMs
   }
-  const pace = createScheduler({
+  const scheduler = createScheduler({
     now: () => state.now,
     activityCount: () => state.seen,
     othersShare,
@@ -21,13 +21,13 @@ function thread({ requestsWaiting = 0, requestMs = 1, othersShare = 3 } = {}) {
       for (let left = ms; left > 0; left--) await pass(1)
     },
   })
-  return { state, pace }
+  return { state, scheduler }
 }
 
 describe('long work on the thread that answers everybody', () => {
   test('while requests come, long work gives them three times as long as its piece took, and says that they wanted it', async () => {
-    const { state, pace } = thread({ requestsWaiting: 1_000 })
-    const work = await pace.enter()
+    const { state, scheduler } = thread({ requestsWaiting: 1_000 })
+    const work = await scheduler.enter()
     for (const pieceMs of [10, 4]) {
       const [before, { seen }] = [state.now + pieceMs, { ...state }]
       state.now += pieceMs
@@ -37,8 +37,8 @@ describe('long work on the thread that answers everybody', () => {
   })
 
   test('while nobody comes, long work goes on at once; and so it does when those who came are served', async () => {
-    const { state, pace } = thread({ requestsWaiting: 5 })
-    const work = await pace.enter()
+    const { state, scheduler } = thread({ requestsWaiting: 5 })
+    const work = await scheduler.enter()
     const lost: number[] = []
     for (const came of [true, false, false]) {
       state.now += 1_000
@@ -51,8 +51,8 @@ describe('long work on the thread that answers everybody', () => {
   })
 
   test('a piece too short to be noticed is followed by the next, until they are one that can be', async () => {
-    const { state, pace } = thread({ requestsWaiting: 1_000 })
-    const work = await pace.enter()
+    const { state, scheduler } = thread({ requestsWaiting: 1_000 })
+    const work = await scheduler.enter()
     state.now += 1.5
     expect(await work.rest()).toBe(false)
     expect(state.turns).toBe(0)
@@ -62,11 +62,11 @@ describe('long work on the thread that answers everybody', () => {
   })
 
   test('several do a piece each in turn, so that all of them together leave others as much as one does', async () => {
-    const { state, pace } = thread({ requestsWaiting: 1_000 })
+    const { state, scheduler } = thread({ requestsWaiting: 1_000 })
     const pieces: string[] = []
     let atWork = 0
     const run = async (name: string, count: number) => {
-      const work = await pace.enter()
+      const work = await scheduler.enter()
       for (let nth = 0; nth < count; nth++) {
         expect(++atWork).toBe(1)
         pieces.push(name)
@@ -80,16 +80,16 @@ describe('long work on the thread that answers everybody', () => {
     expect(pieces.join('')).toBe('abcaba')
     expect(state.seen).toBe(6 * 30)
     // And whoever comes afterwards finds it free.
-    ;(await pace.enter()).leave()
+    ;(await scheduler.enter()).leave()
   })
 })
 
 describe('pieces of work that wait between themselves', () => {
   test('a piece ends before its rest, and the next one starts after three times its duration', async () => {
-    const { state, pace } = thread({ requestsWaiting: 1_000 })
+    const { state, scheduler } = thread({ requestsWaiting: 1_000 })
     const starts: number[] = []
     const piece = (ms: number) =>
-      pace.run(async () => {
+      scheduler.run(async () => {
         starts.push(state.now)
         state.now += ms
         return ms
@@ -100,14 +100,14 @@ describe('pieces of work that wait between themselves', () => {
   })
 
   test('a piece rests for one turn while nobody comes, for a second at most, and lets the next have its turn if it fails', async () => {
-    const { state, pace } = thread()
+    const { state, scheduler } = thread()
     const piece = (ms: number) =>
-      pace.run(async () => {
+      scheduler.run(async () => {
         state.now += ms
       })
     await Promise.all([piece(10), piece(10)])
     expect(state.turns).toBeLessThanOrEqual(2)
-    const failing = pace.run(() => Promise.reject(new Error('broken')))
+    const failing = scheduler.run(() => Promise.reject(new Error('broken')))
     expect(failing).rejects.toThrow('broken')
     await piece(1)
     state.waiting = 5_000

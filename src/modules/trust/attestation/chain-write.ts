@@ -43,7 +43,7 @@ export async function writeRange(
   work: (tx: Writer, sync: ChainSync) => Promise<unknown>,
 ): Promise<Step> {
   const logs = answer.logs.length
-  const turn = await deps.pace.enter()
+  const turn = await deps.scheduler.enter()
   try {
     await writeAtPosition(deps, reading, registry, work)
     const isContended = await turn.rest()

@@ -170,7 +170,7 @@ async function merchantsByRef(deps: Deps, refs: readonly string[], lookup: Merch
   const { ids, byRef } = deps.knownMerchants
   if (lookup.isRead || refs.every((ref) => byRef.has(ref))) return byRef
   const { refOf } = await deps.eas()
-  const turn = await deps.pace.enter()
+  const turn = await deps.scheduler.enter()
   try {
     for (let after: string | undefined = ''; after !== undefined; ) {
       const batch = await deps.attestedRepaymentStore.merchantIds(after, merchantsBatch)

@@ -6,8 +6,8 @@ import { allSchemaUids, type ChainSync, type Registry, type TimedLog } from './d
 import type { NodeState, Nodes } from './nodes.ts'
 import type { AttestationDeps } from './providers.ts'
 
-/** `pace` shares the main thread with requests. */
-export type SyncDeps = AttestationDeps & { readonly pace: Pick<Scheduler, 'enter'> }
+/** `scheduler` shares the main thread with requests. */
+export type SyncDeps = AttestationDeps & { readonly scheduler: Pick<Scheduler, 'enter'> }
 
 /** A chain, its nodes, and how far it is read. */
 export type ChainReading = { readonly chain: ChainSetting; readonly nodes: Nodes; readonly sync: ChainSync }
@@ -49,7 +49,7 @@ export async function ask(deps: SyncDeps, reading: NodeReading, question: NodeQu
   const { node, nodes } = reading
   nodes.calls.asked++
   try {
-    const answer = await node.ask(question, deps.pace)
+    const answer = await node.ask(question, deps.scheduler)
     nodes.calls.answered++
     nodes.answered(node)
     return answer

@@ -183,7 +183,7 @@ async function resyncTo(deps: SyncDeps, reading: ChainReading, fromBlock: number
       const match = await lastMatchingCheckpoint(deps, { ...reading, node }, sync.countedTo).then(asHeader, undefinedIfEnded)
       if (match) return match.header
     } else {
-      const answer = await node.ask({ blocks: [fromBlock - 1] }, deps.pace).catch(() => undefined)
+      const answer = await node.ask({ blocks: [fromBlock - 1] }, deps.scheduler).catch(() => undefined)
       if (answer?.headers[0]) return answer.headers[0]
     }
   }

@@ -144,7 +144,7 @@ test('the seventeenth concurrent import is 429, also when its upload began earli
 test('imports over HTTP run in turns: one stores nothing while another has its turn', async () => {
   await using app = await testApp()
   const { secretKey } = await shopIn(app)
-  const other = await app.deps.pace.enter()
+  const other = await app.deps.scheduler.enter()
   const work = send(app, secretKey, lines('Title', 'Tea'))
   for (let turns = 0; turns < 50; turns++) await turn()
   expect([app.deps.requestCounts.inFlight(), await stored(app)]).toEqual([1, 0])

@@ -133,11 +133,11 @@ describeChain('a node that refuses', () => {
 
 test('a node with an untrusted certificate and one that does not listen are reported', async () => {
   const safeFetch = createSafeFetch({ allowedNetworks: [] })
-  const pace = { enter: async () => ({ rest: async () => false, leave: () => undefined }) }
+  const scheduler = { enter: async () => ({ rest: async () => false, leave: () => undefined }) }
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, tls: { key, cert: certificate }, fetch: () => new Response('[]') })
   const reportOf = (url: string) =>
     createNode({ url, chainId: 7, safeFetch, now: () => 0 })
-      .ask({ blocks: ['latest'] }, pace)
+      .ask({ blocks: ['latest'] }, scheduler)
       .catch((thrown: NodeError) => thrown.report)
   expect(await reportOf(`https://127.0.0.1:${server.port}/key`)).toMatch(/certificate/)
   await server.stop(true)

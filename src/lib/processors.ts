@@ -16,4 +16,7 @@ export type CardProcessor = { [Name in ProcessorName]: Facts[Name]['method'] ext
 
 export const processorNames = Object.keys(processorFacts) as [ProcessorName, ...ProcessorName[]]
 export const cardProcessors = processorNames.filter((name) => processorFacts[name].method === 'card') as [CardProcessor, ...CardProcessor[]]
+/** Returns the processors of a method. */
+export const processorsOf = (method: Facts[ProcessorName]['method']): ProcessorName[] =>
+  processorNames.filter((name) => processorFacts[name].method === method)
 export const isProcessorName = (name: string): name is ProcessorName => name in processorFacts

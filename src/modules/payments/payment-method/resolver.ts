@@ -3,6 +3,7 @@
  * recorded in `meta.chain` with its result.
  */
 import { type GooglePay, processors } from '../../../clients/processors/index.ts'
+import { processorsOf } from '../../../lib/processors.ts'
 import {
   type CardProcessor,
   cohortDefaults,
@@ -73,8 +74,8 @@ export function resolve(input: ResolverInput): Resolved {
   const { shop, partnership, kybCohort } = input
   const chain: ChainLink[] = []
   const card = cardOf(input, chain)
-  const paypal = aloneOf(input, chain, 'paypal', 'paypal')
-  const crypto = aloneOf(input, chain, 'crypto', 'btcpay')
+  const paypal = aloneOf(input, chain, 'paypal')
+  const crypto = aloneOf(input, chain, 'crypto')
   const wallet = walletOf(input, chain, card)
   const skipped = new Set(chain.flatMap(({ outcome, candidate }) => (outcome === 'SKIPPED_OPEN' && candidate ? [candidate] : [])))
   return {
@@ -102,8 +103,8 @@ export function viableFor(input: ResolverInput, method: Method): ProcessorName[]
   const cards = cardCandidates(input).flatMap(([, name]) => name ?? [])
   const candidates: Record<Method, readonly ProcessorName[]> = {
     card: cards,
-    paypal: ['paypal'],
-    crypto: ['btcpay'],
+    paypal: processorsOf('paypal'),
+    crypto: processorsOf('crypto'),
     wallet: [
       ...(methods.wallet?.tokenProvider ? [methods.wallet.tokenProvider] : []),
       ...(methods.card?.enabled === false ? [] : cards),
@@ -123,8 +124,8 @@ function obstacleOf<Name extends ProcessorName>(
   if (!says.has(name)) return { outcome: 'NO_CURRENCY' }
   if (open.has(name)) return { step: 'BREAKER', outcome: 'SKIPPED_OPEN' }
   const account = accounts[name]
-  // A crypto payment opens an invoice page and needs no key.
-  const key = ownKey ?? account?.publishableKey ?? (name === 'btcpay' ? name : undefined)
+  // An invoice page of the processor's own needs no key.
+  const key = ownKey ?? account?.publishableKey ?? (processors[name].pageKey === undefined ? name : undefined)
   // Test and real money are never mixed.
   if (!account || account.mode !== shop.mode || !key) return { step: 'PUBLISHABLE_KEY', outcome: 'NO_KEY' }
   return { name, key, account }
@@ -173,12 +174,9 @@ function cardOf(input: ResolverInput, chain: ChainLink[]): Viable<CardProcessor>
 }
 
 /** Resolves a method with a single processor. */
-function aloneOf<Name extends 'paypal' | 'btcpay'>(
-  input: ResolverInput,
-  chain: ChainLink[],
-  method: 'paypal' | 'crypto',
-  name: Name,
-): Viable<Name> | undefined {
+function aloneOf(input: ResolverInput, chain: ChainLink[], method: 'paypal' | 'crypto'): Viable | undefined {
+  const [name] = processorsOf(method)
+  if (name === undefined) return undefined
   const own = input.shop.methods[method]
   if (own?.enabled === false) {
     chain.push({ method, step: 'SHOP_CONFIG', candidate: name, outcome: 'DISABLED' })

@@ -1,4 +1,5 @@
 /** What a merchant is told when they save ways to pay that no shopper will ever see, or could not pay by. */
+import { processorsOf } from '../../../lib/processors.ts'
 import { type Method, type ProcessorName, takesWallets } from './domain.ts'
 import { type ChainLink, type Resolved, type ResolverInput, resolve } from './resolver.ts'
 
@@ -15,11 +16,11 @@ export function warningsOf(input: ResolverInput, payable: ReadonlySet<ProcessorN
   const messages: Record<Method, (string | undefined)[]> = {
     card: [methods.card?.enabled ? cardTrouble(input, resolved) : undefined, unpaid(resolved.card?.processor, payable)],
     paypal: [
-      methods.paypal?.enabled && !resolved.paypal.enabled ? reasonOf(input, resolved, 'paypal', 'paypal') : undefined,
+      methods.paypal?.enabled && !resolved.paypal.enabled ? reasonOf(input, resolved, 'paypal') : undefined,
       unpaid(resolved.paypal.enabled ? 'paypal' : undefined, payable),
     ],
     crypto: [
-      methods.crypto?.enabled && !resolved.crypto.enabled ? reasonOf(input, resolved, 'crypto', 'btcpay') : undefined,
+      methods.crypto?.enabled && !resolved.crypto.enabled ? reasonOf(input, resolved, 'crypto') : undefined,
       unpaid(resolved.crypto.enabled ? 'btcpay' : undefined, payable),
     ],
     wallet: [
@@ -50,14 +51,14 @@ function reasonOf(
   { shop: { currency, mode } }: ResolverInput,
   { meta }: Resolved,
   method: Method,
-  name: ProcessorName,
+  name: ProcessorName | undefined = processorsOf(method === 'crypto' ? 'crypto' : 'paypal')[0],
 ): string | undefined {
   const links: readonly ChainLink[] = meta.chain.filter((link) => link.method === method && link.candidate === name)
   if (links.some(({ outcome }) => outcome === 'SELECTED')) return undefined
   if (links.some(({ outcome }) => outcome === 'NO_CURRENCY')) return `${name} cannot take payments in ${currency}`
-  return name === 'btcpay' || name === 'paypal'
-    ? `There are no credentials of mode ${mode} for ${name}`
-    : `There is no publishable key of mode ${mode} for ${name}`
+  return method === 'card' || method === 'wallet'
+    ? `There is no publishable key of mode ${mode} for ${name}`
+    : `There are no credentials of mode ${mode} for ${name}`
 }
 
 const unpaid = (name: ProcessorName | undefined, payable: ReadonlySet<ProcessorName>): string | undefined =>

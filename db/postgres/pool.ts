@@ -191,13 +191,14 @@ export function openPool({ servers, max, timeouts: given, changesNeedBegin = fal
   /** Connects to the server that takes writes. If that is another one now, looks for it until the time is over. */
   async function connect(): Promise<pg.PoolClient> {
     const until = performance.now() + timeouts.connect
-    for (let isFound = true; ; ) {
+    let failure: unknown
+    for (let isFound = true; ; isFound = await servers.find()) {
       try {
         if (isFound) return await (pools[servers.nth()] as pg.Pool).connect()
       } catch (error) {
-        if (!isOneOfSeveral || performance.now() >= until) throw error
+        failure = error
       }
-      isFound = await servers.find()
+      if (!isOneOfSeveral || performance.now() >= until) throw failure
     }
   }
 

@@ -11,25 +11,25 @@ export const appendEvent = (
   tx: Writer,
   deps: Deps,
   { orderId, ...events }: NewOrderEvent & Pick<OrderEvent, 'orderId'>,
-  trail?: OrderEvent[],
-): Promise<void> => appendEvents(tx, deps, orderId, [events], trail)
+  knownEvents?: OrderEvent[],
+): Promise<void> => appendEvents(tx, deps, orderId, [events], knownEvents)
 
 /**
  * Appends several events in order.
- * @param trail all events of the order so far, if known; new ones are added. A concurrent event at the same position
+ * @param knownEvents all events of the order so far, if known; new ones are added. A concurrent event at the same position
  *   is a unique violation
  */
 export async function appendEvents(
   tx: Writer,
   { orderStore, newId, clock }: Deps,
   orderId: string,
-  told: readonly NewOrderEvent[],
-  trail?: OrderEvent[],
+  newEvents: readonly NewOrderEvent[],
+  knownEvents?: OrderEvent[],
 ): Promise<void> {
   const at = clock.now()
-  const events = told.map(({ type, detail = {}, actor = 'system' }) => ({ id: newId('event'), orderId, type, at, actor, detail }))
-  if (!trail) return orderStore.appendEvents(tx, orderId, events)
-  const placed = events.map((event, nth) => ({ ...event, position: trail.length + nth + 1 }))
-  trail.push(...placed)
+  const events = newEvents.map(({ type, detail = {}, actor = 'system' }) => ({ id: newId('event'), orderId, type, at, actor, detail }))
+  if (!knownEvents) return orderStore.appendEvents(tx, orderId, events)
+  const placed = events.map((event, nth) => ({ ...event, position: knownEvents.length + nth + 1 }))
+  knownEvents.push(...placed)
   return orderStore.insertEvents(tx, orderId, placed)
 }

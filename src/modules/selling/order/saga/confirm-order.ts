@@ -33,12 +33,12 @@ type SaleInput = Saga & {
   /** The captured amount of an order that awaits its payment. It passes through PAID on the way. */
   readonly capturedTotal?: number | undefined
   /** Events that happened just before, written first. */
-  readonly told?: readonly NewOrderEvent[]
+  readonly precedingEvents?: readonly NewOrderEvent[]
   /**
    * All events of an order that this run placed; new ones are added. Nothing is read then, and a difference throws
    * NothingChanged.
    */
-  readonly trail?: OrderEvent[] | undefined
+  readonly knownEvents?: OrderEvent[] | undefined
 }
 
 /**
@@ -49,7 +49,7 @@ type SaleInput = Saga & {
 export async function recordSale(
   tx: Writer,
   deps: OrderDeps,
-  { order, payments, parts, capturedTotal, told = [], trail }: SaleInput,
+  { order, payments, parts, capturedTotal, precedingEvents = [], knownEvents }: SaleInput,
   response?: SagaContext['response'],
 ): Promise<SagaRun> {
   const { orderStore: store } = deps
@@ -67,22 +67,25 @@ export async function recordSale(
     resumeAt: null,
     updatedAt: now,
   } as const
-  const [confirmed, , , , , , , , events, refunds] = await Promise.all([
+  // The statements of the write, in this order and without waiting for each other.
+  const confirming =
     order.status === 'PENDING_PAYMENT'
       ? store.moveThrough(tx, order, ['PENDING_PAYMENT'], 'PAID', 'CONFIRMED', sold)
-      : store.move(tx, order, ['PAID'], 'CONFIRMED', sold),
-    appendEvents(tx, deps, id, [...told, { type: 'CONFIRMED' }], trail),
-    order.holds === 'HELD' ? (trail ? commitPromisedStock : commitStock)(tx, deps, stockTrackedLines(lines)) : undefined,
+      : store.move(tx, order, ['PAID'], 'CONFIRMED', sold)
+  const effects = Promise.all([
+    appendEvents(tx, deps, id, [...precedingEvents, { type: 'CONFIRMED' }], knownEvents),
+    order.holds === 'HELD' ? (knownEvents ? commitPromisedStock : commitStock)(tx, deps, stockTrackedLines(lines)) : undefined,
     giftCards.length > 0 ? store.settleGiftCards(tx, id, now) : undefined,
     customerId === null ? undefined : addSpending(tx, { customerId, currency, mode: order.mode, amount: total }),
     notifyConfirmed(tx, deps, order, lines),
     mailConfirmed(tx, deps, order, lines),
     bookSale(tx, deps, { order: { ...order, ...sold }, payments }, parts),
-    response && (trail ?? store.eventsOf(tx, id)),
-    response && (trail ? [] : store.refundsOf(tx, id)),
   ])
+  const reads = response && Promise.all([knownEvents ?? store.eventsOf(tx, id), knownEvents ? [] : store.refundsOf(tx, id)])
+  const [confirmed, history] = await Promise.all([confirming, reads, effects])
   if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
-  if (!response || !events || !refunds) return { order: confirmed, payments }
+  if (!response || !history) return { order: confirmed, payments }
+  const [events, refunds] = history
   const full = { order: confirmed, lines, giftCards, events, payments, refunds, disputes: [], fulfilments: [], notes: [] }
   await response.store(tx, full)
   return { order: confirmed, payments, sold: full }

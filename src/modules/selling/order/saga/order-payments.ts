@@ -128,10 +128,10 @@ async function recordOnPlacedOrder(deps: OrderDeps, run: SagaRun, received: Rece
       async (tx) => {
         await deps.orderStore.lockAsKnown(tx, order)
         await lockPaymentAsKnown(tx, deps, known)
-        const trail = [...placed.events]
-        const { saga, refunds } = await applyAnswer(tx, deps, { ...received, saga: run, trail }, placed)
+        const knownEvents = [...placed.events]
+        const { saga, refunds } = await applyAnswer(tx, deps, { ...received, saga: run, knownEvents }, placed)
         if (refunds.length > 0) throw new NothingChanged('money that goes back is read first')
-        return { ...saga, placed: { ...placed, events: trail } }
+        return { ...saga, placed: { ...placed, events: knownEvents } }
       },
       answer.captured > 0 ? locking : groupedLocking('note', order.shopId),
     )
@@ -143,8 +143,8 @@ async function recordOnPlacedOrder(deps: OrderDeps, run: SagaRun, received: Rece
 
 /** `isGivenUp`: the processor was told to void the payment. */
 type ReceivedAnswer = { payment: Payment; answer: PaymentAnswer; context: SagaContext; isGivenUp?: boolean }
-/** `saga`: as this write locked it; `trail`: see `SaleInput`. */
-type AnswerUpdate = ReceivedAnswer & { saga: Saga; trail?: OrderEvent[] }
+/** `saga`: as this write locked it; `knownEvents`: see `SaleInput`. */
+type AnswerUpdate = ReceivedAnswer & { saga: Saga; knownEvents?: OrderEvent[] }
 
 /** @param parts undefined if this write must not confirm the order */
 async function applyAnswer(tx: Writer, deps: OrderDeps, received: AnswerUpdate, parts: OrderContents | undefined): Promise<SagaUpdate> {
@@ -199,7 +199,7 @@ const withPayment = ({ order, payments }: Saga, after: Payment, changed: Order |
 async function recordFullPayment(
   tx: Writer,
   deps: OrderDeps,
-  { saga, payment, answer, context, trail }: AnswerUpdate,
+  { saga, payment, answer, context, knownEvents }: AnswerUpdate,
   parts: OrderContents | undefined,
 ): Promise<SagaUpdate> {
   const { order } = saga
@@ -215,7 +215,12 @@ async function recordFullPayment(
     recordCapture(tx, deps, { ...noted, becomes: 'CAPTURED' }),
     refundExcess(tx, deps, { order: { ...order, ...paidOrderFields(amountDue), status: 'PAID' }, payments }, context.holder),
     parts
-      ? recordSale(tx, deps, { order, payments, parts, capturedTotal: amountDue, told: [captured], trail }, context.response)
+      ? recordSale(
+          tx,
+          deps,
+          { order, payments, parts, capturedTotal: amountDue, precedingEvents: [captured], knownEvents },
+          context.response,
+        )
       : appendEvents(tx, deps, id, [captured])
           .then(() => deps.orderStore.move(tx, id, ['PENDING_PAYMENT'], 'PAID', toResume))
           .then((moved) => moved && { order: moved, payments }),
@@ -245,7 +250,7 @@ export async function acceptPayment(deps: OrderDeps, { id, orderId }: Payment, c
 async function recordPartialCapture(
   tx: Writer,
   deps: OrderDeps,
-  { saga, payment, answer, context: { holder }, trail }: AnswerUpdate,
+  { saga, payment, answer, context: { holder }, knownEvents }: AnswerUpdate,
 ): Promise<Saga> {
   const { order } = saga
   const updatedAt = deps.clock.now()
@@ -257,7 +262,7 @@ async function recordPartialCapture(
   const [after, changed] = await Promise.all([
     recordCapture(tx, deps, { payment, answer, holder, becomes: ended }),
     deps.orderStore.change(tx, order, ['PENDING_PAYMENT'], { capturedTotal: order.capturedTotal + amount, resumeAt, updatedAt }),
-    appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_PARTIALLY_CAPTURED', detail }, trail),
+    appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_PARTIALLY_CAPTURED', detail }, knownEvents),
   ])
   return withPayment(saga, after, changed)
 }
@@ -269,7 +274,7 @@ async function recordPartialCapture(
 async function recordLateCapture(
   tx: Writer,
   deps: OrderDeps,
-  { saga, payment, answer, context: { holder }, trail }: AnswerUpdate,
+  { saga, payment, answer, context: { holder }, knownEvents }: AnswerUpdate,
 ): Promise<Saga> {
   const { order } = saga
   const updatedAt = deps.clock.now()
@@ -286,7 +291,7 @@ async function recordLateCapture(
       becomes: isOpenPayment(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined,
     }),
     counts ? deps.orderStore.change(tx, order, [order.status], shown) : undefined,
-    appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail }, trail),
+    appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail }, knownEvents),
   ])
   return withPayment(saga, after, changed)
 }
@@ -295,7 +300,7 @@ async function recordLateCapture(
 async function recordProgress(
   tx: Writer,
   deps: OrderDeps,
-  { saga, payment, answer, context, isGivenUp = false, trail }: AnswerUpdate,
+  { saga, payment, answer, context, isGivenUp = false, knownEvents }: AnswerUpdate,
 ): Promise<Saga> {
   const { order, payments } = saga
   const { state, failureCode } = answer
@@ -316,7 +321,7 @@ async function recordProgress(
   const [changed, after] = await Promise.all([
     deps.orderStore.change(tx, order, [order.status], { ...standing, updatedAt }),
     recordPaymentProgress(tx, deps, noted),
-    appendEvent(tx, deps, { orderId: order.id, type: `PAYMENT_${state}`, detail }, trail),
+    appendEvent(tx, deps, { orderId: order.id, type: `PAYMENT_${state}`, detail }, knownEvents),
     // A waiting shopper sees it in the response.
     isAwaited && state === 'FAILED' && context.deadline === undefined ? mailPaymentFailed(tx, deps, order) : undefined,
   ])

@@ -188,7 +188,7 @@ async function answerOf(deps: PaymentDeps, bound: BoundProcessor, request: Opera
     if (isCertain || (patienceMs !== undefined && error instanceof ProcessorUnavailable)) return undefined
     // The lost answer may have had an effect, so the processor is queried.
     const status = await fetchStatus(deps, bound, payment, patienceMs)
-    if (status !== 'unheard') return status
+    if (status !== 'notFound') return status
     return operation === 'void' && error instanceof ProcessorRefused ? refusal(payment, 'VOIDED', error) : undefined
   }
 }
@@ -287,15 +287,15 @@ const refusal = (payment: Payment, state: 'FAILED' | 'VOIDED', { code }: Process
   failureCode: code,
 })
 
-/** Queries a payment: `unheard` if the processor does not know it, undefined without an answer. */
+/** Queries a payment: `notFound` if the processor does not know it, undefined without an answer. */
 async function fetchStatus(
   deps: PaymentDeps,
   bound: BoundProcessor,
   payment: Payment,
   patienceMs?: number,
-): Promise<ProcessorPayment | 'unheard' | undefined> {
+): Promise<ProcessorPayment | 'notFound' | undefined> {
   try {
-    return (await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, operations.ask(payment)(processor)))) ?? 'unheard'
+    return (await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, operations.ask(payment)(processor)))) ?? 'notFound'
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     logUnavailable(deps, 'payment', { ...traceOf(payment), question: 'ask', error })
@@ -313,8 +313,8 @@ export async function failOverCapabilities(deps: PaymentDeps, payment: Payment):
   return { capturesItself: capturesWithoutCapture(bound.processor, payment), isFindable: bound.processor.capabilities.findable }
 }
 
-/** Queries a payment in any status: `unheard` if the processor does not know it, undefined without an answer. */
-export async function fetchPaymentStatus(deps: PaymentDeps, payment: Payment): Promise<ProcessorPayment | 'unheard' | undefined> {
+/** Queries a payment in any status: `notFound` if the processor does not know it, undefined without an answer. */
+export async function fetchPaymentStatus(deps: PaymentDeps, payment: Payment): Promise<ProcessorPayment | 'notFound' | undefined> {
   const bound = await processorOf(deps, payment)
   return bound && fetchStatus(deps, bound, payment)
 }
@@ -343,8 +343,8 @@ export type RefundOperation = {
 
 /** The result of a call about a refund. */
 export type RefundOperationResult = {
-  /** `unheard`: the processor does not know it, and it may not be sent again. Undefined: no reliable answer. */
-  readonly response: RefundAnswer | 'unheard' | undefined
+  /** `notFound`: the processor does not know it, and it may not be sent again. Undefined: no reliable answer. */
+  readonly response: RefundAnswer | 'notFound' | undefined
   /** Whether a succeeded refund may still fail. */
   readonly mayFail: boolean
   /** Whether it may have been sent by now. */
@@ -392,7 +392,7 @@ export async function sendRefund(deps: PaymentDeps, operation: RefundOperation):
   const isRepeatable = sentAt === undefined || isImpossible || deps.clock.now() - sentAt < refundRepeatsMs
   if (isCreated || refundReference !== undefined || !isRepeatable) {
     deps.log.error('refund.forgotten', trace)
-    return { response: 'unheard', mayFail, wasSent: true }
+    return { response: 'notFound', mayFail, wasSent: true }
   }
   const whole = amount === payment.captured && payment.refunded === 0
   try {

@@ -10,7 +10,7 @@ import {
   type RefundResponse,
   refusalsMax,
   unaccountedAmount,
-  unheardMs,
+  notFoundMs,
   waitingFields,
 } from '../../../../src/modules/selling/order/refunds/refund-responses.ts'
 
@@ -46,7 +46,7 @@ test('allows only the defined state transitions of a refund for every response',
   const answer = fc.record({ reference: fc.option(fc.constant('re_1'), { nil: undefined }), state, failureCode: code })
   const said: fc.Arbitrary<RefundResponse> = fc.oneof(
     answer as fc.Arbitrary<Exclude<RefundResponse, string>>,
-    fc.constantFrom('unheard' as const, undefined),
+    fc.constantFrom('notFound' as const, undefined),
   )
   const refund = fc.record({
     status: fc.constantFrom(...statuses),
@@ -54,7 +54,7 @@ test('allows only the defined state transitions of a refund for every response',
     processorReference: fc.option(fc.constant('re_1')),
     attempts: fc.nat(20),
     failureCode: fc.option(fc.constant('refused')),
-    sentAt: fc.constantFrom(null, now, now - 2 * unheardMs),
+    sentAt: fc.constantFrom(null, now, now - 2 * notFoundMs),
   })
   fc.assert(
     fc.property(refund, said, fc.nat(5), (fields, what, failedBefore) => {
@@ -103,16 +103,16 @@ describe.each(purposes)('responses to a refund for %s', (purpose) => {
   test('leaves a succeeded refund that fails later for payment by hand, and ignores responses to ended refunds', () => {
     const through = of({ status: 'SUCCEEDED', processorReference: 're_1' })
     expect(outcome(through, failed)).toEqual({ kind: 'MANUAL', code: 'closed_account' })
-    for (const said of [succeeded, undefined, 'unheard'] as const) expect(outcome(through, said)).toEqual({ kind: 'wait' })
+    for (const said of [succeeded, undefined, 'notFound'] as const) expect(outcome(through, said)).toEqual({ kind: 'wait' })
     for (const status of ['MANUAL', 'FAILED'] as const) expect(outcome(of({ status }), succeeded)).toEqual({ kind: 'wait' })
   })
 
   test('leaves a refund that cannot be repeated or found for payment by hand after an hour', () => {
-    expect(outcome(of({ sentAt: now - unheardMs + 1 }), 'unheard')).toEqual({ kind: 'wait' })
-    expect(outcome(of({ sentAt: now - unheardMs }), 'unheard')).toEqual({ kind: 'MANUAL', code: 'not_found' })
+    expect(outcome(of({ sentAt: now - notFoundMs + 1 }), 'notFound')).toEqual({ kind: 'wait' })
+    expect(outcome(of({ sentAt: now - notFoundMs }), 'notFound')).toEqual({ kind: 'MANUAL', code: 'not_found' })
     // It had a name there: one answer does not undo that.
-    const named = of({ sentAt: now - unheardMs, processorReference: 're_1' })
-    expect(outcome(named, 'unheard')).toEqual({ kind: 'wait', refused: 'not_found' })
+    const named = of({ sentAt: now - notFoundMs, processorReference: 're_1' })
+    expect(outcome(named, 'notFound')).toEqual({ kind: 'wait', refused: 'not_found' })
   })
 })
 

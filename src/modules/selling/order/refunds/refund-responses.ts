@@ -5,10 +5,10 @@ import { backoffMs, mustBeReturned, type Refund } from '../domain.ts'
 // Decides what follows from a processor's response to a refund. Pure functions.
 
 /**
- * `unheard`: the processor does not know the refund, and a new call might make a second one. Undefined: no reliable
+ * `notFound`: the processor does not know the refund, and a new call might make a second one. Undefined: no reliable
  * answer.
  */
-export type RefundResponse = RefundAnswer | 'unheard' | undefined
+export type RefundResponse = RefundAnswer | 'notFound' | undefined
 
 /**
  * The next status of a refund. `again`: it failed at the bank and is retried with a new refund; `wait`: it is queried
@@ -25,7 +25,7 @@ export const refusalsMax = 12
 /** Failures at a bank after which owed money must be paid by hand. */
 export const bankFailuresMax = 3
 /** A call whose answer was lost may still arrive. After this time the processor certainly has not received it. */
-export const unheardMs = 60 * 60_000
+export const notFoundMs = 60 * 60_000
 /** Codes of what a processor can never do: this kind of refund, or this amount. */
 const notSupported: readonly (string | undefined)[] = ['refund_not_supported', 'amount_not_supported']
 const isNotSupported = (code: string | undefined): boolean => notSupported.includes(code)
@@ -42,7 +42,7 @@ export function decideOutcome(
   { now, failedBefore }: { now: number; failedBefore: number },
 ): RefundOutcome {
   if (response === undefined) return { kind: 'wait' }
-  if (response === 'unheard') return outcomeOfNotFound(refund, now)
+  if (response === 'notFound') return outcomeOfNotFound(refund, now)
   const code = response.failureCode ?? 'refused'
   switch (refund.status) {
     case 'PENDING':
@@ -77,7 +77,7 @@ function outcomeOfNotFound(refund: RefundState, now: number): RefundOutcome {
   if (refund.status !== 'PENDING' && refund.status !== 'CLAIMABLE') return { kind: 'wait' }
   // It had a reference: one answer does not prove that it is gone.
   if (refund.processorReference !== null) return outcomeOfRefusal(refund, 'not_found')
-  return refund.status === 'PENDING' && now - (refund.sentAt ?? refund.createdAt) >= unheardMs
+  return refund.status === 'PENDING' && now - (refund.sentAt ?? refund.createdAt) >= notFoundMs
     ? { kind: 'MANUAL', code: 'not_found' }
     : { kind: 'wait' }
 }
@@ -106,7 +106,7 @@ function countAttempt(
   refused: string | undefined,
 ): Pick<Refund, 'attempts' | 'failureCode'> {
   if (refused !== undefined) return { attempts: refusalsOf(refund) + 1, failureCode: refused }
-  const isSilent = response === undefined || response === 'unheard'
+  const isSilent = response === undefined || response === 'notFound'
   if (isSilent && refund.failureCode !== null) return { attempts: refund.attempts, failureCode: refund.failureCode }
   return { attempts: refund.attempts + 1, failureCode: null }
 }

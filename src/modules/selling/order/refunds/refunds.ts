@@ -140,7 +140,7 @@ export async function settleRefund(
     patienceMs: deadline === undefined ? undefined : deps.failOver.patienceMs,
   })
   const failedBefore =
-    response !== undefined && response !== 'unheard' && response.state === 'FAILED' ? await bankFailuresOf(deps, refund) : 0
+    response !== undefined && response !== 'notFound' && response.state === 'FAILED' ? await bankFailuresOf(deps, refund) : 0
   const outcome = decideOutcome(refund, response, { now: deps.clock.now(), failedBefore })
   const settledReference = mustBeReturned(refund) && isRefused(response) ? await findExternalRefund(deps, refund) : undefined
   if (settledReference !== undefined) return moveRefund(deps, refund, 'SUCCEEDED', { settledReference, failureCode: null, resumeAt: null })
@@ -148,13 +148,13 @@ export async function settleRefund(
 }
 
 const isRefused = (response: RefundResponse): boolean =>
-  response !== undefined && response !== 'unheard' && response.state === 'FAILED' && response.reference === undefined
+  response !== undefined && response !== 'notFound' && response.state === 'FAILED' && response.reference === undefined
 
 /** Returns the payment's reference if a refused refund was already made on the processor's own pages. */
 async function findExternalRefund(deps: OrderDeps, { id, orderId, paymentId, amount }: Refund): Promise<string | undefined> {
   const payment = (await paymentsOf(deps, orderId)).find((candidate) => candidate.id === paymentId)
   const statusThere = payment && (await fetchPaymentStatus(deps, payment))
-  if (!payment || statusThere === undefined || statusThere === 'unheard' || statusThere.refunded === undefined) return undefined
+  if (!payment || statusThere === undefined || statusThere === 'notFound' || statusThere.refunded === undefined) return undefined
   const others = (await deps.orderStore.refundsOf(deps.db.read, orderId)).filter(
     (candidate) => candidate.id !== id && candidate.paymentId === paymentId,
   )
@@ -172,7 +172,7 @@ type ReceivedResponse = { response: RefundResponse; mayFail: boolean; wasSent: b
 
 async function applyOutcome(deps: OrderDeps, refund: OpenRefund, outcome: RefundOutcome, answered: ReceivedResponse): Promise<Refund> {
   const { response, mayFail, holder } = answered
-  const answer = response === 'unheard' ? undefined : response
+  const answer = response === 'notFound' ? undefined : response
   const processorReference = answer?.reference ?? refund.processorReference
   const now = deps.clock.now()
   if ('code' in outcome || (outcome.kind === 'wait' && outcome.refused !== undefined)) {
@@ -278,7 +278,7 @@ async function postpone(
     const now = clock.now()
     const current = await store.lockRefund(tx, refund.id)
     if (current?.status !== refund.status) return undefined
-    const answer = response === 'unheard' ? undefined : response
+    const answer = response === 'notFound' ? undefined : response
     const processorReference = answer?.reference ?? current.processorReference
     const claimUrl = current.status === 'CLAIMABLE' ? (answer?.claimUrl ?? current.claimUrl) : null
     const sent = wasSent ? {} : { sentAt: null }

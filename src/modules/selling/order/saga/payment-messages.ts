@@ -105,7 +105,7 @@ async function handleMessage(deps: OrderDeps, message: Message): Promise<Message
 /** Queries the processor about a webhook's payment and runs its order's saga. */
 async function queryPaymentOf(deps: OrderDeps, found: Payment, message: Message): Promise<'done' | 'silent'> {
   const answer = await fetchPaymentStatus(deps, withNamesOfMessage(found, message))
-  if (answer === undefined || answer === 'unheard') return 'silent'
+  if (answer === undefined || answer === 'notFound') return 'silent'
   const payment = found.processorReference === null ? await storeReferences(deps, found, answer) : found
   // The reference belongs to another payment, or changed just now.
   if (!payment) return 'silent'

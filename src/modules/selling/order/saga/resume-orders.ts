@@ -26,15 +26,15 @@ const afterFailureMs = 5 * 60 * 1000
 
 /**
  * Queries a payment's processor and runs its order's saga.
- * @returns `silent` without an answer, or if an unwanted payment could not be voided; `unheard` if the processor does
+ * @returns `silent` without an answer, or if an unwanted payment could not be voided; `notFound` if the processor does
  *   not know it
  */
-export async function refreshPayment(deps: OrderDeps, payment: Payment): Promise<'answered' | 'unheard' | 'silent'> {
+export async function refreshPayment(deps: OrderDeps, payment: Payment): Promise<'answered' | 'notFound' | 'silent'> {
   const answer = await fetchPaymentStatus(deps, payment)
   if (answer === undefined) return 'silent'
-  if (answer !== 'unheard') return continueWithAnswer(deps, payment, answer)
+  if (answer !== 'notFound') return continueWithAnswer(deps, payment, answer)
   await runSaga(deps, payment.orderId)
-  return 'unheard'
+  return 'notFound'
 }
 
 /** Records an answer of a processor and runs the order's saga. */

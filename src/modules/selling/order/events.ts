@@ -16,8 +16,8 @@ export const appendEvent = (
 
 /**
  * Appends several events in order.
- * @param knownEvents all events of the order so far, if known; new ones are added. A concurrent event at the same position
- *   is a unique violation
+ * @param knownEvents all events of the order so far; new ones are added. A concurrent event at the same position is a
+ *   unique violation
  */
 export async function appendEvents(
   tx: Writer,

@@ -357,6 +357,8 @@ test('reads lists of orders to fulfil from an index', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { db } = app.deps
+  // Statistics of a table of two rows would let PostgreSQL prefer any index.
+  if (engine === 'postgres') await db.write((tx) => tx.rows(sql`alter table orders set (autovacuum_enabled = off)`))
   const { id } = await shop.bought({ quantity: 2 })
   ok(await shop.refund(id, { amount: shop.money(1) }), 201)
   const planOf = (query: SQL): Promise<string[]> =>

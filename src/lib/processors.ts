@@ -19,4 +19,4 @@ export const cardProcessors = processorNames.filter((name) => processorFacts[nam
 /** Returns the processors of a method. */
 export const processorsOf = (method: Facts[ProcessorName]['method']): ProcessorName[] =>
   processorNames.filter((name) => processorFacts[name].method === method)
-export const isProcessorName = (name: string): name is ProcessorName => name in processorFacts
+export const isProcessorName = (name: string): name is ProcessorName => Object.hasOwn(processorFacts, name)

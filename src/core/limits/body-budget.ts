@@ -36,15 +36,15 @@ type Entry = { readonly sender: string; readonly drop: () => void; bytes: number
 
 /**
  * @param bytesMax limit of incomplete bodies
- * @param asideMax limit of reserved bytes
- * @param ofOneMax limit of one sender, in bytes
+ * @param reservedMax limit of reserved bytes
+ * @param senderBytesMax limit of one sender, in bytes
  */
-export function createBodyBudget(bytesMax = 16 * mb, asideMax = 2 * mb, ofOneMax = bytesMax): BodyBudget {
+export function createBodyBudget(bytesMax = 16 * mb, reservedMax = 2 * mb, senderBytesMax = bytesMax): BodyBudget {
   /** Oldest first. */
   const entries = new Set<Entry>()
   const bySender = new Map<string, number>()
   let total = 0
-  let aside = 0
+  let reserved = 0
 
   function add(sender: string, bytes: number): void {
     total += bytes
@@ -63,7 +63,7 @@ export function createBodyBudget(bytesMax = 16 * mb, asideMax = 2 * mb, ofOneMax
   }
 
   /** Returns the oldest body with data of the sender with the most bytes. */
-  function inTheWay(): Entry | undefined {
+  function nextToDrop(): Entry | undefined {
     let most = ''
     for (const [sender, bytes] of bySender) if (bytes > (bySender.get(most) ?? 0)) most = sender
     return oldestOf(most)
@@ -83,18 +83,18 @@ export function createBodyBudget(bytesMax = 16 * mb, asideMax = 2 * mb, ofOneMax
           if (!entries.has(entry)) return
           add(sender, bytes - entry.bytes)
           entry.bytes = bytes
-          const isTooMuchOfOne = () => (bySender.get(sender) ?? 0) > ofOneMax
-          for (let one = oldestOf(sender); one && isTooMuchOfOne(); one = oldestOf(sender)) dropOne(one)
-          for (let one = inTheWay(); one && total > bytesMax; one = inTheWay()) dropOne(one)
+          const isOverSenderLimit = () => (bySender.get(sender) ?? 0) > senderBytesMax
+          for (let one = oldestOf(sender); one && isOverSenderLimit(); one = oldestOf(sender)) dropOne(one)
+          for (let one = nextToDrop(); one && total > bytesMax; one = nextToDrop()) dropOne(one)
         },
         release: () => remove(entry),
       }
     },
     reserve(bytes) {
-      if (aside + bytes > asideMax) return undefined
-      aside += bytes
+      if (reserved + bytes > reservedMax) return undefined
+      reserved += bytes
       return () => {
-        aside -= bytes
+        reserved -= bytes
       }
     },
     usage: () => ({ bodies: entries.size, bytes: total }),

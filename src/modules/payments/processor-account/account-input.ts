@@ -35,22 +35,22 @@ export function givenOf(
   config: Config,
   processor: ProcessorName,
   shopMode: Mode,
-  { mode: asked, apiUrl: url, ...rest }: AccountBody,
+  { mode: givenMode, apiUrl: url, ...rest }: AccountBody,
 ): AccountInput {
   const settings = withoutUndefined(rest) as AccountSettings
   const { publishable, sealed } = fieldNames(processor)
   const { required } = processors[processor]
   const names = [...Object.keys(settings), ...(url === undefined ? [] : ['apiUrl'])]
   const known = [...publishable, ...sealed, ...(takesUrl(processor) ? ['apiUrl'] : [])]
-  const strange = names.find((name) => !known.includes(name))
-  if (strange !== undefined) throw invalid(`unknown field: ${strange}`)
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined) throw invalid(`unknown field: ${unknown}`)
   const missing = required.filter((name) => !names.includes(name))
   if (missing.length > 0) throw invalid(`${missing.join(', ')} (body): needed for an account with ${processor}`)
   assertInPlace(settings, publishable)
   const ownUrl = url === undefined ? undefined : ownUrlOf(config, url)
-  const mode = modeOf(config, processor, { settings, ownUrl, asked, shopMode })
+  const mode = modeOf(config, processor, { settings, ownUrl, givenMode, shopMode })
   const apiUrl = ownUrl ?? apiUrlFor(config, processor, mode)
-  if (apiUrl === undefined) throw new Error('an account of which nobody says where it is')
+  if (apiUrl === undefined) throw new Error('an account without the URL of its API')
   return { processor, mode, settings, ownUrl, apiUrl, names: known.filter((name) => names.includes(name)) }
 }
 
@@ -63,23 +63,24 @@ function assertInPlace(settings: AccountSettings, publishable: readonly string[]
   if (areMixed(settings)) throw invalid('secretKey (body): must be of the same mode, test or live, as publishableKey')
 }
 
-type Said = {
+type ModeSources = {
   readonly settings: AccountSettings
   readonly ownUrl: string | undefined
-  readonly asked: Mode | undefined
+  readonly givenMode: Mode | undefined
   readonly shopMode: Mode
 }
 
 /** Decided by the keys, else the host. Where neither shows it, as given; by default the shop's. */
-function modeOf(config: Config, processor: ProcessorName, { settings, ownUrl, asked, shopMode }: Said): Mode {
-  const told = processors[processor].modeIsAsked
+function modeOf(config: Config, processor: ProcessorName, { settings, ownUrl, givenMode, shopMode }: ModeSources): Mode {
+  const shownMode = processors[processor].modeIsAsked
     ? undefined
     : modeIn(processor, settings, ownUrl ?? apiUrlFor(config, processor, 'LIVE') ?? '')
-  if (told !== undefined && asked !== undefined && told !== asked) throw invalid(`mode (body): the account is of mode ${told}`)
-  const mode = told ?? asked ?? shopMode
+  if (shownMode !== undefined && givenMode !== undefined && shownMode !== givenMode)
+    throw invalid(`mode (body): the account is of mode ${shownMode}`)
+  const mode = shownMode ?? givenMode ?? shopMode
   if (shopMode === 'LIVE' && mode === 'TEST')
     throw invalid(
-      `${told === undefined ? 'mode' : 'secretKey'} (body): of mode TEST, and the shop is LIVE: test money and real money never mix`,
+      `${shownMode === undefined ? 'mode' : 'secretKey'} (body): of mode TEST, and the shop is LIVE: test money and real money never mix`,
     )
   return mode
 }

@@ -14,7 +14,7 @@ type Needed = Pick<ProcessorAccountDeps, 'processorAccountStore' | 'config'>
 export function accountOf(config: Config, row: AccountRow): ProcessorAccount {
   const { id: keysId, accountId: id, shopId, processor, mode, publishable, sealedSettings, retiredAt } = row
   const apiUrl = row.apiUrl ?? apiUrlFor(config, processor, mode)
-  if (apiUrl === undefined) throw new Error('an account of which nobody says where it is')
+  if (apiUrl === undefined) throw new Error('an account without the URL of its API')
   const url = { apiUrl, host: apiHost(apiUrl), isOwnUrl: row.apiUrl !== null }
   return { id, keysId, shopId, processor, mode, ...url, publishable, sealedSettings, isRetired: retiredAt !== null }
 }

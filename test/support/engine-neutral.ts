@@ -33,8 +33,8 @@ const filesThatMatch = (pattern: string): string[] => [...new Bun.Glob(pattern).
 export const testFiles = (): string[] => filesThatMatch('test/**/*.test.ts')
 
 /**
- * The files of tests that are too heavy for plain `bun test`: they drive a browser, crash the program again and again, or generate many cases.
- * Bun does not find them by itself, because of their name.
+ * Returns the test files that are too heavy for plain `bun test`: browser, crash loops, many generated cases. Bun does
+ * not find them, because of their name.
  */
 export const heavyTestFiles = (): string[] => filesThatMatch('test/**/*.heavy.ts')
 
@@ -43,28 +43,22 @@ export const engineNeutral = (): string[] =>
   [...testFiles(), ...heavyTestFiles()].filter((file) => !everythingLoadedBy(join(root, file)).has(decider)).toSorted()
 
 /**
- * Tests of the API's document and of the page that shows it, which load an engine and ask it nothing: openapi.test.ts, on both engines, holds
- * the document to the one in docs/, byte for byte.
+ * Tests of the API's document and its page. They do not depend on the engine: openapi.test.ts compares the document with
+ * docs/ on both engines.
  */
 export const ofTheDocument = ['test/http/docs-browser.heavy.ts', 'test/http/openapi-lint.heavy.ts'] as const
 
 /**
- * Buying in the demo's shops, which begins with a fill of its own: what the fill makes is looked at on both engines by fill.heavy.ts, and what
- * processors decide is tried on both by checkout/processor-calls.test.ts, order/invariants.heavy.ts and faults/payments-crash.heavy.ts.
+ * Buying in the demo's shops. fill.heavy.ts tests the filled demo on both engines; processor-calls.test.ts,
+ * invariants.heavy.ts and payments-crash.heavy.ts test the processors on both.
  */
 export const ofTheDemo = ['test/demo/paying.test.ts'] as const
 
-/**
- * The storefront of docs/ in a real browser, which takes its time: a browser is told the same whatever the engine, and what the routes answer is
- * tried on both by their own tests. Run by name it runs on either.
- */
+/** The storefront of docs/ in a browser. The tests of its routes run on both engines. */
 export const ofTheStorefront = ['test/storefront/storefront.heavy.ts'] as const
 
-/**
- * The console in a real browser, likewise, and how its files are made and served, which asks the engine nothing. What its screens call is tried
- * on both by the tests of those routes.
- */
+/** The console in a browser, and its files. The tests of the routes that it calls run on both engines. */
 export const ofTheConsole = filesThatMatch('test/console/**/*.{test,heavy}.ts')
 
-/** Tests of how the embedded database's log is followed and shipped, which open its file themselves whatever the rest of the suite runs on. */
+/** Tests of following and shipping the log of the SQLite file, which they open themselves on either engine. */
 export const ofTheFile = ['test/db/log-tail.test.ts', 'test/modules/operations/log-shipping/shipping.test.ts'] as const

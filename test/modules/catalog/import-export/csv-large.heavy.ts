@@ -17,7 +17,7 @@ describe('a file of 100,000 rows', () => {
       ? `product-${product},Product ${product},"<p>Text, of some length, for ${product}</p>",Acme,Size,S,SKU-${product}-0,10.00,5,https://x.test/${product}.jpg,${'i'.repeat(50)}\n`
       : `product-${product},,,,,${'SML'[size]},SKU-${product}-${size},10.00,5,,${'i'.repeat(50)}\n`
 
-  /** Two or three rows a product, generated as they are read; `apart` puts as many rows of other products between them. */
+  /** Generates two or three rows a product; `apart` is the number of products whose rows are interleaved. */
   const source = (productCount: number, apart: number): CsvSource =>
     async function* () {
       yield encoder.encode(header)

@@ -7,10 +7,10 @@ import {
   decideOutcome,
   nextClaimQueryAt,
   nextWatchAt,
+  notFoundMs,
   type RefundResponse,
   refusalsMax,
   unaccountedAmount,
-  notFoundMs,
   waitingFields,
 } from '../../../../src/modules/selling/order/refunds/refund-responses.ts'
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { type Load, load, type Requests } from './load.ts'
 import { type Child, children, figure, median, print, quick, readLoad, root, rounds, rows, spreadOf, start, work } from './runs.ts'
-import { type Seeded, seed } from './seed.ts'
+import { type Seeded, seed, unlimitedProduct } from './seed.ts'
 
 const products = 1_000
 const readers = 16
@@ -22,12 +22,12 @@ type Target = {
 }
 type Login = { shopName: string; email: string; password: string }
 
-/** To add an abuse, add an entry. `begin` resolves when the abuse has ended, after so many seconds. */
+/** To add an abuse, add an entry. `begin` resolves when the abuse has ended, after its duration in seconds. */
 type Abuse = {
   readonly what: string
   /** Settings of the server instead of the bench's, which disable limits. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Whether a bare server is measured, too: it needs nothing of a shop. */
+  /** Whether a bare server is measured, too, because the abuse needs no shop. */
   readonly hasFloor?: true
   begin(target: Target, seconds: number): Promise<unknown>
 }
@@ -35,10 +35,10 @@ type Abuse = {
 const json = { 'content-type': 'application/json' }
 
 /** Callers who send one body repeatedly and wait for each response. */
-const sendRepeatedly = (what: string, path: string, body: string, callers = 3): Abuse => ({
+const sendRepeatedly = (what: string, path: string, body: string): Abuse => ({
   what,
   ...(body.length <= jsonBytesMax ? { hasFloor: true } : {}),
-  begin: ({ url }, seconds) => load(url, { method: 'POST', paths: [path], headers: json, body }, { seconds, connections: callers }),
+  begin: ({ url }, seconds) => load(url, { method: 'POST', paths: [path], headers: json, body }, { seconds, connections: 3 }),
 })
 
 /** Larger bodies are refused by their length. */
@@ -137,12 +137,6 @@ async function importRepeatedly(
   }
 }
 
-const unlimitedStock = {
-  title: 'Sold without end',
-  status: 'ACTIVE',
-  variants: [{ price: { amount: 100, currency: 'USD' }, trackInventory: false }],
-}
-
 /** Requests with the shop's secret key. */
 const callerOf =
   (url: string, shop: Seeded) =>
@@ -173,7 +167,7 @@ async function hangWebhooks(url: string, shop: Seeded, seconds: number): Promise
     const made = await call('POST', '/webhook-endpoints', { url: `http://127.0.0.1:${listener.port}/${nth}`, events: ['order.confirmed'] })
     endpoints.push(made.id)
   }
-  const { variants } = await call('POST', '/product-v2', unlimitedStock)
+  const { variants } = await call('POST', '/product-v2', unlimitedProduct)
   const endsAt = performance.now() + seconds * 1_000
   while (performance.now() < endsAt) {
     await buyOne(call, variants[0].id)
@@ -215,7 +209,7 @@ export async function measureAbuse(): Promise<void> {
     if (abuse.hasFloor) {
       const product = await fetch(`${souk.url}${paths[0]}`)
       const floor = await start('floor-abuse.ts', await product.text(), product.headers.get('etag') ?? '')
-      // What the generators and the receiving of bytes cost: no server can do better.
+      // The cost of the generators and of receiving bytes: the upper limit for any server.
       report('the same by a bare server that only reads them', '', await measureAbuseOn(floor, abuse, { ...target, url: floor.url }, paths))
       await floor.stop()
     }
@@ -240,13 +234,13 @@ async function measureAbuseOn(server: Child, abuse: Abuse, target: Target, paths
   return reads
 }
 
-/** What an abuse needs besides the shop. */
+/** The data that an abuse needs, besides the shop. */
 async function prepareTarget(shop: Seeded): Promise<Omit<Target, 'url' | 'shop'>> {
   const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify({ PUBLIC_URL: 'http://souk.example' }))
   const customers = await signUpFiveCustomers(souk.url, shop)
   const { publishableKey } = (await (await fetch(`${souk.url}/shops/v2/public/name/${shop.shopName}`)).json()) as { publishableKey: string }
   const call = callerOf(souk.url, shop)
-  const { variants } = await call('POST', '/product-v2', unlimitedStock)
+  const { variants } = await call('POST', '/product-v2', unlimitedProduct)
   const lines = [{ variantId: variants[0].id, quantity: 1 }]
   const draft = await call('POST', '/v2/orders/drafts', { lines, email: 'shopper@example.com' })
   const { order } = await buyOne(call, variants[0].id)

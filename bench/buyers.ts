@@ -13,7 +13,7 @@ export async function runBuyers(script: 'buying.ts' | 'floor-buying.ts', input: 
 }
 
 const rate = (all: readonly BuyingResult[]) => {
-  const of = (part: keyof Omit<BuyingResult, 'errors'>, digits = 0) => figure(median(all.map((one) => one[part])), digits)
+  const of = (part: keyof Omit<BuyingResult, 'errors'>) => figure(median(all.map((one) => one[part])), 0)
   return `${of('perSecond')}/s p50 ${of('p50Ms')} ms p99 ${of('p99Ms')} ms`
 }
 

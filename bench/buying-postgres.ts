@@ -24,7 +24,7 @@ export async function measureBuyingOnPostgres(serverUrl: string): Promise<void> 
     const input = { dataDir: join(work, 'postgres'), databaseUrl: url.href, callers, seconds }
     const shops = await seedShops(input)
     const [shop] = shops
-    if (shop) await measureBuying(`cart to CONFIRMED, ${callers} callers, one shop, Postgres`, '≥ 0.5', { ...input, shops: [shop] }, false)
+    if (shop) await measureBuying(`cart to CONFIRMED, ${callers} callers, one shop, Postgres`, '≥ 0.6', { ...input, shops: [shop] }, false)
     await compareProcessCounts({ ...input, shops, processor: 'sandbox', synchronous: 'FULL' })
   } finally {
     await administer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)

@@ -43,10 +43,40 @@ export function buyerAt({ edge }: Instance) {
   }
 }
 
+/** Buys one product as an agent: creates, replaces and completes a checkout session. */
+export function agentAt({ edge }: Instance, profile: string) {
+  const peer = { requestIP: () => ({ address: '127.0.0.1' }) }
+  return async ({ shopName = '', variantIds }: ShopToBuyIn, nth: number): Promise<void> => {
+    const call = async (method: string, path: string, body: unknown) => {
+      const headers = {
+        host: 'localhost',
+        'content-type': 'application/json',
+        'ucp-agent': `profile="${profile}"`,
+        'idempotency-key': randomUUID(),
+        // Limits count by address.
+        'x-forwarded-for': `11.${(nth >> 16) & 255}.${(nth >> 8) & 255}.${nth & 255}`,
+      }
+      const url = `http://localhost/ucp/${shopName}/checkout-sessions${path}`
+      const response = await edge.fetch(new Request(url, { method, headers, body: JSON.stringify(body) }), peer)
+      const text = await response.text()
+      if (response.status === 503) throw new Refused(text)
+      if (!response.ok) throw new Error(`${method} ${path.replace(/chk_\w+/, ':id')} answered ${response.status} ${text}`)
+      return JSON.parse(text)
+    }
+    const lines = [{ item: { id: variantIds[nth % variantIds.length] }, quantity: 1 }]
+    const { id } = await call('POST', '', { line_items: lines })
+    await call('PUT', `/${id}`, { line_items: lines, buyer: { email: `shopper${nth}@example.com` } })
+    const instrument = { id: 'one', handler_id: 'sandbox', type: 'token', selected: true }
+    const credential = { type: 'token', token: 'tok_success' }
+    const { status } = await call('POST', `/${id}/complete`, { payment: { instruments: [{ ...instrument, credential }] } })
+    if (status !== 'completed') throw new Error(`a checkout ended ${status}`)
+  }
+}
+
 async function runBuying(input: Buying): Promise<BuyingResult> {
   const instance = await openFor(input)
   const shipping = await shipLog(instance.deps)
-  const buy = buyerAt(instance)
+  const buy = input.profile === undefined ? buyerAt(instance) : agentAt(instance, input.profile)
   const bought = await runCallers(input, instance.deps.db.stats, async (shop, nth) => void (await buy(shop, nth)))
   await shipping?.stop()
   await instance.close()

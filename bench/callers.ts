@@ -1,7 +1,7 @@
 /** Callers who buy one cart after the other: rate, latency and refusals. */
 import { percentile } from './load.ts'
 
-export type ShopToBuyIn = { shopId: string; publishableKey: string; variantIds: readonly string[] }
+export type ShopToBuyIn = { shopId: string; shopName?: string; publishableKey: string; variantIds: readonly string[] }
 
 /** The input of a child process on standard input. */
 export type Buying = {
@@ -14,6 +14,8 @@ export type Buying = {
   /** `memory` responds at once and stores nothing: the rest is our own cost. */
   processor: 'sandbox' | 'memory'
   synchronous: 'FULL' | 'OFF'
+  /** URL of a platform's profile: its agent buys, instead of a shopper. */
+  profile?: string
   /** Besides those of every measurement. */
   settings?: Record<string, string>
 }
@@ -38,8 +40,8 @@ export class Refused extends Error {}
 
 type Stats = { writes: number; commits: number; retries: number }
 /**
- * The first runs are slow: nothing counts for this time and before each caller has bought this often, with a limit for
- * busy machines.
+ * The first runs are slow and do not count: for this time, and until each caller has bought this often. There is a
+ * limit for busy machines.
  */
 const warmUp = { ms: 2_000, boughtEach: 6, msMax: 15_000 }
 

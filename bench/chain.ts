@@ -58,7 +58,7 @@ export async function measureChain(): Promise<void> {
     await until(() => logs() > before)
     const [from, at] = [logs(), performance.now()]
     beside.push((await load(souk.url, requests, readLoad)).perSecond)
-    // Enough of them, since nothing is measured once all are read.
+    // Enough attestations that the sync lasts longer than the measurement.
     rates.push(((logs() - from) / (performance.now() - at)) * 1_000)
     const all = (blocksAlone + round * blocksBeside) * logsPerBlock
     if (logs() >= all) print(`round ${round}: all ${figure(all - from)} logs were read before the readers had ended`)

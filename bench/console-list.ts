@@ -37,7 +37,7 @@ const openPage = (to: string) => `new Promise((done) => {
   look()
 })`
 
-/** Skipped on a machine without Chromium. */
+/** Measures the list, unless the machine lacks Chromium. */
 export async function measureList(): Promise<void> {
   if (!chromium) {
     print('skipped: the list of products in the console, because there is no chromium on this machine')
@@ -50,7 +50,7 @@ export async function measureList(): Promise<void> {
     const visitor = await consoleVisitor(souk.url)
     await visitor.go(`s/${shop.shopName}/products`)
     // There is no operator yet.
-    await visitor.press('Back to the login')
+    await visitor.press('Back to login')
     await visitor.signIn(shop)
     await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: watchesRows })
     await pages(visitor, souk.url, `/console/s/${shop.shopName}/products`)

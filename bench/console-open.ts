@@ -33,7 +33,7 @@ const kinds = [
   ['resident memory of the server, MB', 'server', 1],
 ] as const
 
-/** Skipped on a machine without Chromium. */
+/** Measures the memory, unless the machine lacks Chromium. */
 export async function measureOpen(): Promise<void> {
   if (!chromium) {
     print('skipped: the console open for long, because there is no chromium on this machine')

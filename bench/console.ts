@@ -15,7 +15,7 @@ import { figure, median, print, quick, readLoad, report, reportSingle, rounds, r
 const loads = quick ? 5 : 20
 const firstLoadMax = 60_000
 const laterMax = 25_000
-/** How often a second somebody opens the console for the first time during product reads. */
+/** First visits of the console per second during product reads. */
 const openingsPerSecond = 5
 const { email, password } = demoShop.merchant
 
@@ -120,7 +120,7 @@ async function bytes(visitor: ConsoleVisitor, url: string): Promise<void> {
   const { data } = (await login.json()) as { data: { accessToken: string } }
   const headers = { authorization: `Bearer ${data.accessToken}` }
   const ask = async (path: string) => (await fetch(url + path, { headers })).json()
-  // The one thing that a screen shows and the demo lacks.
+  // Creates the only record that a screen needs and the demo lacks.
   const endpoint = { url: 'https://hooks.example/souk', events: ['order.confirmed'] }
   await fetch(`${url}/webhook-endpoints`, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(endpoint) })
   /** What a cold browser loads for an address. */
@@ -152,7 +152,7 @@ async function bytes(visitor: ConsoleVisitor, url: string): Promise<void> {
   for (const { path, size } of later) if (size > laterMax) print(`more than ${laterMax} bytes: ${path}, ${size}`)
 }
 
-/** Product reads while somebody opens the console repeatedly with a cold browser, against reads alone. */
+/** Product reads alone, and during repeated visits of the console with a cold browser. */
 async function measureReads(url: string): Promise<void> {
   const list = (await (await fetch(`${url}/product-v2/public/shop/${demoShop.name}?limit=100`)).json()) as { data: { id: string }[] }
   const paths = list.data.map(({ id }) => `/product-v2/public/${id}`)

@@ -116,9 +116,9 @@ export async function measureExport(): Promise<void> {
   const startedAt = performance.now()
   const [peak, bytes] = await peakWhile(server.pid, exportOnce(server, shop))
   const seconds = (performance.now() - startedAt) / 1_000
-  const told = figure(orders)
+  const count = figure(orders)
   reportSingle(
-    `export of ${told} orders over HTTP, alone`,
+    `export of ${count} orders over HTTP, alone`,
     `${figure(orders / seconds)} orders/s, ${figure(bytes / 1e6)} MB in ${figure(seconds, 1)} s`,
     '',
   )
@@ -131,7 +131,11 @@ export async function measureExport(): Promise<void> {
   const commandStartedAt = performance.now()
   const [commandPeak] = await peakWhile(child.pid, child.exited)
   const commandSeconds = (performance.now() - commandStartedAt) / 1_000
-  reportSingle(`souk export of ${told} orders`, `${figure(orders / commandSeconds)} orders/s, at most ${figure(commandPeak)} MB`, 'bounded')
+  reportSingle(
+    `souk export of ${count} orders`,
+    `${figure(orders / commandSeconds)} orders/s, at most ${figure(commandPeak)} MB`,
+    'bounded',
+  )
   const requests: Requests = { paths: shop.ids.map((id) => `/product-v2/public/${id}`) }
   reportReads(
     'product reads by id beside an export (floor: without)',

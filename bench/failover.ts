@@ -1,6 +1,6 @@
 /**
- * Measures how long nothing can be bought when the first of two PostgreSQL servers is killed and the second promoted,
- * and which orders are lost.
+ * Measures the outage of purchases when the first of two PostgreSQL servers is killed and the second promoted, and
+ * which orders are lost.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

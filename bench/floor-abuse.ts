@@ -10,7 +10,7 @@ const headers = () => ({
   'x-request-id': crypto.randomUUID(),
   'x-content-type-options': 'nosniff',
 })
-const refusal = JSON.stringify({ statusCode: 400, message: 'The body holds more than it may', error: 'Bad Request' })
+const refusal = JSON.stringify({ statusCode: 400, message: 'The body has more than it may', error: 'Bad Request' })
 
 const server = Bun.serve({
   hostname: '127.0.0.1',

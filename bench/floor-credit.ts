@@ -1,8 +1,7 @@
 /**
- * The bare floor of credit: `Bun.serve` on the same file.
- * Its preview of an envelope verifies the same token by the same library, looks up the session, parses the same body
- * and computes by the same function, without limits and schemas.
- * Its preview of an upgrade reads the stored sums by one statement and returns souk's bytes.
+ * The bare floor of credit: `Bun.serve` on the same file. Its preview of an envelope verifies the token with the same
+ * library, looks up the session, parses the body and computes with the same function. It has no limits and schemas. Its
+ * preview of an upgrade reads the stored sums with one statement and returns souk's bytes.
  */
 import { Database as Sqlite } from 'bun:sqlite'
 import { join } from 'node:path'
@@ -57,20 +56,20 @@ const server = Bun.serve({
     },
     '/v2/merchant/credit-tier/upgrade-preview/:merchantId': (request) => {
       const { merchantId } = request.params
-      const kept = signals.get(Math.floor(Date.now() / 86_400_000) - 365, merchantId)
-      if (!kept) return new Response('{}', { status: 404, headers })
-      const told = {
-        totalSettledOnTime: kept.total_on_time,
-        totalLate: kept.total_late,
-        totalDefaults: kept.total_defaults,
-        trailingTwelveMonthDefaults: kept.defaults,
-        lenderCount: kept.lender_count,
+      const row = signals.get(Math.floor(Date.now() / 86_400_000) - 365, merchantId)
+      if (!row) return new Response('{}', { status: 404, headers })
+      const totals = {
+        totalSettledOnTime: row.total_on_time,
+        totalLate: row.total_late,
+        totalDefaults: row.total_defaults,
+        trailingTwelveMonthDefaults: row.defaults,
+        lenderCount: row.lender_count,
       }
-      const last = kept.most_recent_settlement_at
+      const last = row.most_recent_settlement_at
       const body = JSON.stringify({
         merchantId,
-        signals: { ...told, mostRecentSettlementAt: last === null ? null : new Date(last).toISOString() },
-        ...ladderPositionOf({ ...told, mostRecentSettlementAt: last }),
+        signals: { ...totals, mostRecentSettlementAt: last === null ? null : new Date(last).toISOString() },
+        ...ladderPositionOf({ ...totals, mostRecentSettlementAt: last }),
       })
       return new Response(body, {
         headers: {

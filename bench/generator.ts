@@ -18,7 +18,7 @@ const client = (n: number) =>
 let asked = 0
 
 function nextRequest(): string {
-  const { method = 'GET', paths, etags = [], headers = {}, body, clients } = requests
+  const { method = 'GET', paths, etags = [], headers = {}, each = [], body, clients } = requests
   const at = Math.floor(Math.random() * paths.length)
   const path = paths[at] ?? '/'
   const etag = etags[at]
@@ -26,6 +26,7 @@ function nextRequest(): string {
   const lines = Object.entries({
     host,
     ...headers,
+    ...each[at],
     ...(clients === undefined ? {} : { 'x-forwarded-for': client(firstClient + (asked++ % clients)) }),
     ...(etag === undefined ? {} : { 'if-none-match': etag }),
     ...(filled === undefined ? {} : { 'content-length': String(Buffer.byteLength(filled)) }),

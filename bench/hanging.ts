@@ -8,13 +8,13 @@ import { startCheckoutServer } from '../test/clients/processors/checkout-server.
 import { startStripe } from '../test/clients/processors/stripe-server.ts'
 import { type Load, load } from './load.ts'
 import { figure, median, print, quick, readLoad, reportSingle, rounds, rows, spreadOf, start, work } from './runs.ts'
-import { benchSettings, type Seeded, seed } from './seed.ts'
+import { benchSettings, type Seeded, seed, unlimitedProduct } from './seed.ts'
 
 /** Orders that wait for the hanging processor. */
 const stuck = quick ? 100 : 500
 const samples = quick ? 15 : 50
 
-/** Forwards to a stand-in until told to hang. */
+/** Forwards to a stand-in. After a call it stops responding. */
 function switchTo(url: string) {
   let hangs = false
   const server = Bun.serve({
@@ -100,12 +100,9 @@ export async function measureHanging(): Promise<void> {
     const shop = await seed(join(work, name), 10)
     await configure(shop.dataDir, shop, processor)
     const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify(settings))
-    const product = {
-      title: 'Sold without end',
-      status: 'ACTIVE',
-      variants: [{ price: { amount: 100, currency: 'USD' }, trackInventory: false }],
+    const { variants } = (await call(souk.url, 'POST', '/product-v2', shop.secretKey, unlimitedProduct)) as unknown as {
+      variants: { id: string }[]
     }
-    const { variants } = (await call(souk.url, 'POST', '/product-v2', shop.secretKey, product)) as unknown as { variants: { id: string }[] }
     const { publishableKey } = (await (await fetch(`${souk.url}/shops/v2/public/name/${shop.shopName}`)).json()) as {
       publishableKey: string
     }

@@ -10,7 +10,7 @@ const file = process.env['HEAP_PROBE_FILE'] ?? ''
 let snapshots = 0
 
 process.on('SIGUSR2', () => {
-  // Twice: the first collection runs finalizers, the second frees what they held.
+  // Twice: the first collection runs finalizers, the second frees the objects that they released.
   Bun.gc(true)
   Bun.gc(true)
   const { heapSize, extraMemorySize, objectCount, objectTypeCounts } = heapStats()

@@ -1,14 +1,15 @@
 /**
  * `bun run bench
- * [start|catalog|resolver|orders|orders-search|buying|discounts|lending|credit|documents|abuse|hanging|trust|chain|kpi|export|console|console-list|console-open|backup|failover|soak
+ * [start|catalog|resolver|orders|orders-search|buying|discounts|lending|credit|documents|abuse|agents|hanging|trust|chain|kpi|export|console|console-list|console-open|backup|failover|soak
  * …] [--quick]`: compares souk with the bare floor (bench/floor.ts) in turn on the same files;
- * abuse, discounts and lending compare souk with itself. Buying and lending also run on Postgres if TEST_DATABASE_URL
+ * abuse, agents, discounts and lending compare souk with itself. Buying and lending also run on Postgres if TEST_DATABASE_URL
  * or `--postgres=URL` names a server.
  * Ratios count; absolute figures depend on the machine. Only the soak fails: with status 1 if memory does not level
  * off.
  */
 import { rmSync } from 'node:fs'
 import { measureAbuse } from './abuse.ts'
+import { measureAgents } from './agents.ts'
 import { measureBackup } from './backup.ts'
 import { measureBuyingOnPostgres } from './buying-postgres.ts'
 import { measureCatalog } from './catalog.ts'
@@ -55,6 +56,7 @@ try {
   if (isWanted('kpi')) await measureKpis(server)
   if (isWanted('trust')) await measureTrust()
   if (isWanted('abuse')) await measureAbuse()
+  if (isWanted('agents')) await measureAgents()
   if (isWanted('hanging')) await measureHanging()
   if (isWanted('chain')) await measureChain()
   if (isWanted('export')) await measureExport()

@@ -9,7 +9,10 @@ const many = 10_000_000
 const rounds = quick ? 3 : 7
 const seconds = quick ? 1 : 3
 
-/** @param serverUrl of a Postgres user who may create databases; without it, only SQLite */
+/**
+ * Measures both engines.
+ * @param serverUrl of a Postgres user who may create databases; without it, only SQLite
+ */
 export async function measureKpis(serverUrl: string | undefined): Promise<void> {
   print(`the dashboards of ${figure(many)} transactions`)
   const sizes = [few, many]

@@ -7,7 +7,7 @@ import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'
 import { percentile } from './load.ts'
 import { figure, median, print, quick, reportSingle, residentMb, rounds, rows, spreadOf, start, work } from './runs.ts'
-import { benchSettings, type Seeded, seed } from './seed.ts'
+import { benchSettings, type Seeded, seed, unlimitedProduct } from './seed.ts'
 
 const mb = 1024 * 1024
 const callers = 8
@@ -89,12 +89,7 @@ async function ready(shop: Seeded, id: string, settings: Record<string, string>)
   const { data } = (await post(souk.url, '/merchant/login', {}, { email: shop.email, password: shop.password })) as unknown as {
     data: { accessToken: string }
   }
-  const product = {
-    title: 'Sold without end',
-    status: 'ACTIVE',
-    variants: [{ price: { amount: 100, currency: 'USD' }, trackInventory: false }],
-  }
-  const { variants } = (await post(souk.url, '/product-v2', { 'x-service-api-key': shop.secretKey }, product)) as unknown as {
+  const { variants } = (await post(souk.url, '/product-v2', { 'x-service-api-key': shop.secretKey }, unlimitedProduct)) as unknown as {
     variants: { id: string }[]
   }
   const { publishableKey } = (await (await fetch(`${souk.url}/shops/v2/public/name/${shop.shopName}`)).json()) as { publishableKey: string }

@@ -11,6 +11,8 @@ export type Requests = {
   /** The caller's ETag of each path. */
   etags?: readonly string[]
   headers?: Record<string, string>
+  /** Further headers of each path. */
+  each?: readonly Readonly<Record<string, string>>[]
   body?: string
   /** The number of client addresses that take turns behind a proxy. Each load has others, so that none is limited. */
   clients?: number
@@ -59,13 +61,18 @@ const lua = (text: string) => JSON.stringify(text)
 /** The nth client address, in Lua. */
 const clientInLua = `string.format('%d.%d.%d.%d', 11 + math.floor(n / 16777216) % 80, math.floor(n / 65536) % 256, math.floor(n / 256) % 256, n % 256)`
 
-function luaOf({ method = 'GET', paths, etags = [], headers = {}, body, clients }: Requests): string {
+/** A table of headers, in Lua. */
+const headersInLua = (headers: Readonly<Record<string, string>>) =>
+  `{${Object.entries(headers)
+    .map(([name, value]) => `[${lua(name)}]=${lua(value)}`)
+    .join(',')}}`
+
+function luaOf({ method = 'GET', paths, etags = [], headers = {}, each = [], body, clients }: Requests): string {
   const base = (scripts++ + 1) * 10_000_000 + (Date.now() % 10_000_000) * 100
   return `
 local paths = {${paths.map(lua).join(',')}}
-local headers = {${Object.entries(headers)
-    .map(([name, value]) => `[${lua(name)}]=${lua(value)}`)
-    .join(',')}}
+local headers = ${headersInLua(headers)}
+local each = {${each.map(headersInLua).join(',')}}
 local etags = {${etags.map(lua).join(',')}}
 local n = ${base}
 local first = ${scripts * (clients ?? 0)}
@@ -75,6 +82,7 @@ request = function()
   ${body === undefined ? 'local body = nil' : `local body = string.gsub(${lua(body)}, "{n}", tostring(n))`}
   local at = math.random(#paths)
   ${clients === undefined ? '' : `local nth = n; local n = first + nth % ${clients}; headers["x-forwarded-for"] = ${clientInLua}`}
+  for name, value in pairs(each[at] or {}) do headers[name] = value end
   if #etags > 0 then headers["if-none-match"] = etags[at] end
   return wrk.format(${lua(method)}, paths[at], headers, body)
 end

@@ -11,7 +11,8 @@ import { type Instance, openInstance } from '../src/instance.ts'
 import { dayMs, dayOf } from '../src/lib/day.ts'
 import { createMerchant } from '../src/modules/identity/merchant/service.ts'
 import { backfillKpis } from '../src/modules/operations/kpi/index.ts'
-import { type Order, searchWordsOf } from '../src/modules/selling/order/domain.ts'
+import type { Order } from '../src/modules/selling/order/domain.ts'
+import { searchWordsOf } from '../src/modules/selling/order/listing.ts'
 import { findingStore } from '../src/modules/selling/order/search/search-store.ts'
 import { contextOf, readPrivateKey } from '../src/modules/shop/shop/service.ts'
 import { administer } from './buying-postgres.ts'
@@ -87,7 +88,8 @@ async function seedOrders({ deps }: Instance, shopId: string, count: number): Pr
 function orderOf(id: string, shopId: string, number: number, count: number, now: number) {
   const at = now - Math.floor(((count - number) / count) * days * dayMs)
   const status = statuses[(number * 37) % 100] ?? 'CONFIRMED'
-  const nothing = { subtotal: 1_000, discountTotal: 0, discounts: [], shippingTotal: 0, taxTotal: 0, taxIncluded: 0, giftCardTotal: 0 }
+  const untaxed = { taxTotal: 0, taxIncluded: 0, shippingTax: 0, shippingTaxHundredths: 0, shippingTaxInclusive: false }
+  const nothing = { subtotal: 1_000, discountTotal: 0, discounts: [], shippingTotal: 0, ...untaxed, giftCardTotal: 0 }
   const name = `${givenNames[number % givenNames.length]} Family${number}`
   const address = {
     name,
@@ -107,7 +109,10 @@ function orderOf(id: string, shopId: string, number: number, count: number, now:
     ...{ status, paymentStatus: paidAs[status] ?? 'CAPTURED', fulfilmentStatus: 'UNFULFILLED' },
     ...{ shippingAddress: address, billingAddress: null, shippingMethod: null, affiliateCode: null, affiliateAt: null, affiliateId: null },
     ...{ trackingNumber: null, carrier: null, expiresAt: at, resumeAt: null, attempts: 0, holds: 'COMMITTED', processor: 'sandbox' },
-    ...{ placedFrom: null, attemptKey: null, createdAt: at, updatedAt: at, confirmedAt: at, fulfilledAt: null },
+    ...{ placedFrom: null, attemptKey: null, createdAt: at, updatedAt: at, confirmedAt: at, fulfilledAt: null, tags: [], version: 1 },
+    fromAbandonedCart: false,
+    agent: null,
+    giftCardRecipient: null,
   }
   const line = {
     ...{
@@ -120,7 +125,17 @@ function orderOf(id: string, shopId: string, number: number, count: number, now:
       sku: `SK-${number % 97}`,
     },
     title: things[number % things.length] ?? '',
-    ...{ quantity: 1, unitPrice: 1_000, total: 1_000, discount: 0, taxRateBps: 0, taxInclusive: false, taxAmount: 0, tracked: false },
+    ...{
+      quantity: 1,
+      unitPrice: 1_000,
+      total: 1_000,
+      discount: 0,
+      taxRateWholeBps: 0,
+      taxRateHundredths: 0,
+      taxInclusive: false,
+      taxAmount: 0,
+      tracked: false,
+    },
   }
   return { order, line }
 }

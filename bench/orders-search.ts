@@ -8,7 +8,10 @@ const few = 10_000
 const many = quick ? 100_000 : 1_000_000
 const rounds = quick ? 5 : 15
 
-/** @param serverUrl of a Postgres user who may create databases; without it, only SQLite */
+/**
+ * Measures both engines.
+ * @param serverUrl of a Postgres user who may create databases; without it, only SQLite
+ */
 export async function measureOrdersSearch(serverUrl: string | undefined): Promise<void> {
   print(`finding orders among ${figure(many)} (seeding takes a while)`)
   const sizes = [few, many]

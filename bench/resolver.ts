@@ -24,9 +24,9 @@ export async function measureResolver(): Promise<void> {
   const shop = await seed(join(work, 'resolver'), 10)
   const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify(settings))
   const path = `/checkout/${shop.shopName}/payment-intent-resolver`
-  const told = await fetch(souk.url + path)
-  const etag = told.headers.get('etag') ?? ''
-  const floor = await start('floor-resolver.ts', await told.text(), etag)
+  const response = await fetch(souk.url + path)
+  const etag = response.headers.get('etag') ?? ''
+  const floor = await start('floor-resolver.ts', await response.text(), etag)
   const asking = (clients: number): Requests => ({ paths: [path], clients })
   const holding = (at: string, clients: number): Requests => ({ paths: [at], etags: [etag], clients })
   const before = residentMb(souk.pid)

@@ -44,7 +44,7 @@ const address = {
 
 type Variant = { id: string; productId: string; title: string; variantTitle: string; sku: string; price: number }
 
-/** The floor's order documents: a file next to souk's. */
+/** Returns the path of the floor's order documents: a file next to souk's. */
 export const floorFile = (dataDir: string) => join(dataDir, 'floor.db')
 
 /**
@@ -132,7 +132,16 @@ const newIdAt = (at: number) => createNewId(() => Bun.randomUUIDv7('buffer', at)
 
 function newCustomer(insert: (row: typeof customers.$inferSelect) => void, shopId: string, at: number, name: string): string {
   const id = newIdAt(at)('customer')
-  const nothing = { phone: null, passwordHash: null, emailProvenAt: null, erasedAt: null, acceptsMarketing: false }
+  const nothing = {
+    phone: null,
+    passwordHash: null,
+    emailProvenAt: null,
+    erasedAt: null,
+    acceptsMarketing: false,
+    note: null,
+    tags: [],
+    version: 1,
+  }
   insert({ ...nothing, id, shopId, email: `${name}@example.com`, name, createdAt: at, updatedAt: at })
   return id
 }
@@ -144,7 +153,7 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
   const id = newId('order')
   const paymentId = newId('payment')
   const bought = [variants[nth % variants.length], variants[(nth * 7 + 1) % variants.length]].filter((one) => one !== undefined)
-  const untaxed = { discount: 0, taxRateBps: 0, taxInclusive: false, taxAmount: 0 }
+  const untaxed = { discount: 0, taxRateWholeBps: 0, taxRateHundredths: 0, taxInclusive: false, taxAmount: 0 }
   const lines = bought.map(({ id: variantId, price, ...named }, position) => ({
     orderId: id,
     position,
@@ -156,6 +165,7 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
     total: price,
     ...untaxed,
     tracked: true,
+    giftCard: false,
   }))
   const total = lines.reduce((sum, line) => sum + line.total, 0)
   const confirmedAt = at + 900
@@ -174,6 +184,9 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
     shippingTotal: 0,
     taxTotal: 0,
     taxIncluded: 0,
+    shippingTax: 0,
+    shippingTaxHundredths: 0,
+    shippingTaxInclusive: false,
     giftCardTotal: 0,
     total,
     amountDue: total,
@@ -203,6 +216,11 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
     updatedAt: confirmedAt,
     confirmedAt,
     fulfilledAt: null,
+    tags: [],
+    giftCardRecipient: null,
+    version: 1,
+    fromAbandonedCart: false,
+    agent: null,
   }
   const paid = { payment: paymentId, processor: 'sandbox', amount: total }
   const events = (

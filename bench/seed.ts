@@ -7,6 +7,7 @@ import {
   productDocuments as documentsTable,
   products as productsTable,
   productSummaries as summariesTable,
+  productTags as tagsTable,
   variants as variantsTable,
 } from '../db/schema/catalog.ts'
 import { productTerms } from '../db/sqlite/search.ts'
@@ -17,6 +18,13 @@ import { buildProduct, searchWords, sortKeys } from '../src/modules/catalog/prod
 import { renderProduct } from '../src/modules/catalog/products/summary.ts'
 import { createMerchant } from '../src/modules/identity/merchant/service.ts'
 import { contextOf, readPrivateKey } from '../src/modules/shop/shop/service.ts'
+
+/** A product that never sells out. */
+export const unlimitedProduct = {
+  title: 'Sold without end',
+  status: 'ACTIVE',
+  variants: [{ price: { amount: 100, currency: 'USD' }, trackInventory: false }],
+}
 
 export type Seeded = {
   dataDir: string
@@ -98,7 +106,7 @@ export async function seed(dataDir: string, count: number): Promise<Seeded> {
       },
     )
     const sorted = sortKeys(whole)
-    insert(whole, sorted)
+    insert(whole)
     keys.newest.push(sorted.newestKey)
     keys.title.push(sorted.titleKey)
     keys.price.push(sorted.priceKey)
@@ -132,23 +140,22 @@ export function inserter<Of extends Table>(db: Sqlite, of: Of): (row: Of['$infer
 
 type Whole = ReturnType<typeof buildProduct>
 
-function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys>) => void {
-  const marks = (count: number) => Array(count).fill('?').join(', ')
+function statements(db: Sqlite): (whole: Whole) => void {
   const product = inserter(db, productsTable)
   const variant = inserter(db, variantsTable)
   const document = inserter(db, documentsTable)
   const summary = inserter(db, summariesTable)
-  const tag = db.prepare(`INSERT INTO product_tags VALUES (${marks(6)})`)
+  const insertTag = inserter(db, tagsTable)
   const rank = db.prepare('INSERT INTO product_ranks VALUES (? * 1048576, ?)')
   const words = db.prepare('INSERT INTO product_words (rowid, words) VALUES (? * 1048576, ?)')
-  return (whole, keys) => {
+  return (whole) => {
     const { product: p, variants } = whole
     product(p)
     for (const one of variants) variant(one)
     const rendered = renderProduct(whole)
     document(rendered.document)
     summary({ productId: p.id, summary: rendered.summary })
-    for (const one of p.tags) tag.run(p.id, one, p.shopId, keys.newestKey, keys.titleKey, keys.priceKey)
+    for (const tag of p.tags) insertTag({ ...rendered.document, tag })
     rank.run(p.publishedAt, p.id)
     const tags = p.tags.map((one) => one.toLowerCase())
     words.run(

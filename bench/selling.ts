@@ -37,7 +37,7 @@ type Shop = Seeded & { orders: SeededOrders }
 /** The compared rates; requests a second. */
 type Rates = { byId?: number; orderIds?: number; bought?: number }
 
-/** All parts, or the chosen ones. */
+/** Measures all parts, or the chosen ones. */
 export async function measureSelling(parts: Parts): Promise<void> {
   const few = await measureAt(parts, fewOrders)
   const many = await measureAt(parts, manyOrders)
@@ -116,7 +116,7 @@ async function orderIdsOf(url: string, { secretKey, orders }: Shop, label: strin
 
 /** Cart to CONFIRMED against the floor; also without the processor, without waiting for the disk, and without both. */
 async function buyingAt({ dataDir, shopId, orders: { publishableKey, variantIds } }: Shop, label: string): Promise<Rates> {
-  const told = { dataDir, shops: [{ shopId, publishableKey, variantIds }], callers, seconds: quick ? 4 : 10 }
+  const input = { dataDir, shops: [{ shopId, publishableKey, variantIds }], callers, seconds: quick ? 4 : 10 }
   const what = `cart to CONFIRMED, ${callers} callers, durable, SQLite, ${label}`
-  return { bought: await measureBuying(what, '≥ 0.5', told, true) }
+  return { bought: await measureBuying(what, '≥ 0.5', input, true) }
 }

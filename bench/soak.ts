@@ -1,8 +1,8 @@
 /**
- * Does memory stop growing? Runs mixed load on a demo (reads, searches, orders, event streams, imports, mails,
- * webhooks, logins) until two heap samples, ten minutes apart, differ by at most 2 %, or time is up.
- * The table lists what grew by object type. The exit status is 1 if memory still grows. `--minutes=N` sets the longest
- * time (default 60; 6 with `--quick`, which compares samples two minutes apart).
+ * Measures whether memory stops growing. Runs mixed load on a demo: reads, searches, orders, event streams, imports,
+ * mails, webhooks and logins. Ends when two heap samples, ten minutes apart, differ by at most 2 %, or when time is up.
+ * The table lists what grew by object type. The exit status is 1 if memory still grows.
+ * `--minutes=N` sets the longest time (default 60; 6 with `--quick`, which compares samples two minutes apart).
  * `--snapshots` keeps a heap snapshot of each sample.
  */
 

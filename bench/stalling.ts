@@ -1,4 +1,7 @@
-/** Clients that send half a body and wait, so many at once for so many seconds. A closed one is replaced. */
+/**
+ * Sends half a body on each of several connections and waits. Replaces closed connections. Ends after a duration in
+ * seconds.
+ */
 const [url = '', seconds = '1', count = '100'] = Bun.argv.slice(2)
 const { hostname, port } = new URL(url)
 const openedMax = 50_000

@@ -23,7 +23,7 @@ export async function measureTrust(): Promise<void> {
   print(`trust fabric, with ${figure(attestations)} attestations and ${figure(providers)} service providers (seeding takes a while)`)
   const dataDir = join(work, 'trust')
   await seedTrust(dataDir)
-  // Nothing listens there: only configured chains are published.
+  // No server listens there; only configured chains are published.
   const named = Array.from({ length: chains }, (_, nth) => ({
     chainId: 1 + nth,
     rpc: ['http://127.0.0.1:9'],

@@ -19,7 +19,7 @@ export type WordQuery = {
 
 interface PurgeableIndex {
   /**
-   * Rewrites a part of the index so that removed terms are gone physically; an engine may only mark them.
+   * Rewrites a part of the index to delete removed terms physically, because an engine may only mark them.
    * @param isFirst starts over; otherwise continues
    * @returns whether more is to do
    */
@@ -49,6 +49,8 @@ export interface RecordSearch extends PurgeableIndex {
     record: { readonly id: string; readonly shopId: string; readonly createdAt: number },
     wording: IndexedWords,
   ): Promise<void>
+  /** Removes a record from the index, before its row is deleted. */
+  remove(tx: Writer, id: string): Promise<void>
   /** @returns ids, newest first */
   find(read: Reader, query: WordQuery): Promise<string[]>
 }

@@ -20,7 +20,7 @@ export function insertArrays(table: SQLiteTable, onTaken: 'throw' | 'leave'): Pr
   return { compiled: { text, name: nameOf(text), bind, finish: (row) => row as never } }
 }
 
-/** An insert that a group commit may merge with inserts of other writes by `many`. */
+/** Prepares an insert that a group commit may merge with inserts of other writes by `many`. */
 export function withMany(
   insert: Prepared<never, 'change'>,
   table: SQLiteTable,
@@ -29,7 +29,7 @@ export function withMany(
   let compiled: Compiled<never> | undefined
   return {
     get compiled() {
-      compiled ??= { ...insert.compiled, together: { kind: 'new', table: getTableName(table), many: many.compiled } }
+      compiled ??= { ...insert.compiled, placement: { kind: 'new', table: getTableName(table), many: many.compiled } }
       return compiled
     },
   }

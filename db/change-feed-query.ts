@@ -23,14 +23,14 @@ export type ChangeQuery = {
 
 /**
  * Reads committed rows of a database in commit order. A cursor is a text of `0-9a-z.-`, valid for its database only. No
- * row is missed or repeated between two cursors, whoever commits it and however long that takes.
+ * row is missed or repeated between two cursors, even if its commit takes long.
  */
 export type ChangeFeed = {
   /** Returns the cursor after all committed rows. */
   now(read: Rows): Promise<string>
   /** @returns undefined if the cursor is unknown or no longer valid */
-  since(read: Rows, from: string, asked: ChangeQuery): Promise<ChangePage | undefined>
+  since(read: Rows, from: string, query: ChangeQuery): Promise<ChangePage | undefined>
 }
 
-/** The part of an id that orders ids of several tables by time. */
+/** Returns the part of an id that orders ids of several tables by time. */
 export const suffixOf = (id: string): string => id.slice(id.lastIndexOf('_') + 1)

@@ -4,7 +4,7 @@ import * as pg from 'drizzle-orm/pg-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
 import { DatabaseRefused } from './engine.ts'
 
-export type EngineName = 'sqlite' | 'postgres'
+type EngineName = 'sqlite' | 'postgres'
 
 /** Decided when the program loads. The types are SQLite's; both engines satisfy them. */
 export const engine: EngineName = /^\s*postgres/i.test(Bun.env['DATABASE_URL'] ?? '') ? 'postgres' : 'sqlite'
@@ -16,9 +16,7 @@ const names = { sqlite: 'a SQLite file', postgres: 'PostgreSQL' } as const
  */
 export function assertEngine(opened: EngineName): void {
   if (opened === engine) return
-  throw new DatabaseRefused(
-    `souk was started for ${names[engine]} and asked to open ${names[opened]}: set DATABASE_URL in its environment to the database that it is to open`,
-  )
+  throw new DatabaseRefused(`souk was started for ${names[engine]}, but opens ${names[opened]}: set DATABASE_URL in its environment`)
 }
 
 const choose = <T>(onSqlite: T, onPostgres: unknown): T => (engine === 'sqlite' ? onSqlite : (onPostgres as T))
@@ -30,7 +28,7 @@ export const primaryKey = choose(sqlite.primaryKey, pg.primaryKey)
 
 /** Sorts by bytes on both engines, whatever the collation of the PostgreSQL database. */
 export const text = choose((name: string) => sqlite.text(name), pg.customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' }))
-/** Text with few possible values. */
+/** Creates a text column with few possible values. */
 export const enumText = <const Words extends readonly [string, ...string[]]>(name: string, _words: Words) =>
   text(name).$type<Words[number]>()
 export const int = choose(

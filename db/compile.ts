@@ -46,10 +46,10 @@ export function compile<Result>(builder: Builder, ending = ''): Compiled<Result>
   return { text, name: nameOf(text), bind: binding(params), finish: finishing<Result>(selected) }
 }
 
-/** Name under which a server caches the plan of a statement. */
+/** Returns the name under which a server caches the plan of a statement. */
 export const nameOf = (text: string): string => Bun.hash(text).toString(36)
 
-/** Whether a query reads several tables. */
+/** Returns whether a query reads several tables. */
 export const hasJoins = (builder: Builder): boolean => ((builder as unknown as { config: Config }).config.joins?.length ?? 0) > 0
 
 /** Returns the table that a builder changes or reads. */

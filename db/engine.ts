@@ -23,8 +23,8 @@ export type Compiled<Row> = {
   /** The change must affect a row, or the read must find one; otherwise `run` throws NothingChanged. */
   readonly sure?: boolean
   /** A change without rows: `first` returns an empty object if it changed a row. Only `first` runs it. */
-  readonly told?: boolean
-  readonly together?: BatchPlacement | undefined
+  readonly isRowless?: boolean
+  readonly placement?: BatchPlacement | undefined
 }
 /** How a statement takes part in a group commit. Without a placement it cannot. */
 export type BatchPlacement =
@@ -169,7 +169,7 @@ export type DatabaseFile = {
   releaseLog(): void
   /** Deletes the parts of the log that were spooled and not shipped. */
   dropUnshipped(): void
-  keepReserve(): void
+  createReserve(): void
   /**
    * Starts following all commits.
    * @param kept continues after this position if possible
@@ -318,7 +318,9 @@ export class NothingChanged extends Error {
   override readonly name = 'NothingChanged'
 }
 
-/** Whether a write failed because of the database, not because of its content. Looks through drizzle's wrappers. */
+/**
+ * Returns whether a write failed because of the database, not because of its content. Looks through drizzle's wrappers.
+ */
 export function isDatabaseAway(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     if (cause instanceof DatabaseFull || cause instanceof DatabaseUnavailable || cause instanceof DatabaseOutcomeUnknown) return true
@@ -337,13 +339,13 @@ export function engineErrorCode(error: unknown): string | undefined {
   return undefined
 }
 
-/** Whether a write violated a unique key. */
+/** Returns whether a write violated a unique key. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = engineErrorCode(error)
   return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
 }
 
-/** Whether a write violated a NOT NULL constraint. */
+/** Returns whether a write violated a NOT NULL constraint. */
 export function isNullViolation(error: unknown): boolean {
   const code = engineErrorCode(error)
   return code === '23502' || code === 'SQLITE_CONSTRAINT_NOTNULL'

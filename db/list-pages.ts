@@ -1,6 +1,6 @@
 /**
  * Numbered pages of a shop's long list, newest first. Blocks of 1,000 ids are counted in advance, so late pages and the
- * total cost as little as the first page. Only for tables without deletions.
+ * total cost as little as the first page. Inserts and deletions are counted by `countInBlock`.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { engine } from './columns.ts'
@@ -11,7 +11,7 @@ type ListName = (typeof listBlocks.$inferSelect)['list']
 const tables = { PRODUCTS: sql.raw('products'), CUSTOMERS: sql.raw('customers') } as const satisfies Record<ListName, SQL>
 
 /** A list of a shop. */
-export type ShopList = { readonly list: ListName; readonly shopId: string }
+type ShopList = { readonly list: ListName; readonly shopId: string }
 
 /** Records per block. */
 export const blockRecords = 1_000
@@ -22,10 +22,10 @@ type Block = { readonly last: string; readonly records: number }
 
 /** Returns the blocks, newest first, and the number of records after them, in one statement. */
 async function blocksOf(read: Pick<Reader, 'rows'>, { list, shopId }: ShopList): Promise<{ blocks: Block[]; tail: number }> {
-  const own = sql`list_blocks where shop_id = ${shopId} and list = ${list}`
+  const blocksOfList = sql`list_blocks where shop_id = ${shopId} and list = ${list}`
   const rows = await read.rows<{ last: string | null; records: number | string }>(sql`
-    select last, records from ${own}
-    union all select null, (select count(*) from ${tables[list]} where shop_id = ${shopId} and id > coalesce((select max(last) from ${own}), ''))`)
+    select last, records from ${blocksOfList}
+    union all select null, (select count(*) from ${tables[list]} where shop_id = ${shopId} and id > coalesce((select max(last) from ${blocksOfList}), ''))`)
   const blocks = rows.flatMap(({ last, records }) => (last === null ? [] : [{ last, records: Number(records) }]))
   // Ids are ASCII.
   blocks.sort((a, b) => (a.last > b.last ? -1 : 1))
@@ -65,10 +65,11 @@ export async function readListPage(
 /**
  * Counts a new record whose id falls into an existing block, because of a clock that is behind or a slow write.
  * Otherwise it is one index lookup. On PostgreSQL its table lock keeps `extendBlocks` away until the write ends.
+ * @param change -1 for a record that the write removes
  */
-export async function countInBlock(tx: Pick<Writer, 'rows'>, { list, shopId }: ShopList, id: string): Promise<void> {
+export async function countInBlock(tx: Pick<Writer, 'rows'>, { list, shopId }: ShopList, id: string, change: 1 | -1 = 1): Promise<void> {
   await tx.rows(sql`
-    update list_blocks set records = records + 1 where shop_id = ${shopId} and list = ${list}
+    update list_blocks set records = records + ${sql.raw(String(change))} where shop_id = ${shopId} and list = ${list}
       and last = (select min(b.last) from list_blocks b where b.shop_id = ${shopId} and b.list = ${list} and b.last >= ${id})
     returning 1 as done`)
 }
@@ -99,12 +100,13 @@ export async function extendBlocks(db: Database, of: ShopList, before: string): 
  * PostgreSQL: waits until all writes that looked for a block have committed, before the transaction sees data; only
  * `lock table` does that. Serializable writes with older data run again.
  */
-const alone = engine === 'postgres' ? [sql`set local lock_timeout = '1s'`, sql`lock table list_blocks in share row exclusive mode`] : []
+const lockStatements =
+  engine === 'postgres' ? [sql`set local lock_timeout = '1s'`, sql`lock table list_blocks in share row exclusive mode`] : []
 
 async function extendAll({ write }: Pick<Database, 'write'>, { list, shopId }: ShopList, before: string): Promise<number> {
   for (let made = 0; ; made++) {
     const isMade = await write(async (tx) => {
-      for (const statement of alone) await tx.rows(statement)
+      for (const statement of lockStatements) await tx.rows(statement)
       const rows = await tx.rows(sql`
         insert into list_blocks (shop_id, list, last, records)
         select ${shopId}, ${list}, id, ${sql.raw(String(blockRecords))} from (

@@ -13,7 +13,7 @@ import { isCurrentSqlite, migrateSqlite } from './sqlite/migrate.ts'
 import { causeOf } from './sqlite/open-failure.ts'
 import { removeAbandoned } from './temporary-files.ts'
 
-export type OpenOptions = {
+type OpenOptions = {
   /** `file:…` or `postgres://…`. */
   url: string
   dataDir: string
@@ -26,7 +26,7 @@ export type OpenOptions = {
   postgres?: PostgresOptions
 }
 
-export type OpenedDatabase = {
+type OpenedDatabase = {
   db: Database
   /** Tags of the applied migrations. */
   migrated: string[]
@@ -77,7 +77,7 @@ function openFile(
   const waits = as === 'server' || !withFileName(file, () => isCurrentSqlite(file, sqliteMigrations))
   const lock = lockAll(directories, waits ? lockWaitMs[as] : 0)
   if (!lock && as === 'server')
-    throw new DatabaseRefused(`another souk already serves ${directories.join(' or ')}: stop it, or set another DATA_DIR`)
+    throw new DatabaseRefused(`souk is already running on ${directories.join(' or ')}: stop it, or set another DATA_DIR`)
   try {
     refuseOtherName(file)
     const folded = as === 'server' && checkpointOnFullDisk(file)
@@ -125,16 +125,19 @@ function withFileName<T>(file: string, run: () => T): T {
   }
 }
 
-/** @throws DatabaseRefused while another process has the file open under another name */
+/**
+ * Checks that no other process uses the file under another name.
+ * @throws DatabaseRefused while another process has the file open under another name
+ */
 export function refuseOtherName(file: string): void {
   const pid = isThere(file) ? openUnderAnotherName(file) : undefined
   if (pid !== undefined)
     throw new DatabaseRefused(
-      `${file} is open under another name (a link or a mount) in process ${pid}: stop that one, or use the same name; two names ruin a database`,
+      `${file} is open under another path (a link or a mount) in process ${pid}: stop that process, or use the same path. Two paths can damage a database`,
     )
 }
 
-/** Whether a path exists. Throws if a directory is inaccessible; `existsSync` would return false. */
+/** Returns whether a path exists. Throws if a directory is inaccessible; `existsSync` would return false. */
 export const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 
 /**
@@ -174,7 +177,7 @@ export function prepareDataDir(dataDir: string): void {
   const { mode } = statSync(dataDir)
   if ((mode & writableByOthers) !== 0)
     throw new DatabaseRefused(
-      `${dataDir} may be written by everybody on this machine (mode ${modeText(mode)}), who could put another database in place: run \`chmod 700 ${dataDir}\``,
+      `All users of this machine can write to ${dataDir} (mode ${modeText(mode)}) and replace the database: run \`chmod 700 ${dataDir}\``,
     )
   if (isNetworkFileSystem(statfsSync(dataDir).type)) {
     throw new DatabaseRefused(
@@ -183,7 +186,10 @@ export function prepareDataDir(dataDir: string): void {
   }
 }
 
-/** @param type of statfs(2), possibly negative */
+/**
+ * Returns whether a file system type is one of the network.
+ * @param type of statfs(2), possibly negative
+ */
 export const isNetworkFileSystem = (type: number): boolean => networkFileSystems.has(type >>> 0)
 
 export type DataDirLock = { release(): void }

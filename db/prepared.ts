@@ -33,7 +33,7 @@ export function prepare<B extends Builder>(build: (queries: Queries) => B, withi
     get compiled() {
       if (!compiled) {
         const builder = build(builders)
-        compiled = { ...compile<RowsOf<B>>(builder), together: batchPlacementOf(within, builder) }
+        compiled = { ...compile<RowsOf<B>>(builder), placement: batchPlacementOf(within, builder) }
       }
       return compiled
     },
@@ -78,8 +78,8 @@ export function prepareCheckedChange(build: (queries: Queries) => Builder, withi
         const builder = build(builders)
         compiled =
           engine === 'postgres'
-            ? { ...compile<object>(builder, ' returning 1 as "done"'), together: batchPlacementOf(within, builder) }
-            : { ...compile<object>(builder), told: true }
+            ? { ...compile<object>(builder, ' returning 1 as "done"'), placement: batchPlacementOf(within, builder) }
+            : { ...compile<object>(builder), isRowless: true }
       }
       return compiled
     },
@@ -90,7 +90,7 @@ export function prepareCheckedChange(build: (queries: Queries) => Builder, withi
  * Prepares a change or locking read that must affect a row. The write does not wait for it: later statements and the
  * commit follow at once. Without a row the write throws NothingChanged.
  * @param build an update or delete without RETURNING, or a select from one table
- * @param within as for `prepare`
+ * @param within as for `prepare`; `behind`: a read without locks, of any tables
  */
 export function prepareSure(build: (queries: Queries) => Builder, within?: BatchRole): Prepared<never, 'change'> {
   const plain = prepare(build, within) as Prepared<never>
@@ -103,22 +103,11 @@ export function prepareSure(build: (queries: Queries) => Builder, within?: Batch
   }
 }
 
-/** `prepareSure` for a read without locks, of any tables. */
-export function prepareSureRead(build: (queries: Queries) => Builder): Prepared<never, 'change'> {
-  const plain = prepare(build, 'behind') as Prepared<never>
-  let compiled: Compiled<never> | undefined
-  return {
-    get compiled() {
-      compiled ??= compileSure(plain.compiled, '')
-      return compiled
-    },
-  }
-}
-
-function compileSure(plain: Compiled<never>, locking = ' for no key update'): Compiled<never> {
+function compileSure(plain: Compiled<never>): Compiled<never> {
   if (engine === 'sqlite') return { ...plain, sure: true }
   const isRead = plain.text.startsWith('select')
   // Division by zero makes the statement fail.
+  const locking = plain.placement?.kind === 'behind' ? '' : ' for no key update'
   const text = isRead
     ? `select 1 / count(*) as "sure" from (${plain.text}${locking}) as "done"`
     : `with "done" as (${plain.text} returning 1) select 1 / count(*) as "sure" from "done"`
@@ -153,7 +142,8 @@ export const rowsOf = <Table extends SQLiteTable>(
   ) as Prepared<unknown, 'read'> as Prepared<Row<Table>, 'read'>
 
 /**
- * `rowsOf` with locks, like `prepareLocking`. Several rows are locked in `order`, which must be the same everywhere.
+ * Does `rowsOf` with locks, like `prepareLocking`. Several rows are locked in `order`, which must be the same
+ * everywhere.
  */
 export const lockedRowsOf = <Table extends SQLiteTable>(
   table: Table,
@@ -250,40 +240,49 @@ export function valuesOf<Table extends SQLiteTable>(table: Table, names: readonl
 
 /**
  * Prepares the insert of a row.
- * @param onTaken `skip`: an existing row is kept; `leave`: the same without a result
- * @param row for `skip`: the column that may conflict
- * @returns for `skip`, whether the row was inserted; otherwise it throws on a conflict
+ * @param onTaken `leave`: an existing row is kept
+ * @returns a function that throws on a conflict, unless `onTaken` is `leave`
  */
 export function insertOf<Table extends SQLiteTable>(
   table: Table,
-  onTaken: 'throw' | 'skip' | 'leave' = 'throw',
+  onTaken: 'throw' | 'leave' = 'throw',
+): (tx: Writer, row: Row<Table>) => Promise<void> {
+  const plain = prepare((queries) => {
+    const inserting = queries.insert(table).values(insertedValues(table))
+    return onTaken === 'leave' ? inserting.onConflictDoNothing() : inserting
+  })
+  const insert = engine === 'postgres' ? withMany(plain, table, insertArrays(table, onTaken)) : plain
+  return async (tx, row) => tx.run(insert, row)
+}
+
+/**
+ * Prepares the insert of a row that may exist.
+ * @param row the column that may conflict
+ * @returns whether the row was inserted
+ */
+export function insertNewOf<Table extends SQLiteTable>(
+  table: Table,
   row?: keyof Row<Table> & string,
 ): (tx: Writer, row: Row<Table>) => Promise<boolean> {
-  const values = placeholders(Object.keys(getTableColumns(table))) as Table['$inferInsert']
-  if (onTaken !== 'skip') {
-    const plain = prepare((queries) => {
-      const inserting = queries.insert(table).values(values)
-      return onTaken === 'leave' ? inserting.onConflictDoNothing() : inserting
-    })
-    const insert = engine === 'postgres' ? withMany(plain, table, insertArrays(table, onTaken)) : plain
-    return async (tx, row) => {
-      await tx.run(insert, row)
-      return true
-    }
-  }
-  const insert = prepareCheckedChange((queries) => queries.insert(table).values(values).onConflictDoNothing(), row && { row })
+  const insert = prepareCheckedChange(
+    (queries) => queries.insert(table).values(insertedValues(table)).onConflictDoNothing(),
+    row && { row },
+  )
   return async (tx, row) => (await tx.first(insert, row)) !== undefined
 }
 
+const insertedValues = <Table extends SQLiteTable>(table: Table) =>
+  placeholders(Object.keys(getTableColumns(table))) as Table['$inferInsert']
+
 /** A value that is known after the commit; await it then. */
-export type KnownLater<T> = { readonly known: Promise<T> }
+export type PendingResult<T> = { readonly known: Promise<T> }
 
 /**
  * Ends a write with a pending result of its last statements, so that the commit need not wait. No decision of the write
  * may depend on it.
  * @returns the return value of the write
  */
-export async function knownLater<T>(known: Promise<T>): Promise<KnownLater<T>> {
+export async function pendingResult<T>(known: Promise<T>): Promise<PendingResult<T>> {
   // SQLite has responded already.
   if (engine === 'sqlite') await known
   // If the write fails, the write reports it.
@@ -355,7 +354,7 @@ export function updateOf<Table extends SQLiteTable, Name extends keyof Row<Table
 }
 
 /**
- * `updateOf` without rows.
+ * Does `updateOf` without returning rows.
  * @returns whether a row was changed
  */
 export const changeOf = <Table extends SQLiteTable>(
@@ -374,8 +373,8 @@ export const changeOf = <Table extends SQLiteTable>(
   )
 
 /**
- * `changeOf` that must change a row; see `prepareSure`.
- * @param row placeholder that identifies the row
+ * Does `changeOf`, which must change a row; see `prepareSure`.
+ * @param row the placeholder that identifies the row
  */
 export const sureChangeOf = <Table extends SQLiteTable>(
   table: Table,

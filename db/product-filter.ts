@@ -37,8 +37,14 @@ export const productIdIn = (end: SQL): SQL => sql`${sql.raw(`'${prefix}'`)} || $
  * @param id the product's id in that row
  * @param known conditions that the row meets already
  */
-export function conditionsOf(filter: ProductFilter, id: SQL, known: readonly (keyof ProductFilter)[] = []): SQL {
-  const { now, tag, tagBits, collectionId, vendor, type, available, minPrice, maxPrice } = filter
+export const conditionsOf = (filter: ProductFilter, id: SQL, known: readonly (keyof ProductFilter)[] = []): SQL =>
+  allOf([...columnConditions(filter, known), ...lookupConditions(filter, id, known)])
+
+export const allOf = (conditions: readonly SQL[]): SQL => (conditions.length === 0 ? sql`1 = 1` : sql.join([...conditions], sql` and `))
+
+/** The conditions that the filter columns decide, except for those in `known`. */
+export function columnConditions(filter: ProductFilter, known: readonly (keyof ProductFilter)[]): SQL[] {
+  const { now, tag, tagBits, vendor, type, available, minPrice, maxPrice } = filter
   const isOpen = (name: keyof ProductFilter) => filter[name] !== undefined && !known.includes(name)
   const parts: SQL[] = []
   if (isOpen('now')) parts.push(sql`visible_from <= ${now}`)
@@ -47,20 +53,37 @@ export function conditionsOf(filter: ProductFilter, id: SQL, known: readonly (ke
   if (isOpen('available')) parts.push(isAvailable(available === true))
   if (isOpen('minPrice')) parts.push(sql`max_price >= ${minPrice}`)
   if (isOpen('maxPrice')) parts.push(sql`min_price <= ${maxPrice}`)
-  // If the range lies inside [min_price, max_price], only the variants decide. count(*) and not EXISTS, which SQLite
-  // may turn into a join that starts at variants.
-  if (minPrice !== undefined && maxPrice !== undefined)
-    parts.push(
-      sql`(min_price >= ${minPrice} or max_price <= ${maxPrice}
-        or (select count(*) from variants v where v.product_id = ${id} and v.price between ${minPrice} and ${maxPrice}) > 0)`,
-    )
-  if (tag !== undefined && isOpen('tag')) {
-    if (tagBits !== undefined) parts.push(sql`(tag_bits & ${tagBits}) = ${tagBits}`)
-    parts.push(sql`(select count(*) from product_tags t where t.product_id = ${id} and t.tag = ${tag}) > 0`)
+  if (tag !== undefined && isOpen('tag') && tagBits !== undefined) parts.push(sql`(tag_bits & ${tagBits}) = ${tagBits}`)
+  return parts
+}
+
+/**
+ * The conditions that need a look-up in another table for each row.
+ * @param id the product's id in the row
+ * @param known conditions that the row meets already
+ * @param areInnerPricesFew whether to read the inner prices within the range once, not those of each row
+ */
+export function lookupConditions(
+  { shopId, tag, collectionId, minPrice, maxPrice }: ProductFilter,
+  id: SQL,
+  known: readonly (keyof ProductFilter)[],
+  areInnerPricesFew = false,
+): SQL[] {
+  const parts: SQL[] = []
+  if (minPrice !== undefined && maxPrice !== undefined && !(known.includes('minPrice') && known.includes('maxPrice'))) {
+    // If the range lies inside [min_price, max_price], only the prices between decide. count(*) and not EXISTS, which
+    // SQLite may turn into a join that starts at them.
+    const inRange = sql`price between ${minPrice} and ${maxPrice}`
+    const hasPrice = areInnerPricesFew
+      ? sql`${id} in (select product_id from product_inner_prices ${indexedBy('product_inner_prices_price')} where shop_id = ${shopId} and ${inRange})`
+      : sql`(select count(*) from product_inner_prices i where i.product_id = ${id} and i.${inRange}) > 0`
+    parts.push(sql`(min_price >= ${minPrice} or max_price <= ${maxPrice} or ${hasPrice})`)
   }
-  if (isOpen('collectionId'))
+  if (tag !== undefined && !known.includes('tag'))
+    parts.push(sql`(select count(*) from product_tags t where t.product_id = ${id} and t.tag = ${tag}) > 0`)
+  if (collectionId !== undefined && !known.includes('collectionId'))
     parts.push(sql`(select count(*) from collection_products m where m.collection_id = ${collectionId} and m.product_id = ${id}) > 0`)
-  return parts.length === 0 ? sql`1 = 1` : sql.join(parts, sql` and `)
+  return parts
 }
 
 export const isAvailable = (available: boolean): SQL =>

@@ -1,14 +1,16 @@
 /**
- * Filtered lists of products. Every statement reads a range of one index and stops after a fixed number of entries, so
- * a page costs about the same in a shop of any size.
+ * Filtered lists of products. Every statement reads a range of one index that contains all filter columns, so that an
+ * entry is tested without a look-up.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { engine } from './columns.ts'
 import type { Reader } from './engine.ts'
 import {
-  conditionsOf,
+  allOf,
+  columnConditions,
   indexedBy,
   isAvailable,
+  lookupConditions,
   orderedJoin,
   type ProductFilter,
   productIdIn,
@@ -17,29 +19,35 @@ import {
 } from './product-filter.ts'
 
 /** `collection`: the order of the collection that the filter names. */
-export type ProductSort = { readonly order: 'newest' | 'title' | 'price'; readonly descending: boolean } | 'collection'
-/** @property isComplete false if more products may match */
-export type FilteredProducts = { readonly ids: string[]; readonly isComplete: boolean }
+export type ProductSort = { readonly order: Order; readonly descending: boolean } | 'collection'
+type Order = 'newest' | 'title' | 'price'
+type Rows = Pick<Reader, 'rows'>
 
-/** Limit of candidates that are read and sorted first. A collection has no more products. */
-const sortedFirstMax = 5_000
-/** Limit of index entries that are read in the order of a list. */
-const walkMax = 20_000
-/** Limit of candidates that are read and sorted if walking the index found too few matches. */
-const sortedMax = 100_000
+/** Limit of candidates that are sorted. A collection has no more products. */
+const sortedMax = 5_000
+/** Limit of counts that compare indexes. */
+const countMax = 20_000
+/** Costs relative to an entry that is read in order: of sorting it, and of a look-up. */
+const [sortedCost, lookupCost] = [8, 8]
+/** Limit of the cost of sorting. */
+const sortedCostMax = sortedMax * sortedCost
 
 /**
  * Index entries that include every product that matches.
  * @property satisfied filter conditions that every entry meets
- * @property rows selects at most `most` entries with the filter columns
- * @property keys selects the same entries without these columns, if that is cheaper
- * @property idSuffix SQL for the suffix of the product id of an entry `c`
+ * @property rows selects the entries `c` with the filter columns; at most `most`, if given
+ * @property needsLookup whether each entry is read by a look-up
+ * @property counted selects as many rows as there are entries, or more; default: `rows`
+ * @property idSuffix SQL for the suffix of the product id of an entry
+ * @property hasTitleKey whether the entries contain the title key
  */
 type Source = {
   readonly satisfied: readonly (keyof ProductFilter)[]
-  readonly rows: (most: number) => SQL
-  readonly keys?: (most: number) => SQL
+  readonly rows: (most?: number) => SQL
   readonly idSuffix: SQL
+  readonly hasTitleKey?: boolean
+  readonly needsLookup?: boolean
+  readonly counted?: (most: number) => SQL
 }
 
 /** Digits of the price in a price key. */
@@ -62,12 +70,15 @@ const idSuffixOf = {
   title: sql.raw('substr(c.title_key, length(c.title_key) - 25)'),
   id: sql.raw('substr(c.product_id, 6)'),
 }
-const filterColumns = sql.raw('visible_from, vendor, type, available, min_price, max_price, tag_bits')
-const joinedFilterColumns = sql.raw('f.visible_from, f.vendor, f.type, f.available, f.min_price, f.max_price, f.tag_bits')
+const tagColumns = 'visible_from, vendor, type, available, min_price, max_price'
+const filterColumns = `${tagColumns}, tag_bits`
 
-type Order = 'newest' | 'title' | 'price'
 /** Conditions that have indexes of their own. `available` has one for the order `newest` only. */
 type Facet = 'vendor' | 'type' | 'tag' | 'available'
+const facetsOf = (filter: ProductFilter, order: Order): Facet[] =>
+  (['vendor', 'type', 'tag', 'available'] as const).filter(
+    (one) => filter[one] !== undefined && (order === 'newest' || one !== 'available'),
+  )
 
 /** The range of a sort key that can match. By price: of products whose lowest price is within the filter's range. */
 function rangeOf({ now, minPrice, maxPrice }: ProductFilter, order: Order): SQL {
@@ -78,234 +89,237 @@ function rangeOf({ now, minPrice, maxPrice }: ProductFilter, order: Order): SQL 
 }
 const satisfiedBy = { newest: ['now'], title: [], price: ['minPrice', 'maxPrice'] } as const
 
+const limitTo = (most: number | undefined): SQL => (most === undefined ? sql.empty() : sql`limit ${most}`)
+
 /** Selects the shop's documents, or those with the filter's value of a facet, in an order. */
 function sortedSource(filter: ProductFilter, order: Order, descending: boolean, facet?: Facet): Source {
   const { shopId, tag, vendor, type, available } = filter
-  const key = sql.raw(`${order}_key`)
-  const sorted = (most: number) => sql`order by ${key} ${sql.raw(descending ? 'desc' : 'asc')} limit ${most}`
-  const [satisfied, idSuffix] = [[...satisfiedBy[order], ...(facet ? [facet] : [])], idSuffixOf[order]]
-  if (facet === 'tag') {
-    const keys = (most: number) => sql`select ${key} from product_tags ${indexedBy(`product_tags_${order}`)}
-      where shop_id = ${shopId} and tag = ${tag} ${rangeOf(filter, order)} ${sorted(most)}`
-    const rows = (most: number) => sql`select c.${key}, ${joinedFilterColumns} from (${keys(most)}) c
-      ${orderedJoin} product_documents f ${indexedBy('product_documents_facts')} on f.product_id = ${productIdIn(idSuffix)}
-      order by c.${key} ${sql.raw(descending ? 'desc' : 'asc')}`
-    return { satisfied, rows, keys, idSuffix }
-  }
-  const shares = {
+  const facets = {
     vendor: sql`and vendor = ${vendor}`,
     type: sql`and type = ${type}`,
+    tag: sql`and tag = ${tag}`,
     available: sql`and ${isAvailable(available === true)}`,
   }
-  const index = ['product_documents', facet, facet && order === 'newest' ? undefined : order].filter((part) => part !== undefined).join('_')
-  const rows = (most: number) => sql`select ${key}, ${filterColumns} from product_documents ${indexedBy(index)}
-    where shop_id = ${shopId} ${facet ? shares[facet] : sql.empty()} ${rangeOf(filter, order)} ${sorted(most)}`
-  return { satisfied, rows, idSuffix }
-}
-
-const collectionRows = ({ collectionId, now }: ProductFilter, most: number) =>
-  sql`select product_id from collection_products ${indexedBy('collection_products_order')}
-    where collection_id = ${collectionId} and visible_from <= ${now} order by position limit ${most}`
-
-function collectionSource(filter: ProductFilter): Source {
+  const [table, columns] = facet === 'tag' ? ['product_tags', tagColumns] : ['product_documents', filterColumns]
+  const keyOrder = facet && facet !== 'tag' && order === 'newest' ? undefined : order
+  const index = [table, facet === 'tag' ? undefined : facet, keyOrder].filter((part) => part !== undefined).join('_')
+  const hasTitleKey = facet === 'available' || (facet === undefined && order === 'price')
   return {
-    satisfied: ['now', 'collectionId'],
-    rows: (most) => sql`select m.product_id, ${joinedFilterColumns} from (${collectionRows(filter, most)}) m
-      ${orderedJoin} product_documents f ${indexedBy('product_documents_facts')} on f.product_id = m.product_id`,
-    keys: (most) => collectionRows(filter, most),
-    idSuffix: idSuffixOf.id,
+    satisfied: [...satisfiedBy[order].filter((name) => filter[name] !== undefined), ...(facet ? [facet] : [])],
+    rows: (most) => sql`select ${sql.raw(`${order}_key, ${columns}${hasTitleKey ? ', title_key' : ''} from ${table}`)} ${indexedBy(index)}
+      where shop_id = ${shopId} ${facet ? facets[facet] : sql.empty()} ${rangeOf(filter, order)}
+      order by ${sql.raw(`${order}_key ${descending ? 'desc' : 'asc'}`)} ${limitTo(most)}`,
+    idSuffix: idSuffixOf[order],
+    hasTitleKey,
   }
 }
 
+const collectionSource = ({ collectionId, now }: ProductFilter): Source => ({
+  satisfied: ['now', 'collectionId'],
+  rows: (most) => sql`select product_id, position, ${sql.raw(filterColumns)}, title_key from collection_products
+    ${indexedBy('collection_products_order')} where collection_id = ${collectionId} and visible_from <= ${now} order by position ${limitTo(most)}`,
+  idSuffix: idSuffixOf.id,
+  hasTitleKey: true,
+})
+
 /**
- * Selects documents whose lowest price is below `minPrice` and whose highest is not. For each `spread` only a range of
- * the index can contain them: their highest price is less than 10^spread above `minPrice`.
+ * Selects documents whose lowest price is below `minPrice` and whose highest is within the range. For each `spread`
+ * only a range of the index can contain them: their highest price is less than 10^spread above `minPrice`.
  */
-function enclosingSource({ shopId, minPrice = 0 }: ProductFilter): Source {
+function enclosingSource({ shopId, minPrice = 0, maxPrice }: ProductFilter): Source {
+  const above = maxPrice === undefined ? Number.POSITIVE_INFINITY : maxPrice + 1
   const spreads = sql.join(
-    Array.from({ length: spreadMax }, (_, at) => sql.raw(`select ${at + 1} as digits, ${minPrice + 10 ** (at + 1)} as below`)),
+    Array.from({ length: spreadMax }, (_, at) =>
+      sql.raw(`select ${at + 1} as digits, ${Math.min(minPrice + 10 ** (at + 1), above)} as below`),
+    ),
     sql` union all `,
   )
   return {
-    satisfied: ['minPrice'],
+    satisfied: maxPrice === undefined ? ['minPrice'] : ['minPrice', 'maxPrice'],
     rows: (most) => {
+      const columns = sql.raw(`newest_key, title_key, ${filterColumns}`)
       const of = sql`product_documents ${indexedBy('product_documents_spread')}`
       const encloses = sql`shop_id = ${shopId} and spread = s.digits and spread > 0 and max_price >= ${minPrice} and max_price < s.below
         and min_price < ${minPrice}`
       // A bounded subquery for each spread: PostgreSQL would read the whole table for all of them at once.
       return engine === 'sqlite'
-        ? sql`select newest_key, ${filterColumns} from (${spreads}) s cross join ${of} on ${encloses} limit ${most}`
-        : sql`select d.* from (${spreads}) s cross join lateral (select newest_key, ${filterColumns} from ${of}
-            where ${encloses} order by max_price limit ${most}) d limit ${most}`
+        ? sql`select ${columns} from (${spreads}) s cross join ${of} on ${encloses} ${limitTo(most)}`
+        : sql`select d.* from (${spreads}) s cross join lateral (select ${columns} from ${of}
+            where ${encloses} order by max_price ${limitTo(most)}) d ${limitTo(most)}`
     },
     idSuffix: idSuffixOf.newest,
+    hasTitleKey: true,
   }
 }
 
-/** Returns sets of index entries that include all matches: one set for each condition that has an index. */
-function sourcesOf(filter: ProductFilter): Source[][] {
-  const sources = facetsOf(filter, 'newest').map((facet) => [sortedSource(filter, 'newest', true, facet)])
-  if (filter.collectionId !== undefined) sources.push([collectionSource(filter)])
-  if (filter.minPrice === undefined && filter.maxPrice === undefined) return sources
-  return [...sources, pricedSources(filter, false), ...facetsOf(filter, 'price').map((facet) => pricedSources(filter, false, facet))]
+/** Selects documents with a price within the range whose lowest price is below it and whose highest is above it. */
+function innerSource({ shopId, minPrice, maxPrice }: ProductFilter): Source {
+  const prices = sql`product_inner_prices ${indexedBy('product_inner_prices_price')} where shop_id = ${shopId} and price between ${minPrice} and ${maxPrice}`
+  return {
+    satisfied: ['minPrice', 'maxPrice'],
+    rows: (most) => sql`select d.product_id, title_key, ${sql.raw(filterColumns)}
+      from (select distinct product_id from ${prices}) i ${orderedJoin} product_documents d ${indexedBy('product_documents_facts')}
+      on d.product_id = i.product_id where min_price < ${minPrice} and max_price > ${maxPrice} ${limitTo(most)}`,
+    counted: (most) => sql`select 1 from ${prices} order by price limit ${most}`,
+    idSuffix: idSuffixOf.id,
+    hasTitleKey: true,
+    needsLookup: true,
+  }
 }
 
-const facetsOf = (filter: ProductFilter, order: Order): Facet[] =>
-  (['vendor', 'type', 'tag', 'available'] as const).filter(
-    (one) => filter[one] !== undefined && (order === 'newest' || one !== 'available'),
-  )
+/** Returns the sources of all products within the price range whose lowest price is below it. */
+const sourcesBelow = (filter: ProductFilter): Source[] => [
+  ...(filter.minPrice ? [enclosingSource(filter)] : []),
+  ...(filter.minPrice && filter.maxPrice !== undefined ? [innerSource(filter)] : []),
+]
 
-/** In the order of prices. */
-function pricedSources(filter: ProductFilter, descending: boolean, facet?: Facet): Source[] {
-  const within = sortedSource(filter, 'price', descending, facet)
-  if (!filter.minPrice) return [within]
-  return descending ? [within, enclosingSource(filter)] : [enclosingSource(filter), within]
+/** Returns sources that include all matches and are not in the order of the list. */
+function unsortedSources(filter: ProductFilter, order: Order, below: readonly Source[]): Source[][] {
+  const isPriced = filter.minPrice !== undefined || filter.maxPrice !== undefined
+  const priced = isPriced && order !== 'price' ? [undefined, ...facetsOf(filter, 'price')] : []
+  return [
+    ...(filter.available !== undefined && order !== 'newest' ? [[sortedSource(filter, 'newest', true, 'available')]] : []),
+    ...priced.map((facet) => [sortedSource(filter, 'price', false, facet), ...below]),
+  ]
 }
 
-/** Cost of an entry whose filter columns are read from another index, relative to other entries. */
-const lookupCost = 4
-
-/** Returns the cheapest source among those with at most `most` entries. */
-async function smallestOf(
-  read: Pick<Reader, 'rows'>,
-  sources: readonly (readonly Source[])[],
-  most: number,
-): Promise<readonly Source[] | undefined> {
-  if (sources.length === 0) return undefined
-  const counts = sources.map((parts, at) => {
-    const sums = parts.map(({ rows, keys = rows }) => sql`(select count(*) from (${keys(most + 1)}) n)`)
-    return sql`select ${sql.raw(String(at))} as at, ${sql.join(sums, sql` + `)} as n`
+/** Counts the entries of sources. Infinity: more than `most`. */
+async function countEntries(read: Rows, sources: readonly Source[], most: number): Promise<Map<Source, number>> {
+  const distinct = [...new Set(sources)]
+  if (distinct.length === 0) return new Map()
+  const counts = distinct.map(({ rows, counted = rows }, at) => {
+    return sql`select ${sql.raw(String(at))} as at, count(*) as n from (${counted(most + 1)}) n`
   })
   const rows = await read.rows<{ at: number; n: number | string }>(sql.join(counts, sql` union all `))
-  const cost = ({ at, n }: (typeof rows)[number]) => Number(n) * (sources[Number(at)]?.some(({ keys }) => keys) ? lookupCost : 1)
-  const [first] = rows.filter(({ n }) => Number(n) <= most).sort((a, b) => cost(a) - cost(b))
-  return first && sources[Number(first.at)]
+  const found = new Map(rows.map(({ at, n }) => [distinct[Number(at)], Number(n)]))
+  return new Map(
+    distinct.map((source) => {
+      const n = found.get(source) ?? 0
+      return [source, n > most ? Number.POSITIVE_INFINITY : n]
+    }),
+  )
 }
+
+/**
+ * Sizes of lists by shop, facet and value. They only decide which index is read, so they may be a minute old. Counting
+ * two lists of 15,000 products takes 1.5 ms of the 4 ms of a page.
+ */
+const listSizes = new Map<string, { readonly n: number; readonly countedAt: number }>()
+const [listSizesMax, listSizeAgeMs] = [10_000, 60_000]
+
+/** Returns the size of each facet's list, up to `countMax`. */
+async function listSizesOf(read: Rows, filter: ProductFilter, facets: readonly Facet[]): Promise<number[]> {
+  const keyOf = (facet: Facet) => JSON.stringify([filter.shopId, facet, filter[facet]])
+  const isFresh = (facet: Facet) => Math.abs(filter.now - (listSizes.get(keyOf(facet))?.countedAt ?? 0)) < listSizeAgeMs
+  const missing = facets.filter((facet) => !isFresh(facet))
+  const sources = missing.map((facet) => sortedSource(filter, 'newest', true, facet))
+  const counts = [...(await countEntries(read, sources, countMax)).values()]
+  if (listSizes.size > listSizesMax) listSizes.clear()
+  missing.forEach((facet, at) => {
+    listSizes.set(keyOf(facet), { n: counts[at] ?? 0, countedAt: filter.now })
+  })
+  return facets.map((facet) => listSizes.get(keyOf(facet))?.n ?? 0)
+}
+
+/** Returns the candidate with the lowest cost; the first of several. */
+const cheapest = <T extends { readonly cost: number }>(candidates: readonly T[]): T | undefined =>
+  candidates.toSorted((a, b) => a.cost - b.cost)[0]
 
 const titleKey = (idSuffix: SQL) =>
   sql`(select title_key from product_documents f ${indexedBy('product_documents_facts')} where f.product_id = ${productIdIn(idSuffix)})`
 
 /** Reads at most `most` entries of each source and sorts the matches. */
 async function sortMatches(
-  read: Pick<Reader, 'rows'>,
+  read: Rows,
   filter: ProductFilter,
-  parts: readonly Source[],
-  sort: ProductSort,
-  { most, limit }: { most: number; limit: number },
+  sources: readonly Source[],
+  { order, descending }: Exclude<ProductSort, 'collection'>,
+  { most, limit, areInnerPricesFew }: { most: number; limit: number; areInnerPricesFew?: boolean },
 ): Promise<string[]> {
-  const order = sort === 'collection' ? sort : sort.order
-  const matches = parts.map(
-    ({ satisfied, rows, idSuffix }) => sql`select ${idSuffix} as id_suffix, visible_from, min_price
-      from (${rows(most)}) c where ${conditionsOf(filter, productIdIn(idSuffix), satisfied)}`,
-  )
-  const direction = sql.raw(sort !== 'collection' && sort.descending ? 'desc' : 'asc')
+  const candidates = sources.map(({ satisfied, rows, idSuffix, hasTitleKey }) => {
+    const title = order !== 'title' ? sql.empty() : sql`, ${hasTitleKey ? sql.raw('c.title_key') : titleKey(idSuffix)} as title_key`
+    return sql`select ${idSuffix} as id_suffix, visible_from, min_price, max_price ${title}
+      from (${rows(most)}) c where ${allOf(columnConditions(filter, satisfied))}`
+  })
+  const direction = descending ? 'desc' : 'asc'
   const keys = {
-    collection: sql`(select position from collection_products m where m.collection_id = ${filter.collectionId} and m.product_id = ${productIdIn(sql`id_suffix`)})`,
-    newest: sql`visible_from ${direction}, id_suffix ${direction}`,
-    price: sql`min_price ${direction}, id_suffix ${direction}`,
-    title: sql`${titleKey(sql`id_suffix`)} ${direction}`,
+    newest: `visible_from ${direction}, id_suffix ${direction}`,
+    price: `min_price ${direction}, id_suffix ${direction}`,
+    title: `title_key ${direction}`,
   }
-  const rows = await read.rows<{ id_suffix: string }>(
-    sql`select id_suffix from (${sql.join(matches, sql` union all `)}) found order by ${keys[order]} limit ${limit}`,
-  )
+  const satisfiedByAll = (sources[0]?.satisfied ?? []).filter((name) => sources.every(({ satisfied }) => satisfied.includes(name)))
+  const lookups = lookupConditions(filter, productIdIn(sql.raw('id_suffix')), satisfiedByAll, areInnerPricesFew)
+  // Look-ups follow the sort and end with the last match. The inner limit keeps both engines from merging the queries.
+  const sorted = sql`select * from (${sql.join(candidates, sql` union all `)}) found order by ${sql.raw(keys[order])}
+    limit ${lookups.length > 0 ? most * sources.length : limit}`
+  const rows = await read.rows<{ id_suffix: string }>(sql`select id_suffix from (${sorted}) s where ${allOf(lookups)} limit ${limit}`)
   return rows.map(({ id_suffix }) => productIdOf(id_suffix))
 }
 
-/** Returns the first matches in the order of an index. Reads at most `walkMax` entries. */
-async function walkIndex(read: Pick<Reader, 'rows'>, filter: ProductFilter, source: Source, limit: number): Promise<string[]> {
-  const { satisfied, rows, idSuffix } = source
+/** Returns the first matches in the order of an index. */
+async function walkIndex(
+  read: Rows,
+  filter: ProductFilter,
+  { satisfied, rows, idSuffix }: Source,
+  { limit, areInnerPricesFew }: { limit: number; areInnerPricesFew?: boolean },
+): Promise<string[]> {
+  const lookups = lookupConditions(filter, productIdIn(idSuffix), satisfied, areInnerPricesFew)
   const found = await read.rows<{ id_suffix: string }>(
-    sql`select ${idSuffix} as id_suffix from (${rows(walkMax)}) c where ${conditionsOf(filter, productIdIn(idSuffix), satisfied)} limit ${limit}`,
+    sql`select ${idSuffix} as id_suffix from (${rows()}) c where ${allOf([...columnConditions(filter, satisfied), ...lookups])} limit ${limit}`,
   )
   return found.map(({ id_suffix }) => productIdOf(id_suffix))
 }
 
 /**
- * Returns the index entries to read for an order, sorted: those of the smallest facet if it has at most `walkMax`,
- * otherwise those of the first.
- * @returns one or two sources
- */
-async function walkOf(
-  read: Pick<Reader, 'rows'>,
-  filter: ProductFilter,
-  { order, descending }: Exclude<ProductSort, 'collection'>,
-): Promise<readonly Source[]> {
-  const of = (facet?: Facet) =>
-    order === 'price' ? pricedSources(filter, descending, facet) : [sortedSource(filter, order, descending, facet)]
-  const walks = facetsOf(filter, order).map(of)
-  return (walks.length > 1 ? await smallestOf(read, walks, walkMax) : undefined) ?? walks[0] ?? of()
-}
-
-async function hasMoreThan(read: Pick<Reader, 'rows'>, { rows }: Source, most: number): Promise<boolean> {
-  const [counted] = await read.rows<{ n: number | string }>(sql`select count(*) as n from (${rows(most + 1)}) n`)
-  return Number(counted?.n) > most
-}
-
-const filterNames = ['tag', 'collectionId', 'vendor', 'type', 'available', 'minPrice', 'maxPrice'] as const
-
-/**
- * Returns the first products that meet a filter, in the order of a list.
+ * Returns the first products that meet a filter, in the order of a list. Sorts the candidates of one condition if they
+ * are few; otherwise reads the shortest index that has this order.
  * @param limit maximum number of ids; if as many are returned, more may match
  */
-export async function filteredProducts(
-  read: Pick<Reader, 'rows'>,
-  filter: ProductFilter,
-  sort: ProductSort,
-  limit: number,
-): Promise<FilteredProducts> {
-  const isComplete = true
-  const [name, second] = filterNames.filter((one) => filter[one] !== undefined)
-  const isOnly = (wanted: (typeof filterNames)[number]) => name === wanted && second === undefined
-  if (sort === 'collection' && isOnly('collectionId')) {
-    const rows = await read.rows<{ product_id: string }>(collectionRows(filter, limit))
-    return { ids: rows.map(({ product_id }) => product_id), isComplete }
+export async function filteredProducts(read: Rows, filter: ProductFilter, sort: ProductSort, limit: number): Promise<string[]> {
+  const below = sourcesBelow(filter)
+  const inner = below.filter(({ needsLookup }) => needsLookup)
+  const ofCollection = filter.collectionId === undefined ? undefined : collectionSource(filter)
+  const unsorted = ofCollection || sort === 'collection' ? [] : unsortedSources(filter, sort.order, below)
+  const counts = await countEntries(read, ofCollection ? inner : [...unsorted.flat(), ...below], sortedMax)
+  const countOf = (sources: readonly Source[]) => sources.reduce((sum, source) => sum + (counts.get(source) ?? 0), 0)
+  const areInnerPricesFew = inner.length > 0 && countOf(inner) <= sortedMax
+  if (sort === 'collection') return walkIndex(read, filter, collectionSource(filter), { limit, areInnerPricesFew })
+  const sorted = (sources: readonly Source[], most = limit) =>
+    sortMatches(read, filter, sources, sort, { most: sortedMax, limit: most, areInnerPricesFew })
+  if (ofCollection) return sorted([ofCollection])
+  const { order, descending } = sort
+  const facets = facetsOf(filter, order)
+  const sizes = facets.length > 1 || unsorted.length > 0 ? await listSizesOf(read, filter, facets) : []
+  const shortest = cheapest(facets.map((facet, at) => ({ facet, cost: sizes[at] ?? 0 })))
+  const costOf = (source: Source) => {
+    const lookups = [order === 'title' && !source.hasTitleKey, source.needsLookup === true]
+    return countOf([source]) * (sortedCost + lookupCost * lookups.filter(Boolean).length)
   }
-  if (sort !== 'collection' && sort.order === 'newest' && isOnly('tag')) {
-    const { keys, rows } = sortedSource(filter, 'newest', true, 'tag')
-    const found = await read.rows<{ newest_key: string }>((keys ?? rows)(limit))
-    return { ids: found.map(({ newest_key }) => productIdOf(newest_key.slice(10))), isComplete }
-  }
-  // Of one facet alone every visible entry matches.
-  const only = sort === 'collection' ? undefined : facetsOf(filter, sort.order).find(isOnly)
-  if (sort !== 'collection' && only) {
-    const ids = await walkIndex(read, filter, sortedSource(filter, sort.order, sort.descending, only), limit)
-    if (ids.length >= limit || sort.order === 'newest') return { ids, isComplete }
-  }
-  const sources = sourcesOf(filter)
-  const few = await smallestOf(read, sources, sortedFirstMax)
-  if (few) return { ids: await sortMatches(read, filter, few, sort, { most: sortedFirstMax, limit }), isComplete }
-  const found = sort === 'collection' ? undefined : await alongOrder(read, filter, sort, limit)
-  if (found?.isComplete) return found
-  const more = await smallestOf(read, sources, sortedMax)
-  if (more) return { ids: await sortMatches(read, filter, more, sort, { most: sortedMax, limit }), isComplete }
-  return found ?? { ids: [], isComplete: false }
-}
-
-async function alongOrder(
-  read: Pick<Reader, 'rows'>,
-  filter: ProductFilter,
-  sort: Exclude<ProductSort, 'collection'>,
-  limit: number,
-): Promise<FilteredProducts> {
-  const ids: string[] = []
-  for (const part of await walkOf(read, filter, sort)) {
-    const left = limit - ids.length
-    // `enclosingSource` is not sorted.
-    const isSorted = sort.order !== 'price' || part.idSuffix === idSuffixOf.price
-    const found = isSorted
-      ? await walkIndex(read, filter, part, left)
-      : await sortMatches(read, filter, [part], sort, { most: sortedMax, limit: left })
-    ids.push(...found)
-    if (ids.length >= limit) return { ids, isComplete: true }
-    if (await hasMoreThan(read, part, isSorted ? walkMax : sortedMax)) return { ids, isComplete: false }
-  }
-  return { ids, isComplete: true }
+  const few = cheapest(unsorted.map((sources) => ({ sources, cost: sources.reduce((sum, source) => sum + costOf(source), 0) })))
+  if (few && few.cost <= Math.min(shortest?.cost ?? sortedCostMax, sortedCostMax)) return sorted(few.sources)
+  const walk = (most: number, range = filter) =>
+    walkIndex(read, filter, sortedSource(range, order, descending, shortest?.facet), { limit: most, areInnerPricesFew })
+  const enclosed = order === 'price' ? countOf(below) : 0
+  if (enclosed === 0) return walk(limit)
+  // Of many products that enclose `minPrice`, the first by price are found in the order of prices.
+  if (enclosed > sortedMax) return walk(limit, { ...filter, minPrice: undefined })
+  const around = (most: number) => sorted(below, most)
+  const [first, second] = descending ? [walk, around] : [around, walk]
+  const ids = await first(limit)
+  return ids.length < limit ? [...ids, ...(await second(limit - ids.length))] : ids
 }
 
 /**
  * Returns all products that meet a filter if one of its conditions has at most `most` candidates; otherwise undefined.
  */
-export async function fewProducts(read: Pick<Reader, 'rows'>, filter: ProductFilter, most: number): Promise<string[] | undefined> {
-  const few = await smallestOf(read, sourcesOf(filter), most)
-  return few && sortMatches(read, filter, few, { order: 'newest', descending: true }, { most, limit: 2 * most })
+export async function fewProducts(read: Rows, filter: ProductFilter, most: number): Promise<string[] | undefined> {
+  const sets = [
+    ...facetsOf(filter, 'newest').map((facet) => [sortedSource(filter, 'newest', true, facet)]),
+    ...(filter.collectionId === undefined ? [] : [[collectionSource(filter)]]),
+    ...unsortedSources(filter, 'newest', sourcesBelow(filter)),
+  ]
+  const counts = await countEntries(read, sets.flat(), most)
+  const few = cheapest(sets.map((sources) => ({ sources, cost: sources.reduce((sum, source) => sum + (counts.get(source) ?? 0), 0) })))
+  if (!few || few.cost > most) return undefined
+  return sortMatches(read, filter, few.sources, { order: 'newest', descending: true }, { most, limit: 2 * most })
 }

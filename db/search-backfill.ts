@@ -3,7 +3,7 @@ import type { Reader, Writer } from './engine.ts'
 import { prepare } from './prepared.ts'
 import { searchFills } from './schema/search-index.ts'
 
-export type BackfillProgress = Pick<typeof searchFills.$inferSelect, 'below' | 'done'>
+type BackfillProgress = Pick<typeof searchFills.$inferSelect, 'below' | 'done'>
 
 const ofSubject = prepare((queries) =>
   queries
@@ -21,12 +21,12 @@ export const backfillProgressOf = (subject: typeof searchFills.$inferSelect.subj
   },
   /** @param below undefined: the index is complete */
   async saveProgress(tx: Writer, below: string | undefined, more: number): Promise<void> {
-    const own = eq(searchFills.subject, subject)
-    if (below === undefined) await tx.delete(searchFills).where(own)
+    const ofThisIndex = eq(searchFills.subject, subject)
+    if (below === undefined) await tx.delete(searchFills).where(ofThisIndex)
     else
       await tx
         .update(searchFills)
         .set({ below, done: sql`${searchFills.done} + ${more}` })
-        .where(own)
+        .where(ofThisIndex)
   },
 })

@@ -35,7 +35,7 @@ export interface ProductSearch {
 /** Limit of products with the terms that are tested against a filter. */
 export const filteredMax = 5_000
 
-/** Whether a search has conditions besides its terms. */
+/** Returns whether a search has conditions besides its terms. */
 export const isFiltered = ({ collectionId, vendor, type, available, minPrice, maxPrice }: SearchQuery): boolean =>
   [collectionId, vendor, type, available, minPrice, maxPrice].some((value) => value !== undefined)
 
@@ -46,9 +46,9 @@ export const filterOfFound = (query: SearchQuery): SQL => sql`exists (select 1 f
 
 /** Encodes a tag as a term that text cannot contain. The rarest term decides the cost of a search. */
 export const tagTerm = (tag: string) => `_${Bun.hash.xxHash3(tag).toString(36)}`
-/** All terms of a product. */
+/** Returns all terms of a product. */
 export const productTermsOf = ({ words, tags }: SearchableProduct) => [...words, ...tags.map(tagTerm)]
-/** The terms of a query: whole words, and the last one as a prefix. */
+/** Returns the terms of a query: whole words, and the last one as a prefix. */
 export const queryTermsOf = ({ words, tag }: SearchQuery): { whole: string[]; last: string } => ({
   whole: [...words.slice(0, -1), ...(tag === undefined ? [] : [tagTerm(tag)])],
   last: words.at(-1) ?? '',

@@ -31,7 +31,10 @@ export function newTemporary(target: string): string {
   return temporary
 }
 
-/** @param isOurs decides by target name and, if known, process start whether a file may be deleted */
+/**
+ * Deletes the temporary files of a folder that no running process completes.
+ * @param isOurs decides by target name and, if known, process start whether a file may be deleted
+ */
 export function removeAbandoned(folder: string, isOurs: (target: string, start: string | undefined) => boolean): void {
   for (const name of namesIn(folder)) {
     const [, target, pid, start] = pattern.exec(name) ?? []

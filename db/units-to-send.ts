@@ -18,24 +18,29 @@ const refundsOf = (row: Row, scope: RefundScope): SQL =>
     ? sql`r.order_id = ${sql.raw(row)}.id and r.purpose <> 'LATE_CAPTURE' and r.status <> 'FAILED'`
     : sql`r.order_id = ${sql.raw(row)}.id and r.purpose <> 'LATE_CAPTURE' and r.status in ('SUCCEEDED', 'CLAIMABLE', 'MANUAL')`
 
-/** Whether an order has units that are neither sent nor refunded: the rule of `unitsOf` of order/units.ts, as SQL. */
+/**
+ * Builds the condition that an order has units that are neither sent nor refunded: the rule of `unitsOf` of
+ * order/units.ts.
+ */
 export function hasUnits(row: Row, scope: RefundScope): SQL {
   const paid = sql.raw(`${row}.captured_total + ${row}.gift_card_total`)
   const refunds = refundsOf(row, scope)
   const ofLine = (from: SQL) =>
     sql`coalesce((select sum(cast(line.value ->> 'quantity' as integer)) from ${from} and line.value ->> 'lineId' = l.id), 0)`
   const sent = ofLine(sql`fulfilments f, ${linesIn('f')} where f.order_id = ${sql.raw(row)}.id`)
-  const refunded = ofLine(sql`refunds r, ${linesIn('r')} where ${refunds}`)
+  // Returned units were sent: their refund leaves the unsent ones.
+  const refunded = ofLine(sql`refunds r, ${linesIn('r')} where ${refunds} and line.value ->> 'returned' is null`)
   return sql`(
     not exists (select 1 from refunds r where ${refunds}
       group by r.order_id having sum(r.amount + r.gift_card_amount) >= ${paid} and ${paid} > 0
         and min(case when r.lines = '[]' then 0 else 1 end) = 0)
-    and exists (select 1 from order_lines l where l.order_id = ${sql.raw(row)}.id and l.quantity > ${sent} + ${refunded}))`
+    and exists (select 1 from order_lines l where l.order_id = ${sql.raw(row)}.id and not l.gift_card and l.quantity > ${sent} + ${refunded}))`
 }
 
 /**
- * Whether an order has something left to send. Reads lines only for orders with a refund: any other CONFIRMED order
- * has. A scalar subquery, because PostgreSQL would answer `not exists` by reading the refunds of all orders.
+ * Builds the condition that an order has something left to send. Reads lines only for orders with a refund: any other
+ * CONFIRMED order has. A scalar subquery, because PostgreSQL would answer `not exists` by reading the refunds of all
+ * orders.
  */
 export const isToFulfil = (row: Row): SQL =>
   sql`(${sql.raw(row)}.status = 'CONFIRMED'

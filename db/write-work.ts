@@ -6,12 +6,12 @@ export type Work = { open: boolean; readonly afterCommit: (() => void)[] }
 
 export const newWork = (): Work => ({ open: true, afterCommit: [] })
 
-const underWay = new AsyncLocalStorage<Work>()
+const currentWork = new AsyncLocalStorage<Work>()
 
 /** Runs a function as a work, which is open until the result settles. */
 export async function asWork<T>(work: Work, run: () => Promise<T>): Promise<T> {
   try {
-    return await underWay.run(work, run)
+    return await currentWork.run(work, run)
   } finally {
     work.open = false
   }
@@ -19,7 +19,7 @@ export async function asWork<T>(work: Work, run: () => Promise<T>): Promise<T> {
 
 /** Throws inside a work: a nested write would wait for its own transaction forever. */
 export function refuseNestedWrite(): void {
-  if (underWay.getStore()?.open) throw new Error('a database work may not begin another write')
+  if (currentWork.getStore()?.open) throw new Error('a database work may not begin another write')
 }
 
 /** Throws after the work has settled: its queries would run in another transaction. */

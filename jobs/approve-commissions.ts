@@ -2,6 +2,6 @@ import { approveCommissions as approve, forgetOldClicks } from '../src/modules/s
 import type { AppDeps } from '../src/providers.ts'
 
 /** Approves the commissions whose refund window has passed, and removes expired clicks. */
-export async function approveCommissions(deps: AppDeps): Promise<{ approved: number; clicksForgotten: number }> {
-  return { approved: await approve(deps), clicksForgotten: await forgetOldClicks(deps) }
+export async function approveCommissions(deps: AppDeps): Promise<{ approved: number; removedClicks: number }> {
+  return { approved: await approve(deps), removedClicks: await forgetOldClicks(deps) }
 }

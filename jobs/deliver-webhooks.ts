@@ -1,4 +1,11 @@
 import type { AppDeps } from '../src/providers.ts'
 
-/** Sends the outbox. Does not wait for responses: a slow endpoint must not delay the next run. */
-export const deliverWebhooks = ({ webhooks }: Pick<AppDeps, 'webhooks'>): Promise<void> => webhooks.run()
+/** Sends the outbox to endpoints and platforms. Does not wait for responses: a slow one must not delay the next run. */
+export async function deliverWebhooks({
+  webhooks,
+  orderMessages,
+  config,
+}: Pick<AppDeps, 'webhooks' | 'orderMessages' | 'config'>): Promise<void> {
+  await webhooks.run()
+  if (config.agentsEnabled) await orderMessages.run()
+}

@@ -15,6 +15,7 @@ import { fillSearch } from './fill-search.ts'
 import { finishErasures } from './finish-erasures.ts'
 import { foldKpis } from './fold-kpis.ts'
 import { foldListings } from './fold-listings.ts'
+import { mailAbandonedCarts } from './mail-abandoned-carts.ts'
 import { probeProcessors } from './probe-processors.ts'
 import { quickCheck } from './quick-check.ts'
 import { rebuildKpis } from './rebuild-kpis.ts'
@@ -30,7 +31,7 @@ import { sweepDocuments } from './sweep-documents.ts'
 import { syncAttestations } from './sync-attestations.ts'
 import { watchBackups } from './watch-backups.ts'
 
-/** Only the result SKIPPED matters: there was nothing to do. */
+/** Only the result SKIPPED matters: it means that there was no work. */
 type Run = (deps: AppDeps) => Promise<unknown>
 export type Job = Pick<JobEntry, 'byAge' | 'overlaps'> & { readonly name: JobName; readonly run: Run }
 
@@ -44,6 +45,7 @@ const runs: Readonly<Record<JobName, Run>> = {
   'sweep-payments': sweep,
   forget: removeExpired,
   'finish-erasures': finishErasures,
+  'mail-abandoned-carts': mailAbandonedCarts,
   'expire-carts': expireCarts,
   'fold-listings': foldListings,
   'approve-commissions': approveCommissions,
@@ -79,25 +81,31 @@ export async function runJob({ name, run, byAge }: Job, deps: AppDeps): Promise<
   }
 }
 
-/** Runs every job on its schedule. `stop` waits for running jobs and for what they sent. */
+/** Runs every job on its schedule. `stop` waits for running jobs, deliveries and background tasks. */
 export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
   const { jobRunner, config } = deps
   const off = jobNames.filter((name) => config.jobSchedules[name] === 'off')
   if (off.length > 0) deps.log.warn('jobs.off', { jobs: off })
-  const started = jobRunner.begin(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, deps) })))
+  const started = jobRunner.start(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, deps) })))
   // By offset: with a zone name croner would load all time zones, which takes longer than the rest of the start.
   const every = (pattern: string | undefined, run: () => Promise<void>) =>
     pattern === undefined ? [] : [new Cron(pattern, { utcOffset: 0 }, run)]
   const crons = [
-    ...jobNames.flatMap((name) => every(patternOf(name, config), () => jobRunner.tick(name))),
-    ...every(heartbeatPattern, jobRunner.beat),
+    ...jobNames.flatMap((name) => every(patternOf(name, config), () => jobRunner.runScheduled(name))),
+    ...every(heartbeatPattern, jobRunner.heartbeat),
   ]
   return {
     async stop() {
       for (const cron of crons) cron.stop()
       deps.stopChains()
       await started
-      await Promise.all([jobRunner.stop(), deps.webhooks.stop(), deps.mails.stop(), deps.backgroundTasks.whenIdle()])
+      await Promise.all([
+        jobRunner.stop(),
+        deps.webhooks.stop(),
+        deps.orderMessages.stop(),
+        deps.mails.stop(),
+        deps.backgroundTasks.whenIdle(),
+      ])
     },
   }
 }

@@ -1,3 +1,5 @@
+import { forgetSessions } from '../src/modules/agents/agent-session/index.ts'
+import { deleteOldOrderMessages } from '../src/modules/agents/order-message/index.ts'
 import { deleteExpiredSessions } from '../src/modules/identity/auth/index.ts'
 import { deleteExpiredTokens } from '../src/modules/identity/one-time-token/index.ts'
 import { deleteOldEvents, publishLostImports } from '../src/modules/messaging/live-events/index.ts'
@@ -14,19 +16,22 @@ import type { AppDeps } from '../src/providers.ts'
 
 /**
  * Removes expired records: sessions, mails and their tokens, login attempts, idempotency keys, ended API keys, sent
- * messages, processor messages, carts, unused discounts and audit rows. Ends imports whose process was killed.
+ * messages, processor messages, requests of agents, carts, unused discounts and audit rows. Ends imports whose process
+ * was killed.
  */
 export async function removeExpired(deps: AppDeps): Promise<void> {
   await deleteExpiredSessions(deps)
   await removeExpiredKeys(deps)
   await deleteExpiredKeys(deps)
   await deleteOldMessages(deps)
+  await deleteOldOrderMessages(deps)
   await deleteOldMails(deps)
   await deleteOldEvents(deps)
   await publishLostImports(deps)
   await deleteExpiredTokens(deps)
   await forgetPaymentMessages(deps)
   await emptyOldMessages(deps)
+  await forgetSessions(deps)
   await forgetCarts(deps)
   await forgetDiscounts(deps)
   await removeOldAudit(deps)

@@ -5,6 +5,10 @@ import type { HttpDeps } from './http/deps.ts'
 import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
 import { noSuchRoute } from './http/route-table.ts'
+import { agentMcpRoutes, agentRestRoutes } from './modules/agents/agent-api/routes.ts'
+import { agentDiscoveryRoutes } from './modules/agents/agent-settings/discovery-routes.ts'
+import { agentSettingsRoutes } from './modules/agents/agent-settings/routes.ts'
+import { handOffRoutes } from './modules/agents/hand-off/routes.ts'
 import { blogRoutes, publicBlogRoutes } from './modules/catalog/blog/routes.ts'
 import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/collections/collections-routes.ts'
 import { mediaRoutes, publicMediaRoutes } from './modules/catalog/media/routes.ts'
@@ -42,6 +46,7 @@ import { overviewRoutes } from './modules/operations/overview/routes.ts'
 import { paymentMethodAdminRoutes } from './modules/payments/payment-method/admin-routes.ts'
 import { paymentMethodRoutes, resolverRoutes } from './modules/payments/payment-method/routes.ts'
 import { processorAccountRoutes } from './modules/payments/processor-account/routes.ts'
+import { abandonedCartRoutes, unsubscribePageRoutes } from './modules/selling/abandoned-cart/routes.ts'
 import { affiliateRoutes } from './modules/selling/affiliate/routes.ts'
 import { cartDiscountRoutes, cartGiftCardRoutes, cartRoutes } from './modules/selling/cart/routes.ts'
 import { checkoutRoutes, paymentWebhookRoutes } from './modules/selling/checkout/routes.ts'
@@ -49,8 +54,12 @@ import { discountRoutes } from './modules/selling/discount/routes.ts'
 import { payPageRoutes } from './modules/selling/draft-order/page-routes.ts'
 import { draftOrderRoutes } from './modules/selling/draft-order/routes.ts'
 import { giftCardRoutes } from './modules/selling/gift-card/routes.ts'
+import { bulkOrderRoutes } from './modules/selling/order/bulk-routes.ts'
 import { orderRoutes } from './modules/selling/order/routes.ts'
+import { orderDocumentRoutes } from './modules/selling/order-page/document-routes.ts'
+import { linkReturnRoutes } from './modules/selling/order-page/return-routes.ts'
 import { orderPageRoutes } from './modules/selling/order-page/routes.ts'
+import { returnRoutes } from './modules/selling/order-return/routes.ts'
 import { countryRoutes } from './modules/shop/countries/routes.ts'
 import { goLiveRoutes } from './modules/shop/go-live/routes.ts'
 import { kybAdminRoutes, kybRoutes } from './modules/shop/kyb/routes.ts'
@@ -72,56 +81,7 @@ export function createApp(deps: AppDeps) {
     .use(unreadBodies())
     .use(inBothPlaces)
     .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(inBothPlaces))
-    .use(authRoutes(deps))
-    .use(consoleSessionRoutes(deps))
-    .use(accountRoutes(deps))
-    .use(passwordResetRoutes(deps))
-    .use(accountPageRoutes(deps))
-    .use(totpRoutes(deps))
-    .use(merchantRoutes(deps))
-    .use(shopRoutes(deps))
-    .use(hostRoutes(deps))
-    .use(overviewRoutes(deps))
-    .use(staffRoutes(deps))
-    .use(mailRoutes(deps))
-    .use(paymentMethodRoutes(deps))
-    .use(processorAccountRoutes(deps))
-    .use(kybRoutes(deps))
-    .use(goLiveRoutes(deps))
-    .use(catalogRoutes(deps))
-    .use(collectionRoutes(deps))
-    .use(blogRoutes(deps))
-    .use(mediaRoutes(deps))
-    .use(customerRoutes(deps))
-    .use(customerExportRoutes(deps))
-    .use(customerImportRoutes(deps))
-    .use(erasureRoutes(deps))
-    .use(customerAccountRoutes(deps))
-    .use(giftCardRoutes(deps))
-    .use(discountRoutes(deps))
-    .use(cartGiftCardRoutes(deps))
-    .use(cartRoutes(deps))
-    .use(cartDiscountRoutes(deps))
-    .use(checkoutRoutes(deps))
-    .use(draftOrderRoutes(deps))
-    .use(payPageRoutes(deps))
-    .use(orderRoutes(deps))
-    .use(liveRoutes(deps))
-    .use(paymentWebhookRoutes(deps))
-    .use(affiliateRoutes(deps))
-    .use(webhookRoutes(deps))
-    .use(countryRoutes(deps))
-    .use(auditRoutes(deps))
-    .use(kpiRoutes(deps))
-    .use(kybAdminRoutes(deps))
-    .use(shopAdminRoutes(deps))
-    .use(paymentMethodAdminRoutes(deps))
-    .use(jobRoutes(deps))
-    .use(chainRoutes(deps))
-    .use(backupRoutes(deps))
-    .use(platformRoutes(deps))
-    .use(healthRoutes(deps))
-    .use(consoleRoutes(deps))
+    .use(inOnePlace(deps))
   app.use(docsRoutes(deps, () => app.routes))
   deps.routeTable.fill(app.routes)
   return withPreflight(app, deps)
@@ -154,6 +114,71 @@ const twice = (deps: AppDeps): AnyElysia[] => [
   repaymentRoutes(deps),
   lendingDocumentRoutes(deps),
   lendingDocumentAdminRoutes(deps),
+]
+
+/** All other routes. A list, because the type of one long chain exceeds the compiler's limit. */
+const inOnePlace = (deps: AppDeps): AnyElysia[] => [
+  authRoutes(deps),
+  consoleSessionRoutes(deps),
+  accountRoutes(deps),
+  passwordResetRoutes(deps),
+  accountPageRoutes(deps),
+  totpRoutes(deps),
+  merchantRoutes(deps),
+  shopRoutes(deps),
+  hostRoutes(deps),
+  agentSettingsRoutes(deps),
+  agentDiscoveryRoutes(deps),
+  overviewRoutes(deps),
+  staffRoutes(deps),
+  mailRoutes(deps),
+  paymentMethodRoutes(deps),
+  processorAccountRoutes(deps),
+  kybRoutes(deps),
+  goLiveRoutes(deps),
+  catalogRoutes(deps),
+  collectionRoutes(deps),
+  blogRoutes(deps),
+  mediaRoutes(deps),
+  customerRoutes(deps),
+  customerExportRoutes(deps),
+  customerImportRoutes(deps),
+  erasureRoutes(deps),
+  customerAccountRoutes(deps),
+  giftCardRoutes(deps),
+  discountRoutes(deps),
+  cartGiftCardRoutes(deps),
+  cartRoutes(deps),
+  abandonedCartRoutes(deps),
+  handOffRoutes(deps),
+  unsubscribePageRoutes(deps),
+  cartDiscountRoutes(deps),
+  checkoutRoutes(deps),
+  draftOrderRoutes(deps),
+  payPageRoutes(deps),
+  orderRoutes(deps),
+  bulkOrderRoutes(deps),
+  returnRoutes(deps),
+  linkReturnRoutes(deps),
+  orderDocumentRoutes(deps),
+  liveRoutes(deps),
+  paymentWebhookRoutes(deps),
+  agentRestRoutes(deps),
+  agentMcpRoutes(deps),
+  affiliateRoutes(deps),
+  webhookRoutes(deps),
+  countryRoutes(deps),
+  auditRoutes(deps),
+  kpiRoutes(deps),
+  kybAdminRoutes(deps),
+  shopAdminRoutes(deps),
+  paymentMethodAdminRoutes(deps),
+  jobRoutes(deps),
+  chainRoutes(deps),
+  backupRoutes(deps),
+  platformRoutes(deps),
+  healthRoutes(deps),
+  consoleRoutes(deps),
 ]
 
 const preflightHeaders = {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { modeOfKey } from './lib/processor-keys.ts'
+import { agents } from './settings/agents.ts'
 import { backups } from './settings/backups.ts'
 import { chains } from './settings/chains.ts'
 import { documents } from './settings/documents.ts'
@@ -17,7 +18,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   constructor(readonly problems: readonly string[]) {
     super(
-      `The settings have ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+      `${problems.length === 1 ? 'Invalid setting' : `${problems.length} invalid settings`}:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
     )
   }
 }
@@ -33,6 +34,7 @@ export const settings = {
   ...chains,
   ...operations,
   ...providers,
+  ...agents,
   ...backups,
 } as const
 
@@ -80,22 +82,22 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
 function missingSecrets(env: Readonly<Record<string, string | undefined>>): string[] {
   return ['JWT_SECRET', 'ENCRYPTION_KEY', 'INTEGRATION_API_KEY']
     .filter((name) => !env[name]?.trim())
-    .map((name) => `${name} must be set when DATABASE_URL names a Postgres server`)
+    .map((name) => `${name} must be set when DATABASE_URL is a PostgreSQL server`)
 }
 
 /** A log on the data disk would be lost with it; PostgreSQL archives its own log. */
 function nowhereToShip({ shipLogSeconds, databaseUrl, backupDir, backupS3Bucket }: Config): string[] {
   if (shipLogSeconds === undefined) return []
   if (databaseUrl && !databaseUrl.startsWith('file:'))
-    return ['SHIP_LOG_SECONDS must not be set with Postgres: have the server archive its own write-ahead log, see docs/operations.md']
+    return ['SHIP_LOG_SECONDS must not be set with PostgreSQL, which archives its own write-ahead log (docs/operations.md)']
   if (backupDir === undefined && backupS3Bucket === undefined)
-    return ['SHIP_LOG_SECONDS must come with BACKUP_DIR or BACKUP_S3_BUCKET, best on another machine: there the log goes']
+    return ['SHIP_LOG_SECONDS needs BACKUP_DIR or BACKUP_S3_BUCKET, best on another machine']
   return []
 }
 
 /** Mails need a sender. */
 const senderless = ({ smtpUrl, mailFrom }: Config): string[] =>
-  smtpUrl !== undefined && mailFrom === undefined ? ['MAIL_FROM must be set when SMTP_URL is: whom the mails are from'] : []
+  smtpUrl !== undefined && mailFrom === undefined ? ['MAIL_FROM must be set with SMTP_URL: the sender of emails'] : []
 
 /** The two keys of an account must have the same mode. */
 const mixedModes = (config: Config): string[] =>
@@ -106,7 +108,7 @@ const mixedModes = (config: Config): string[] =>
       const [open, hidden] = names.map((name) => config[processors[name as keyof typeof processors].field])
       return open && hidden && modeOfKey(open) !== modeOfKey(hidden)
     })
-    .map(([open, hidden]) => `${hidden} must be of the same mode, test or live, as ${open}`)
+    .map(([open, hidden]) => `${hidden} must have the same mode (test or live) as ${open}`)
 
 /**
  * An incomplete bucket configuration would silently use the data directory.
@@ -133,9 +135,7 @@ function sharedPrefix({
   mediaS3Prefix,
 }: Config): string[] {
   const isShared = mediaS3Bucket !== undefined && mediaS3Bucket === documentsS3Bucket && mediaS3Endpoint === documentsS3Endpoint
-  return isShared && mediaS3Prefix === documentsS3Prefix
-    ? ['MEDIA_S3_PREFIX must be another than DOCUMENTS_S3_PREFIX where both name one bucket']
-    : []
+  return isShared && mediaS3Prefix === documentsS3Prefix ? ['MEDIA_S3_PREFIX must differ from DOCUMENTS_S3_PREFIX in the same bucket'] : []
 }
 
 /** Settings that each operations provider requires. */

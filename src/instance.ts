@@ -7,7 +7,6 @@ import type { PostgresOptions } from '../db/postgres/engine.ts'
 import type { SqliteOptions } from '../db/sqlite/engine.ts'
 import { createApp } from './app.ts'
 import { createTxtLookup } from './clients/dns.ts'
-import { createLineWriter } from './clients/line-writer.ts'
 import { openFiles } from './clients/open-files.ts'
 import { createPasswords } from './clients/passwords.ts'
 import type { Processor } from './clients/processors/processor.ts'
@@ -23,11 +22,12 @@ import { requestId, trackCommits } from './core/request-context.ts'
 import { noSharedState } from './core/shared-state.ts'
 import type { ClientConnections } from './http/client-connections.ts'
 import { answerDeadline, createFastPath, type Deadline, type FastPath } from './http/fast-path.ts'
+import { createFastReads, isCachedBy } from './http/fast-reads.ts'
 import { auditLimits } from './http/limits.ts'
 import { publicReads } from './http/public-reads.ts'
-import { createCachedReads, isCachedBy } from './http/response-cache.ts'
 import { createKeyring, keyFile, refuseOpenKeyFile, refuseOrphanedKeys, rememberRegistration } from './keys.ts'
 import { createNewId } from './lib/ids.ts'
+import { createLineWriter, type LineWriter } from './lib/line-writer.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { networkOf } from './lib/networks.ts'
 import { randomFraction } from './lib/random.ts'
@@ -42,6 +42,8 @@ export type InstanceOptions = {
   as: 'server' | 'command'
   clock?: Clock
   log?: Log
+  /** Writes the lines of the log; to standard error by default. */
+  lines?: LineWriter
   sleep?: (ms: number) => Promise<void>
   passwords?: Passwords
   safeFetch?: SafeFetch
@@ -72,7 +74,7 @@ export type Instance = {
 
 const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() }
 /** Advice in the log after a clock jump. */
-const advice = 'jobs that end or forget things by their age wait until the clock has been steady again: see that it is right'
+const advice = 'Jobs that depend on ages wait until the clock is steady. Check the clock'
 
 /** Creates an instance from its settings: database, keys, stores, services and app. */
 export async function openInstance({
@@ -83,7 +85,7 @@ export async function openInstance({
   sqlite,
   ...given
 }: InstanceOptions): Promise<Instance> {
-  const lines = createLineWriter(process.stderr)
+  const lines = given.lines ?? createLineWriter(process.stderr)
   const { log, notes: errorNotes } = countErrors(given.log ?? createLog(config.logLevel, clock.now, lines.write, requestId), clock.now)
   refuseOpenKeyFile(config)
   // Before the file is created, because it would look like a new shop's.
@@ -101,7 +103,7 @@ export async function openInstance({
   const { migrated, backup, warnings } = opened
   if (opened.folded)
     log.warn('database.disk_full', {
-      advice: 'the disk was full: the log was checkpointed into the database file. Free disk space',
+      advice: 'The disk was full. The log was merged into the database file. Free some disk space',
     })
   // Before the first write, which could overwrite log frames that were not shipped before a crash.
   if (as === 'server' && config.shipLogSeconds !== undefined) opened.db.file?.holdLog()
@@ -120,11 +122,11 @@ export async function openInstance({
       as === 'server' && redisUrl !== undefined ? await openRedis({ url: redisUrl, log, timeoutMs: given.redisTimeoutMs }) : noSharedState
     if (as === 'server' && embedded === undefined && redisUrl === undefined)
       log.info('limits.by_process', {
-        advice: 'limits and the breakers of payment processors are counted by each process: set REDIS_URL where several serve one database',
+        advice: 'Each process counts limits and breakers on its own. Set REDIS_URL if several processes serve one database',
       })
     if (as === 'server' && embedded === undefined && (config.backupDir ?? config.backupS3Endpoint) !== undefined)
       log.warn('backup.not_of_postgres', {
-        advice: "BACKUP_… is for the embedded database: nothing is backed up here. Use PostgreSQL's own tools",
+        advice: 'BACKUP_… settings work with the embedded database only. Nothing is backed up. Use the tools of PostgreSQL',
       })
     const deps: Deps = {
       config,
@@ -181,14 +183,14 @@ export async function openInstance({
 async function countriesOf({ geoDatabase, geoCountryHeader, operatorCountries, trustedProxies }: Config, log: Log, { monotonic }: Clock) {
   if (geoCountryHeader !== undefined && trustedProxies.length === 0)
     log.warn('operators.header_not_believed', {
-      advice: 'GEO_COUNTRY_HEADER is believed from the proxies of TRUSTED_PROXIES, and there are none',
+      advice: 'GEO_COUNTRY_HEADER has no effect without TRUSTED_PROXIES',
     })
   if (geoDatabase !== undefined) return (await import('./clients/countries.ts')).openCountries(geoDatabase, log, monotonic)
   const isTold = geoCountryHeader !== undefined && trustedProxies.length > 0
   if (operatorCountries.length > 0 && !isTold)
     log.warn('operators.no_geography', {
       advice:
-        'OPERATOR_COUNTRIES is set and nothing says which country an address is in: operators get in from loopback and private addresses only. Set GEO_DATABASE, or GEO_COUNTRY_HEADER with TRUSTED_PROXIES',
+        'OPERATOR_COUNTRIES is set, but countries of addresses are unknown: administrators can log in from loopback and private addresses only. Set GEO_DATABASE, or GEO_COUNTRY_HEADER with TRUSTED_PROXIES',
     })
   return () => undefined
 }
@@ -208,18 +210,19 @@ function edgeOf(
         routeTable: appDeps.routeTable,
         isCached: isCachedBy(appDeps),
         turns: appDeps.readQueue,
-        room: appDeps.answerBudget,
+        budget: appDeps.answerBudget,
         turnKey: appDeps.limitKey,
         senderOf: (request) => networkOf(appDeps.limitKey(request)),
         log: appDeps.log,
       }),
     ),
-    hot: createCachedReads({
+    reads: createFastReads({
       records: appDeps.documents,
-      orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
+      orders: { keyNow: appDeps.identity.keyNow, documentNow: appDeps.orderDocuments.documentNow },
       answers: appDeps.answers,
       statsNow: () => statsJsonSync(appDeps),
       resolver: { answers: appDeps.resolverAnswers, limit: appDeps.resolverLimit, limitKey: appDeps.limitKeyFrom },
+      profiles: appDeps.profileAnswers,
       now: appDeps.clock.now,
       routeTable: appDeps.routeTable,
     }),
@@ -257,14 +260,13 @@ function tellOfDatabase(log: Log, file: string | undefined, isInPlace: boolean):
     log.error('database.gone', {
       file,
       advice:
-        'it was removed, or another file was put in its place: what is written is kept nowhere else and ends with this process. Put it back where it was, or stop and restore a backup',
+        'The database file was deleted or replaced. New writes are lost when this process ends. Move the file back, or stop the server and restore a backup',
     })
 }
 
 function tellOfKeys(log: Log, file: string, atHand: boolean): void {
   if (atHand) log.info('keys.found', { file })
-  else
-    log.error('keys.missing', { file, advice: 'put it back from your copy before the next start: until then the keys are in memory alone' })
+  else log.error('keys.missing', { file, advice: 'Restore the file from your copy before the next start. The keys are in memory only' })
 }
 
 /** Free bytes of the fullest disk of the instance: DATABASE_URL may name another disk than DATA_DIR. */

@@ -89,7 +89,7 @@ export function loadSecrets(config: Config, mayCreate: boolean): Secrets {
   if (embedded && !stored && !complete) {
     if (!mayCreate) {
       throw new OperatorError(
-        `${file} is missing, and without it the secrets in the database cannot be read: put it back from your copy of the keys, or set JWT_SECRET, ENCRYPTION_KEY and INTEGRATION_API_KEY`,
+        `${file} is missing, and the secrets in the database can't be read without it: restore it from your copy of the keys, or set JWT_SECRET, ENCRYPTION_KEY and INTEGRATION_API_KEY`,
       )
     }
     createKeyFile(file, { jwt: [secretOf()], encryption: [secretOf()], integrationApiKey: secretOf() })
@@ -107,7 +107,7 @@ export function rotateKeyFile(file: string): Secrets {
   const secrets = readKeyFile(file)
   if (!secrets)
     throw new OperatorError(
-      `${file} is missing: with keys in the settings, put the new one first in ENCRYPTION_KEY and JWT_SECRET, as new,old`,
+      `${file} is missing: with keys in the settings, add the new key first in ENCRYPTION_KEY and JWT_SECRET, as new,old`,
     )
   const rotated = { ...secrets, jwt: [secretOf(), ...secrets.jwt.slice(0, 1)], encryption: [secretOf(), ...secrets.encryption] }
   writeKeyFile(file, rotated)
@@ -123,7 +123,7 @@ export function refuseOpenKeyFile(config: Pick<Config, 'dataDir' | 'databaseUrl'
   const mode = config.databaseUrl.startsWith('file:') ? statSync(file, { throwIfNoEntry: false })?.mode : undefined
   if (mode === undefined || (mode & readableByOthers) === 0) return
   throw new OperatorError(
-    `${file} may be read by everybody on this machine (mode ${modeText(mode)}): run \`chmod 600 ${file}\`, and \`souk rotate-keys\` where somebody may have read it`,
+    `All users of this machine can read ${file} (mode ${modeText(mode)}): run \`chmod 600 ${file}\`, and \`souk rotate-keys\` if someone may have read it`,
   )
 }
 
@@ -139,7 +139,7 @@ export function refuseOrphanedKeys(config: Pick<Config, 'dataDir'>, database: st
   const file = keyFile(config)
   if (!readKeyFile(file)?.registered) return
   throw new OperatorError(
-    `${database} is missing or empty, but the keys in ${file} belong to a database: see that the right disk is mounted and DATA_DIR and DATABASE_URL are right, or put a backup in place with \`souk restore\`. To begin anew, move ${file} away`,
+    `${database} is missing or empty, but ${file} contains the keys of a database. Check the disk, DATA_DIR and DATABASE_URL, or restore a backup with \`souk restore\`. To start from scratch, move ${file} away`,
   )
 }
 

@@ -2,6 +2,12 @@ import type { Processor } from './clients/processors/processor.ts'
 import type { Deps } from './core/deps.ts'
 import type { ClientConnections } from './http/client-connections.ts'
 import { httpProviders } from './http/providers.ts'
+import { agentApiProviders } from './modules/agents/agent-api/providers.ts'
+import { agentCatalogProviders } from './modules/agents/agent-catalog/providers.ts'
+import { agentSessionProviders } from './modules/agents/agent-session/providers.ts'
+import { agentSettingsProviders } from './modules/agents/agent-settings/providers.ts'
+import { orderMessageProviders } from './modules/agents/order-message/providers.ts'
+import { agentPlatformProviders } from './modules/agents/platform/providers.ts'
 import { blogProviders } from './modules/catalog/blog/providers.ts'
 import { mediaProviders } from './modules/catalog/media/providers.ts'
 import { catalogProviders } from './modules/catalog/products/providers.ts'
@@ -36,6 +42,7 @@ import { paymentProviders } from './modules/payments/payment/providers.ts'
 import { paymentMethodProviders } from './modules/payments/payment-method/providers.ts'
 import { processorAccountProviders } from './modules/payments/processor-account/providers.ts'
 import { sandboxProviders } from './modules/payments/sandbox/providers.ts'
+import { abandonedCartProviders } from './modules/selling/abandoned-cart/providers.ts'
 import { affiliateProviders } from './modules/selling/affiliate/providers.ts'
 import { cartProviders } from './modules/selling/cart/providers.ts'
 import { discountProviders } from './modules/selling/discount/providers.ts'
@@ -43,6 +50,7 @@ import { draftProviders } from './modules/selling/draft-order/providers.ts'
 import { giftCardProviders } from './modules/selling/gift-card/providers.ts'
 import { orderCacheProviders, orderProviders } from './modules/selling/order/providers.ts'
 import { orderLinkProviders } from './modules/selling/order-link/providers.ts'
+import { returnProviders } from './modules/selling/order-return/providers.ts'
 import { kybProviders } from './modules/shop/kyb/providers.ts'
 import { shopProviders } from './modules/shop/shop/providers.ts'
 import { attestationProviders } from './modules/trust/attestation/providers.ts'
@@ -57,7 +65,7 @@ const joined = <Before extends object>(deps: Before) => ({
 })
 
 /** External inputs. */
-export type ComposeOptions = {
+type ComposeOptions = {
   /** Connections of requests, as the server reports them. */
   readonly peers: ClientConnections
   /** Processors in addition to those of the instance. */
@@ -102,17 +110,25 @@ export const compose = (base: Deps, { peers, processors }: ComposeOptions) =>
     .add(giftCardProviders)
     .add(discountProviders)
     .add(cartProviders)
+    .add(abandonedCartProviders)
     .add(affiliateProviders)
     .add(webhookProviders)
     .add(sandboxProviders)
     .add(orderCacheProviders)
     .add((deps) => paymentProviders(deps, processors))
     .add(orderProviders)
+    .add(returnProviders)
+    .add(agentSettingsProviders)
+    .add(agentPlatformProviders)
     .add(draftProviders)
+    .add(agentSessionProviders)
+    .add(orderMessageProviders)
     .add(accountPageProviders)
     .add(staffProviders)
     .add(customerAccountProviders)
     .add(erasureProviders)
+    .add(agentCatalogProviders)
+    .add(agentApiProviders)
     .add(operationsProviders)
     .add(consoleProviders)
     .add((deps) => httpProviders(deps, peers)).deps

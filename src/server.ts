@@ -34,6 +34,15 @@ export type RunningServer = {
   stop(): Promise<void>
 }
 
+/**
+ * Checks that the server can listen, before work that takes long.
+ * @throws OperatorError if the port is taken
+ */
+export async function checkPort({ host, port }: { host: string; port: number }): Promise<void> {
+  const server = explainFailure({ host, port }, () => Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response() }))
+  await server.stop(true)
+}
+
 const loopLookMs = 250
 
 /** Measures the event loop lag: blocking work delays every response by as much. */

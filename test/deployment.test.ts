@@ -45,7 +45,7 @@ test('the image runs as a user of its own, and is asked by a command that there 
   expect(asked).toEqual(['health'])
   expect(read('src/cli/commands.ts')).toMatch(/^ {2}health: \{$/m)
   expect(dockerfile).toMatch(/^HEALTHCHECK .*--timeout=10s/m)
-  // Every image that it is built from can be named by its digest, without changing the file.
+  // Every base image can be set by digest without a change of the file.
   const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
   const given = [...(dockerfile.split(/^FROM /m)[0]?.matchAll(/^ARG (\w+)=\S+$/gm) ?? [])].map(([, name]) => `\${${name}}`)
   expect(images).toEqual(given)

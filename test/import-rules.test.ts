@@ -32,7 +32,14 @@ const rules: readonly Rule[] = [
   {
     what: 'lib',
     files: lib,
-    may: [lib, /^node:(crypto|net)$/, /^ipaddr\.js$/, /^@noble\/hashes\/sha3$/, /^countries-list\/minimal\/[\w.]+$/],
+    may: [
+      lib,
+      /^node:(crypto|net)$/,
+      /^ipaddr\.js$/,
+      /^structured-headers$/,
+      /^@noble\/hashes\/sha3$/,
+      /^countries-list\/minimal\/[\w.]+$/,
+    ],
   },
   {
     what: 'core',
@@ -64,6 +71,11 @@ const rules: readonly Rule[] = [
     ],
   },
   {
+    what: 'what both transports of agents share: a table of operations, with their schemas',
+    files: /^src\/modules\/agents\/agent-api\/(dispatch|operations|mcp[\w-]*|routes)\.ts$/,
+    may: [schemas, /^@sinclair\/typebox\/compiler$/, http, ...core, anyModel, anyIndex, /^own\//],
+  },
+  {
     what: 'model',
     files: anyModel,
     may: [schemas, /^src\/http\/(role-fields|schema)\.ts$/, processorPort, ...core, anyDomain, anyModel, ownPure],
@@ -78,7 +90,7 @@ const rules: readonly Rule[] = [
     files: /^src\/modules\/(?:[^/]+\/){2,3}([\w-]+-)?store\.ts$/,
     may: [
       drizzle,
-      /^db\/(admin-search|change-feed|change-feed-query|columns|deadline|list-pages|page-query|prepared|product-filter|product-lists|search|search-backfill|search-words|units-to-send|migrations\/index)\.ts$/,
+      /^db\/(admin-search|change-feed|change-feed-query|columns|deadline|list-pages|merchant-account|page-query|prepared|product-filter|product-lists|search|search-backfill|search-words|shop-figures|units-to-send|migrations\/index)\.ts$/,
       schema,
       ...core,
       ownPure,
@@ -155,7 +167,8 @@ const rules: readonly Rule[] = [
     files: /^src\/console\//,
     may: [
       /^src\/console\//,
-      /^src\/lib\/(country-code|csv-line|day|decimal|money|processor-keys|processors|province-names|provinces|rounding|shipping-offers)\.ts$/,
+      /^src\/lib\/(city-lines|country-code|csv-line|day|decimal|html-rules|money|processor-keys|processors|province-names|provinces|rounding|shipping-offers)\.ts$/,
+      /^prosemirror-(commands|history|keymap|model|schema-list|state|view)$/,
       /^(preact(\/hooks)?|preact-iso(\/[\w-]+)?|@preact\/signals|uplot(\/dist\/uPlot\.min\.css)?|qr|openapi-fetch|eventsource-parser(\/stream)?)$/,
     ],
   },
@@ -170,7 +183,7 @@ const rules: readonly Rule[] = [
     files: /^src\/cli\//,
     may: [
       /^src\/(cli|demo)\//,
-      /^src\/clients\/(chain\/[\w-]+|safe-fetch|countries|erased-list|service-manager|whole-files)\.ts$/,
+      /^src\/clients\/(chain\/[\w-]+|safe-fetch|countries|erased-list|service-manager|atomic-files)\.ts$/,
       ...core,
       http,
       /^src\/(app|instance|keys|providers|server|version)\.ts$/,

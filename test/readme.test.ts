@@ -1,6 +1,6 @@
 /** What the pages say of the program, held to the program: a page that is wrong is worse than none. */
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
 import { commands } from '../src/cli/commands.ts'
@@ -10,7 +10,9 @@ import { testApp } from './support/app.ts'
 const root = join(import.meta.dir, '..')
 const pages = [
   'README.md',
-  ...['api', 'architecture', 'contributing', 'operations', 'storefront/README', 'trust', 'tutorial'].map((page) => `docs/${page}.md`),
+  ...['agents', 'api', 'architecture', 'contributing', 'lending', 'operations', 'storefront/README', 'trust', 'tutorial'].map(
+    (page) => `docs/${page}.md`,
+  ),
 ]
 const read = (page: string) => readFileSync(join(root, page), 'utf8')
 const readme = read('README.md')
@@ -23,8 +25,11 @@ describe('the README', () => {
     expect(page.slice(page.indexOf('| Setting'))).toBe(settingsMarkdown())
   })
 
-  test('the README has at most 15,000 bytes', () => {
-    expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(15_000)
+  test('the README has at most 12,000 bytes, and three pictures of at most 120,000 bytes each', () => {
+    expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(12_000)
+    const pictures = matchesOf(readme, /!\[[^\]]+\]\(([^)]+)\)/g)
+    expect(pictures.length).toBe(3)
+    expect(pictures.filter((path) => statSync(join(root, path)).size > 120_000)).toEqual([])
   })
 
   test('docs/operations.md has at most 85,000 bytes', () => {

@@ -1,6 +1,6 @@
 import type { Migration } from './pending.ts'
 import { readMigrations } from './read.ts' with { type: 'macro' }
 
-/** Every migration, inside the program: the binary needs no file beside it. */
+/** All migrations, embedded so that the binary needs no other files. */
 export const sqliteMigrations: readonly Migration[] = readMigrations('sqlite')
 export const postgresMigrations: readonly Migration[] = readMigrations('postgres')

@@ -41,7 +41,7 @@ class CopyIn extends Copying {
     try {
       this.onSent()
     } catch (error) {
-      // An exception here would reach the driver, and nobody would get a result.
+      // An exception here would reach the driver, and the caller would get no result.
       this.handleError(error)
     }
   }

@@ -5,7 +5,7 @@ import { addToSum, kindOf, lineOf } from './copy-text.ts'
 import { type Column, type Source, type SourceTable, sortByReferences } from './source.ts'
 import { filledTables, type MoveProgress, type SearchedProduct, type TablePiece, type Target, withTarget, wordsTable } from './target.ts'
 
-export type Move = {
+type Move = {
   source: Source
   /** URL of the target. */
   url: string
@@ -65,7 +65,7 @@ export const moveDatabase = ({ source, url, now, products, watch, before }: Move
     const wrong: string[] = []
     for (const plan of plans) wrong.push(...(await differences(source, target, plan, compared)))
     wrong.push(...(await wordDifferences(target, documents, compared)))
-    if (wrong.length > 0) throw new DatabaseRefused(`what is in the target is not what was sent:\n${listed(wrong)}`)
+    if (wrong.length > 0) throw new DatabaseRefused(`the target differs from the source:\n${listed(wrong)}`)
     await target.finish(await before())
     return { tables: plans.length, rows, products: documents }
   })
@@ -100,7 +100,7 @@ export function planOf(source: Pick<Source, 'tables'>, there: ReadonlyMap<string
     })
     return { table, columns }
   })
-  if (missing.length > 0) throw new DatabaseRefused(`not every table can be moved: ${missing.join('; ')}`)
+  if (missing.length > 0) throw new DatabaseRefused(`some tables can't be moved: ${missing.join('; ')}`)
   return plans
 }
 
@@ -116,7 +116,7 @@ async function lookAt(source: Source, plans: readonly Plan[], watch: Watch, rows
     done += table.rows
     watch.onDone(done, table.name)
   }
-  if (problems.length > 0) throw new DatabaseRefused(`nothing was moved, because of what the database holds:\n${listed(problems)}`)
+  if (problems.length > 0) throw new DatabaseRefused(`nothing was moved, because PostgreSQL can't store some values:\n${listed(problems)}`)
 }
 
 /** Reports progress over all tables. */

@@ -15,7 +15,7 @@ export type SourceTable = {
   readonly rows: number
 }
 /** The rowid and the values in column order. */
-export type SourceRow = readonly [bigint, ...unknown[]]
+type SourceRow = readonly [bigint, ...unknown[]]
 
 /** A column and its type in the target. */
 export type Column = { readonly name: string; readonly kind: Kind; readonly isShort: boolean }
@@ -66,7 +66,7 @@ export function openSource(file: string): Source {
 const wrongMax = 10
 const problemLines = (what: string, rows: readonly bigint[]): string[] => (rows.length === 0 ? [] : [`${what}, ${rowidsText(rows)}`])
 
-const inUse = () => new DatabaseRefused('Another souk command uses the database: wait until it is done, then try again')
+const inUse = () => new DatabaseRefused('Another souk command is using the database. Wait for it to finish, then try again')
 
 function sourceOn(connection: Sqlite, file: string): Source {
   configure(connection)

@@ -56,7 +56,7 @@ const beginUnhurried = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL bytea_
 const beginQuick = `${beginUnhurried}; SET LOCAL synchronous_commit = off`
 const nothing: MoveProgress = { upTo: -9_223_372_036_854_775_808n, rows: 0, sum: 0n }
 const wordsAtOnce = 2_000
-const atWork = 'another `souk move` is at work on the target'
+const concurrentMove = 'another `souk move` is at work on the target'
 
 /**
  * Opens the target: an empty database, or one with an interrupted move of the same source.
@@ -83,7 +83,7 @@ async function openTarget(
 async function refuseEncoding(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('SHOW server_encoding')
   if (rows[0]?.server_encoding !== 'UTF8')
-    throw new DatabaseRefused(`the target keeps text as ${rows[0]?.server_encoding}: make a database with ENCODING 'UTF8'`)
+    throw new DatabaseRefused(`the target uses the encoding ${rows[0]?.server_encoding}: create a database with ENCODING 'UTF8'`)
 }
 
 async function isBegun(client: pg.Client): Promise<boolean> {
@@ -116,17 +116,17 @@ async function begin(client: pg.Client, fingerprint: string, now: number): Promi
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined)
     if (engineErrorCode(error) === '42501')
-      throw new DatabaseRefused('the user of the target may make no tables there: let it own the database, or its schema')
+      throw new DatabaseRefused("the user of the target can't create tables: make it the owner of the database or its schema")
     throw error
   }
 }
 
 async function refuseTables(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(tablesThere)
-  if (rows.some(({ name }) => name === stateTable)) throw new DatabaseRefused(atWork)
+  if (rows.some(({ name }) => name === stateTable)) throw new DatabaseRefused(concurrentMove)
   if (rows.length > 0)
     throw new DatabaseRefused(
-      `the target is not empty: ${rows.length === 1 ? `it has a table ${rows[0]?.name}` : `it has ${rows.length} tables, ${rows[0]?.name} among them`}. Make a new database for the move, and name that`,
+      `the target is not empty: ${rows.length === 1 ? `it has a table ${rows[0]?.name}` : `it has ${rows.length} tables, ${rows[0]?.name} among them`}. Create an empty database for the move`,
     )
 }
 
@@ -137,7 +137,7 @@ async function resumeMove(client: pg.Client, fingerprint: string): Promise<void>
   if (source === fingerprint) return
   if (rows.length > 1)
     throw new DatabaseRefused(
-      'what was moved into the target is of another instance, or this one was written to since: drop that database, make it anew and begin again',
+      'the target contains data of another instance, or this instance changed since: drop the database, create it again and restart the move',
     )
   await client.query(`UPDATE ${stateTable} SET source = $1 WHERE name = ''`, [fingerprint])
 }
@@ -158,7 +158,7 @@ async function targetOn(client: pg.Client): Promise<Target> {
           before.upTo,
         ])
       : await client.query(`INSERT INTO ${stateTable} VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, [table, upTo, rows, sum])
-    if (rowCount !== 1) throw new DatabaseRefused(atWork)
+    if (rowCount !== 1) throw new DatabaseRefused(concurrentMove)
   }
 
   async function within<T>(begin: string, work: () => Promise<T>): Promise<T> {
@@ -212,7 +212,7 @@ async function targetOn(client: pg.Client): Promise<Target> {
         // Waits for a concurrent batch.
         await client.query(`LOCK TABLE ${stateTable} IN EXCLUSIVE MODE`)
         const { rowCount } = await client.query(`SELECT 1 FROM ${stateTable}`)
-        if (rowCount !== reached.size) throw new DatabaseRefused(atWork)
+        if (rowCount !== reached.size) throw new DatabaseRefused(concurrentMove)
         await client.query(tables.map((table) => `DELETE FROM "${table}"`).join('; '))
       })
     },
@@ -243,7 +243,7 @@ async function targetOn(client: pg.Client): Promise<Target> {
         if (inBucket) {
           await client.query("UPDATE lending_documents SET store = 'S3' WHERE storage_name = ANY($1)", [inBucket])
           await client.query("UPDATE picture_files SET store = 'MEDIA_S3' WHERE storage_name = ANY($1)", [inBucket])
-          // An unused document directory need not be available any more.
+          // An unused document directory need not exist.
           await client.query(
             "DELETE FROM document_stores WHERE kind = 'FILES' AND NOT EXISTS (SELECT 1 FROM lending_documents WHERE store = 'FILES')",
           )

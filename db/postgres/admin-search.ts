@@ -4,18 +4,18 @@ import { int, table, text } from '../columns.ts'
 import { prepare } from '../prepared.ts'
 
 /**
- * A `tsvector` with a GIN index, and an index by the order in which the shop's rows are listed: the server takes what
- * is rare from the one and walks along the other for what many hold. Every word begins with a name of the shop, so that
- * a search costs what the shop holds.
+ * `tsvector` columns with a GIN index, and an index in the list order of a shop's rows. PostgreSQL uses the first for
+ * rare terms and walks the second for frequent ones. Terms start with a hash of the shop's id, so that a search reads
+ * only its shop's terms.
  */
 const orderWords = table('order_words', { shopId: text('shop_id'), number: int('number'), words: text('words') })
 
-const placed = (name: string) => sql.placeholder(name)
-const vector = sql`array_to_tsvector(string_to_array(${placed('text')}::text, ' '))`
+const placeholder = (name: string) => sql.placeholder(name)
+const vector = sql`array_to_tsvector(string_to_array(${placeholder('text')}::text, ' '))`
 const orderValues = {
-  shopId: placed('shopId') as never,
-  number: sql`(select number from orders where id = ${placed('id')})`,
-  words: sql`array_to_tsvector(string_to_array(${placed('name')}::text || '__' || (select number from orders where id = ${placed('id')}) || ${placed('text')}::text, ' '))`,
+  shopId: placeholder('shopId') as never,
+  number: sql`(select number from orders where id = ${placeholder('id')})`,
+  words: sql`array_to_tsvector(string_to_array(${placeholder('name')}::text || '__' || (select number from orders where id = ${placeholder('id')}) || ${placeholder('text')}::text, ' '))`,
 }
 const addOrder = prepare((queries) => queries.insert(orderWords).values(orderValues), 'behind')
 const replaceOrder = prepare((queries) =>
@@ -24,38 +24,38 @@ const replaceOrder = prepare((queries) =>
     .values(orderValues)
     .onConflictDoUpdate({ target: [orderWords.shopId, orderWords.number], set: { words: sql`excluded.words` } }),
 )
-/** Two shops may have the same: rows are asked for by their shop besides. */
-const nameOf = (shopId: string): string => Bun.hash.xxHash32(shopId).toString(36)
-const termOf = (shopId: string, word: string): string => `${nameOf(shopId)}_${word}`
-/** What is found whole alone lies behind a sign that no word has. */
-const wholeTermOf = (shopId: string, word: string): string => `${nameOf(shopId)}__${word}`
+/** Returns a hash of the shop's id. Two shops may have the same one, so queries also filter by shop. */
+const shopHashOf = (shopId: string): string => Bun.hash.xxHash32(shopId).toString(36)
+const termOf = (shopId: string, word: string): string => `${shopHashOf(shopId)}_${word}`
+/** Returns the term of a word that matches as a whole only. The second underscore keeps it out of prefix matches. */
+const wholeTermOf = (shopId: string, word: string): string => `${shopHashOf(shopId)}__${word}`
 
 const termsOf = (shopId: string, { words, whole }: IndexedWords): string[] => [
   ...new Set([...words.map((word) => termOf(shopId, word)), ...whole.map((word) => wholeTermOf(shopId, word))]),
 ]
-/** Behind its number, which the server puts in front. */
+/** Returns the terms that follow the order number, which the statement inserts. */
 const orderText = (shopId: string, words: readonly string[]): string =>
   termsOf(shopId, { words, whole: [] })
     .map((term) => ` ${term}`)
     .join('')
 
-/** Quoted, so that nothing of a word is syntax. */
+/** Builds a tsquery. Terms are quoted, so that they cannot contain operators. */
 const matchOf = ({ shopId, words, whole }: Omit<WordQuery, 'limit'>): string =>
   [
     ...whole.map((word) => `'${wholeTermOf(shopId, word)}'`),
     ...words.map((word, at) => `('${termOf(shopId, word)}'${at === words.length - 1 ? ':*' : ''} | '${wholeTermOf(shopId, word)}')`),
   ].join(' & ')
 
-/** The server's vacuum does that. */
+/** Does nothing: vacuum deletes old terms. */
 const purge = async (): Promise<boolean> => false
 
 export const postgresOrderSearch: OrderSearch = {
   purge,
   async add(tx, { id, shopId }, words) {
-    await tx.run(addOrder, { id, shopId, name: nameOf(shopId), text: orderText(shopId, words) })
+    await tx.run(addOrder, { id, shopId, name: shopHashOf(shopId), text: orderText(shopId, words) })
   },
   async replace(tx, { id, shopId }, words) {
-    await tx.run(replaceOrder, { id, shopId, name: nameOf(shopId), text: orderText(shopId, words) })
+    await tx.run(replaceOrder, { id, shopId, name: shopHashOf(shopId), text: orderText(shopId, words) })
   },
   async find(read, { first, last, limit, ...query }) {
     const rows = await read.rows<{ number: number }>(
@@ -66,19 +66,25 @@ export const postgresOrderSearch: OrderSearch = {
   },
 }
 
-/** @param name of the table */
+/**
+ * Creates the search of a table's records.
+ * @param name of the table
+ */
 export function postgresRecordSearch(name: 'managed_words' | 'customer_words'): RecordSearch {
   const words = table(name, { id: text('id'), shopId: text('shop_id'), words: text('words') })
   const put = prepare((queries) =>
     queries
       .insert(words)
-      .values({ id: placed('id') as never, shopId: placed('shopId') as never, words: vector })
+      .values({ id: placeholder('id') as never, shopId: placeholder('shopId') as never, words: vector })
       .onConflictDoUpdate({ target: words.id, set: { words: sql`excluded.words` } }),
   )
   return {
     purge,
     async put(tx, { id, shopId }, wording) {
       await tx.run(put, { id, shopId, text: termsOf(shopId, wording).join(' ') })
+    },
+    async remove(tx, id) {
+      await tx.rows(sql`delete from ${words} where id = ${id}`)
     },
     async find(read, query) {
       const rows = await read.rows<{ id: string }>(

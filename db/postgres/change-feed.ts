@@ -1,8 +1,7 @@
 /**
- * Rows become visible in the order of the commits, not of what they are numbered by. So each row bears the number of
- * its transaction, and a place is a snapshot: which transactions were over then. New is what is over now and was not
- * then. A place behind one transaction of several counts those with greater numbers as not over, unless they were so
- * before.
+ * Reads rows in commit order, which differs from the order of their ids. Each row has its transaction's number, and a
+ * cursor is a snapshot of the ended transactions. New rows belong to transactions that ended after the cursor. A cursor
+ * within a page counts later transactions as open, unless they had ended at the previous cursor.
  */
 import { sql } from 'drizzle-orm'
 import {
@@ -14,10 +13,10 @@ import {
   suffixOf,
 } from '../change-feed-query.ts'
 
-/** Filled in by the server; no table of the schema names it, and no process has to. */
+/** PostgreSQL sets this column by its default. The schema omits it, because no process needs to know it. */
 export const transactionColumn = 'written_in'
 
-/** All transactions below `next` are over, but for those that are `open`. */
+/** All transactions below `next` have ended, except those in `open`. */
 type Snapshot = { readonly next: bigint; readonly open: readonly bigint[] }
 
 const base = 36
@@ -25,7 +24,7 @@ const placeOf = ({ next, open }: Snapshot): string => [next, ...open.map((one) =
 
 const digits = /^[0-9a-z]{1,13}$/
 const numberIn = (text: string): bigint => [...text].reduce((sum, digit) => sum * BigInt(base) + BigInt(Number.parseInt(digit, base)), 0n)
-/** More than a server has connections. */
+/** Maximum number of open transactions in a cursor. A server has fewer connections. */
 const openMax = 5_000
 
 function snapshotIn(place: string): Snapshot | undefined {
@@ -37,7 +36,7 @@ function snapshotIn(place: string): Snapshot | undefined {
   return isOne ? { next, open } : undefined
 }
 
-/** As the server writes it: the first that is open, the first that has not begun, those that are open. */
+/** Formats a snapshot like PostgreSQL: lowest open transaction, next transaction, open transactions. */
 const textOf = ({ next, open }: Snapshot): string => `${open[0] ?? next}:${next}:${open.join(',')}`
 
 function snapshotOf(text: string): Snapshot {
@@ -45,8 +44,8 @@ function snapshotOf(text: string): Snapshot {
   return { next: BigInt(next), open: open === '' ? [] : open.split(',').map(BigInt) }
 }
 
-/** Behind a transaction: what was over before, and whatever is over now of those with smaller numbers. */
-function behind(transaction: bigint, before: Snapshot, now: Snapshot): Snapshot {
+/** Returns the snapshot after a transaction: the previous one, plus lower transactions that have ended now. */
+function snapshotAfter(transaction: bigint, before: Snapshot, now: Snapshot): Snapshot {
   const next = transaction + 1n > before.next ? transaction + 1n : before.next
   const open = [...now.open.filter((one) => one < transaction), ...before.open.filter((one) => one > transaction)]
   return { next, open }
@@ -68,45 +67,45 @@ export const postgresChangeFeed: ChangeFeed = {
     if (!before || (until !== undefined && !last)) return undefined
     const column = sql.raw(transactionColumn)
     const bound = last ? sql` and pg_visible_in_snapshot(${column}, ${textOf(last)}::pg_snapshot)` : sql``
-    const given = sql`and ${column} < pg_snapshot_xmax(pg_current_snapshot()) and at >= ${notBefore}::bigint${bound}`
-    // Apart, so that a transaction that is open for hours has nothing read again that came since it began.
+    const conditions = sql`and ${column} < pg_snapshot_xmax(pg_current_snapshot()) and at >= ${notBefore}::bigint${bound}`
+    // Two queries, so that a transaction that is open for hours does not cause later rows to be read again.
     const ofTable = (table: ChangeFeedTable) => sql`
       union all (select ${table}::text, id, ${column}::text from ${sql.raw(table)}
-        where ${column} >= ${String(before.next)}::xid8 ${given} order by ${column} limit ${limit}::int)
+        where ${column} >= ${String(before.next)}::xid8 ${conditions} order by ${column} limit ${limit}::int)
       union all (select ${table}::text, id, ${column}::text from ${sql.raw(table)}
-        where ${column} = any(${`{${before.open.join(',')}}`}::xid8[]) ${given})`
+        where ${column} = any(${`{${before.open.join(',')}}`}::xid8[]) ${conditions})`
     const found = await read.rows<Found>(
       sql`select 'now'::text as kind, ''::text as id, pg_current_snapshot()::text as said${sql.join(changeFeedTables.map(ofTable), sql``)}`,
     )
     const seen = snapshotOf(found.find(({ kind }) => kind === 'now')?.said ?? '1:1:')
-    // A server that was set up from a copy counts anew.
+    // A server that was restored from a dump starts with lower transaction numbers.
     if (before.next > seen.next) return undefined
     const rows = found.flatMap(({ kind, id, said }) => (kind === 'now' ? [] : [{ table: kind, id, transaction: BigInt(said) }]))
-    // Of a table of which there is more, the last transaction may not be whole.
+    // If a table reached the limit, its last transaction may be incomplete.
     const cut = changeFeedTables.flatMap((table) => {
       const ofIt = rows.filter((row) => row.table === table && row.transaction >= before.next).map(({ transaction }) => transaction)
       return ofIt.length < limit ? [] : ofIt.sort(byNumber).slice(-1)
     })
     const [end] = cut.sort(byNumber)
-    const pieces = piecesOf(
+    const groups = groupsOf(
       rows.filter(({ transaction }) => end === undefined || transaction < end),
       before,
       last ?? seen,
     )
-    if (end === undefined) return { groups: pieces, cursor: placeOf(last ?? seen), isWhole: true }
-    // One transaction alone has more rows than that.
-    const place = pieces.at(-1)?.cursor
+    if (end === undefined) return { groups, cursor: placeOf(last ?? seen), isWhole: true }
+    // A single transaction has more rows than the limit.
+    const place = groups.at(-1)?.cursor
     return place === undefined
       ? postgresChangeFeed.since(read, from, { until, limit: limit * 8, notBefore })
-      : { groups: pieces, cursor: place, isWhole: false }
+      : { groups, cursor: place, isWhole: false }
   },
 }
 
-function piecesOf(rows: readonly (ChangedRow & { readonly transaction: bigint })[], before: Snapshot, now: Snapshot): ChangeGroup[] {
+function groupsOf(rows: readonly (ChangedRow & { readonly transaction: bigint })[], before: Snapshot, now: Snapshot): ChangeGroup[] {
   return [...Map.groupBy(rows, ({ transaction }) => transaction)]
     .sort(([a], [b]) => byNumber(a, b))
     .map(([transaction, ofIt]) => ({
       rows: ofIt.sort((a, b) => (suffixOf(a.id) < suffixOf(b.id) ? -1 : 1)).map(({ table, id }) => ({ table, id })),
-      cursor: placeOf(behind(transaction, before, now)),
+      cursor: placeOf(snapshotAfter(transaction, before, now)),
     }))
 }

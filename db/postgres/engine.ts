@@ -20,17 +20,17 @@ import { begin, commit, ignoreRejection, type Transaction } from './transaction.
 export { unhurried }
 
 export type PostgresOptions = {
-  /** Connections at most: three fifths of them write, the others read. */
+  /** Maximum number of connections: three fifths for writes, the others for reads. */
   connections?: number
   timeouts?: Partial<Timeouts>
 }
 
-/** Writes under way or waiting for a connection. */
+/** Maximum number of running and waiting writes. */
 const queueMax = 5_000
 const attemptsMax = 30
 const backoffMaxMs = 200
 
-/** Refuses queries that come once the work has settled: the connection serves somebody else by then. */
+/** Creates a writer that refuses queries after the work has settled: another write may then use the connection. */
 function writerOn({ query }: Transaction, work: Work): Writer {
   const guarded: Query = async (...args) => {
     assertOpen(work)
@@ -54,12 +54,12 @@ const beginAs = {
 } as const
 
 /**
- * Any Postgres-wire engine: transactions that are serializable or lock what they name, run again when the engine says
- * so.
+ * Opens a PostgreSQL database. Transactions are serializable or lock the rows that they name. They run again after a
+ * conflict.
  */
 export function openPostgres(url: string, random: () => number, { connections = 20, timeouts }: PostgresOptions = {}): Database {
   assertEngine('postgres')
-  // Writes that wait, for a lock or for each other, hold up no read.
+  // Separate pools, so that writes that wait for locks do not delay reads.
   const writersMax = Math.max(1, Math.round(connections * 0.6))
   const servers = serversAt(url)
   const writers = openPool({ servers, max: writersMax, timeouts, changesNeedBegin: true })
@@ -72,7 +72,7 @@ export function openPostgres(url: string, random: () => number, { connections = 
       { pool: 'read', max: readersMax, ...readers.figures() },
     ],
   }
-  const underWay = new Set<Promise<unknown>>()
+  const runningWrites = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
   async function attempt<T>(work: (tx: Writer) => Promise<T>, scope: Work, isolation: Isolation): Promise<T> {
@@ -113,10 +113,10 @@ export function openPostgres(url: string, random: () => number, { connections = 
     }
   }
 
-  const inGroup = createGroupCommit(writers, stats, (work) => write(work, { isolation: 'locking' }))
+  const commitInGroup = createGroupCommit(writers, stats, (work) => write(work, { isolation: 'locking' }))
 
   async function closeAll(): Promise<void> {
-    await Promise.allSettled(underWay)
+    await Promise.allSettled(runningWrites)
     await Promise.all([writers.end(), readers.end()])
   }
 
@@ -129,18 +129,18 @@ export function openPostgres(url: string, random: () => number, { connections = 
       if (stats.queued >= queueMax) throw new DatabaseUnavailable('too many writes are waiting')
       stats.queued++
       const { group } = options
-      const done = group === undefined ? write(work, options) : (inGroup(work, group) as ReturnType<typeof work>)
-      underWay.add(done)
+      const done = group === undefined ? write(work, options) : (commitInGroup(work, group) as ReturnType<typeof work>)
+      runningWrites.add(done)
       try {
         return await done
       } finally {
-        underWay.delete(done)
+        runningWrites.delete(done)
         stats.queued--
       }
     },
-    // The server reads, not this thread.
+    // Slow queries run in the server, not on this thread.
     backgroundReader: () => ({ rows: read.rows, close: () => undefined }),
-    // Another process may have written a moment ago: nothing is cached.
+    // Another process may have just written, and only a query could tell. So nothing is cached.
     version: () => undefined,
     foreignVersion: () => undefined,
     isInPlace: () => true,

@@ -1,21 +1,21 @@
-/** What errors of the driver and of the server mean for a caller. */
+/** Classifies errors of the driver and of the server. */
 import pg from 'pg'
 import { DatabaseFull, DatabaseOutcomeUnknown, DatabaseUnavailable, engineErrorCode, NothingChanged } from '../engine.ts'
 
 const diskFull = '53100'
-/** division_by_zero: of no statement but those that must change a row (`prepareSure`). */
+/** division_by_zero: raised only by statements that must change a row (`prepareSure`). */
 const nothingChanged = '22012'
 /**
- * The server is unreachable, starting, stopping or out of connections, or a time-out has struck: of a statement, a lock
- * or a transaction.
+ * The server is unreachable, starting, stopping or out of connections; or a timeout of a statement, lock or transaction
+ * expired.
  */
 const unavailableCodes = /^(ECONN|ENOTFOUND|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|08|53|57P0|57014|55P03|25P03|25P04)/
-/** The driver gives a connection that broke off no code, but says so in the message. */
+/** Messages of lost connections, for which the driver has no code. */
 const unavailableMessages = /^(Connection terminated|Client has encountered a connection error|timeout e|Query read timeout)/
-/** serialization_failure and deadlock_detected: nothing happened, the same work may run again. */
+/** serialization_failure and deadlock_detected: the transaction had no effect, so the write runs again. */
 const retryableCodes = new Set(['40001', '40P01'])
 
-/** The server is in recovery: another one takes the writes. */
+/** Returns whether an error means that the server is in recovery, so that another one accepts writes. */
 export const takesNoWrites = ({ code, message }: { readonly code?: string | undefined; readonly message: string }): boolean =>
   code === '25006' || (code === '0A000' && /hot standby|during recovery/.test(message))
 
@@ -29,7 +29,7 @@ export function isUnavailable(error: unknown): boolean {
 
 export const isRetryable = (error: unknown): boolean => retryableCodes.has(engineErrorCode(error) ?? '')
 
-/** Returns the error for the caller. Nothing was committed unless it is `DatabaseOutcomeUnknown`. */
+/** Returns the error for the caller. The write had no effect unless it is `DatabaseOutcomeUnknown`. */
 export function refusalOf(error: unknown): unknown {
   if (error instanceof DatabaseOutcomeUnknown) return error
   if (engineErrorCode(error) === nothingChanged) return new NothingChanged('a row is not as it was known', { cause: error })
@@ -38,10 +38,10 @@ export function refusalOf(error: unknown): unknown {
 }
 
 /**
- * Whether the server has ended the transaction by an error that is not the end of the connection; or the driver never
- * sent the query.
+ * Returns whether the transaction certainly had no effect: the server reported an error other than a closed connection,
+ * or the driver never sent the query.
  */
-export function saysNothingWasKept(error: unknown): boolean {
+export function isCertainRollback(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return !/^(08|57P|58|XX)/.test(error.code ?? 'XX')
   return error instanceof Error && /^Client (has encountered a connection error|was closed)/.test(error.message)
 }

@@ -1,4 +1,4 @@
-/** Connections of the driver's pool, what each of them sets, and a pooler that may be in between. */
+/** Connection pools of the pg driver with their session settings. A pooler such as PgBouncer may be in between. */
 import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { DatabaseUnavailable, type PoolFigures } from '../engine.ts'
@@ -10,25 +10,21 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** Milliseconds. */
 export type Timeouts = {
-  /** Of one statement, what it waits for locks included. */
+  /** Limit of one statement, including its wait for locks. */
   statement: number
-  /** Longer than `idleInTransaction`: who waits for a process that stands still outlasts it. */
+  /** Longer than `idleInTransaction`, so that a waiter outlasts a frozen process. */
   lock: number
-  /** For how long a process may leave a transaction alone. Its connection ends then, and its locks with it. */
+  /** Maximum idle time inside a transaction. PostgreSQL then closes the connection and releases its locks. */
   idleInTransaction: number
-  /** For how long a client may leave what the server sent it unacknowledged. */
+  /** Limit after which PostgreSQL closes a connection whose client acknowledges no data. */
   unacknowledged: number
-  /** Of connecting, and of waiting for a connection. */
+  /** Limit of opening a connection, and of waiting for a free one. */
   connect: number
-  /**
-   * For how long we wait for the answer to a statement: longer than the server works at one. The connection ends then.
-   */
+  /** Limit of the wait for a response; longer than `statement`. The connection is closed then. */
   answer: number
 }
 
-/**
- * A request answers within 28 seconds: waiting for a connection, and then for an answer that does not come, is less.
- */
+/** A request is answered within 28 seconds. The waits for a connection and for a response are shorter together. */
 export const defaults: Timeouts = {
   statement: 12_000,
   lock: 8_000,
@@ -38,7 +34,7 @@ export const defaults: Timeouts = {
   answer: 15_000,
 }
 
-/** For commands, whose statements may take as long as they take. */
+/** For commands, whose statements have no time limit. */
 export const unhurried: Partial<Timeouts> = { statement: 0, answer: 0 }
 
 export type Statement = Omit<pg.QueryConfig, 'values'> & {
@@ -46,13 +42,13 @@ export type Statement = Omit<pg.QueryConfig, 'values'> & {
   readonly rowMode?: string | undefined
 }
 export type QueryResult = { readonly rows: unknown[]; readonly command: string }
-/** Runs a statement. drizzle passes the values beside it. */
+/** Runs a statement. drizzle passes the values separately. */
 export type Query = (statement: Statement, values?: unknown[]) => Promise<QueryResult>
 
 /** A connection that is reserved until it is released. Statements are sent without waiting for earlier responses. */
 export type Session = {
   readonly query: Query
-  /** Whether a pooler gives each transaction another connection, so that nothing may be set beyond one. */
+  /** Whether a pooler may change the connection after each transaction. Session settings are lost then. */
   readonly isPooled: boolean
   /** Begins a transaction, and sets its timeouts if the connection could not. */
   begin(mode: string): Promise<unknown>
@@ -88,12 +84,12 @@ function corkTurn(stream: Writable): () => void {
 const idleMs = 10_000
 
 type PoolOptions = {
-  /** Those that may take writes: every connection is to the one that does. */
+  /** The candidates. All connections are to the primary. */
   readonly servers: Servers
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly max: number
   readonly timeouts?: Partial<Timeouts> | undefined
-  /** Refuses changes outside a transaction, such as those behind a BEGIN that failed. */
+  /** Refuses changes outside a transaction, such as those after a failed BEGIN. */
   readonly changesNeedBegin?: boolean
 }
 
@@ -119,7 +115,7 @@ export function openPool({ servers, max, timeouts: given, changesNeedBegin = fal
   const isOneOfSeveral = servers.urls.length > 1
   const sessions = new WeakMap<pg.ClientBase, Session>()
 
-  /** One of several servers must be reached sooner than a connection may be waited for. */
+  /** With several servers each has a shorter timeout, so that the others are tried in time. */
   class Client extends pg.Client {
     constructor(config?: pg.ClientConfig) {
       super({ ...config, connectionTimeoutMillis: isOneOfSeveral ? Math.min(reachMs, timeouts.connect) : timeouts.connect })
@@ -148,11 +144,11 @@ export function openPool({ servers, max, timeouts: given, changesNeedBegin = fal
   }
 
   /**
-   * Sets the timeouts, but only if the process number that the server reported is that of the backend. A pooler invents
-   * the number, and would pass the settings on to other clients.
+   * Sets the timeouts only if the reported process number is that of the backend. A pooler invents the number, and
+   * would pass the settings on to other clients.
    */
   async function sessionOn(client: pg.ClientBase): Promise<Session> {
-    // Queries of a lost connection fail by themselves. Unhandled, the event would end the process.
+    // Queries report a lost connection. Unhandled, the event would end the process.
     client.on('error', () => undefined)
     if (isOneOfSeveral) await refuseStandby(client)
     const { processID, connection } = client as InternalClient
@@ -168,7 +164,7 @@ export function openPool({ servers, max, timeouts: given, changesNeedBegin = fal
     const query: Query = async ({ text, name, values: bound = [], rowMode, types }, values = [...bound]) => {
       sendTogether()
       try {
-        // Behind a pooler the next transaction may be on a connection without that prepared statement.
+        // Behind a pooler the next transaction may use a connection without that prepared statement.
         const config = { text, name: isPooled ? undefined : name, values, rowMode, types }
         return await client.query(config)
       } catch (error) {
@@ -188,7 +184,7 @@ export function openPool({ servers, max, timeouts: given, changesNeedBegin = fal
     }
   }
 
-  /** Connects to the server that takes writes. If that is another one now, looks for it until the time is over. */
+  /** Connects to the primary. If that fails, looks for a new primary until the timeout. */
   async function connect(): Promise<pg.PoolClient> {
     const until = performance.now() + timeouts.connect
     let failure: unknown

@@ -1,24 +1,27 @@
-/** Of several servers that a URL names, the one that takes writes: it is not in recovery. */
+/** Finds the primary among the servers of a URL: the one that is not in recovery. */
 import pg from 'pg'
 import { serversOf } from '../hosts.ts'
 
-/** How long one of several servers has to be reached, milliseconds: the others are to be asked as well. */
+/** Timeout of a connection to one of several servers, in milliseconds. */
 export const reachMs = 2_000
-/** Between two times that all of them are asked, however many wait for it. */
+/** Minimum interval between probes of all servers, in milliseconds. */
 const pauseMs = 250
-/** For how long the one that took writes until now is waited for once another says that it does, milliseconds. */
+/** Time in which the current primary may respond after another server claims to be one, in milliseconds. */
 const stayMs = 100
 
-/** A server answered, and another one takes the writes. */
+/** The server is a standby: another one accepts writes. */
 export class InRecovery extends Error {
   override readonly name = 'InRecovery'
-  /** As of a statement that was to write there. */
+  /** SQLSTATE of a refused write (read_only_sql_transaction). */
   readonly code = '25006'
 }
 
 export const inRecovery = 'select pg_is_in_recovery() as standby'
 
-/** @throws InRecovery where the server that the client has reached takes no writes */
+/**
+ * Checks that the client is connected to a primary.
+ * @throws InRecovery if the server is a standby
+ */
 export async function refuseStandby(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ standby: boolean }>(inRecovery)
   if (rows[0]?.standby) throw new InRecovery('the database server is in recovery: another one takes the writes')
@@ -26,11 +29,10 @@ export async function refuseStandby(client: pg.ClientBase): Promise<void> {
 
 export type Servers = {
   readonly urls: readonly string[]
-  /** The one that took writes when it was last asked. */
+  /** Returns the index of the last known primary. */
   nth(): number
   /**
-   * Asks all of them at once which one it is, a few times a second at most: whoever wants to know meanwhile is told the
-   * same.
+   * Probes all servers at once for the primary, a few times a second at most. Concurrent callers share a probe.
    */
   find(): Promise<boolean>
 }
@@ -38,22 +40,22 @@ export type Servers = {
 export function serversAt(url: string): Servers {
   const urls = serversOf(url)
   let current = 0
-  let finding: Promise<boolean> | undefined
-  let askedAt = Number.NEGATIVE_INFINITY
+  let runningProbe: Promise<boolean> | undefined
+  let probedAt = Number.NEGATIVE_INFINITY
 
-  async function look(): Promise<boolean> {
-    const early = askedAt + pauseMs - performance.now()
-    if (early > 0) await Bun.sleep(early)
-    askedAt = performance.now()
+  async function probeAll(): Promise<boolean> {
+    const waitMs = probedAt + pauseMs - performance.now()
+    if (waitMs > 0) await Bun.sleep(waitMs)
+    probedAt = performance.now()
     try {
       const answers = urls.map(probeServer)
       const first = await Promise.any(answers.map((answer, nth) => answer.then(() => nth)))
-      // Should two of them take writes, which somebody must mend, nobody goes to and fro.
-      const stays = answers[current]?.then(
+      // If two servers accept writes, which needs an operator, the current one stays.
+      const currentResponds = answers[current]?.then(
         () => true,
         () => false,
       )
-      if (!(await Promise.race([stays, Bun.sleep(stayMs)]))) current = first
+      if (!(await Promise.race([currentResponds, Bun.sleep(stayMs)]))) current = first
       return true
     } catch {
       return false
@@ -64,15 +66,18 @@ export function serversAt(url: string): Servers {
     urls,
     nth: () => current,
     find() {
-      finding ??= look().finally(() => {
-        finding = undefined
+      runningProbe ??= probeAll().finally(() => {
+        runningProbe = undefined
       })
-      return finding
+      return runningProbe
     },
   }
 }
 
-/** @throws where it does not answer, or is in recovery */
+/**
+ * Checks that a server responds and is a primary.
+ * @throws if not
+ */
 async function probeServer(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: reachMs, query_timeout: reachMs })
   client.on('error', () => undefined)
@@ -80,14 +85,14 @@ async function probeServer(url: string): Promise<void> {
     await client.connect()
     await refuseStandby(client)
   } finally {
-    // A server that is gone is not waited for.
+    // Does not wait, because the server may be unreachable.
     client.end().catch(() => undefined)
   }
 }
 
 /**
- * A connection of the driver to the server that takes writes, for as long as `use` runs.
- * @throws what the first server said, where none can be reached; InRecovery where all of them are standbys
+ * Runs `use` with a connection to the primary.
+ * @throws the first server's error if none can be reached; InRecovery if all are standbys
  */
 export async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const urls = serversOf(url)
@@ -106,7 +111,7 @@ async function connectToPrimary(url: string, others: readonly string[], isOneOfS
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   })
-  // The queries fail by themselves when the connection is lost. Unhandled, the event would end the process.
+  // Queries report a lost connection. Unhandled, the event would end the process.
   client.on('error', () => undefined)
   try {
     await client.connect()
@@ -117,7 +122,7 @@ async function connectToPrimary(url: string, others: readonly string[], isOneOfS
     const [next, ...rest] = others
     if (next === undefined) throw error
     return connectToPrimary(next, rest, true).catch((other: unknown) => {
-      // Of servers that are away, the first; of one that is there and is a standby, that.
+      // Reports a standby if there is one, otherwise the first server's error.
       throw other instanceof InRecovery ? other : error
     })
   }

@@ -1,4 +1,4 @@
-/** Reads, on connections that no write ever waits on. */
+/** Reads on separate connections, so that writes never delay them. */
 import type { SQL } from 'drizzle-orm'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
@@ -8,10 +8,13 @@ import { refusalOf } from './errors.ts'
 import type { Pool, Query, QueryResult, Session, Statement } from './pool.ts'
 import { begin } from './transaction.ts'
 
-/** What builds queries, made when one is built: making it costs more than most of what a transaction does besides. */
+/**
+ * Creates query builders. drizzle is set up at the first use, because that costs more than most of a transaction's
+ * other work.
+ */
 export function buildersOn(query: Query) {
-  let made: NodePgDatabase | undefined
-  const queries = () => (made ??= drizzle({ client: { query } as unknown as pg.PoolClient }))
+  let queryBuilder: NodePgDatabase | undefined
+  const queries = () => (queryBuilder ??= drizzle({ client: { query } as unknown as pg.PoolClient }))
   const builders = {
     select: (...fields: []) => queries().select(...fields),
     selectDistinct: (...fields: []) => queries().selectDistinct(...fields),
@@ -23,14 +26,14 @@ export function buildersOn(query: Query) {
   return { ...(builders as unknown as Pick<Writer, 'select' | 'insert' | 'update' | 'delete'> & Pick<Reader, 'selectDistinct'>), rows }
 }
 
-/** A prepared query as the driver takes it. The server keeps its plan by its name, one a connection. */
+/** Returns the driver's form of a prepared query. PostgreSQL caches its plan by name, per connection. */
 export const bindQuery = <Row>({ compiled: { name, text, bind } }: Prepared<Row>, values: Values = {}): Statement => ({
   name,
   text,
   values: bind(values),
 })
 
-/** Reads prepared queries. */
+/** Creates the functions that run prepared queries. */
 export function preparedReadsOn(query: Query) {
   async function all<Row>(prepared: Prepared<Row>, values?: Values): Promise<Row[]> {
     const { rows } = await query(bindQuery(prepared, values))
@@ -48,10 +51,13 @@ type PendingRead = {
 /** Reads of one snapshot. */
 type Snapshot = readonly PendingRead[]
 
-/** Snapshots of one turn on one connection, at most. */
+/** Maximum number of snapshots of one turn on one connection. */
 const snapshotsMax = 8
 
-/** @param pool of connections that are for reads alone */
+/**
+ * Creates a reader.
+ * @param pool connections for reads only
+ */
 export function readerOn(pool: Pool): Reader {
   /** The reads of the running `inSnapshot`. */
   let snapshot: PendingRead[] | undefined
@@ -65,7 +71,10 @@ export function readerOn(pool: Pool): Reader {
   /** Waits for the end of this turn of the event loop. */
   const turn: Snapshot[] = []
 
-  /** Prepared reads of one turn share a connection: reserving one costs more than most reads. Others may be slow. */
+  /**
+   * Prepared reads of one turn share a connection: reserving one costs more than most reads. Other reads may be slow
+   * and get their own.
+   */
   function start(reads: Snapshot): void {
     if (!reads.every(isPrepared)) return void run([reads])
     if (turn.push(reads) > 1) return
@@ -104,7 +113,7 @@ export function readerOn(pool: Pool): Reader {
 }
 
 /**
- * Sends equal reads once: 1.17 times the orders a second in one shop with 64 callers. Each caller gets rows of its own,
+ * Sends equal reads once: 1.17 times the orders a second in one shop with 64 callers. Each caller gets its own rows,
  * because it decodes them in place.
  */
 function mergeEqual(snapshots: readonly Snapshot[]): readonly Snapshot[] {
@@ -115,7 +124,7 @@ function mergeEqual(snapshots: readonly Snapshot[]): readonly Snapshot[] {
     return first.map((read, nth) => ({
       ...read,
       resolve: (result) => {
-        // Settling runs no caller before the last copy is made.
+        // Callers continue in a later microtask, after the last copy was made.
         for (const reads of equal) reads[nth]?.resolve(equal.length > 1 ? copyOf(result) : result)
       },
       reject: (error) => {
@@ -146,7 +155,7 @@ async function runEach(query: Query, reads: Snapshot): Promise<void> {
   )
 }
 
-/** Whether a read is not a builder's: its values are in the statement, and its rows consist of plain columns. */
+/** Whether a read is a prepared query: the statement contains its values, and its rows have plain columns. */
 const isPrepared = ({ statement }: PendingRead): boolean => statement.name !== undefined && statement.rowMode === undefined
 
 /** Joined statements by the names of their parts. */

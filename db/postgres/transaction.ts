@@ -1,7 +1,7 @@
 /** Transactions on a connection. Statements are sent without waiting; the server runs them in order. */
 import { DatabaseOutcomeUnknown, type DatabaseStats } from '../engine.ts'
 import { recordValue } from '../histogram.ts'
-import { saysNothingWasKept } from './errors.ts'
+import { isCertainRollback } from './errors.ts'
 import type { Query, Session } from './pool.ts'
 
 /** After a statement has failed, the server refuses the rest: the first failure is the cause of all later ones. */
@@ -43,7 +43,7 @@ export async function commit(session: Session, transaction: Transaction, stats: 
   throwFailure(transaction)
   const askedAt = performance.now()
   const { command } = await session.query({ text: 'COMMIT' }).catch((error: unknown) => {
-    for (const failure of [transaction.failed?.error, error]) if (saysNothingWasKept(failure)) throw failure
+    for (const failure of [transaction.failed?.error, error]) if (isCertainRollback(failure)) throw failure
     throw new DatabaseOutcomeUnknown('the database server went away during a commit', { cause: error })
   })
   // If a statement has failed, the server responds ROLLBACK; if BEGIN has, it responds COMMIT. Neither is an error.

@@ -10,6 +10,18 @@ const shopId = () =>
     .notNull()
     .references(() => shops.id)
 
+/** Filter columns of a document, repeated wherever filtered lists are read, so that a list reads one index. */
+const filterColumns = () => ({
+  vendor: text('vendor').notNull().default(''),
+  type: text('type').notNull().default(''),
+  available: bool('available').notNull().default(true),
+  /** Lowest and highest price of the variants, in minor units. */
+  minPrice: money('min_price').notNull().default(0),
+  maxPrice: money('max_price').notNull().default(0),
+})
+/** One bit per tag, by its hash: without the bit the document lacks the tag. -1: not computed. */
+const tagBits = () => bitSet('tag_bits').notNull().default(-1)
+
 export const products = table(
   'products',
   {
@@ -34,6 +46,8 @@ export const products = table(
     version: int('version').notNull().default(1),
     /** Status at creation. */
     createdAs: enumText('created_as', ['DRAFT', 'ACTIVE', 'ARCHIVED']).notNull().default('DRAFT'),
+    /** Each unit of a GIFT_CARD that is paid issues a gift card over its price. */
+    kind: enumText('kind', ['STANDARD', 'GIFT_CARD']).notNull().default('STANDARD'),
   },
   (product) => [
     uniqueIndex('products_handle').on(product.shopId, product.handle),
@@ -117,17 +131,10 @@ export const productDocuments = table(
     newestKey: text('newest_key').notNull(),
     titleKey: text('title_key').notNull(),
     priceKey: text('price_key').notNull(),
-    /** Filter columns, as in the document. */
-    vendor: text('vendor').notNull().default(''),
-    type: text('type').notNull().default(''),
-    available: bool('available').notNull().default(true),
-    /** Lowest and highest price of the variants, in minor units. */
-    minPrice: money('min_price').notNull().default(0),
-    maxPrice: money('max_price').notNull().default(0),
+    ...filterColumns(),
     /** Decimal digits of the difference of the two prices; 0 if they are equal. */
     spread: int('spread').notNull().default(0),
-    /** One bit per tag, by its hash: without the bit the document lacks the tag. -1: not computed. */
-    tagBits: bitSet('tag_bits').notNull().default(-1),
+    tagBits: tagBits(),
   },
   (document) => {
     const { shopId, newestKey, titleKey, priceKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits } = document
@@ -135,17 +142,21 @@ export const productDocuments = table(
     return [
       index('product_documents_newest').on(shopId, newestKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits),
       index('product_documents_title').on(shopId, titleKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits),
-      index('product_documents_price').on(shopId, priceKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits),
+      index('product_documents_price').on(
+        ...[shopId, priceKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits, titleKey],
+      ),
       index('product_documents_vendor').on(shopId, vendor, newestKey, visibleFrom, type, available, minPrice, maxPrice, tagBits),
       index('product_documents_type').on(shopId, type, newestKey, visibleFrom, vendor, available, minPrice, maxPrice, tagBits),
       index('product_documents_vendor_title').on(shopId, vendor, titleKey, visibleFrom, type, available, minPrice, maxPrice, tagBits),
       index('product_documents_vendor_price').on(shopId, vendor, priceKey, visibleFrom, type, available, minPrice, maxPrice, tagBits),
       index('product_documents_type_title').on(shopId, type, titleKey, visibleFrom, vendor, available, minPrice, maxPrice, tagBits),
       index('product_documents_type_price').on(shopId, type, priceKey, visibleFrom, vendor, available, minPrice, maxPrice, tagBits),
-      index('product_documents_available').on(shopId, available, newestKey, visibleFrom, vendor, type, minPrice, maxPrice, tagBits),
+      index('product_documents_available').on(
+        ...[shopId, available, newestKey, visibleFrom, vendor, type, minPrice, maxPrice, tagBits, titleKey],
+      ),
       // Products with several prices. Within one spread, those whose prices enclose an amount are adjacent.
       index('product_documents_spread')
-        .on(shopId, document.spread, maxPrice, minPrice, newestKey, visibleFrom, vendor, type, available, tagBits)
+        .on(shopId, document.spread, maxPrice, minPrice, newestKey, visibleFrom, vendor, type, available, tagBits, titleKey)
         .where(sql`spread > 0`),
       // For products found through another table.
       index('product_documents_facts').on(
@@ -192,7 +203,7 @@ export const listingChanges = table(
   (change) => [index('listing_changes_shop').on(change.shopId, change.id)],
 )
 
-/** Tags of documents with the document's sort keys: a list by tag reads one index in list order. */
+/** Tags of documents with the document's sort keys and filter columns: a list by tag reads one index in list order. */
 export const productTags = table(
   'product_tags',
   {
@@ -205,12 +216,33 @@ export const productTags = table(
     newestKey: text('newest_key').notNull(),
     titleKey: text('title_key').notNull().default(''),
     priceKey: text('price_key').notNull().default(''),
+    visibleFrom: instant('visible_from').notNull().default(0),
+    ...filterColumns(),
   },
-  (row) => [
-    primaryKey({ columns: [row.productId, row.tag] }),
-    index('product_tags_newest').on(row.shopId, row.tag, row.newestKey),
-    index('product_tags_title').on(row.shopId, row.tag, row.titleKey),
-    index('product_tags_price').on(row.shopId, row.tag, row.priceKey),
+  ({ productId, tag, shopId, newestKey, titleKey, priceKey, visibleFrom, vendor, type, available, minPrice, maxPrice }) => [
+    primaryKey({ columns: [productId, tag] }),
+    index('product_tags_newest').on(shopId, tag, newestKey, visibleFrom, vendor, type, available, minPrice, maxPrice),
+    index('product_tags_title').on(shopId, tag, titleKey, visibleFrom, vendor, type, available, minPrice, maxPrice),
+    index('product_tags_price').on(shopId, tag, priceKey, visibleFrom, vendor, type, available, minPrice, maxPrice),
+  ],
+)
+
+/**
+ * Prices of documents between the lowest and the highest. They decide whether a product matches a range between the
+ * two. Most products have none.
+ */
+export const productInnerPrices = table(
+  'product_inner_prices',
+  {
+    productId: text('product_id')
+      .notNull()
+      .references(() => products.id, { onDelete: 'cascade' }),
+    price: money('price').notNull(),
+    shopId: shopId(),
+  },
+  ({ productId, price, shopId }) => [
+    primaryKey({ columns: [productId, price] }),
+    index('product_inner_prices_price').on(shopId, price, productId),
   ],
 )
 
@@ -246,13 +278,18 @@ export const collectionProducts = table(
     productId: text('product_id')
       .notNull()
       .references(() => products.id, { onDelete: 'cascade' }),
-    /** `visibleFrom` of the product's document; null without one. */
+    /** `visibleFrom` of the product's document; null without one. The other columns are then meaningless. */
     visibleFrom: instant('visible_from'),
+    ...filterColumns(),
+    tagBits: tagBits(),
+    titleKey: text('title_key').notNull().default(''),
   },
-  (row) => [
-    primaryKey({ columns: [row.collectionId, row.productId] }),
-    index('collection_products_order').on(row.collectionId, row.position, row.visibleFrom, row.productId),
-    index('collection_products_product').on(row.productId),
+  ({ collectionId, position, productId, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits, titleKey }) => [
+    primaryKey({ columns: [collectionId, productId] }),
+    index('collection_products_order').on(
+      ...[collectionId, position, visibleFrom, productId, vendor, type, available, minPrice, maxPrice, tagBits, titleKey],
+    ),
+    index('collection_products_product').on(productId),
   ],
 )
 

@@ -115,6 +115,7 @@ export const unifiedTransactions = table(
   (row) => [
     uniqueIndex('unified_transactions_key').on(row.key),
     index('unified_transactions_at').on(row.at),
+    index('unified_transactions_shop').on(row.shopId, row.at),
     index('unified_transactions_order').on(row.orderId),
     index('unified_transactions_unpriced').on(row.currency, row.rateDay).where(sql`usd_cents is null`),
   ],

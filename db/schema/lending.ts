@@ -240,7 +240,7 @@ export const repaymentReversals = table(
 )
 
 /**
- * Totals of a merchant's repayments without reversed ones, maintained in their writes, so that previews count nothing.
+ * Totals of a merchant's repayments without reversed ones. Updated in their writes, so that previews need not count.
  */
 export const merchantRepaymentSignals = table('merchant_repayment_signals', {
   merchantId: merchantId().primaryKey(),

@@ -1,14 +1,15 @@
 /**
- * The order in which a write locks rows; rows of one table by their keys. A write that locks in another order can wait
- * in a circle with others on PostgreSQL, and the server ends one of them after a second.
+ * The order in which a write locks rows: by table, then by key. On PostgreSQL, writes in different orders can deadlock;
+ * the server ends one of them after a second.
  */
 import { getTableName } from 'drizzle-orm'
 import { products, variants } from './catalog.ts'
 import { discounts } from './discounts.ts'
+import { creditNoteNumbers } from './invoices.ts'
 import { payments, refunds } from './payments.ts'
 import { carts, customerTotals, giftCards, orderNumbers, orders } from './selling.ts'
 
-/** All orders of a shop wait for its number, so it comes last. */
+/** All orders of a shop lock its number, so it comes last. */
 const order: readonly string[] = [
   carts,
   orders,
@@ -19,6 +20,7 @@ const order: readonly string[] = [
   giftCards,
   discounts,
   customerTotals,
+  creditNoteNumbers,
   orderNumbers,
 ].map(getTableName)
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { enumText, index, instant, int, table, text, uniqueIndex } from '../columns.ts'
+import { enumText, index, instant, int, json, primaryKey, table, text, uniqueIndex } from '../columns.ts'
 import { shops } from './shop.ts'
 
 /** Mails to send, stored in the commit of their cause. */
@@ -60,7 +60,29 @@ export const shopMail = table('shop_mail', {
   language: text('language').notNull(),
   version: int('version').notNull(),
   updatedAt: instant('updated_at').notNull(),
+  /** Addresses that get a mail for each order. Null: none. */
+  orderMails: json<readonly string[]>('order_mails'),
+  /** Null: off, with the default delay. */
+  abandonedCartMail: json<{ readonly enabled: boolean; readonly afterHours: number }>('abandoned_cart_mail'),
 })
+
+/** Texts of mails that a shop edited. Reset texts are null; the row stays, so that versions do not repeat. */
+export const mailTexts = table(
+  'mail_texts',
+  {
+    shopId: text('shop_id')
+      .notNull()
+      .references(() => shops.id),
+    template: text('template').notNull(),
+    language: text('language').notNull(),
+    subject: text('subject'),
+    intro: text('intro'),
+    closing: text('closing'),
+    version: int('version').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (texts) => [primaryKey({ columns: [texts.shopId, texts.template, texts.language] })],
+)
 
 /** One-time tokens, mailed or printed at the start of the server. A token proves that its owner reads the address. */
 export const oneTimeTokens = table(
@@ -68,7 +90,7 @@ export const oneTimeTokens = table(
   {
     /** SHA-256 of the token, which is not stored. */
     hash: text('hash').primaryKey(),
-    purpose: enumText('purpose', ['PASSWORD_RESET', 'EMAIL_VERIFY', 'INVITATION', 'SETUP']).notNull(),
+    purpose: enumText('purpose', ['PASSWORD_RESET', 'EMAIL_VERIFY', 'INVITATION', 'SETUP', 'CART_RECOVERY']).notNull(),
     /** A user, a customer, or another subject. */
     subjectId: text('subject_id').notNull(),
     /** For customers and staff. */

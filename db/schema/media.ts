@@ -9,7 +9,7 @@ const shopId = () =>
 
 /** Pictures by content, each once per instance. Immutable. */
 export const pictures = table('pictures', {
-  /** HMAC of the content's SHA-256 in hex, so that nobody can ask whether a picture exists without having it. */
+  /** HMAC of the content's SHA-256 in hex. A plain hash would let clients test whether a picture exists. */
   hash: text('hash').primaryKey(),
   type: text('type').notNull(),
   width: int('width').notNull(),

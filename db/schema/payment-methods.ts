@@ -8,6 +8,8 @@ export type ChosenMethods = {
   paypal?: { enabled: boolean; clientId?: string }
   crypto?: { enabled: boolean }
   wallet?: { enabled: boolean; tokenProvider?: CardProcessor; merchantIdentifier?: string }
+  /** Paid outside souk: bank transfer, cash on delivery. */
+  manual?: { code: string; title: string; instructions: string; expiresAfterDays: number }[]
 }
 
 /** One row per shop with a choice. */

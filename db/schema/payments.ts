@@ -27,14 +27,17 @@ export const payments = table(
     shopId: shopId(),
     /** Hash of the checkout's idempotency key: a retry continues the same payment. */
     attemptKey: text('attempt_key').notNull(),
-    method: enumText('method', ['card', 'paypal', 'crypto', 'wallet']).notNull(),
+    method: enumText('method', ['card', 'paypal', 'crypto', 'wallet', 'manual']).notNull(),
     processor: text('processor').notNull(),
     /** The shop's own processor account; empty: the instance's. It never changes. */
     accountId: text('account_id').notNull().default(''),
     /** Whether it is test money. */
     mode: enumText('mode', ['TEST', 'LIVE']).notNull().default('TEST'),
     processorReference: text('processor_reference'),
-    /** Other ids at the processor: PayPal's `authorization` and `capture`, Tap's `charge`. */
+    /**
+     * Other ids at the processor: PayPal's `authorization` and `capture`, Tap's `charge`. `manual`: the shop's own
+     * reference of a manual payment.
+     */
     references: json<Record<string, string>>('processor_references').notNull().default(sql`'{}'`),
     /** Data of the client for the processor, and the payer; deleted after the processor has responded. */
     sealedToken: text('sealed_token'),
@@ -87,8 +90,13 @@ export const refunds = table(
     /** Amount to gift cards, and which. */
     giftCardAmount: money('gift_card_amount').notNull(),
     giftCards: json<{ giftCardId: string; amount: number }[]>('gift_cards').notNull(),
-    /** Refunded lines with units; empty for an amount. `restock`: these units return to stock. */
-    lines: json<{ lineId: string; quantity: number; amount: number; restock: boolean }[]>('lines').notNull().default(sql`'[]'`),
+    /**
+     * Refunded lines with units; empty for an amount. `restock`: these units return to stock. `returned`: a return
+     * received them, and restocked them if `restock`.
+     */
+    lines: json<{ lineId: string; quantity: number; amount: number; restock: boolean; returned?: true }[]>('lines')
+      .notNull()
+      .default(sql`'[]'`),
     reason: text('reason'),
     /** Purpose of the refund, which the order's state may depend on. ELSEWHERE: made in the processor's dashboard. */
     purpose: enumText('purpose', ['REFUND', 'CANCEL', 'COMPENSATE', 'LATE_CAPTURE', 'ELSEWHERE']).notNull(),

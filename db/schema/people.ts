@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bool, enumText, index, instant, json, primaryKey, table, text, uniqueIndex } from '../columns.ts'
+import { bool, enumText, index, instant, int, json, primaryKey, table, text, uniqueIndex } from '../columns.ts'
 
 /** Merchants and super admins, who share one login and unique e-mail addresses. */
 export const users = table(
@@ -23,6 +23,9 @@ export const customers = table(
     name: text('name').notNull(),
     phone: text('phone'),
     acceptsMarketing: bool('accepts_marketing').notNull().default(false),
+    /** The staff's note and tags; customers never see them. */
+    note: text('note'),
+    tags: json<string[]>('tags').notNull().default(sql`'[]'`),
     passwordHash: text('password_hash'),
     /** When the e-mail address was verified; null if it was not, or has changed. */
     emailProvenAt: instant('email_proven_at'),
@@ -30,6 +33,8 @@ export const customers = table(
     erasedAt: instant('erased_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
+    /** Increases with changes of the customer's own fields. `ETag` and `If-Match` use it. */
+    version: int('version').notNull().default(1),
   },
   (customer) => [
     uniqueIndex('customers_shop_email').on(customer.shopId, customer.email),

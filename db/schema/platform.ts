@@ -43,3 +43,18 @@ export const operationsAnswers = table('operations_answers', {
   /** Our JSON. */
   body: text('body').notNull(),
 })
+
+/** Permanent keys of the instance, sealed by the master key. Changing one would invalidate what it protects. */
+export const instanceKeys = table('instance_keys', {
+  purpose: enumText('purpose', [
+    'GIFT_CARD_CODES',
+    'SANDBOX_WEBHOOKS',
+    'CLIENT_ADDRESSES',
+    'PAYMENT_CALLBACKS',
+    'ORDER_LINKS',
+    'DISCOUNT_CUSTOMERS',
+    'MEDIA',
+  ]).primaryKey(),
+  sealedKey: text('sealed_key').notNull(),
+  createdAt: instant('created_at').notNull(),
+})

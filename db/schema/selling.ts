@@ -16,6 +16,9 @@ export type Address = {
   phone: string | null
 }
 
+/** Whom the gift cards of a cart or order are mailed to. */
+export type GiftCardRecipient = { email: string; name: string | null; message: string | null }
+
 /** A discount of an order, in minor units. */
 export type OrderDiscount = {
   id: string
@@ -25,6 +28,9 @@ export type OrderDiscount = {
   kind: 'PERCENT' | 'FIXED' | 'FREE_SHIPPING'
   amount: number
 }
+
+/** The platform whose agent filled a cart; `profile` is null for an unnamed one. */
+export type AgentOrigin = { profile: string | null; attribution: Record<string, string> | null }
 
 /** Fields of a draft that the shop has fixed besides lines, prices and discount. */
 export type SettledField = 'email' | 'shippingAddress' | 'billingAddress' | 'shippingMethod'
@@ -74,21 +80,6 @@ export const customerTotals = table(
   (row) => [primaryKey({ columns: [row.customerId, row.currency] })],
 )
 
-/** Permanent keys of the instance, sealed by the master key. Changing one would invalidate what it protects. */
-export const instanceKeys = table('instance_keys', {
-  purpose: enumText('purpose', [
-    'GIFT_CARD_CODES',
-    'SANDBOX_WEBHOOKS',
-    'CLIENT_ADDRESSES',
-    'PAYMENT_CALLBACKS',
-    'ORDER_LINKS',
-    'DISCOUNT_CUSTOMERS',
-    'MEDIA',
-  ]).primaryKey(),
-  sealedKey: text('sealed_key').notNull(),
-  createdAt: instant('created_at').notNull(),
-})
-
 export const giftCards = table(
   'gift_cards',
   {
@@ -110,9 +101,17 @@ export const giftCards = table(
     updatedAt: instant('updated_at').notNull(),
     /** Increases with management changes, not with the balance. `ETag` and `If-Match` use it. */
     version: int('version').notNull().default(1),
+    /** The order and line that sold the card, and which unit of the line it is, from 1. Null: issued by the shop. */
+    orderId: text('order_id'),
+    orderLineId: text('order_line_id'),
+    unit: int('unit'),
+    /** The refund of that order that disabled the card. */
+    refundId: text('refund_id'),
   },
   (card) => [
     uniqueIndex('gift_cards_code').on(card.shopId, card.codeHash),
+    // Each unit that was paid issues one card.
+    uniqueIndex('gift_cards_sold').on(card.orderId, card.orderLineId, card.unit).where(sql`order_id is not null`),
     index('gift_cards_shop').on(card.shopId, card.id),
     index('gift_cards_customer').on(card.customerId).where(sql`customer_id is not null`),
   ],
@@ -151,6 +150,8 @@ export const carts = table(
     billingAddress: json<Address | null>('billing_address'),
     /** Code of a shipping method. */
     shippingMethod: text('shipping_method'),
+    /** Null: the buyer. */
+    giftCardRecipient: json<GiftCardRecipient | null>('gift_card_recipient'),
     affiliateCode: text('affiliate_code'),
     /** When the affiliate code was entered, because attribution expires. */
     affiliateAt: instant('affiliate_at'),
@@ -167,6 +168,14 @@ export const carts = table(
     expiresAt: instant('expires_at').notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
+    /** The shopper agreed to a mail about this cart. */
+    acceptsMarketing: bool('accepts_marketing').notNull().default(false),
+    /** When the mail about the abandoned cart was queued. */
+    remindedAt: instant('reminded_at'),
+    /** When the shopper used the link of that mail. */
+    restoredAt: instant('restored_at'),
+    /** Null: the shopper filled it. */
+    agent: json<AgentOrigin | null>('agent'),
   },
   (cart) => [
     index('carts_expiry').on(cart.expiresAt).where(sql`status = 'OPEN'`),
@@ -174,6 +183,8 @@ export const carts = table(
     index('carts_customer').on(cart.customerId, cart.status, cart.createdAt),
     // For conversion figures.
     index('carts_begun').on(cart.shopId, cart.createdAt, cart.status).where(sql`draft is null`),
+    index('carts_abandoned').on(cart.shopId, cart.updatedAt).where(sql`status = 'OPEN' and email is not null and draft is null`),
+    index('carts_restored').on(cart.shopId, cart.restoredAt).where(sql`restored_at is not null`),
   ],
 )
 
@@ -207,6 +218,8 @@ export const cartGiftCards = table(
   (row) => [primaryKey({ columns: [row.cartId, row.giftCardId] })],
 )
 
+/** The states in which orders stay. Literals, so that both engines can match the condition to the index. */
+export const restingStatus = sql.raw("status in ('CONFIRMED', 'FULFILLED', 'COMPLETED', 'EXPIRED', 'CANCELLED')")
 export const orders = table(
   'orders',
   {
@@ -227,6 +240,11 @@ export const orders = table(
     taxTotal: money('tax_total').notNull(),
     /** Tax included in prices. */
     taxIncluded: money('tax_included').notNull(),
+    /** Part of `taxTotal`, or of `taxIncluded` where the rate is inclusive. */
+    shippingTax: money('shipping_tax').notNull().default(0),
+    /** In hundredths of a basis point. */
+    shippingTaxHundredths: int('shipping_tax_hundredths').notNull().default(0),
+    shippingTaxInclusive: bool('shipping_tax_inclusive').notNull().default(false),
     giftCardTotal: money('gift_card_total').notNull(),
     total: money('total').notNull(),
     amountDue: money('amount_due').notNull(),
@@ -288,14 +306,27 @@ export const orders = table(
     updatedAt: instant('updated_at').notNull(),
     confirmedAt: instant('confirmed_at'),
     fulfilledAt: instant('fulfilled_at'),
+    /** The staff's tags; shoppers never see them. */
+    tags: json<string[]>('tags').notNull().default(sql`'[]'`),
+    /** Null: the buyer, or the order has no gift cards. */
+    giftCardRecipient: json<GiftCardRecipient | null>('gift_card_recipient'),
+    /** Increases with corrections by management, not with sales and parcels. `ETag` and `If-Match` use it. */
+    version: int('version').notNull().default(1),
+    /** The shopper used the link of an abandoned-cart mail before ordering. */
+    fromAbandonedCart: bool('from_abandoned_cart').notNull().default(false),
+    /** Null: no agent was part of the purchase. */
+    agent: json<AgentOrigin | null>('agent'),
   },
   (order) => [
+    index('orders_agent').on(order.shopId, order.number).where(sql`agent is not null`),
     uniqueIndex('orders_number').on(order.shopId, order.number),
     // At most one active order per cart.
     uniqueIndex('orders_cart_live').on(order.cartId).where(sql`status not in ('EXPIRED', 'CANCELLED')`),
     index('orders_cart').on(order.cartId, order.number),
     // Each serves a list in number order without sorting.
     index('orders_customer_number').on(order.customerId, order.shopId, order.number, order.id),
+    // Not of passing states, so that a sale enters it once. The query repeats the condition (orders by total).
+    index('orders_state_total').on(order.shopId, order.status, order.total, order.number).where(restingStatus),
     index('orders_state_number').on(order.shopId, order.status, order.paymentStatus, order.number),
     // Orders to fulfil: one range in any payment state.
     index('orders_to_send').on(order.shopId, order.number).where(sql`status = 'CONFIRMED'`),
@@ -309,6 +340,8 @@ export const orders = table(
     index('orders_fulfilled').on(order.fulfilledAt).where(sql`status = 'FULFILLED'`),
     index('orders_resume').on(order.resumeAt).where(sql`resume_at is not null`),
     index('orders_confirmed').on(order.confirmedAt).where(sql`confirmed_at is not null`),
+    // For the days of a shop that are not UTC days.
+    index('orders_shop_confirmed').on(order.shopId, order.confirmedAt).where(sql`confirmed_at is not null`),
   ],
 )
 
@@ -343,13 +376,22 @@ export const orderLines = table(
     total: money('total').notNull(),
     /** The line's share of discounts. */
     discount: money('discount').notNull().default(0),
-    taxRateBps: int('tax_rate_bps').notNull(),
+    /** Whole basis points of the tax rate; `lineTaxRate` adds the hundredths. */
+    taxRateWholeBps: int('tax_rate_bps').notNull(),
+    /** Hundredths of a basis point beyond the whole ones. */
+    taxRateHundredths: int('tax_rate_hundredths').notNull().default(0),
     taxInclusive: bool('tax_inclusive').notNull(),
     taxAmount: money('tax_amount').notNull(),
     /** Whether stock was reserved. */
     tracked: bool('tracked').notNull(),
+    /** Whether each unit issues a gift card. */
+    giftCard: bool('gift_card').notNull().default(false),
   },
-  (line) => [primaryKey({ columns: [line.orderId, line.position] })],
+  (line) => [
+    primaryKey({ columns: [line.orderId, line.position] }),
+    // Whether a product was ever ordered.
+    index('order_lines_product').on(line.productId),
+  ],
 )
 
 /** Amount that each gift card pays. */

@@ -11,8 +11,11 @@ export type PostalAddress = {
   postalCode?: string | null
   countryCode?: string | null
 }
-/** `class`: tax class of variants; without it, all variants without their own rate. */
-export type TaxRate = { country: string; region: string | null; rateBps: number; inclusive: boolean; class?: string }
+/**
+ * `rateBps`: at most two decimals. `shipping`: also applies to shipping; false if missing. `class`: tax class of
+ * variants; without it, all variants without their own rate.
+ */
+export type TaxRate = { country: string; region: string | null; rateBps: number; inclusive: boolean; shipping?: boolean; class?: string }
 type Price = { amount: number; currency: string }
 /** A method with one price for some countries. */
 export type FlatMethod = {
@@ -31,7 +34,15 @@ export type ZonedMethod = { code: string; title: string; zones: ShippingZone[]; 
 /** A method in the form that was sent. */
 export type ShippingMethod = FlatMethod | ZonedMethod
 /** URLs of the shop's pages for links in mails; souk's own pages by default. */
-export type ShopPages = { order?: string | null; reset?: string | null; verify?: string | null; invitation?: string | null }
+export type ShopPages = {
+  order?: string | null
+  reset?: string | null
+  verify?: string | null
+  invitation?: string | null
+  product?: string | null
+  cart?: string | null
+  checkout?: string | null
+}
 
 export const shops = table(
   'shops',
@@ -59,9 +70,15 @@ export const shops = table(
     showQuantity: bool('show_quantity').notNull().default(false),
     /** Whether cart addresses with an unknown province are refused. */
     strictProvinces: bool('strict_provinces').notNull().default(false),
+    /** Days after a fulfilment in which shoppers can request returns; 0: they cannot. */
+    returnDays: int('return_days').notNull().default(30),
     pages: json<ShopPages>('pages').notNull().default(sql`'{}'`),
     /** IANA time zone for display. Days of reports and of the API are UTC. */
     timeZone: text('time_zone').notNull().default('UTC'),
+    /** For invoices; `address` is on them too. */
+    legalName: text('legal_name'),
+    taxNumber: text('tax_number'),
+    invoiceNote: text('invoice_note'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     /** First time of KYB_VERIFIED. */

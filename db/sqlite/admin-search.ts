@@ -113,7 +113,8 @@ export const sqliteOrderSearch: OrderSearch = {
 }
 
 /**
- * The rowid is a rank: creation time in milliseconds times 2^20 plus a counter. Ranks exceed 2^53, so they stay in SQL.
+ * Creates the search of a table's records. The rowid is a rank: creation time in milliseconds times 2^20 plus a
+ * counter. Ranks exceed 2^53, so they stay in SQL.
  * @param name of the tables
  */
 export function sqliteRecordSearch(name: 'managed' | 'customer'): RecordSearch {
@@ -139,6 +140,10 @@ export function sqliteRecordSearch(name: 'managed' | 'customer'): RecordSearch {
       await tx.run(rank, { id, createdAt })
       await tx.run(remove, { id })
       await tx.run(insert, { id, text: textOf(serial, wording) })
+    },
+    async remove(tx, id) {
+      await tx.run(remove, { id })
+      await tx.rows(sql`delete from ${ranks} where id = ${id}`)
     },
     async find(read, query) {
       const serial = await knownSerial(read, query.shopId)

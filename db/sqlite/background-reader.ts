@@ -15,7 +15,7 @@ export function openBackgroundReader(file: string, isWaitedFor = false): Backgro
   const waiting = new Map<number, { resolve: (rows: never) => void; reject: (error: Error) => void }>()
   let worker: Worker | undefined
   let ended: Error | undefined
-  let asked = 0
+  let nextId = 0
 
   function end(error: Error): void {
     ended ??= error
@@ -39,7 +39,7 @@ export function openBackgroundReader(file: string, isWaitedFor = false): Backgro
       new Promise((resolve, reject) => {
         if (ended) return reject(ended)
         const { sql: text, params } = dialect.sqlToQuery(query)
-        const id = asked++
+        const id = nextId++
         waiting.set(id, { resolve, reject })
         worker ??= begin()
         worker.postMessage({ id, file, text, params, isWaitedFor } satisfies ReadRequest)

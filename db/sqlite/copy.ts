@@ -52,7 +52,7 @@ export function copyInto(connection: Sqlite, target: string, onCopied: () => voi
 function assertSound(file: string): void {
   using copy = new Sqlite(file, { readonly: true })
   const problems = problemsOf(copy)
-  if (problems.length > 0) throw new DatabaseRefused(`the copy is damaged, so the database is: ${problems.join('; ')}`)
+  if (problems.length > 0) throw new DatabaseRefused(`the database is damaged: ${problems.join('; ')}`)
 }
 
 /** Renames a finished copy, replacing the target. Deletes it on errors. */
@@ -98,7 +98,7 @@ export type CopyAnswer =
   | { failed: string; ours: boolean; code: string | undefined; path: string | undefined }
 
 /** Progress callbacks. */
-export type CopyWatch = {
+type CopyWatch = {
   /** Size of the copy. */
   onBytes?: (bytes: number) => void
   /** The copy is complete; its check starts. */
@@ -113,7 +113,7 @@ export async function copyInWorker(order: { source: string; target: string }, wa
   return (await copied(order, watch)).temporary
 }
 
-/** The same at the lowest priority, with the metadata of the copy. */
+/** Does `copyInWorker` at the lowest priority, and returns the metadata of the copy. */
 export async function describedCopyInWorker(
   order: { source: string; target: string },
   onBytes: (bytes: number) => void = () => undefined,
@@ -130,13 +130,13 @@ async function copied(
   const { target } = order
   const watch = setInterval(() => onBytes(statSync(temporaryOf(target), { throwIfNoEntry: false })?.size ?? 0), watchMs)
   const syncing = syncNowAndThen(temporaryOf(target))
-  const told = () => {
+  const onCopyDone = () => {
     clearInterval(watch)
     syncing.end()
     onCopied()
   }
   try {
-    const answer = await inWorker(order, told)
+    const answer = await inWorker(order, onCopyDone)
     if ('temporary' in answer) return answer
     throw new Error('the copy was not made')
   } finally {

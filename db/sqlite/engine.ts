@@ -76,31 +76,31 @@ function rowsOn(queries: BunSQLiteDatabase) {
 
 /** Runs prepared queries on a connection and caches their statements. */
 function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
-  const met = new WeakMap<Prepared<unknown>, ReturnType<typeof meet>>()
-  function meet({ compiled: { text, bind, finish, told, sure } }: Prepared<unknown>) {
+  const statements = new WeakMap<Prepared<unknown>, ReturnType<typeof prepareStatement>>()
+  function prepareStatement({ compiled: { text, bind, finish, isRowless, sure } }: Prepared<unknown>) {
     const statement = connection.prepare<Record<string, unknown>, [never]>(text)
     // As one argument, because spreading copies the values twice.
     return {
       statement,
       bound: bind as (values: Values) => never,
       finish,
-      told,
+      isRowless,
       mustFind: sure && isRead(text),
       mustChange: sure && !isRead(text),
     }
   }
-  function known(query: Prepared<unknown>) {
-    const found = met.get(query)
+  function statementOf(query: Prepared<unknown>) {
+    const found = statements.get(query)
     if (found) return found
-    const made = meet(query)
-    met.set(query, made)
+    const made = prepareStatement(query)
+    statements.set(query, made)
     return made
   }
   return {
     first<Row>(query: Prepared<Row>, values: Values = {}): Row | undefined {
       try {
-        const { statement, bound, finish, told } = known(query)
-        if (told) return statement.run(bound(values)).changes > 0 ? ({} as Row) : undefined
+        const { statement, bound, finish, isRowless } = statementOf(query)
+        if (isRowless) return statement.run(bound(values)).changes > 0 ? ({} as Row) : undefined
         const row = statement.get(bound(values))
         return row ? (finish(row) as Row) : undefined
       } catch (error) {
@@ -110,7 +110,7 @@ function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
     },
     all<Row>(query: Prepared<Row>, values: Values = {}): Row[] {
       try {
-        const { statement, bound, finish } = known(query)
+        const { statement, bound, finish } = statementOf(query)
         return statement.all(bound(values)).map(finish) as Row[]
       } catch (error) {
         tell(error)
@@ -119,7 +119,7 @@ function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
     },
     run(query: Prepared<never>, values: Values = {}): void {
       try {
-        const { statement, bound, mustFind, mustChange } = known(query)
+        const { statement, bound, mustFind, mustChange } = statementOf(query)
         const isThere = mustFind ? statement.get(bound(values)) !== null : statement.run(bound(values)).changes > 0 || !mustChange
         if (!isThere) throw new NothingChanged('a row is not as it was known')
       } catch (error) {
@@ -270,7 +270,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       recordValue(stats.commitSeconds, (performance.now() - askedAt) / 1_000)
     } catch (error) {
       rejectAll(jobs, error)
-      // Last, because after an I/O error it may fail, and all callers must be told.
+      // Last, because it may fail after an I/O error, and all callers must get their errors first.
       if (writer.inTransaction) writer.run('ROLLBACK')
       return
     } finally {
@@ -288,21 +288,21 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   async function runPlainly(job: Job, watch: Watch): Promise<(() => void) | undefined> {
     const run = newRun()
     try {
-      return told(job, run, await runWork(job, run, watch))
+      return settleSuccess(job, run, await runWork(job, run, watch))
     } catch (error) {
       if (isLost(error)) throw error
       return run.changes ? undefined : () => job.reject(error)
     }
   }
 
-  /** Returns what to tell the caller after the commit. Throws if the transaction is lost. */
+  /** Returns the function that settles the caller's promise after the commit. Throws if the transaction is lost. */
   async function runInSavepoint(job: Job, watch: Watch): Promise<() => void> {
     savepoint.run()
     const run = newRun()
     try {
       const value = await runWork(job, run, watch)
       release.run()
-      return told(job, run, value)
+      return settleSuccess(job, run, value)
     } catch (error) {
       if (isLost(error)) throw error
       writer.run('ROLLBACK TO work')
@@ -319,7 +319,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     }
   }
 
-  const told = (job: Job, run: Run, value: unknown) => () => {
+  const settleSuccess = (job: Job, run: Run, value: unknown) => () => {
     try {
       for (const effect of run.afterCommit) effect()
       job.resolve(value as never)
@@ -331,7 +331,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   const isLost = (error: unknown) => !writer.inTransaction || isFatal(error) || isFull(error)
 
   function transactionOn(run: Run): Writer {
-    const noted = (query: Prepared<unknown>) => {
+    const recordUse = (query: Prepared<unknown>) => {
       assertOpen(run)
       run.changes ||= !isRead(query.compiled.text)
     }
@@ -350,15 +350,15 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       delete: (table: never) => builders().delete(table),
       rows: async <T>(query: SQL): Promise<T[]> => builders().all<T>(query),
       first<Row>(query: Prepared<Row>, values?: Values) {
-        noted(query)
+        recordUse(query)
         return prepared.first(query, values)
       },
       all<Row>(query: Prepared<Row>, values?: Values) {
-        noted(query)
+        recordUse(query)
         return prepared.all(query, values)
       },
       run(query: Prepared<never>, values?: Values) {
-        noted(query)
+        recordUse(query)
         prepared.run(query, values)
       },
       afterCommit: (effect: () => void) => void run.afterCommit.push(effect),

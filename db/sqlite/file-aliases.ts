@@ -1,7 +1,7 @@
 /** Detects that a database file is open under another name: a hard link or another mount. */
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 
-export type LockTable = {
+type LockTable = {
   /**
    * Returns the text of `/proc/locks`.
    * @throws on systems without it

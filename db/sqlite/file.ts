@@ -3,13 +3,13 @@ import { rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseFile } from '../engine.ts'
 import { describedCopyInWorker, documentsInWorker, makeDirectory, problemsInWorker } from './copy.ts'
-import { keepReserve } from './full-disk.ts'
+import { createReserve } from './full-disk.ts'
 import { markOf } from './log-end.ts'
 import { followLog } from './log-follower.ts'
 import { removeSpool } from './log-spool.ts'
 import { pin } from './log-tail.ts'
 
-/** Background operations on a database file, by other connections in another thread. */
+/** Creates the background operations on a database file. They use other connections in another thread. */
 export function databaseFileAt(file: string): DatabaseFile {
   let held: Sqlite | undefined
   let markWhenHeld: string | undefined
@@ -43,7 +43,7 @@ const atRest = (file: string): Omit<DatabaseFile, 'holdLog' | 'releaseLog' | 'fo
   documents: () => documentsInWorker(file),
   quickCheck: () => problemsInWorker(file, 'quick'),
   dropUnshipped: () => removeSpool(file),
-  keepReserve: () => keepReserve(file),
+  createReserve: () => createReserve(file),
   sizes: () => ({ bytes: sizeOf(file), logBytes: sizeOf(`${file}-wal`) }),
 })
 

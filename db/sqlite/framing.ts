@@ -3,10 +3,10 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
 const lengthBytes = 4
 /** Maximum size of a piece, compressed or not. */
-export const pieceMaxBytes = 8 * 1024 * 1024
+const pieceMaxBytes = 8 * 1024 * 1024
 
 /** The data was altered or truncated. */
-export class NotPacked extends Error {
+class NotPacked extends Error {
   override readonly name = 'NotPacked'
 }
 
@@ -39,7 +39,7 @@ export async function* unpackPieces(chunks: AsyncIterable<Uint8Array>): AsyncGen
  * Splits a stream by the length prefixes.
  * @throws NotPacked
  */
-export async function* splitPieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* splitPieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held = Buffer.alloc(0)
   for await (const chunk of chunks) {
     held = Buffer.concat([held, chunk])

@@ -21,7 +21,7 @@ function freeBeside(file: string): number {
 }
 
 /** Reserves disk space with random bytes, because compressing file systems store zeros in no space. */
-export function keepReserve(file: string, bytes = reserveBytes): void {
+export function createReserve(file: string, bytes = reserveBytes): void {
   if (sizeOf(reserveOf(file)) >= bytes || freeBeside(file) < bytes * reserveShare) return
   const descriptor = openSync(reserveOf(file), 'w', 0o600)
   try {
@@ -33,7 +33,7 @@ export function keepReserve(file: string, bytes = reserveBytes): void {
 }
 
 /**
- * On a full disk, deletes the reserve and checkpoints the log without a `-shm`. No other process may have the file
+ * Deletes the reserve on a full disk, and checkpoints the log without a `-shm`. No other process may have the file
  * open.
  * @returns whether a log was checkpointed
  */

@@ -3,10 +3,13 @@ import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:f
 import type { LogHeader, LogSum } from '../engine.ts'
 import { frameHeaderBytes, frameOf } from './log.ts'
 
-/** A file that nobody has open. */
+/** A file that no process has open. */
 export type Pages = ReturnType<typeof openPages>
 
-/** @param file created if missing */
+/**
+ * Opens a file for writing pages and frames.
+ * @param file created if missing
+ */
 export function openPages(file: string) {
   const descriptor = openSync(file, 'a+', 0o600)
   closeSync(descriptor)

@@ -23,8 +23,8 @@ export function noteLifeEnd(file: string, end: LogEnd): void {
 /** Returns the recorded mark of this log end; undefined otherwise. */
 export function markOfLife(file: string, end: LogEnd | null): string | undefined {
   try {
-    const noted = JSON.parse(readFileSync(lifeFileOf(file), 'utf8')) as LifeEnd
-    return isSameEnd(noted, end) ? noted.mark : undefined
+    const recorded = JSON.parse(readFileSync(lifeFileOf(file), 'utf8')) as LifeEnd
+    return isSameEnd(recorded, end) ? recorded.mark : undefined
   } catch {
     return undefined
   }

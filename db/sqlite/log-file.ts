@@ -27,8 +27,8 @@ export function sumAt(path: string, header: LogHeader, frames: number): LogSum {
 }
 
 /**
- * The last frame, at most `wanted` and after `from`, that ends a commit; where there is none, the first one after
- * `wanted`.
+ * Returns the last frame, at most `wanted` and after `from`, that ends a commit. Without one, the first such frame
+ * after `wanted`.
  */
 export function commitNear(path: string, header: LogHeader, { from, wanted, to }: Record<'from' | 'wanted' | 'to', number>): number {
   if (wanted >= to) return to

@@ -19,7 +19,7 @@ export async function followLog(file: string, kept?: ShippedLog): Promise<Commit
   const worker = new Worker(workerUrl())
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
   const copies = new Set<{ kill(): void }>()
-  let asked = 0
+  let nextId = 0
   let ended: Error | undefined
 
   function end(error: Error): void {
@@ -41,7 +41,7 @@ export async function followLog(file: string, kept?: ShippedLog): Promise<Commit
   const ask = <T>(what: LogRequest['ask']): Promise<T> =>
     new Promise((resolve, reject) => {
       if (ended) return reject(ended)
-      const id = asked++
+      const id = nextId++
       waiting.set(id, { resolve, reject })
       worker.postMessage({ id, ask: what, file, kept } satisfies LogRequest)
     })
@@ -51,7 +51,7 @@ export async function followLog(file: string, kept?: ShippedLog): Promise<Commit
   async function closeAll(): Promise<void> {
     const done = ask('close').catch(() => undefined)
     ended = new Error('the log is closed')
-    for (const [id, { reject }] of waiting) if (id !== asked - 1) reject(ended)
+    for (const [id, { reject }] of waiting) if (id !== nextId - 1) reject(ended)
     for (const copy of copies) copy.kill()
     await Promise.race([done, new Promise((resolve) => void setTimeout(resolve, closeMaxMs).unref())])
     end(ended)

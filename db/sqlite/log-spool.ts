@@ -5,7 +5,7 @@ import type { LogHeader, LogRange, LogSum } from '../engine.ts'
 import { makeDirectory, syncPath } from './copy.ts'
 import { isSame } from './log.ts'
 
-/** The end of a range: so many frames of a log, and their checksum. */
+/** The end of a range: its number of frames and their checksum. */
 export type LogEnd = Pick<LogHeader, 'salt1' | 'salt2'> & { readonly frame: number; readonly sum: LogSum }
 
 /** A range that was read, as compressed length-prefixed pieces. */
@@ -24,7 +24,7 @@ const lengthBytes = 4
 const newline = 0x0a
 const headMaxBytes = 4_096
 
-export const endOf = ({ range: { header, to, end } }: Pick<Segment, 'range'>): LogEnd => ({
+const endOf = ({ range: { header, to, end } }: Pick<Segment, 'range'>): LogEnd => ({
   salt1: header.salt1,
   salt2: header.salt2,
   frame: to,
@@ -55,7 +55,7 @@ export const isSameEnd = (one: LogEnd | null, other: LogEnd | null): boolean =>
   isSame(one.sum, other.sum)
 
 /** The folder with the unshipped frames of a database file. */
-export const spoolFolderOf = (file: string): string => `${file}-unshipped`
+const spoolFolderOf = (file: string): string => `${file}-unshipped`
 
 /** Removes all unshipped frames of a database file. */
 export const removeSpool = (file: string): void => rmSync(spoolFolderOf(file), { recursive: true, force: true })

@@ -9,7 +9,7 @@ import { joinedOf, type LogEnd, openSpool, type Segment } from './log-spool.ts'
 
 export type LogTail = ReturnType<typeof openLogTail>
 
-export type TailOptions = {
+type TailOptions = {
   /** The shipped part. */
   kept?: ShippedLog | undefined
   /** Number of frames from which the log is restarted. */
@@ -252,11 +252,11 @@ export function openLogTail(
   }
 
   /**
-   * Continues after what was shipped or spooled, if nothing can be missing in between: the log has not restarted and
-   * contains it, or the database file has not changed since it contained all of it, so the log holds what came later.
-   * Reads under the write lock: a log that is wholly in the file could restart with the next write.
+   * Continues after the shipped or spooled frames. Returns false if commits may be missing in between. That is excluded
+   * if the log still contains those frames, or if the file has not changed since it contained all of them. Reads under
+   * the write lock: a log that is wholly in the file could restart with the next write.
    */
-  function goOn(given: ShippedLog): boolean {
+  function continueAfter(given: ShippedLog): boolean {
     const waiting = spool.load(endAt(given))
     const last = waiting.at(-1)?.range
     const { header, frame, sum } = last ? { header: last.header, frame: last.to, sum: last.end } : given
@@ -299,7 +299,7 @@ export function openLogTail(
   }
 
   pinned = look() ?? pinned
-  const goesOn = kept !== undefined && goOn(kept)
+  const goesOn = kept !== undefined && continueAfter(kept)
   if (!goesOn) spool.clear()
   // If the whole log was in the file, the first read transaction does not use the log.
   if (goesOn && lastEnd && isAllInFile()) noteLifeEnd(file, lastEnd)

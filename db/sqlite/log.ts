@@ -52,12 +52,12 @@ export function sumOfFrame(bytes: Uint8Array): Sum {
 
 export const isSame = (one: Sum, other: Sum): boolean => one[0] === other[0] && one[1] === other[1]
 
-/** Whether a log generation directly follows another: SQLite increments the first salt. */
+/** Returns whether a log generation directly follows another: SQLite increments the first salt. */
 export const follows = (next: Pick<LogHeader, 'salt1'>, before: Pick<LogHeader, 'salt1'>): boolean =>
   next.salt1 === (before.salt1 + 1) >>> 0
 
 /** Computes SQLite's checksum over pairs of words. */
-export function sumOf(given: Uint8Array, [first, second]: Sum): Sum {
+function sumOf(given: Uint8Array, [first, second]: Sum): Sum {
   const bytes = given.byteOffset % 4 === 0 ? given : new Uint8Array(given)
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
   let [a, b] = [first | 0, second | 0]

@@ -3,8 +3,9 @@
 export type Watch = ReturnType<typeof watchOfLoop>
 
 /**
- * SQLite responds synchronously, so a work settles before the event loop turns. A work that awaits something else
- * (HTTP, a timer, a nested write) would block every write: it is refused. One watch serves all works of a commit.
+ * Creates a watch that refuses works which await anything but their queries, such as HTTP, a timer or a nested write:
+ * they would block every write. SQLite responds synchronously, so other works settle before the event loop turns. One
+ * watch serves all works of a commit.
  */
 export function watchOfLoop() {
   let watching = watchOnce()

@@ -8,7 +8,7 @@ import { removeAbandoned } from '../temporary-files.ts'
 import { copyInto, makeDirectory, publish } from './copy.ts'
 import { applicationId, configure } from './engine.ts'
 
-export type SqliteMigration = { applied: string[]; backup: string | undefined }
+type SqliteMigration = { applied: string[]; backup: string | undefined }
 
 /**
  * Migrates or creates a SQLite file. An existing file is copied to `backups` first.
@@ -27,7 +27,7 @@ export function migrateSqlite(
   const { applied, pending } = inspectSqlite(connection, migrations)
   if (pending.length === 0) return { applied: [], backup: undefined }
   if (!mayMigrate)
-    throw new DatabaseRefused('the database is behind this program: stop the running server and start it with this version first')
+    throw new DatabaseRefused('the database is older than this version: stop the running server and start it with this version first')
   // Only now, because concurrent changes of the journal mode fail.
   configure(connection)
   const backup = applied.length > 0 ? backUp(connection, backups, `before-${pending[0]?.tag}-${now}.db`) : undefined
@@ -51,7 +51,7 @@ export function inspectSqlite(connection: Sqlite, migrations: readonly Migration
   return { applied, pending: pendingOf(migrations, applied) }
 }
 
-/** Whether the file exists and needs no migration. */
+/** Returns whether the file exists and needs no migration. */
 export function isCurrentSqlite(file: string, migrations: readonly Migration[]): boolean {
   if (!existsSync(file)) return false
   using connection = new Sqlite(file, { readonly: true })

@@ -35,10 +35,10 @@ export const sqliteSearch: ProductSearch = {
   async find(read, query) {
     const { whole, last } = queryTermsOf(query)
     const prefix = shopPrefix(query.shopId)
-    const known = await prefixIndexStateOf(read, query.shopId, last)
-    const match = [...whole.map((word) => `"${prefix}${word}"`), prefixMatch(prefix, last, known)].join(' AND ')
+    const prefixState = await prefixIndexStateOf(read, query.shopId, last)
+    const match = [...whole.map((word) => `"${prefix}${word}"`), prefixMatch(prefix, last, prefixState)].join(' AND ')
     const found = sql`product_words w where w.product_words match ${match} and w.rowid < (${query.now} + 1) * 1048576`
-    const isComplete = known !== 'SOME'
+    const isComplete = prefixState !== 'SOME'
     const { among, limit } = query
     if (among?.length === 0) return { ids: [], isComplete }
     if (!isFiltered(query)) {
@@ -91,8 +91,9 @@ const putTerms = (tx: Writer, product: SearchableProduct) =>
   )
 
 /**
- * How a prefix is matched: by prefix terms; by gathering whole words; or, in a large shop during the backfill, by
- * whatever exists of both.
+ * How a prefix is matched.
+ * `TERMS`: by prefix terms. `GATHERED`: by gathering whole words.
+ * `SOME`: by both, in a large shop whose backfill is incomplete.
  */
 type PrefixIndexState = 'TERMS' | 'GATHERED' | 'SOME'
 
@@ -105,9 +106,9 @@ async function prefixIndexStateOf(read: Reader, shopId: string, word: string): P
   return (first?.n ?? 0) <= gatheredMax ? 'GATHERED' : 'SOME'
 }
 
-function prefixMatch(prefix: string, word: string, known: PrefixIndexState): string {
-  if (known === 'GATHERED') return `"${prefix}${word}" *`
-  return known === 'TERMS' ? `"${prefix}__${word}"` : `("${prefix}__${word}" OR "${prefix}${word}")`
+function prefixMatch(prefix: string, word: string, prefixState: PrefixIndexState): string {
+  if (prefixState === 'GATHERED') return `"${prefix}${word}" *`
+  return prefixState === 'TERMS' ? `"${prefix}__${word}"` : `("${prefix}__${word}" OR "${prefix}${word}")`
 }
 
 /** The suffix of the id: letters and digits of fixed length. */

@@ -1,83 +1,127 @@
 /**
- * Makes the storefront into static files: one page of HTML each, its script beside it.
+ * Builds the storefront as static files, or serves it.
  *
- *   bun build.ts [--souk=URL] [--shop=NAME] [--images=ORIGIN]… (--out=FOLDER | --port=4000)
+ *   bun build.ts [--souk=URL] [--shop=NAME] [--images=ORIGIN]… (--out=FOLDER --url=URL | --port=4000)
  */
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Glob } from 'bun'
+import { type Catalog, readCatalog } from './catalog.ts'
+import { htmlOf, type Storefront } from './html.ts'
+import { renderAll, renderPage } from './render.ts'
+import type { Navigation } from './src/navigation.ts'
+
+export type { Storefront }
 
 const here = import.meta.dir
+const noNavigation: Navigation = { collections: [], hasBlog: false }
 
-export type Storefront = {
-  /** Where souk answers, such as `https://api.example`. */
-  readonly souk: string
-  /** The name of the shop. */
-  readonly shop: string
-  /** Other origins from which its pictures come, where they are not all souk's. */
-  readonly images?: readonly string[]
-}
+type Files = Map<string, Blob>
 
-/** What a page may load and ask: itself, and souk. Nothing stands inline, and nothing is asked of anybody else. */
-const policyOf = ({ souk, images = [] }: Storefront): string =>
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    `img-src 'self' data: ${[new URL(souk).origin, ...images].join(' ')}`,
-    `connect-src ${new URL(souk).origin}`,
-    "base-uri 'none'",
-    "form-action 'self'",
-  ].join('; ')
-
-const escaped = (text: string) => text.replace(/[&"<]/g, (one) => `&#${one.charCodeAt(0)};`)
-
-/**
- * Every file of the storefront by its name.
- * @throws AggregateError where a source is wrong
- */
-export async function build(storefront: Storefront): Promise<Map<string, Blob>> {
+/** Builds scripts and styles, by their names. @throws AggregateError where a source is wrong */
+async function buildAssets(): Promise<{ assets: Files; scripts: string[] }> {
   const entrypoints = [...new Glob('*.ts').scanSync(join(here, 'src/pages'))].sort().map((file) => join(here, 'src/pages', file))
   const { outputs } = await Bun.build({ entrypoints, target: 'browser', format: 'esm', splitting: true, minify: true })
-  const files = new Map<string, Blob>(outputs.map((output) => [basename(output.path), output]))
-  for (const asset of ['style.css', 'icon.svg']) files.set(asset, Bun.file(join(here, asset)))
-  const shell = await Bun.file(join(here, 'shell.html')).text()
-  for (const page of entrypoints.map((file) => basename(file, '.ts'))) {
-    const values: Record<string, string> = { page, policy: policyOf(storefront), souk: storefront.souk, shop: storefront.shop }
-    const html = shell.replace(/\{\{(\w+)\}\}/g, (_, name: string) => escaped(values[name] ?? ''))
-    files.set(`${page}.html`, new Blob([html], { type: 'text/html;charset=utf-8' }))
-  }
-  return files
+  const assets: Files = new Map(outputs.map((output) => [basename(output.path), output]))
+  for (const asset of ['style.css', 'icon.svg']) assets.set(asset, Bun.file(join(here, asset)))
+  return { assets, scripts: entrypoints.map((file) => basename(file, '.ts')) }
 }
 
-/** Serves the files, as any static host does. */
-export const serve = (files: ReadonlyMap<string, Blob>, port: number) =>
-  Bun.serve({
+const htmlFile = (html: string): Blob => new Blob([html], { type: 'text/html;charset=utf-8' })
+
+/** Creates a page for each script. The script draws the content in the browser. */
+function makePages(storefront: Storefront, navigation: Navigation, scripts: readonly string[]): Files {
+  const pages: Files = new Map()
+  for (const script of scripts) {
+    // A host serves 404.html at any depth, so its links start at the storefront's root.
+    const root = script === '404' ? new URL(storefront.url ?? 'http://localhost/').pathname.replace(/\/*$/, '/') : ''
+    const head = '<meta name="robots" content="noindex">'
+    pages.set(`${script}.html`, htmlFile(htmlOf(storefront, navigation, { script, root, head, title: storefront.shop })))
+  }
+  return pages
+}
+
+/**
+ * Builds every file of the storefront by its name, without the pages that `render.ts` renders.
+ * @param navigation what the menu shows
+ */
+export async function build(storefront: Storefront, navigation: Navigation = noNavigation): Promise<Files> {
+  const { assets, scripts } = await buildAssets()
+  return new Map([...assets, ...makePages(storefront, navigation, scripts)])
+}
+
+/** How long a served storefront caches its menu. */
+const catalogMs = 10_000
+
+/** Responds with a file, compressed if the browser accepts that, as static hosts do. */
+async function respond(request: Request, file: Blob, status = 200): Promise<Response> {
+  const headers = { 'content-type': file.type, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff', vary: 'accept-encoding' }
+  if (!request.headers.get('accept-encoding')?.includes('gzip')) return new Response(file, { status, headers })
+  return new Response(Bun.gzipSync(await file.arrayBuffer()), { status, headers: { ...headers, 'content-encoding': 'gzip' } })
+}
+
+/** Serves a storefront: files as a static host does, and pages that are rendered at each request. */
+export async function serve(storefront: Storefront, port: number) {
+  const { assets, scripts } = await buildAssets()
+  let catalog: Promise<Catalog> | undefined
+  let readAt = 0
+  function currentCatalog(): Promise<Catalog> {
+    if (!catalog || Date.now() - readAt > catalogMs) {
+      readAt = Date.now()
+      catalog = readCatalog({ ...storefront, url: storefront.url ?? server.url.href })
+      // The next request tries again.
+      catalog.catch(() => {
+        catalog = undefined
+      })
+    }
+    return catalog
+  }
+  /** While souk does not respond, the pages say so. */
+  async function page(path: string): Promise<Blob | undefined> {
+    const current = await currentCatalog().catch(() => undefined)
+    const html = current && (await renderPage(current, path).catch(() => undefined))
+    return html === undefined ? makePages(storefront, current?.navigation ?? noNavigation, scripts).get(path) : htmlFile(html)
+  }
+  const server = Bun.serve({
     port,
     hostname: '127.0.0.1',
-    fetch({ url }) {
-      const file = files.get(new URL(url).pathname.slice(1) || 'index.html')
-      return file
-        ? new Response(file, { headers: { 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' } })
-        : new Response('not found', { status: 404 })
+    async fetch(request) {
+      const path = new URL(request.url).pathname.slice(1) || 'index.html'
+      const file = assets.get(path) ?? (await page(path))
+      return file ? respond(request, file) : respond(request, (await page('404.html')) ?? new Blob(), 404)
     },
   })
+  return server
+}
 
-if (import.meta.main) {
+async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       souk: { type: 'string', default: 'http://127.0.0.1:3000' },
       shop: { type: 'string', default: 'demo' },
       images: { type: 'string', multiple: true, default: [] },
+      url: { type: 'string' },
       out: { type: 'string' },
       port: { type: 'string', default: '4000' },
     },
   })
-  const files = await build(values)
-  if (values.out === undefined) {
-    process.stdout.write(`${serve(files, Number(values.port)).url}\n`)
-  } else {
-    for (const [name, file] of files) await Bun.write(join(values.out, name), file)
-    process.stdout.write(`${files.size} files in ${values.out}\n`)
+  const { out, port, url, ...rest } = values
+  if (url !== undefined && !URL.canParse(url)) throw new Error(`--url=${url}: expected an address such as https://shop.example/`)
+  const storefront: Storefront = { ...rest, ...(url === undefined ? {} : { url }) }
+  if (out === undefined) {
+    process.stdout.write(`${(await serve(storefront, Number(port))).url}\n`)
+    return
   }
+  if (url === undefined) throw new Error('--out needs --url=https://shop.example/: the address where the storefront will stand')
+  const catalog = await readCatalog(storefront)
+  const files = new Map<string, Blob | string>(await build(storefront, catalog.navigation))
+  for await (const [path, text] of renderAll(catalog)) files.set(path, text)
+  for (const [name, file] of files) await Bun.write(join(out, name), file)
+  process.stdout.write(`${files.size} files in ${out}\n`)
 }
+
+if (import.meta.main)
+  await main().catch((error: Error) => {
+    process.stderr.write(`${error.message}\n`)
+    process.exitCode = 1
+  })

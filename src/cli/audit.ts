@@ -6,6 +6,7 @@ import { dayOption, UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
+import { unknownText } from './suggestion.ts'
 
 const formats: Readonly<Record<string, { head: string; line: (row: AuditView) => string }>> = {
   jsonl: { head: '', line: (row) => `${JSON.stringify(row)}\n` },
@@ -23,7 +24,7 @@ const formats: Readonly<Record<string, { head: string; line: (row: AuditView) =>
 
 /** `souk audit export`: writes the audit trail to standard output in batches, oldest first. */
 export async function audit({ config: settings, positionals: [what], values }: Input): Promise<number> {
-  if (what !== 'export') throw new UsageError('`souk audit export` is what there is: `souk audit --help` shows how it is called')
+  if (what !== 'export') throw new UsageError(`${unknownText('argument', what ?? '', ['export'])} Use \`souk audit export\`.`)
   const format = formats[values.get('format') ?? 'jsonl']
   if (!format) throw new UsageError('--format must be jsonl or csv')
   const days = { from: dayOption(values, 'from'), to: dayOption(values, 'to') }
@@ -31,7 +32,7 @@ export async function audit({ config: settings, positionals: [what], values }: I
   const config = settings()
   const print = createPrinter(process.stdout)
   return withExistingInstance(config, async ({ deps }) => {
-    const interruption = onInterruption(() => 'Stopped: what was printed ends in the middle. Run it again')
+    const interruption = onInterruption(() => 'Stopped. The output is incomplete. Run it again')
     await print(format.head)
     for await (const rows of exportAudit(deps, days)) if (!(await print(rows.map(format.line).join('')))) break
     interruption.end()

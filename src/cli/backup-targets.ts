@@ -28,6 +28,7 @@ import {
   withoutManifestText,
 } from '../modules/operations/backup/index.ts'
 import { version } from '../version.ts'
+import { countText } from './count-text.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { fullVerification, printVerification } from './documents.ts'
 import { explain } from './failure.ts'
@@ -47,11 +48,11 @@ export const backupPlacesOf = (config: Config) => backupPlaces(config, { ...port
 
 /** `souk backup` without a file: makes one backup in every configured target. */
 export async function backUpToTargets(config: Config): Promise<number> {
-  const path = embeddedFile(config, 'back it up with pg_dump, or archive its log (docs/operations.md)')
+  const path = embeddedFile(config, 'use pg_dump, or archive its log (docs/operations.md)')
   const { bytes } = inspectFile(path)
   const places = backupPlacesOf(config)
   const interruption = onInterruption(
-    () => 'Stopped: no backup was made. Run it again',
+    () => 'Stopped. No backup was created. Run it again',
     () => {
       for (const place of places) dropUnfinished(stagedCopy(config, place))
     },
@@ -84,25 +85,23 @@ function freeIn(directory: string): number {
 function printBackup(one: BackupResult): boolean {
   const { place } = one.place.store
   if ('error' in one) {
-    process.stderr.write(`No backup was made in ${place}; those from before are as they were. ${explain(one.error, {}).text}\n`)
+    process.stderr.write(`Backup to ${place} failed. Earlier backups are unchanged. ${explain(one.error, {}).text}\n`)
     return false
   }
   const { name, database, documents, missing, withKeys } = one.manifest
   const { damaged, unverifiable } = one.verified
   const count = documents.length - missing.length
-  const beside = count === 0 ? '' : `, with ${count === 1 ? 'a document' : `${count} documents`}`
+  const beside = count === 0 ? '' : `, ${countText(count, 'file')}`
   process.stdout.write(
-    `Backup ${name} is in ${place} (${bytesText(database.bytes)}${beside})${damaged.length + unverifiable.length === 0 ? ', whole and checked' : ''}.\n`,
+    `Backup ${name} created in ${place} (${bytesText(database.bytes)}${beside})${damaged.length + unverifiable.length === 0 ? ' and verified' : ''}.\n`,
   )
   process.stdout.write(
     withKeys
-      ? 'It is sealed, and the keys are in it: keep the passphrase elsewhere, nothing else opens it.\n'
-      : 'The keys are not in it, and its secrets cannot be read without them: keep a copy of them elsewhere, or set BACKUP_PASSPHRASE.\n',
+      ? "The backup is encrypted and includes the keys. Keep the passphrase elsewhere: the backup can't be opened without it.\n"
+      : "The backup doesn't include the keys, and its secrets can't be read without them: keep a copy of the keys elsewhere, or set BACKUP_PASSPHRASE.\n",
   )
   if (missing.length > 0)
-    process.stderr.write(
-      `${missing.length === 1 ? 'A document is' : `${missing.length} documents are`} named by it and could not be copied: \`souk check\` tells more.\n`,
-    )
+    process.stderr.write(`${countText(missing.length, 'file')} could not be copied. Run \`souk check\` for details.\n`)
   return printVerification(one.verified) && missing.length === 0
 }
 
@@ -133,16 +132,14 @@ export async function printBackups(config: Config): Promise<number> {
   let status = 0
   for (const place of backupPlacesOf(config)) {
     const { backups, unreadable, unrecorded } = await listBackups(await openBackupTarget(config, place))
-    process.stdout.write(`${place.store.place}:${backups.length === 0 ? ' no backup' : ''}\n`)
+    process.stdout.write(`${place.store.place}:${backups.length === 0 ? ' no backups' : ''}\n`)
     for (const { name, at, bytes, documents, missing, instance } of backups)
       process.stdout.write(
-        `  ${name}  ${new Date(at).toISOString()}  ${bytesText(bytes)}  ${documents.length - missing.length} documents  instance ${instance}\n`,
+        `  ${name}  ${new Date(at).toISOString()}  ${bytesText(bytes)}  ${countText(documents.length - missing.length, 'file')}  instance ${instance}\n`,
       )
     for (const name of unrecorded) process.stderr.write(`${name} ${withoutManifestText}.\n`)
     if (unreadable.length === 0) continue
-    process.stderr.write(
-      `These cannot be read, as they are sealed under another passphrase, damaged, or of a newer souk: ${unreadable.join(', ')}\n`,
-    )
+    process.stderr.write(`Unreadable (other passphrase, damaged, or written by a newer version): ${unreadable.join(', ')}\n`)
     status = incompleteStatus
   }
   return status
@@ -179,7 +176,7 @@ export async function fetchToFile(found: FoundBackup, target: string): Promise<s
   const { manifest, store } = found
   makeDirectory(dirname(target))
   const temporary = newTemporary(target)
-  const progress = createProgress({ total: manifest.database.bytes, label: 'Fetching', stream, unit: 'bytes' })
+  const progress = createProgress({ total: manifest.database.bytes, label: 'Downloading', stream, unit: 'bytes' })
   const descriptor = openSync(temporary, 'wx', 0o600)
   try {
     let bytes = 0
@@ -193,9 +190,7 @@ export async function fetchToFile(found: FoundBackup, target: string): Promise<s
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error instanceof SealBroken
-      ? new OperatorError(
-          `The database of backup ${manifest.name} in ${store.place} does not open: it was changed, or its disk has damaged it`,
-        )
+      ? new OperatorError(`The database of backup ${manifest.name} in ${store.place} can't be opened: it was changed or damaged`)
       : error
   } finally {
     closeSync(descriptor)

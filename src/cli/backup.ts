@@ -11,6 +11,7 @@ import { bytesText } from '../lib/progress.ts'
 import { type CopyResult, documentsDirectory } from '../modules/lending/lending-document/index.ts'
 import type { Input } from './command.ts'
 import { copyWithProgress } from './copy-database.ts'
+import { countText } from './count-text.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { backUpDocuments, documentsPathOf, fullVerification, namedFiles, printVerification, removeUnnamedDocuments } from './documents.ts'
 import { UsageError } from './failure.ts'
@@ -27,28 +28,29 @@ export async function backup({ config: settings, positionals: [target], switches
   const config = settings()
   const flags = ['force', 'with-keys'].filter((flag) => switches.has(flag))
   if (switches.has('list')) {
-    if (target !== undefined || flags.length > 0) throw new UsageError('--list goes alone: `souk backup --help` shows how it is called')
+    if (target !== undefined || flags.length > 0)
+      throw new UsageError("--list can't be combined with other arguments. See `souk backup --help`.")
     return (await import('./backup-targets.ts')).printBackups(config)
   }
   if (target === undefined) {
-    if (flags.length > 0) throw new UsageError(`--${flags[0]} needs FILE: \`souk backup --help\` shows how it is called`)
+    if (flags.length > 0) throw new UsageError(`--${flags[0]} needs FILE. See \`souk backup --help\`.`)
     return (await import('./backup-targets.ts')).backUpToTargets(config)
   }
   return backUpInto(config, target, switches)
 }
 
 async function backUpInto(config: Config, target: string, switches: ReadonlySet<string>): Promise<number> {
-  const file = embeddedFile(config, 'back it up with pg_dump')
+  const file = embeddedFile(config, 'use pg_dump')
   const { bytes } = inspectFile(file)
   const keysTarget = switches.has('with-keys') ? `${target}.keys` : undefined
   refuseLiveFiles(config, file, [target, keysTarget])
-  if (!isThere(dirname(target))) throw new OperatorError(`The directory ${dirname(target)} is not there`)
+  if (!isThere(dirname(target))) throw new OperatorError(`Directory not found: ${dirname(target)}`)
   if (!switches.has('force')) refuseExisting([target, keysTarget])
   // Reports missing keys before the work.
   if (keysTarget) loadSecrets(config, false)
   const passphrase = keysTarget ? await askSecret({ what: 'passphrase', twice: true, ...passphraseLength }) : ''
   const interruption = onInterruption(
-    () => 'Stopped: no backup was made. Run it again',
+    () => 'Stopped. No backup was created. Run it again',
     () => dropUnfinished(target),
   )
   // Copies current documents first: those replaced during the database copy would be missing.
@@ -62,17 +64,17 @@ async function backUpInto(config: Config, target: string, switches: ReadonlySet<
   publish(copy, target)
   await removeUnnamedDocuments(target, documents)
   interruption.end()
-  process.stdout.write(`The database is in ${target} (${bytesText(statSync(target).size)}), whole and checked.\n`)
+  process.stdout.write(`Database backed up to ${target} (${bytesText(statSync(target).size)}) and verified.\n`)
   printDocuments(target, copyResult)
   if (keysTarget) await exportKeys(config, keysTarget, passphrase)
-  else process.stdout.write(`The keys are not in it, and its secrets cannot be read without them: ${adviceOnKeys(config)}.\n`)
+  else process.stdout.write(`The backup doesn't include the keys, and its secrets can't be read without them: ${adviceOnKeys(config)}.\n`)
   return printVerification(copyResult) && copyResult.missing.length === 0 ? 0 : incompleteStatus
 }
 
 /** Read after the copy: a rotation in between keeps every older key. */
 async function exportKeys(config: Config, target: string, passphrase: string): Promise<void> {
   writePrivateFile(target, await sealUnderPassphrase(JSON.stringify(loadSecrets(config, false)), passphrase, randomBytes))
-  process.stdout.write(`The keys are in ${target}, sealed under the passphrase.\n`)
+  process.stdout.write(`Keys written to ${target}, encrypted with the passphrase.\n`)
 }
 
 function adviceOnKeys(config: Config): string {
@@ -80,23 +82,23 @@ function adviceOnKeys(config: Config): string {
   if (isThere(file)) return `keep a copy of ${file} elsewhere, or use --with-keys`
   return config.encryptionKeys.length > 0
     ? 'keep a copy of the keys in your settings elsewhere, or use --with-keys'
-    : `${file} is missing, so put it back from your copy of the keys`
+    : `${file} is missing: restore it from your copy of the keys`
 }
 
 function printDocuments(target: string, { files, bytes, missing }: CopyResult): void {
   if (files > 0)
     process.stdout.write(
-      `Its ${files === 1 ? 'document is' : `${files} documents are`} in ${documentsPathOf(target)} (${bytesText(bytes)}), sealed as they were.\n`,
+      `${countText(files, 'file')} (documents and images) copied to ${documentsPathOf(target)} (${bytesText(bytes)}), still encrypted.\n`,
     )
   if (missing.length > 0)
     process.stderr.write(
-      `${missing.length === 1 ? 'A document is' : `${missing.length} documents are`} named by it and could not be copied, not there, not whole, or in a store that does not answer: \`souk check\` tells more.\n`,
+      `${countText(missing.length, 'file')} could not be copied: missing, damaged, or in a store that doesn't answer. Run \`souk check\` for details.\n`,
     )
 }
 
 function refuseExisting(targets: readonly (string | undefined)[]): void {
   const existing = targets.find((target) => target !== undefined && isThere(target))
-  if (existing) throw new OperatorError(`${existing} exists: choose another name, or replace it with --force`)
+  if (existing) throw new OperatorError(`${existing} already exists. Choose another name, or use --force`)
 }
 
 /** A backup never replaces a file of the running instance, not even a missing one. */
@@ -108,7 +110,7 @@ function refuseLiveFiles(config: Config, file: string, targets: readonly (string
   const reserved = new Set(live.flatMap((path) => [resolve(path), identityOf(path) ?? resolve(path)]))
   for (const target of targets) {
     if (target !== undefined && (reserved.has(resolve(target)) || reserved.has(identityOf(target) ?? '')))
-      throw new OperatorError(`${target} belongs to the running instance: choose another name`)
+      throw new OperatorError(`${target} belongs to the running instance. Choose another name`)
   }
 }
 
@@ -118,7 +120,7 @@ function refuseAmongDocuments(config: Config, target: string): void {
   for (const path of [target, documentsPathOf(target)]) {
     const real = realPathOf(path)
     if (real === documents || real.startsWith(`${documents}${sep}`) || documents.startsWith(`${real}${sep}`))
-      throw new OperatorError(`${path} is where the documents of the running instance are: choose another name`)
+      throw new OperatorError(`${path} contains the documents of the running instance. Choose another name`)
   }
 }
 

@@ -35,7 +35,7 @@ export async function register(input: Input): Promise<number> {
   const signer = key && signerOf(key)
   const node = await connectTo(target)
   const registry = await registryOf(node, target.contract)
-  print(`Chain ${target.chainId} by ${node.host}: EAS ${withChecksum(target.contract)}, SchemaRegistry ${withChecksum(registry)}`)
+  print(`Chain ${target.chainId} via ${node.host}: EAS ${withChecksum(target.contract)}, SchemaRegistry ${withChecksum(registry)}`)
   const missing: { name: SchemaName; transaction: Transaction; quoted: Quote }[] = []
   for (const name of schemaNames) {
     if (await isRegistered(node, registry, name)) {
@@ -44,7 +44,7 @@ export async function register(input: Input): Promise<number> {
     }
     const transaction = { to: registry, data: registrationOf(name) }
     const quoted = await quote(node, signer?.address ?? zeroAddress, transaction)
-    print(`${name} ${schemaUids[name]} is not registered; to do it ${await costText(quoted)}`)
+    print(`${name} ${schemaUids[name]} is not registered; registering ${await costText(quoted)}`)
     missing.push({ name, transaction, quoted })
   }
   if (missing.length === 0) return 0
@@ -54,10 +54,10 @@ export async function register(input: Input): Promise<number> {
     const receipt = await sendAndWait(node, signer, target.chainId, transaction, quoted)
     // Somebody else may have registered it first: then this transaction failed, but the schema exists.
     if (receipt.status !== 'success' && !(await isRegistered(node, registry, name))) {
-      process.stderr.write(`${name} was not registered: the transaction failed in block ${receipt.blockNumber}\n`)
+      process.stderr.write(`${name} not registered: the transaction failed in block ${receipt.blockNumber}\n`)
       return failedStatus
     }
-    print(`${name} ${schemaUids[name]} is registered, since block ${receipt.blockNumber}`)
+    print(`${name} ${schemaUids[name]} registered in block ${receipt.blockNumber}`)
   }
   return 0
 }
@@ -69,28 +69,29 @@ export async function attest(input: Input, file: string): Promise<number> {
   const written = readStatementFile(file, schema)
   if (!written) return failedStatus
   const key = signingKeyOf(input)
-  if (!key) throw new UsageError('Name the file that holds the private key by --key-file, or set CHAIN_SIGNING_KEY')
+  if (!key) throw new UsageError('The private key is missing: use --key-file, or set CHAIN_SIGNING_KEY')
   const { attestationOf, encodeStatement, isRegistered, quote, refusalOf, signerOf, uidIn } = await loadSigning()
   const signer = signerOf(key)
   if (schema === 'D' && written.recipient === signer.address)
-    throw new OperatorError('The recipient is the wallet that signs: what a provider attests of itself by schema D is never counted')
+    throw new OperatorError('The recipient is the signing wallet. Attestations of schema D by a wallet about itself never count')
   const node = await connectTo(target)
   const registry = await registryOf(node, target.contract)
   if (!(await isRegistered(node, registry, schema)))
-    throw new OperatorError(`Schema ${schema} is not registered on chain ${target.chainId}: \`souk chain register\` does that`)
+    throw new OperatorError(`Schema ${schema} is not registered on chain ${target.chainId}. Run \`souk chain register\``)
   const data = encodeStatement(schema, written.statement)
   const request = { schema: schemaUids[schema], recipient: written.recipient, data }
   const refusal = await refusalOf(node, target.contract, signer.address, request)
-  if (refusal !== undefined) throw new OperatorError(`The contract would refuse it${refusal && `: ${refusal}`}. Nothing was sent`)
+  if (refusal !== undefined)
+    throw new OperatorError(`The contract would reject the attestation${refusal && `: ${refusal}`}. Nothing was sent`)
   const transaction = { to: target.contract, data: attestationOf(request) }
   const quoted = await quote(node, signer.address, transaction)
-  print(`Chain ${target.chainId} by ${node.host}: EAS ${withChecksum(target.contract)}, from ${withChecksum(signer.address)}`)
-  print(`An attestation of schema ${schema}; to make it ${await costText(quoted)}`)
+  print(`Chain ${target.chainId} via ${node.host}: EAS ${withChecksum(target.contract)}, from ${withChecksum(signer.address)}`)
+  print(`Attestation of schema ${schema}; sending it ${await costText(quoted)}`)
   if (!(await confirmSending(input, node, signer, quoted.costMax))) return 0
   const receipt = await sendAndWait(node, signer, target.chainId, transaction, quoted)
   const uid = receipt.status === 'success' ? uidIn(receipt, target.contract, schema, signer.address) : undefined
   if (uid === undefined) {
-    process.stderr.write(`Nothing was attested: the transaction failed in block ${receipt.blockNumber}\n`)
+    process.stderr.write(`Attestation failed: the transaction failed in block ${receipt.blockNumber}\n`)
     return failedStatus
   }
   print(`uid ${uid}`)
@@ -107,13 +108,11 @@ function schemaOf({ values }: Input): SchemaName {
 /** Returns undefined and prints the problems if the file does not fit its schema. */
 function readStatementFile(file: string, schema: SchemaName): ParsedStatement | undefined {
   const stats = statSync(file)
-  if (!stats.isFile() || stats.size > fileMaxBytes) throw new OperatorError(`${file} is no file of at most ${fileMaxBytes / 1024} KB`)
+  if (!stats.isFile() || stats.size > fileMaxBytes) throw new OperatorError(`${file} must be a file of at most ${fileMaxBytes / 1024} KB`)
   const read = readStatement(schema, readFileSync(file, 'utf8'))
   if ('written' in read) return read.written
-  const expected = `Schema ${schema} has: ${fieldsOf(schema).join(', ')}; and recipient, an address, if it is about one`
-  process.stderr.write(
-    `${file} holds nothing that can be attested:\n${read.problems.map((problem) => `  ${problem}\n`).join('')}${expected}\n`,
-  )
+  const expected = `Fields of schema ${schema}: ${fieldsOf(schema).join(', ')}; and recipient (an address) if it is about an address`
+  process.stderr.write(`${file} is not a valid attestation:\n${read.problems.map((problem) => `  ${problem}\n`).join('')}${expected}\n`)
   return undefined
 }
 
@@ -127,28 +126,28 @@ async function registryOf(node: Connection, contract: Hex): Promise<Hex> {
     throw error instanceof NodeError ? new OperatorError(`${node.host}: ${error.report}`) : error
   })
   if (registry !== undefined) return registry
-  throw new OperatorError(`There is no Ethereum Attestation Service at ${withChecksum(contract)}`)
+  throw new OperatorError(`No Ethereum Attestation Service found at ${withChecksum(contract)}`)
 }
 
 async function costText({ gas, costMax }: Quote): Promise<string> {
   const { coins } = await loadSigning()
-  return `costs at most ${coins(costMax)} of the chain's coin (${gas} gas)`
+  return `costs at most ${coins(costMax)} in the chain's currency (${gas} gas)`
 }
 
 /** Returns whether to send: confirmed by --yes or on the terminal, with enough funds. Prints the reason if not. */
 async function confirmSending(input: Input, node: Connection, signer: Signer | undefined, costMax: bigint): Promise<boolean> {
   if (!signer) {
-    if (input.switches.has('yes')) throw new UsageError('Name the file that holds the private key by --key-file, or set CHAIN_SIGNING_KEY')
-    print('Dry run: nothing was sent, and no key was named')
+    if (input.switches.has('yes')) throw new UsageError('The private key is missing: use --key-file, or set CHAIN_SIGNING_KEY')
+    print('Dry run without a key: nothing was sent')
     return false
   }
   const { coins } = await loadSigning()
   const balance = await node.ask((client) => client.getBalance({ address: signer.address }))
   if (balance < costMax)
-    throw new OperatorError(`The wallet ${withChecksum(signer.address)} holds ${coins(balance)}: too little. Nothing was sent`)
+    throw new OperatorError(`The wallet ${withChecksum(signer.address)} has ${coins(balance)}, which is not enough. Nothing was sent`)
   if (input.switches.has('yes')) return true
   if (!input.switches.has('dry-run') && (await isConfirmed('Send it?'))) return true
-  print('Dry run: nothing was sent. --yes sends it')
+  print('Nothing was sent. Use --yes to send it')
   return false
 }
 
@@ -161,12 +160,12 @@ async function sendAndWait(node: Connection, signer: Signer, chainId: number, tr
   const { receiptOf, sendRaw } = await loadSigning()
   const { raw, hash } = await signer.sign(node, chainId, transaction, quoted)
   process.stderr.write(`Sending transaction ${hash}\n`)
-  const look = `look for transaction ${hash} before you send it again`
-  const interruption = onInterruption(() => `Stopped while it was on its way: ${look}`)
+  const look = `check transaction ${hash} before you send it again`
+  const interruption = onInterruption(() => `Stopped while the transaction was pending: ${look}`)
   const until = performance.now() + receiptTimeoutMs
   try {
     const problem = await sendRaw(node, raw)
-    if (problem !== undefined) throw new OperatorError(`It was not sent: ${problem}`)
+    if (problem !== undefined) throw new OperatorError(`The transaction was not sent: ${problem}`)
     while (performance.now() < until) {
       const receipt = await receiptOf(node, hash)
       if (receipt) return receipt
@@ -175,5 +174,5 @@ async function sendAndWait(node: Connection, signer: Signer, chainId: number, tr
   } finally {
     interruption.end()
   }
-  throw new OperatorError(`It is in no block after ${receiptTimeoutMs / 60_000} minutes: ${look}`)
+  throw new OperatorError(`No block contains the transaction after ${receiptTimeoutMs / 60_000} minutes: ${look}`)
 }

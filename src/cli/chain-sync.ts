@@ -28,7 +28,7 @@ const print = (line: string) => void process.stdout.write(`${line}\n`)
 export async function runOnInstance(command: string, input: Input): Promise<number> {
   const chainId = integerFlag(input, 'chain', 1)
   const from = integerFlag(input, 'from')
-  if (command === 'resync' && chainId === undefined) throw new UsageError('--chain is missing: the id of the chain that is read anew')
+  if (command === 'resync' && chainId === undefined) throw new UsageError('--chain is missing. Run `souk chain resync --chain ID`')
   return withExistingInstance(input.config(), async ({ deps }) => {
     if (command === 'status') return status(deps)
     if (command === 'sync') return sync(deps)
@@ -43,8 +43,8 @@ async function status(deps: Deps): Promise<number> {
   const statuses = await chainStatuses(deps)
   for (const one of statuses) print(statusText(one))
   for (const { chainId } of deps.config.chains)
-    if (!statuses.some((one) => one.chainId === chainId)) print(`Chain ${chainId}\n  nothing is read yet`)
-  if (statuses.length + deps.config.chains.length === 0) print('No chain is read: CHAINS names none')
+    if (!statuses.some((one) => one.chainId === chainId)) print(`Chain ${chainId}\n  nothing read yet`)
+  if (statuses.length + deps.config.chains.length === 0) print('No chains configured: set CHAINS')
   return statuses.some(({ isConfigured, haltedBecause }) => isConfigured && haltedBecause !== null) ? failedStatus : 0
 }
 
@@ -56,27 +56,27 @@ function statusText(one: ChainStatus): string {
   const found =
     rescan.missing === null && rescan.unknown === null
       ? ''
-      : `: ${rescan.missing ?? 0} missing here, ${rescan.unknown ?? 0} known to nobody else`
+      : `: ${rescan.missing ?? 0} missing here, ${rescan.unknown ?? 0} unknown to the nodes`
   return [
     `Chain ${one.chainId}, EAS ${withChecksum(one.contract)}`,
     one.countedToHash === null
       ? `  counted to  nothing yet, from block ${number(one.startBlock)} on`
       : `  counted to  ${number(one.countedTo)} ${one.countedToHash} of ${time(one.countedToAt)}`,
-    ...(one.isConfigured ? [] : ['  NOT READ    CHAINS does not name it: its attestations are kept, and no statistics tell of them']),
-    ...(head === null ? [] : [`  head        ${number(head)}, ${number(lag ?? 0)} blocks further`]),
-    `  answered    ${one.provider ?? 'nobody'}, ${time(one.syncedAt)}`,
+    ...(one.isConfigured ? [] : ['  NOT READ    not in CHAINS: its attestations are kept, but not counted']),
+    ...(head === null ? [] : [`  head        ${number(head)}, ${number(lag ?? 0)} blocks ahead`]),
+    `  answered    ${one.provider ?? 'none'}, ${time(one.syncedAt)}`,
     ...(one.lastError === null ? [] : [`  last error  ${one.lastError}, ${time(one.lastErrorAt)}`]),
-    ...(one.backfills === 0 ? [] : [`  backfills   ${number(one.backfills)} addresses are read from older blocks`]),
-    `  rescan      ${rescan.isUnderWay ? `under way since ${time(rescan.beganAt)}, at ${number(rescan.readTo ?? 0)}` : time(rescan.beganAt)}${found}`,
+    ...(one.backfills === 0 ? [] : [`  backfills   reading older blocks for ${number(one.backfills)} addresses`]),
+    `  rescan      ${rescan.isUnderWay ? `running since ${time(rescan.beganAt)}, at ${number(rescan.readTo ?? 0)}` : time(rescan.beganAt)}${found}`,
     ...(one.haltedBecause === null
       ? []
-      : [`  HALTED      ${one.haltedBecause}, ${time(one.haltedAt)}. \`souk chain resync --chain ${one.chainId}\` goes on`]),
+      : [`  HALTED      ${one.haltedBecause}, ${time(one.haltedAt)}. Run \`souk chain resync --chain ${one.chainId}\` to continue`]),
   ].join('\n')
 }
 
 /** Reads all chains until everything final is counted. */
 async function sync(deps: Deps): Promise<number> {
-  if (deps.config.chains.length === 0) throw new OperatorError('No chain is read: CHAINS names none')
+  if (deps.config.chains.length === 0) throw new OperatorError('No chains configured: set CHAINS')
   const interruption = stopOnInterruption(deps)
   const progress = createBlockProgress(deps)
   let last = new Map<number, Step>()
@@ -115,7 +115,7 @@ async function sync(deps: Deps): Promise<number> {
 }
 
 function assertNotStopped({ life }: Deps): void {
-  if (life.stopping) throw new Interrupted('Stopped: what is counted stays. Run it again to go on')
+  if (life.stopping) throw new Interrupted('Stopped. Run it again to continue')
 }
 
 /** Waits until stopped at the latest. */
@@ -158,16 +158,14 @@ function createBlockProgress(deps: Deps) {
 }
 
 const countedTo = (status: ChainStatus | undefined): string =>
-  status && status.countedToHash !== null
-    ? `counted to block ${number(status.countedTo)} ${status.countedToHash}`
-    : 'nothing is counted yet'
+  status && status.countedToHash !== null ? `counted to block ${number(status.countedTo)} ${status.countedToHash}` : 'nothing counted yet'
 
 function printResult(status: ChainStatus | undefined, chainId: number, { kind }: Step): void {
   const to = countedTo(status)
   const problems: Partial<Record<Step['kind'], string>> = {
-    HALTED: `halted: ${status?.haltedBecause ?? 'CHAINS does not name it'}`,
-    BUSY: 'another process is reading it, most likely the server: leave it to that one, or run this again',
-    WAITING: `no node answers: ${status?.lastError ?? 'none was asked'}`,
+    HALTED: `halted: ${status?.haltedBecause ?? 'not in CHAINS'}`,
+    BUSY: 'another process is reading it (usually the server). Try again later',
+    WAITING: `no node answers: ${status?.lastError ?? 'none was called'}`,
   }
   const problem = problems[kind]
   if (problem === undefined) print(`Chain ${chainId}: ${to}`)
@@ -177,7 +175,7 @@ function printResult(status: ChainStatus | undefined, chainId: number, { kind }:
 async function resyncOne(deps: Deps, chainId: number, from: number | undefined): Promise<number> {
   const { removed } = await resync(deps, chainId, from)
   const status = (await chainStatuses(deps)).find((one) => one.chainId === chainId)
-  print(`Chain ${chainId}: ${countedTo(status)}; ${number(removed)} attestations were taken away, and are read again`)
-  print('A running server reads on from there, or `souk chain sync`')
+  print(`Chain ${chainId}: ${countedTo(status)}; ${number(removed)} attestations removed, to be read again`)
+  print('A running server continues from there, or run `souk chain sync`')
   return 0
 }

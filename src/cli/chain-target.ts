@@ -44,7 +44,7 @@ export function rpcUrlsOf({ values }: Pick<Input, 'values'>): string[] | undefin
     .get('rpc')
     ?.split(',')
     .map((url) => url.trim())
-  if (urls?.some((url) => !isNodeUrl(url))) throw new UsageError('--rpc must be http or https URLs without user names, with commas between')
+  if (urls?.some((url) => !isNodeUrl(url))) throw new UsageError('--rpc must be http or https URLs without user names, separated by commas')
   return urls
 }
 
@@ -71,12 +71,12 @@ export function contractOf({ values }: Pick<Input, 'values'>): Hex | undefined {
  */
 export function targetOf(input: Pick<Input, 'values' | 'config'>): Target {
   const chainId = integerFlag(input, 'chain', 1)
-  if (chainId === undefined) throw new UsageError('--chain is missing: the id of the chain, as 8453')
+  if (chainId === undefined) throw new UsageError('--chain is missing: the chain id, such as 8453')
   const urls = rpcUrlsOf(input)
   const contract = contractOf(input)
   if (urls) return { chainId, urls, ...deploymentOf(chainId, contract) }
   const configured = input.config().chains.find((chain) => chain.chainId === chainId)
-  if (!configured) throw new OperatorError(`CHAINS does not have chain ${chainId}: add it, or name a node by --rpc URL`)
+  if (!configured) throw new OperatorError(`CHAINS doesn't include chain ${chainId}: add it, or use --rpc URL`)
   return {
     chainId,
     urls: configured.rpc,
@@ -94,7 +94,7 @@ export function deploymentOf(chainId: number, contract: Hex | undefined): { cont
   const address = contract ?? (deployment?.contract as Hex | undefined)
   if (address === undefined)
     throw new OperatorError(
-      `It is not known where the Ethereum Attestation Service is on chain ${chainId}: name it by --contract ADDRESS, or in CHAINS`,
+      `The address of the Ethereum Attestation Service on chain ${chainId} is unknown: use --contract ADDRESS, or set it in CHAINS`,
     )
   return { contract: address, startBlock: address === deployment?.contract ? deployment.startBlock : 0 }
 }
@@ -111,7 +111,7 @@ export async function connectTo({ chainId, urls }: Pick<Target, 'chainId' | 'url
     try {
       const nodeChainId = await node.ask((client) => client.getChainId())
       if (nodeChainId === chainId) return node
-      problems.push(`${node.host}: it is a node of chain ${nodeChainId}`)
+      problems.push(`${node.host}: node of another chain (${nodeChainId})`)
     } catch (error) {
       if (!(error instanceof NodeError)) throw error
       problems.push(`${node.host}: ${error.report}`)

@@ -39,12 +39,12 @@ type SoukCounts = {
 export async function verify(input: Input): Promise<number> {
   const { values } = input
   const file = values.get('registry')
-  if (file === undefined) throw new UsageError('--registry is missing: the file that `souk chain registry` has written')
+  if (file === undefined) throw new UsageError('--registry is missing: the output file of `souk chain registry`')
   const [to, from] = [integerFlag(input, 'to'), integerFlag(input, 'from')]
   if (from !== undefined && to !== undefined && from > to) throw new UsageError('--from must not be after --to')
   const against = parseBaseUrl(values.get('against'))
   if (against && to !== undefined)
-    throw new UsageError('--to is not for --against: it is compared at the block that the souk has counted to')
+    throw new UsageError("--to can't be combined with --against, which uses the last block that the server has counted")
   const registry = readRegistryFile(file)
   if ('problem' in registry) return printProblems([`${file}: ${registry.problem}`])
   print(`Registry ${registry.hash}, ${registry.grants.length} grants`)
@@ -65,7 +65,7 @@ export async function verify(input: Input): Promise<number> {
       },
     }).finally(() => bar?.end())
     print(
-      `Chain ${target.chainId} by ${result.host}: EAS ${withChecksum(target.contract)}, blocks ${result.from} to ${result.to.number} ${result.to.hash}`,
+      `Chain ${target.chainId} via ${result.host}: EAS ${withChecksum(target.contract)}, blocks ${result.from} to ${result.to.number} ${result.to.hash}`,
     )
     for (const name of schemaNames) {
       print(`  ${name} ${result.counts[name]}`)
@@ -73,31 +73,31 @@ export async function verify(input: Input): Promise<number> {
     }
     if (countedTo && countedTo.hash !== result.to.hash)
       problems.push(
-        `Chain ${target.chainId}: block ${countedTo.number} is ${result.to.hash}, and the souk has counted to ${countedTo.hash}: that is another chain`,
+        `Chain ${target.chainId}: block ${countedTo.number} is ${result.to.hash}, but the server counted to ${countedTo.hash}: the histories differ`,
       )
   }
   if (!soukCounts) return 0
   for (const name of schemaNames)
     if (soukCounts.attestations[`schema${name}`] !== sum[name])
-      problems.push(`Schema ${name}: the souk says ${String(soukCounts.attestations[`schema${name}`])}, and the chains ${sum[name]}`)
+      problems.push(`Schema ${name}: the server counts ${String(soukCounts.attestations[`schema${name}`])}, the chains have ${sum[name]}`)
   if (problems.length > 0)
     return printProblems([
       ...problems,
-      ...(from === undefined ? [] : [`What was attested before block ${from} was left out, as --from says: the souk may have counted it`]),
-      'Where a wallet was added a moment ago, the souk may still be reading older blocks: then run it again later',
+      ...(from === undefined ? [] : [`Attestations before block ${from} were skipped (--from), but the server may have counted them`]),
+      'If a wallet was added recently, the server may still be reading older blocks: try again later',
     ])
-  print(`${soukCounts.host} says the same`)
+  print(`${soukCounts.host} has the same counts`)
   return 0
 }
 
 function printProblems(problems: readonly string[]): number {
-  process.stderr.write(problems.map((problem) => `WRONG ${problem}\n`).join(''))
+  process.stderr.write(problems.map((problem) => `FAIL  ${problem}\n`).join(''))
   return failedStatus
 }
 
 function readRegistryFile(file: string) {
   const stats = statSync(file)
-  if (!stats.isFile() || stats.size > fileMaxBytes) throw new OperatorError(`${file} is no file of at most 256 MB`)
+  if (!stats.isFile() || stats.size > fileMaxBytes) throw new OperatorError(`${file} must be a file of at most 256 MB`)
   return readRegistry(readFileSync(file, 'utf8'))
 }
 
@@ -105,7 +105,7 @@ function parseBaseUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
-    throw new UsageError('--against must be the http or https URL of a souk')
+    throw new UsageError('--against must be the http or https URL of a souk server')
   return url.href.replace(/\/+$/, '')
 }
 
@@ -124,10 +124,11 @@ async function targetsOf(input: Input): Promise<Target[]> {
       }))
   const targets = all.filter(({ chainId }) => only === undefined || chainId === only)
   if (targets.length === 0)
-    throw new OperatorError(only !== undefined ? `No node is named of chain ${only}` : 'No node is named: give --rpc URL, or set CHAINS')
+    throw new OperatorError(
+      only !== undefined ? `No node is configured for chain ${only}` : 'No node is configured: use --rpc URL, or set CHAINS',
+    )
   const single = ['contract', 'from', 'to'].find((flag) => input.values.has(flag))
-  if (single !== undefined && targets.length > 1)
-    throw new UsageError(`--${single} is of one chain: name that by --chain, or give several chains in CHAINS`)
+  if (single !== undefined && targets.length > 1) throw new UsageError(`--${single} needs --chain; use CHAINS for several chains`)
   return targets
 }
 
@@ -149,16 +150,16 @@ async function groupByChain(urls: readonly string[]): Promise<Map<number, string
 /** Returns differences that make counting pointless. */
 function findDifferences(said: SoukCounts, hash: string, targets: readonly Target[]): string[] {
   const problems: string[] = []
-  if (said.registryHash !== hash) problems.push(`The souk has counted by the registry ${said.registryHash}: export it anew`)
+  if (said.registryHash !== hash) problems.push(`The server uses the registry ${said.registryHash}: export it again`)
   for (const { chainId, contract, schemas } of said.chains) {
     const target = targets.find((one) => one.chainId === chainId)
-    if (!target) problems.push(`The souk counts chain ${chainId} as well, of which no node is named: what it says is the sum of all`)
+    if (!target) problems.push(`The server also counts chain ${chainId}, for which no node is configured: its counts include all chains`)
     else if (target.contract !== contract.toLowerCase())
-      problems.push(`Chain ${chainId}: the souk reads EAS at ${contract}, and this ${withChecksum(target.contract)}`)
-    if (schemaNames.some((name) => schemas[name] !== schemaUids[name])) problems.push(`Chain ${chainId}: the souk counts other schemas`)
+      problems.push(`Chain ${chainId}: the server reads EAS at ${contract}, this command at ${withChecksum(target.contract)}`)
+    if (schemaNames.some((name) => schemas[name] !== schemaUids[name])) problems.push(`Chain ${chainId}: the server counts other schemas`)
   }
   for (const { chainId } of targets)
-    if (!said.chains.some((chain) => chain.chainId === chainId)) problems.push(`The souk does not count chain ${chainId}: leave it out`)
+    if (!said.chains.some((chain) => chain.chainId === chainId)) problems.push(`The server doesn't count chain ${chainId}: leave it out`)
   return problems
 }
 
@@ -174,7 +175,7 @@ async function fetchSoukCounts(base: string): Promise<SoukCounts> {
       return parseSoukCounts(base, after, stats)
     before = after
   }
-  throw new OperatorError(`${new URL(base).host} counts on faster than it can be asked: try again`)
+  throw new OperatorError(`${new URL(base).host} changes its counts too fast to compare. Try again`)
 }
 
 async function fetchJson(base: string, path: string): Promise<Record<string, unknown>> {
@@ -186,14 +187,14 @@ async function fetchJson(base: string, path: string): Promise<Record<string, unk
       trusted: true,
       headers: { 'cache-control': 'no-cache' },
     })
-    if (status !== 200) throw new OperatorError(`${host} answers ${path} with status ${status}`)
+    if (status !== 200) throw new OperatorError(`${host}${path} returned status ${status}`)
     const answer: unknown = JSON.parse(new TextDecoder().decode(bytes))
     if (isRecord(answer)) return answer
   } catch (error) {
     if (error instanceof OperatorError) throw error
-    if (error instanceof OutgoingError) throw new OperatorError(`${host} does not answer ${path}: ${error.message}`)
+    if (error instanceof OutgoingError) throw new OperatorError(`No answer from ${host}${path}: ${error.message}`)
   }
-  throw new OperatorError(`${host} answers ${path} with what is no JSON object`)
+  throw new OperatorError(`${host}${path} didn't return a JSON object`)
 }
 
 function parseSoukCounts(
@@ -203,7 +204,7 @@ function parseSoukCounts(
 ): SoukCounts {
   if (typeof registryHash === 'string' && Array.isArray(chains) && chains.every(isChain) && isRecord(attestations))
     return { host: new URL(base).host, registryHash, chains: chains as SoukCounts['chains'], attestations }
-  throw new OperatorError(`${new URL(base).host} answers what is no proof`)
+  throw new OperatorError(`${new URL(base).host} didn't return a valid proof`)
 }
 
 function isChain(value: unknown): boolean {

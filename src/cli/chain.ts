@@ -2,6 +2,7 @@ import { NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
+import { unknownText } from './suggestion.ts'
 
 /** The file and flags that each subcommand accepts besides --data-dir. */
 const subcommands: Readonly<Record<string, { readonly file?: string; readonly flags: readonly string[] }>> = {
@@ -21,7 +22,7 @@ export async function chain(input: Input): Promise<number> {
   try {
     return await run(word, input, file)
   } catch (error) {
-    if (error instanceof NodeError) throw new OperatorError(`The node failed: ${error.report}`)
+    if (error instanceof NodeError) throw new OperatorError(`Node error: ${error.report}`)
     throw error
   }
 }
@@ -42,12 +43,15 @@ async function run(word: string, input: Input, file: string): Promise<number> {
 /** @throws UsageError for an unknown subcommand or input that it does not accept */
 function validateInput(word: string, { positionals, switches, values }: Input): void {
   const takes = Object.hasOwn(subcommands, word) ? subcommands[word] : undefined
-  if (!takes) throw new UsageError(`souk chain has no such word: it has ${Object.keys(subcommands).join(', ')}`)
+  if (!takes)
+    throw new UsageError(`${unknownText('argument', word, Object.keys(subcommands))} Use one of ${Object.keys(subcommands).join(', ')}.`)
   if (positionals.length > 1 !== (takes.file !== undefined))
     throw new UsageError(
-      takes.file === undefined ? 'Only attest takes a file' : `${takes.file} is missing: \`souk chain ${word} ${takes.file}\``,
+      takes.file === undefined
+        ? 'Only `souk chain attest` takes a file'
+        : `${takes.file} is missing. Run \`souk chain ${word} ${takes.file}\``,
     )
   const foreign = [...values.keys(), ...switches].find((flag) => flag !== 'data-dir' && !takes.flags.includes(flag))
-  if (foreign !== undefined) throw new UsageError(`--${foreign} is not for \`souk chain ${word}\``)
-  if (switches.has('yes') && switches.has('dry-run')) throw new UsageError('--yes sends, and --dry-run does not: give one of them')
+  if (foreign !== undefined) throw new UsageError(`--${foreign} can't be used with \`souk chain ${word}\``)
+  if (switches.has('yes') && switches.has('dry-run')) throw new UsageError('--yes and --dry-run exclude each other')
 }

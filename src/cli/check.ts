@@ -11,6 +11,7 @@ import { isPictureStore, storeKinds } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type CheckContext, checkRules, type Finding, problemsMax } from '../core/integrity-check.ts'
 import { createKeyring } from '../keys.ts'
+import { agentSessionFindings } from '../modules/agents/agent-session/index.ts'
 import { checkingProviders, countPictureFiles, describePictureDifferences, findPictureFaults } from '../modules/catalog/media/index.ts'
 import { findCatalogInconsistencies } from '../modules/catalog/products/index.ts'
 import { findCustomerInconsistencies } from '../modules/customers/customer/index.ts'
@@ -48,12 +49,12 @@ const failedStatus = 1
 export async function check({ config: settings }: Input): Promise<number> {
   const config = settings()
   let failed = false
-  const interruption = onInterruption(() => 'Stopped: nothing was changed, and what has no line above was not looked at. Run it again')
+  const interruption = onInterruption(() => 'Stopped. Nothing was changed. Parts without a line above were not checked. Run it again')
   for await (const { subject, problems, isWork } of listFindings(config)) {
     const lines = problems.map((problem) => `      ${problem}\n`).join('')
     if (problems.length === 0) process.stdout.write(`ok    ${subject}\n`)
     else if (isWork) process.stdout.write(`TO DO ${subject}\n${lines}`)
-    else process.stderr.write(`WRONG ${subject}\n${lines}`)
+    else process.stderr.write(`FAIL  ${subject}\n${lines}`)
     failed ||= problems.length > 0 && !isWork
   }
   interruption.end()
@@ -95,6 +96,7 @@ async function* bookAndTrustFindings(db: CheckContext): AsyncGenerator<Finding> 
   yield* bookFindings(db)
   yield* orderFindings(db)
   yield* draftFindings(db)
+  yield* agentSessionFindings(db)
   yield* checkRepayments(db)
   yield* checkTrustFabric(db)
   yield* findMailInconsistencies(db)
@@ -111,7 +113,7 @@ function startSumFindings(file: string): { findings(): AsyncGenerator<Finding>; 
   for (const findings of results) findings.catch(() => undefined)
   return {
     async *findings() {
-      for (const findings of results) yield* await whileWaiting('Adding up', process.stderr, findings)
+      for (const findings of results) yield* await whileWaiting('Checking totals', process.stderr, findings)
     },
     close() {
       one.close()
@@ -123,9 +125,9 @@ function startSumFindings(file: string): { findings(): AsyncGenerator<Finding>; 
 async function integrityFinding(file: string): Promise<Finding> {
   const subject = 'database file'
   const stats = statSync(file, { throwIfNoEntry: false })
-  if (!stats) throw new OperatorError(`${file} is not there: nothing to check`)
+  if (!stats) throw new OperatorError(`Database not found: ${file}`)
   // SQLite takes an empty file for a database without tables.
-  if (stats.size === 0) return { subject, problems: [`${file} is empty: restore a backup, or see that DATA_DIR is the right one`] }
+  if (stats.size === 0) return { subject, problems: [`${file} is empty: restore a backup, or correct DATA_DIR`] }
   try {
     return { subject, problems: await findProblemsWithProgress(file) }
   } catch (error) {
@@ -143,7 +145,9 @@ async function migrationState(config: Config): Promise<Finding> {
   return {
     subject: 'migrations',
     problems:
-      pending.length === 0 ? [] : [`The database is behind this version by ${pending.join(', ')}: start souk once to bring it up to date`],
+      pending.length === 0
+        ? []
+        : [`The database is older than this version (missing: ${pending.join(', ')}): start souk once to migrate it`],
   }
 }
 
@@ -159,7 +163,7 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
 const faultTexts = {
   MISSING: 'its file is missing',
   ALTERED: 'its file was changed or is damaged',
-  UNREACHABLE: 'the store that it is in does not answer, or is not in the settings',
+  UNREACHABLE: "its store doesn't answer, or is not in the settings",
 } as const
 
 /** Reads every lending document completely and looks for files without a document. */
@@ -173,7 +177,7 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
   const total = await countDocuments(parts)
   const problems: string[] = []
   if (total > 0) {
-    const progress = createProgress({ total, label: 'Opening documents', stream: process.stderr, unit: 'documents' })
+    const progress = createProgress({ total, label: 'Checking documents', stream: process.stderr, unit: 'documents' })
     const faults = documentFaults({ ...parts, keyring: createKeyring(config, false) }, progress.at)
     try {
       for await (const { document, fault } of faults) problems.push(`${document.applicationId}, ${document.key}: ${faultTexts[fault]}`)
@@ -188,9 +192,9 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
     for await (const { store, file } of orphanedFiles(parts)) orphans.push(`${file.name} in ${placeOf(store.kind)}`)
   } catch (error) {
     if (!isStoreUnavailable(error)) throw error
-    yield { subject, problems: ['The bucket does not answer, or refuses the key of the settings'] }
+    yield { subject, problems: ["The bucket doesn't answer, or rejects the key of the settings"] }
   }
-  if (orphans.length > 0) yield { subject, problems: ['A server removes them within the hour:', ...limitProblems(orphans)], isWork: true }
+  if (orphans.length > 0) yield { subject, problems: ['The server removes them within an hour:', ...limitProblems(orphans)], isWork: true }
   yield* pictureFindings({ ...parts, ...checkingProviders(db) })
 }
 
@@ -199,7 +203,7 @@ async function* pictureFindings(parts: Parameters<typeof findPictureFaults>[0]):
   const total = await countPictureFiles(parts)
   const problems: string[] = []
   if (total > 0) {
-    const progress = createProgress({ total, label: 'Reading pictures', stream: process.stderr, unit: 'files' })
+    const progress = createProgress({ total, label: 'Checking images', stream: process.stderr, unit: 'files' })
     try {
       for await (const { file, fault } of findPictureFaults(parts, progress.at))
         problems.push(`${file.hash}${file.width > 0 ? `-${file.width}` : ''}: ${faultTexts[fault]}`)
@@ -238,7 +242,7 @@ async function keyState(config: Config, db: Database): Promise<Finding> {
     return {
       subject,
       problems: missing.map(
-        (version) => `Encryption key ${version} is not at hand: restore keys.json from your copy, or put that key into ENCRYPTION_KEY`,
+        (version) => `Encryption key ${version} is missing: restore keys.json from your copy, or add the key to ENCRYPTION_KEY`,
       ),
     }
   } catch (error) {
@@ -250,14 +254,14 @@ async function keyState(config: Config, db: Database): Promise<Finding> {
 async function sealState(config: Config, db: Database): Promise<Finding> {
   const subject = 'sealed secrets'
   if (!(await hasSealedSecrets(db))) return { subject, problems: [] }
-  const progress = createProgress({ total: await countSealed(db), label: 'Opening secrets', stream: process.stderr, unit: 'secrets' })
+  const progress = createProgress({ total: await countSealed(db), label: 'Checking secrets', stream: process.stderr, unit: 'secrets' })
   const { closed, outdated } = await findFaultySeals({ db, keyring: createKeyring(config, false) }, progress.at).finally(progress.end)
   const say = (faults: SealFault[], what: string) => faults.map(({ table, rows }) => `${table}: ${rows} ${what}`)
   return {
     subject,
     problems: [
-      ...say(closed, 'do not open under the keys at hand'),
-      ...say(outdated, 'are sealed under a retired key: run `souk rotate-keys`'),
+      ...say(closed, "can't be decrypted with the available keys"),
+      ...say(outdated, 'are encrypted with a retired key: run `souk rotate-keys`'),
     ],
   }
 }
@@ -277,7 +281,7 @@ async function listingProblems({ read }: Database): Promise<string[]> {
       left join anchors a on a.shop_id = s.shop_id and a.sort = o.sort
     where coalesce(d.n, 0) <> coalesce(a.n, 0) + coalesce(c.n, 0)
     order by s.shop_id, o.sort limit ${listingProblemsMax}`)
-  return rows.map(({ shop, sort, documents, counted }) => `Shop ${shop}, sorted by ${sort}: ${counted} are counted of ${documents}`)
+  return rows.map(({ shop, sort, documents, counted }) => `Shop ${shop}, sorted by ${sort}: counted ${counted} of ${documents}`)
 }
 
 /** Compares the totals of shops' long lists with their rows. */
@@ -286,6 +290,6 @@ export const longListFindings = (db: CheckContext): AsyncGenerator<Finding> =>
     {
       subject: 'pages of long lists',
       broken: miscountedBlocks,
-      say: ({ list, shop_id, last, records, found }) => `Shop ${shop_id}, ${list} up to ${last}: ${records} are counted of ${found}`,
+      say: ({ list, shop_id, last, records, found }) => `Shop ${shop_id}, ${list} up to ${last}: counted ${records} of ${found}`,
     },
   ])

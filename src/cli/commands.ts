@@ -1,328 +1,369 @@
 /** All commands with help and flags. Each is loaded on use, so that every command starts fast. */
 import type { Command, Flag } from './command.ts'
 
-const dataDir: Flag = { value: 'DIR', meaning: 'Directory of the data, instead of DATA_DIR', setting: 'DATA_DIR' }
+const dataDir: Flag = { value: 'DIR', meaning: 'Data directory. Overrides DATA_DIR', setting: 'DATA_DIR' }
 const listening: Record<string, Flag> = {
-  host: { value: 'ADDRESS', meaning: 'Address to listen on, instead of HOST', setting: 'HOST' },
-  port: { value: 'PORT', meaning: 'Port to listen on, instead of PORT; 0 takes any free one', setting: 'PORT' },
+  host: { value: 'ADDRESS', meaning: 'Address to listen on. Overrides HOST', setting: 'HOST' },
+  port: { value: 'PORT', meaning: 'Port to listen on; 0 picks a free port. Overrides PORT', setting: 'PORT' },
   'data-dir': dataDir,
 }
 
 export const commands: Readonly<Record<string, Command>> = {
   serve: {
-    summary: 'Serve the shop: HTTP API and jobs (what `souk` alone does)',
+    summary: 'Start the server (default)',
     flags: listening,
-    details: `Prints its address on standard output when it is ready and logs to standard error. SIGTERM and Ctrl-C stop it:
-it is unready for DRAIN_SECONDS, takes no new connections, finishes what is in flight and exits 0; a second one ends it at once. Only one serves a data directory at a time.`,
+    details: `Prints its address to standard output when it is ready, and logs to standard error.
+
+SIGTERM or Ctrl-C stops the server: it reports unready for DRAIN_SECONDS, closes its
+port, finishes requests in flight and exits with status 0. A second signal ends it
+immediately. Only one server can use a data directory at a time.`,
     async run({ config, env }) {
-      await (await import('./serve.ts')).serve(config(), { env })
+      await (await import('./serve.ts')).serveInstance(config(), env)
       return undefined
     },
   },
   setup: {
-    summary: 'Make the first super admin',
+    summary: 'Create the first administrator',
     flags: {
-      email: { value: 'EMAIL', meaning: 'The e-mail address to log in with (required)' },
-      another: { meaning: 'Make one though there is a super admin already' },
+      email: { value: 'EMAIL', meaning: 'Email to log in with (required)' },
+      another: { meaning: 'Create a further administrator' },
       'data-dir': dataDir,
     },
-    details: `The password (10 to 200 characters) is asked for on a terminal, or else is the first line of standard input:
+    details: `Asks for the password (10 to 200 characters) on a terminal. Otherwise reads it from the
+first line of standard input:
 
   souk setup --email you@example.com < password.txt
 
-Works beside a running server.`,
+Works while the server is running.`,
     run: async (input) => (await import('./setup.ts')).setup(input),
   },
   'reset-password': {
-    summary: 'Give a merchant or a super admin a new password',
-    flags: { email: { value: 'EMAIL', meaning: 'The e-mail address that they log in with (required)' }, 'data-dir': dataDir },
-    details: `The password (10 to 200 characters) is asked for on a terminal, or else is the first line of standard input:
+    summary: 'Set a new password for a user',
+    flags: { email: { value: 'EMAIL', meaning: 'Email of the user (required)' }, 'data-dir': dataDir },
+    details: `Asks for the password (10 to 200 characters) on a terminal. Otherwise reads it from the
+first line of standard input:
 
   souk reset-password --email you@example.com < password.txt
 
-Ends all their sessions. Works beside a running server.`,
+Ends all sessions of the user. Works while the server is running.`,
     run: async (input) => (await import('./reset-password.ts')).resetPassword(input),
   },
   totp: {
-    summary: 'Let in again a merchant or a super admin who has lost their second factor',
+    summary: "Remove a user's two-factor authentication",
     positionals: ['remove'],
-    flags: { email: { value: 'EMAIL', meaning: 'The e-mail address that they log in with (required)' }, 'data-dir': dataDir },
+    flags: { email: { value: 'EMAIL', meaning: 'Email of the user (required)' }, 'data-dir': dataDir },
     details: `  souk totp remove --email you@example.com
 
-They log in with the password alone then, and may set up another. Be sure that it is they who ask: whoever knows the password is let
-in by this. Ends no session. Works beside a running server.`,
+The user can then log in with the password alone, and set up two-factor authentication
+again. Verify the person's identity first: anyone who knows the password can log in.
+Ends no session. Works while the server is running.`,
     run: async (input) => (await import('./totp.ts')).totp(input),
   },
   demo: {
-    summary: 'Fill a demo shop and serve it; run again, it serves',
+    summary: 'Start a demo shop with sample data',
     flags: listening,
-    details: `Refuses a database that holds anything else. Prints what to open and which credentials to use. It plays the payment
-processors itself, on free ports of 127.0.0.1, and uses no account of yours.`,
+    details: `Creates the sample data on the first run and prints the addresses and logins. Refuses a
+database with other data. Simulates all payment processors on free ports of 127.0.0.1,
+and never uses your accounts.`,
     async run({ config }) {
       await (await import('./demo.ts')).demo(config())
       return undefined
     },
   },
   import: {
-    summary: 'Import the products of a Shopify or WooCommerce CSV, or the customers of a Shopify CSV, into a shop',
+    summary: 'Import products or customers from Shopify or WooCommerce CSV',
     positionals: ['FILE'],
     flags: {
-      shop: { value: 'NAME', meaning: 'The shop, by its handle (required)' },
-      'dry-run': { meaning: 'Check the file and say what would be done; store nothing' },
-      overwrite: { meaning: 'Change products whose handle is known; otherwise they are skipped. Leaves their stock alone' },
-      stock: { meaning: "With --overwrite: also set counts and tracking of known variants to the file's" },
-      currency: { value: 'CODE', meaning: "Currency of the file's prices: the shop's, which is the default" },
-      customers: { meaning: 'The file holds customers, known by their e-mail address; goes with --dry-run and --overwrite alone' },
-      'fetch-images': { meaning: "Then take the pictures that the shop's products show from other servers into the shop's own" },
+      shop: { value: 'NAME', meaning: 'Handle of the shop (required)' },
+      'dry-run': { meaning: 'Check the file and report the changes without saving them' },
+      overwrite: { meaning: 'Update existing products instead of skipping them; keeps their stock' },
+      stock: { meaning: 'With --overwrite: also set stock and tracking of existing variants' },
+      currency: { value: 'CODE', meaning: "Currency of the prices; must be the shop's currency (default)" },
+      customers: { meaning: 'Import customers; combines with --dry-run and --overwrite only' },
+      'fetch-images': { meaning: 'Then download product images from other servers into the shop' },
       'data-dir': dataDir,
     },
-    details: `Takes both dialects of Shopify's product export, and WooCommerce's, told apart by the header. A product with a bad row is left out and named, the others are
-stored, and the exit status is 1. Works beside a running server. Stopped half-way (Ctrl-C: exit status 130), run it
-again: nothing is made twice.
+    details: `Reads Shopify product exports (old and new columns) and WooCommerce product exports, and
+detects the format by the header. Skips and lists products with invalid rows, and then
+exits with status 1. Works while the server is running. After an interruption
+(Ctrl-C, status 130), run it again: nothing is created twice.
 
-Stock: new products and variants come with the counts of the file. Of known ones, --overwrite changes neither how many
-there are nor whether they are counted, unless --stock is given: then a file that was exported yesterday takes back what
-was sold since. Variants that the file does not name always stay. --dry-run says what would become of all of these.
+Stock: new products and variants get the stock of the file. For existing ones,
+--overwrite keeps stock and tracking unless --stock is given. With --stock, an export of
+yesterday undoes today's sales. Variants that are not in the file are kept.
+Use --dry-run to see all changes first.
 
-With --customers, Shopify's export of customers: names, phone, consent and the default address are taken, and what is not is
-told. Nobody gets a mail or a password: they claim their account by a mail that they ask for.
+--customers reads Shopify's customer export: names, phone, marketing consent and default
+address. Lists the columns that it ignores. Sends no emails and sets no passwords:
+customers activate their account with a password reset.
 
-With --fetch-images, pictures that products of the shop show from other servers are fetched, four at once, cleared of metadata and kept
-(see MEDIA_…). Addresses in private networks are not called but for OUTGOING_ALLOWED_NETWORKS. Where one cannot be had the product keeps
-its address, it is named, and the exit status is 1; run again, it goes on with those.`,
+--fetch-images downloads images of products from other servers, four at a time, removes
+their metadata and stores them (see MEDIA_…). Private networks are blocked unless
+OUTGOING_ALLOWED_NETWORKS lists them. Lists failed images and exits with status 1;
+run it again to retry them.`,
     run: async (input) => (await import('./import.ts')).importFile(input),
   },
   export: {
-    summary: 'Export a list of a shop as CSV: orders, products, customers and others',
+    summary: 'Export orders, products, customers and other lists as CSV',
     positionals: ['LIST', '[FILE]'],
     flags: {
-      shop: { value: 'NAME', meaning: 'The shop, by its handle (required)' },
-      from: { value: 'DAY', meaning: 'Only records made on this day or later, as 2026-01-31, UTC' },
-      to: { value: 'DAY', meaning: 'Only records made on this day or earlier' },
-      force: { meaning: 'Replace FILE when it exists' },
+      shop: { value: 'NAME', meaning: 'Handle of the shop (required)' },
+      from: { value: 'DAY', meaning: 'Only records created on or after this day (UTC), such as 2026-01-31' },
+      to: { value: 'DAY', meaning: 'Only records created on or before this day (UTC)' },
+      force: { meaning: 'Overwrite FILE if it exists' },
       'data-dir': dataDir,
     },
-    details: `The columns and the order are those of the route's answer as text/csv; \`souk export any --shop NAME\` says which lists there are.
-Without FILE, or with -, on standard output. A FILE gets its name once it is whole, and is for its owner alone. Read a piece at a time, beside
-a running server: what is made after it began is not in it, and each record is as it was when it was read.
+    details: `Uses the columns and order of the API route with text/csv. \`souk export any --shop NAME\`
+shows the names of all lists. Writes to standard output without FILE or with -. FILE gets
+its name when it is complete, and only its owner can read it. Works while the server is
+running; records that are created meanwhile are not included.
 
-Products come in the columns of Shopify, oldest first, and \`souk import\` reads them back.
+Products are exported in Shopify's columns, oldest first; \`souk import\` can read them.
 
   souk export orders --shop my-shop --from 2026-01-01 --to 2026-01-31 january.csv`,
     run: async (input) => (await import('./export.ts')).exportList(input),
   },
   backup: {
-    summary: 'Back up the database and its documents, beside a running server',
+    summary: 'Back up the database and documents',
     positionals: ['[FILE]'],
     flags: {
-      list: { meaning: 'Show the backups that there are where the settings put them' },
-      force: { meaning: 'Replace FILE when it exists' },
-      'with-keys': { meaning: 'Also write FILE.keys: the keys, sealed under a passphrase' },
+      list: { meaning: 'List the backups in the configured targets' },
+      force: { meaning: 'Overwrite FILE if it exists' },
+      'with-keys': { meaning: 'Also write the keys to FILE.keys, encrypted with a passphrase' },
       'data-dir': dataDir,
     },
-    details: `Without FILE it is put where the settings say (BACKUP_DIR, BACKUP_S3_…, else DATA_DIR/backups), as a server does by itself every
-night, and older ones are removed by the rule of the settings.
+    details: `Without FILE, backs up to the configured targets (BACKUP_DIR, BACKUP_S3_…, otherwise
+DATA_DIR/backups), as the server does every night, and removes old backups by the
+retention settings.
 
-With FILE the copy is whole, checked and on the disk before it gets its name. Documents of lending applications are copied into
-FILE.files as they are, sealed; those that are there from an earlier backup are not copied again. The keys are not in it, and without them the
-secrets in it cannot be read: keep a copy of DATA_DIR/keys.json elsewhere, or use --with-keys. The passphrase (12
-characters or more) is asked for on a terminal, or else is the first line of standard input. For the embedded
-database only; on Postgres use pg_dump.`,
+With FILE, writes a complete, verified copy; FILE gets its name at the end. Copies loan
+documents, still encrypted, to FILE.files, except those of an earlier backup. The copy does
+not include the keys, and its secrets can't be read without them: keep a copy of
+DATA_DIR/keys.json elsewhere, or use --with-keys. Asks for the passphrase (12 characters or
+more) on a terminal; otherwise reads it from the first line of standard input.
+
+Works while the server is running. For the embedded database only; on PostgreSQL use
+pg_dump.`,
     run: async (input) => (await import('./backup.ts')).backup(input),
   },
   restore: {
-    summary: 'Put a backup in place: a FILE, a NAME of `souk backup --list`, or the latest; or go back to a moment',
+    summary: 'Restore a backup or a point in time',
     positionals: ['[FILE|NAME|latest]'],
     flags: {
       to: {
         value: 'TIME',
-        meaning: 'The moment to go back to, as 2026-01-31T12:00:00Z, or latest; where the log was shipped (SHIP_LOG_SECONDS)',
+        meaning: 'Point in time, such as 2026-01-31T12:00:00Z, or latest; needs log shipping (SHIP_LOG_SECONDS)',
       },
-      'until-damage': { meaning: 'With --to: as far as what was shipped is sound, where some of it is not' },
-      instance: { value: 'ID', meaning: 'With --to: whose log, where several instances share a target' },
-      force: { meaning: 'Replace the database that is there; it is kept in DATA_DIR/backups' },
-      keys: { value: 'FILE.keys', meaning: 'Restore the keys of `souk backup --with-keys` as well' },
-      check: { meaning: 'Run `souk check` on it afterwards' },
+      'until-damage': { meaning: 'With --to: restore up to the first damaged part of the log' },
+      instance: { value: 'ID', meaning: 'With --to: the instance, if several share a target' },
+      force: { meaning: 'Replace the current database; keeps a copy in DATA_DIR/backups' },
+      keys: { value: 'FILE.keys', meaning: 'Also restore the keys of `souk backup --with-keys`' },
+      check: { meaning: 'Then run `souk check`' },
       'data-dir': dataDir,
     },
-    details: `Needs the server stopped. With --to everything is restored that was committed by the last shipment before that time, which is
-said: up to SHIP_LOG_SECONDS earlier. A NAME is looked for where the settings say, and held against its record: length, hash and rows. The
-keys that are in a sealed one are put in place where they are missing. FILE is checked first and stays as it is. The documents in FILE.files are put where the settings
-say. The passphrase of --keys is asked for on a
-terminal, or else is the first line of standard input.`,
+    details: `Restores a FILE, a NAME from \`souk backup --list\`, or the latest backup. Stop the server
+first.
+
+A NAME is read from the configured targets and verified: length, hash and rows. Missing
+keys are restored from an encrypted backup. FILE is verified first and never changed.
+Documents in FILE.files are restored, too. Asks for the passphrase of --keys on a
+terminal; otherwise reads it from the first line of standard input.
+
+With --to, restores everything that was committed up to the last shipment before that
+time, up to SHIP_LOG_SECONDS earlier, and prints the exact time.`,
     run: async (input) => (await import('./restore.ts')).restore(input),
   },
   move: {
-    summary: 'Copy the whole instance into an empty PostgreSQL database',
+    summary: 'Move the instance to PostgreSQL',
     flags: {
-      to: { value: 'URL', meaning: 'postgres://USER:PASSWORD@HOST/DATABASE: a database without a table' },
-      'env-file': { value: 'FILE', meaning: 'Write DATABASE_URL and the keys, as new processes need them, to a file for you alone' },
+      to: { value: 'URL', meaning: 'postgres://USER:PASSWORD@HOST/DATABASE, an empty database' },
+      'env-file': { value: 'FILE', meaning: 'Write DATABASE_URL and the keys for new processes to a private file' },
       'data-dir': dataDir,
     },
-    details: `Needs the server stopped. What PostgreSQL would refuse is named before anything is moved. Then every table is copied in
-pieces, and compared with the source: counts, sums and each row. Stopped at any time (Ctrl-C, kill, a server that goes away),
-run it again: it goes on where it was. Until all is there, souk refuses to serve the new database. The instance stays as it was.
+    details: `Stop the server first. Checks that PostgreSQL accepts all data before it copies anything.
+Copies every table in batches, then compares counts, sums and each row. After an
+interruption, run it again to resume. souk refuses to serve the new database until the
+copy is complete. The source instance is not changed.
 
-Documents of lending applications go into the bucket of the settings (DOCUMENTS_S3_…); without one they stay in
-DATA_DIR/documents, where only processes on this machine find them. --env-file alone writes the keys, and moves nothing.
-Others on this machine may see what --to holds: leave the password out of it, and give it in PGPASSWORD.`,
+Loan documents are copied to the bucket (DOCUMENTS_S3_…). Without a bucket they stay in
+DATA_DIR/documents, where only processes on this machine can read them. --env-file alone
+writes the keys and moves nothing. Other users of this machine may see the value of --to:
+leave the password out, and set PGPASSWORD.`,
     run: async (input) => (await import('./move.ts')).move(input),
   },
   check: {
-    summary: 'Look for damage: database, migrations, keys, sealed secrets, documents, listings',
+    summary: 'Check data integrity: database, keys, secrets, documents',
     flags: { 'data-dir': dataDir },
-    details: 'Changes nothing and works beside a running server. Exits 1 and says what is wrong when anything is.',
+    details: 'Changes nothing. Works while the server is running. Exits with status 1 and lists the\nproblems if there are any.',
     run: async (input) => (await import('./check.ts')).check(input),
   },
   processors: {
-    summary: 'Ask the payment processors whether they know the accounts that are configured',
+    summary: 'Test the configured payment processor accounts',
     flags: { 'data-dir': dataDir },
-    details: `Those of the settings and, where there is a database, those of shops, of test and of real money. Each is called once and
-has 15 seconds; nothing is paid, nothing is changed, and no secret is shown. Exits 1 and says what is wrong when one does
-not work. Works beside a running server.`,
+    details: `Tests the accounts of the settings and of all shops, in test and live mode. Calls each
+processor once, for up to 15 seconds; makes no payments, changes nothing and shows no
+secrets. Exits with status 1 and lists the problems if an account fails. Works while the
+server is running.`,
     run: async (input) => (await import('./processors.ts')).processors(input),
   },
   health: {
-    summary: 'Ask the server that runs whether it is ready',
+    summary: 'Check whether the server is ready',
     flags: {
-      url: { value: 'URL', meaning: 'Where it listens, instead of HOST and PORT of the settings' },
-      json: { meaning: 'Print the answer as a JSON object' },
+      url: { value: 'URL', meaning: 'Address of the server. Overrides HOST and PORT' },
+      json: { meaning: 'Print JSON' },
     },
-    details: `Takes five seconds at most, opens no database, and changes nothing. Exits 0 where the server is ready; else 1, and says what is
-wrong. For HEALTHCHECK of Docker, and for scripts.`,
+    details: `Exits with status 0 if the server is ready; otherwise with status 1, and lists the
+problems. Waits up to five seconds, and doesn't open the database. For Docker's
+HEALTHCHECK and scripts.`,
     run: async (input) => (await import('./health.ts')).health(input),
   },
   order: {
-    summary: 'Print what happened to an order, what is asked of whom, and what happens next and when',
+    summary: "Show an order's history and next steps",
     positionals: ['show', 'ID|NUMBER'],
     flags: {
-      shop: { value: 'NAME', meaning: 'With a number: the shop, by its handle' },
-      json: { meaning: 'Print it as a JSON object' },
+      shop: { value: 'NAME', meaning: 'Handle of the shop; required with a number' },
+      json: { meaning: 'Print JSON' },
       'data-dir': dataDir,
     },
-    details: `Its payments, refunds, disputes, messages and events, without anything that says who bought it. Changes nothing, needs no keys, and
-works beside a running server.
+    details: `Shows payments, refunds, disputes, messages and events without personal data. Changes
+nothing and needs no keys. Works while the server is running.
 
   souk order show order_01hgw2bbg0e5fvp2r5xn4k6m8t
   souk order show 1042 --shop a-shop`,
     run: async (input) => (await import('./order.ts')).order(input),
   },
   orders: {
-    summary: 'Print the orders that are stuck: why, and what happens next and when',
+    summary: 'List stuck orders with causes and next steps',
     positionals: ['stuck'],
     flags: {
-      'older-than': { value: 'MINUTES', meaning: 'For so long nothing has happened to them; default 5' },
-      limit: { value: 'N', meaning: 'How many are shown, the longest first; default 50' },
-      json: { meaning: 'Print them as a JSON object' },
+      'older-than': { value: 'MINUTES', meaning: 'Minutes without a change; default 5' },
+      limit: { value: 'N', meaning: 'Maximum number of orders, oldest first; default 50' },
+      json: { meaning: 'Print JSON' },
       'data-dir': dataDir,
     },
-    details: `Orders that are paid and no sale yet, whose money is on its way back, whose processor does not answer, or that should have expired.
-Orders that wait for their shopper are none. Changes nothing, needs no keys, and works beside a running server. Exits 1 where there is one.`,
+    details: `Stuck orders are paid but not confirmed, have a refund in progress, wait for a processor
+that doesn't answer, or should have expired. Orders that wait for the customer are not
+stuck. Exits with status 1 if there are any. Changes nothing and needs no keys. Works
+while the server is running.`,
     run: async (input) => (await import('./order.ts')).orders(input),
   },
   'support-bundle': {
-    summary: 'Write into one file what somebody who helps has to know, without secrets and personal values',
+    summary: 'Create a diagnostics file without secrets or personal data',
     positionals: ['FILE'],
-    flags: { 'no-check': { meaning: 'Leave out what `souk check` would find, which takes long on a large database' }, 'data-dir': dataDir },
-    details: `A JSON file for its owner alone: versions, settings without secrets, what the running server says of itself, sizes, migrations, jobs,
-processors, the errors of the last day, orders that are stuck, and what \`souk check\` finds. What cannot be found out is told in
-its place. Changes nothing, needs no keys, works beside a running server or without one, and replaces no file.`,
+    flags: { 'no-check': { meaning: 'Skip `souk check`, which is slow on large databases' }, 'data-dir': dataDir },
+    details: `Writes a JSON file that only its owner can read: versions, settings without secrets, the
+state of the server, sizes, migrations, jobs, processors, errors of the last day, stuck
+orders and the result of \`souk check\`. A part that can't be read contains the cause
+instead. Changes nothing, needs no keys and overwrites no file. Works with and without a
+running server.`,
     run: async (input) => (await import('./support-bundle.ts')).supportBundle(input),
   },
   jobs: {
-    summary: 'Print how every background job stands: its last run, what came of it, and its next',
+    summary: 'Show the status of background jobs',
     flags: { 'data-dir': dataDir },
-    details: `Changes nothing, needs no keys, and works beside a running server, whose last minute may be missing. Exits 1 where a job is
-stuck or its last run did not end well.`,
+    details: `Shows the last run, its result and the next run of each job. The last minute of a running
+server may be missing. Exits with status 1 if a job is stuck or its last run failed.
+Changes nothing and needs no keys.`,
     run: async (input) => (await import('./jobs.ts')).jobs(input),
   },
   mail: {
-    summary: 'Print how mails stand and whether the mail server takes them, or send one to try it',
+    summary: 'Show the email status, or send a test email',
     positionals: ['status|test'],
-    flags: { to: { value: 'ADDRESS', meaning: 'With test: where the mail goes' }, 'data-dir': dataDir },
-    details: `Works beside a running server. Exits 1 where the mail server does not take mails, or SMTP_URL is not set.
+    flags: { to: { value: 'ADDRESS', meaning: 'With test: the recipient' }, 'data-dir': dataDir },
+    details: `Exits with status 1 if the mail server doesn't accept emails or SMTP_URL is not set.
+Works while the server is running.
 
   souk mail status
   souk mail test --to you@example.com`,
     run: async (input) => (await import('./mail.ts')).mail(input),
   },
   audit: {
-    summary: 'Print the audit trail: who did what',
+    summary: 'Export the audit log',
     positionals: ['export'],
     flags: {
-      from: { value: 'DAY', meaning: 'The first day, as 2026-01-31, UTC; default the first there is' },
-      to: { value: 'DAY', meaning: 'The last day, inclusive; default today' },
-      format: { value: 'FORMAT', meaning: 'jsonl (a JSON object a line, the default) or csv' },
+      from: { value: 'DAY', meaning: 'First day (UTC), such as 2026-01-31; default: the beginning' },
+      to: { value: 'DAY', meaning: 'Last day, inclusive; default: today' },
+      format: { value: 'FORMAT', meaning: 'jsonl (one JSON object per line, default) or csv' },
       'data-dir': dataDir,
     },
-    details: `Oldest first, to standard output, a piece at a time however much there is. Works beside a running server.
+    details: `Writes to standard output, oldest first. Works while the server is running.
 
   souk audit export --from 2026-01-01 --to 2026-01-31 --format csv > january.csv`,
     run: async (input) => (await import('./audit.ts')).audit(input),
   },
   lending: {
-    summary: 'Print the rules of credit, judge all decisions again, or by other rules',
+    summary: 'Print, replay or backtest credit rules',
     positionals: ['rules|replay|backtest', '[RULES.json]'],
-    flags: { all: { meaning: 'With backtest: also the decisions that other rules would leave as they are' }, 'data-dir': dataDir },
-    details: `Writes nothing, and works beside a running server.
+    flags: { all: { meaning: 'With backtest: also list unchanged decisions' }, 'data-dir': dataDir },
+    details: `Changes nothing. Works while the server is running.
 
-  souk lending rules > rules.json       the rules by which credit is judged now, as a file to try others with
-  souk lending replay                   judges every decision that was given figures again, by the rules of its time, and
-                                        names each that does not come out to the byte as it was; exits 1 if one does not
-  souk lending backtest rules.json      what the rules of that file would have decided instead, case by case and in sum.
-                                        A file with an unknown field, or by whose rules more revenue would be lent less or
-                                        more risk more, is refused`,
+  souk lending rules > rules.json    prints the current credit rules
+  souk lending replay                recalculates each decision that has figures with the
+                                     rules of its time, and lists every difference;
+                                     exits with status 1 if there is one
+  souk lending backtest rules.json   compares past decisions with the rules of a file, case
+                                     by case and in total. Rejects a file with unknown
+                                     fields, or whose rules lower the limit for more
+                                     revenue or raise it for more risk`,
     run: async (input) => (await import('./lending.ts')).lending(input),
   },
   chain: {
-    summary: 'Read attestations from the chains, count them again, and attest',
+    summary: 'Read, verify and write attestations on blockchains',
     positionals: ['status|sync|resync|registry|verify|register|attest', '[FILE.json]'],
     flags: {
-      chain: { value: 'ID', meaning: 'The chain, by its id, as 8453' },
+      chain: { value: 'ID', meaning: 'Chain id, such as 8453' },
       rpc: {
         value: 'URL',
-        meaning: 'Its node, instead of those of CHAINS; several with commas between. Others on this machine may see what it holds',
+        meaning: 'Node URL; separate several by commas. Overrides CHAINS. Visible to other users of this machine',
       },
-      contract: { value: 'ADDRESS', meaning: 'Where the Ethereum Attestation Service is on it, where that is not known' },
-      from: { value: 'BLOCK', meaning: 'With resync and verify: the first block' },
-      to: { value: 'BLOCK', meaning: 'With verify: the last block, instead of the newest that is finalized' },
-      registry: { value: 'FILE', meaning: 'With verify: what `souk chain registry` has written' },
-      against: { value: 'URL', meaning: 'With verify: the souk whose figures are compared' },
+      contract: { value: 'ADDRESS', meaning: 'Address of the Ethereum Attestation Service, if the chain is not built in' },
+      from: { value: 'BLOCK', meaning: 'With resync and verify: first block' },
+      to: { value: 'BLOCK', meaning: 'With verify: last block; default: the newest finalized block' },
+      registry: { value: 'FILE', meaning: 'With verify: the output of `souk chain registry`' },
+      against: { value: 'URL', meaning: 'With verify: URL of the souk server to compare with' },
       schema: { value: 'NAME', meaning: 'With attest: A, B, C or D' },
       'key-file': {
         value: 'FILE',
-        meaning: 'With register and attest: the private key, in a file that only its owner may read; else CHAIN_SIGNING_KEY',
+        meaning: 'With register and attest: private key file, readable by its owner only. Overrides CHAIN_SIGNING_KEY',
       },
-      yes: { meaning: 'With register and attest: send without asking' },
-      'dry-run': { meaning: 'With register and attest: send nothing, and do not ask' },
+      yes: { meaning: 'With register and attest: send without confirmation' },
+      'dry-run': { meaning: 'With register and attest: send nothing' },
       'data-dir': dataDir,
     },
-    details: `  souk chain status               how far each chain of CHAINS is read; exits 1 where one is halted
-  souk chain sync                 reads on now, until all that may be counted is
-  souk chain resync --chain ID    reads anew what was read since the chain and we agreed, or from --from BLOCK on; ends a halt
-  souk chain registry > FILE      the grants by which is counted, with the hash that /v2/trust-fabric/proof shows
+    details: `  souk chain status               shows how far each chain of CHAINS is read; exits with
+                                  status 1 if one is halted
+  souk chain sync                 reads new blocks now
+  souk chain resync --chain ID    reads a chain again, from the last agreed block or --from
+                                  BLOCK; ends a halt
+  souk chain registry > FILE      prints the grants that count, with the hash that
+                                  /v2/trust-fabric/proof shows
 
-All of these work beside a running server. The others open no database:
+These work while the server is running. The following commands don't open a database:
 
   souk chain verify --registry FILE --rpc URL [--against https://shop.example]
-                                  counts again from that file and the chain alone, and exits 1 where a souk says otherwise
-  souk chain register --chain ID  registers those of the four schemas that the chain does not have, and prints their uids
+                                  counts again from the file and the chain; exits with
+                                  status 1 if the server's figures differ
+  souk chain register --chain ID  registers the missing schemas and prints their UIDs
   souk chain attest FILE.json --schema C --chain ID --key-file FILE
-                                  makes an attestation: a JSON object with every field of the schema, and a recipient if it is
-                                  about an address. Merchants, lenders and loans are given by their ids, or as hashes
+                                  creates an attestation from a JSON object with all fields
+                                  of the schema, and a recipient if it is about an address.
+                                  Use ids or hashes for merchants, lenders and loans
 
-What is sent is tried and priced first. On a terminal it is asked about; elsewhere nothing is sent without --yes.`,
+Transactions are simulated and priced first. On a terminal, souk asks before it sends one;
+otherwise it sends only with --yes.`,
     run: async (input) => (await import('./chain.ts')).chain(input),
   },
   'rotate-keys': {
-    summary: 'Seal every secret under a new encryption key',
+    summary: 'Re-encrypt all secrets with a new key',
     flags: { 'data-dir': dataDir },
-    details: `Adds a new first key to DATA_DIR/keys.json (a new one for access tokens too), seals every secret anew under it and
-retires the old one. Works beside a running server, which takes the new key up by itself. Stopped half-way, it goes
-on where it was when run again. Old keys stay in the file, because old backups need them: copy the file again.
+    details: `Adds a new first key to DATA_DIR/keys.json (and a new key for access tokens), re-encrypts
+all secrets with it and retires the old key. Works while the server is running; the server
+uses the new key automatically. After an interruption, run it again to resume. Old keys
+stay in the file, because old backups need them: copy the file again.
 
-With the keys in the settings: set ENCRYPTION_KEY=new,old, restart every server with it, run this command with it.
-When \`souk check\` finds no fault with ENCRYPTION_KEY=new alone, the servers need no more than that.`,
+If the keys are in the settings: set ENCRYPTION_KEY=new,old, restart all servers, and run
+this command with the same setting. When \`souk check\` finds no problem with
+ENCRYPTION_KEY=new, the servers no longer need the old key.`,
     run: async (input) => (await import('./rotate-keys.ts')).rotateKeys(input),
   },
   openapi: {
@@ -331,11 +372,11 @@ When \`souk check\` finds no fault with ENCRYPTION_KEY=new alone, the servers ne
     run: async () => (await import('./openapi.ts')).openapi(),
   },
   help: {
-    summary: 'Explain a command, or with `settings` every setting, or with `guard ADDRESS` who may see the dashboards',
+    summary: 'Show help for a command, or all settings (`souk help settings`)',
     positionals: ['[COMMAND]', '[ADDRESS]'],
-    flags: { country: { value: 'XX', meaning: "With guard: the country that a proxy's header says" } },
-    details: `\`souk help guard ADDRESS\` says by the settings at hand which condition would refuse a super admin who calls from there: exit
-status 0 when none would, 1 when one would.`,
+    flags: { country: { value: 'XX', meaning: "With guard: the country in the proxy's header" } },
+    details: `\`souk help guard ADDRESS\` checks whether the settings let an administrator in from an
+address. Exits with status 0 if they do, and with status 1 and the cause if they don't.`,
     async run({ positionals: [topic, address], values, config }) {
       if (topic === 'guard') return (await import('./help-guard.ts')).helpGuard(config(), { address, country: values.get('country') })
       return (await import('./help.ts')).help(topic, commands, address !== undefined || values.size > 0)

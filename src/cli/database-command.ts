@@ -40,8 +40,7 @@ async function openCurrentDatabase(config: Config): Promise<Database> {
     refuseOutdated(inspectFile(databaseFile(databaseUrl)).pending.map(({ tag }) => tag))
     return openReadOnly(config)
   }
-  if (!(await wasMigrated(databaseUrl)))
-    throw new OperatorError('The database in DATABASE_URL holds nothing of souk: see that it is the right one')
+  if (!(await wasMigrated(databaseUrl))) throw new OperatorError('The database in DATABASE_URL has no souk tables: check DATABASE_URL')
   refuseOutdated(await pendingPostgres(databaseUrl, postgresMigrations))
   return openReadOnly(config)
 }
@@ -49,6 +48,6 @@ async function openCurrentDatabase(config: Config): Promise<Database> {
 function refuseOutdated(pending: readonly string[]): void {
   if (pending.length > 0)
     throw new OperatorError(
-      `The database is behind this version by ${pending.join(', ')}: run the souk that serves it, or upgrade the server`,
+      `The database is older than this version (missing: ${pending.join(', ')}): use the version of the server, or upgrade the server`,
     )
 }

@@ -13,7 +13,7 @@ import { OperatorError } from '../core/errors.ts'
  * @param onPostgres advice if the instance has none
  */
 export function embeddedFile({ databaseUrl }: Config, onPostgres: string): string {
-  if (!databaseUrl.startsWith('file:')) throw new OperatorError(`DATABASE_URL names a Postgres server: ${onPostgres}`)
+  if (!databaseUrl.startsWith('file:')) throw new OperatorError(`DATABASE_URL is a PostgreSQL server: ${onPostgres}`)
   return databaseFile(databaseUrl)
 }
 
@@ -24,11 +24,11 @@ export type FileState = SqliteState & { bytes: number; keyVersions: string[] }
  * @throws OperatorError if it is missing, foreign, empty or newer
  */
 export function inspectFile(file: string): FileState {
-  if (!statSync(file, { throwIfNoEntry: false })) throw new OperatorError(`${file} is not there`)
+  if (!statSync(file, { throwIfNoEntry: false })) throw new OperatorError(`Database not found: ${file}`)
   refuseOtherName(file)
   return withReader(file, (connection) => {
     const state = stateOf(file, connection)
-    if (state.applied.length === 0) throw new OperatorError(`${file} holds no database of souk`)
+    if (state.applied.length === 0) throw new OperatorError(`${file} is not a souk database`)
     const sizeOf = (pragma: string) => Object.values(connection.query<Record<string, number>, []>(`PRAGMA ${pragma}`).get() ?? {})[0] ?? 0
     const keys = connection.query<{ version: string }, []>('SELECT version FROM encryption_keys WHERE retired_at IS NULL').all()
     return { ...state, bytes: sizeOf('page_count') * sizeOf('page_size'), keyVersions: keys.map(({ version }) => version) }

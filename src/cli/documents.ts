@@ -23,6 +23,7 @@ import {
   type Verification,
   type VerificationResult,
 } from '../modules/lending/lending-document/index.ts'
+import { countText } from './count-text.ts'
 import { withReader } from './database-file.ts'
 import { createProgress } from './progress.ts'
 
@@ -84,7 +85,7 @@ export async function moveDocumentsToBuckets(
   const into = (kind: NamedFile['store']) => stores.of(isPictureStore(kind) ? 'MEDIA_S3' : 'S3')
   const going = files.filter(({ store }) => into(store) !== undefined)
   if (going.length === 0) return { copied: emptyCopyResult, going }
-  const copied = await withProgress('Copying documents and pictures', going, (onBytes) =>
+  const copied = await withProgress('Copying documents and images', going, (onBytes) =>
     copyFiles(going, { from: stores, to: { of: into } }, onBytes),
   )
   return { copied, going }
@@ -125,11 +126,11 @@ function keyringOf(config: Config) {
  */
 export function printVerification({ repaired, damaged, unverifiable }: VerificationResult): boolean {
   const tell = ({ length }: readonly string[], text: string) => {
-    if (length > 0) stream.write(`${length === 1 ? 'A document' : `${length} documents`} ${text}\n`)
+    if (length > 0) stream.write(`${countText(length, 'file')} ${text}\n`)
   }
-  tell(repaired, 'had been altered in the backup: put there anew. Look at its disk.')
-  tell(damaged, 'cannot be opened in this instance, and what the backup had was left as it was: `souk check` tells more.')
-  tell(unverifiable, 'could not be looked at again: the key, or the bucket, is not at hand.')
+  tell(repaired, 'changed in the backup and copied again. Check the disk of the backup.')
+  tell(damaged, 'unreadable in this instance; the copy in the backup was kept. Run `souk check` for details.')
+  tell(unverifiable, 'not verified: the key or the bucket is not available.')
   return damaged.length === 0
 }
 
@@ -140,7 +141,7 @@ export function printVerification({ repaired, damaged, unverifiable }: Verificat
  */
 export function backUpDocuments(config: Config, target: string, files: readonly NamedFile[], looking?: Verification): Promise<CopyResult> {
   const into = createFileStore(documentsPathOf(target))
-  return withProgress('Copying documents', files, (onBytes) =>
+  return withProgress('Copying documents and images', files, (onBytes) =>
     copyFiles(files, { from: documentStores(config, port), to: { of: () => into }, verification: looking }, onBytes),
   )
 }
@@ -155,7 +156,7 @@ export const removeUnnamedDocuments = (target: string, files: readonly NamedFile
  */
 export function restoreDocuments(config: Config, source: DocumentSource, kept: string, files: readonly NamedFile[]): Promise<CopyResult> {
   const plan = { from: { of: () => source }, to: documentStores(config, port), replacedTo: createFileStore(documentsPathOf(kept)) }
-  return withProgress('Restoring documents', files, (onBytes) => copyFiles(files, plan, onBytes))
+  return withProgress('Restoring documents and images', files, (onBytes) => copyFiles(files, plan, onBytes))
 }
 
 /**
@@ -213,7 +214,7 @@ export async function keepDocuments(
   const leave = files.filter(({ store, storageName }) => (store === 'S3' || store === 'MEDIA_S3') && !stays.has(storageName))
   if (leave.length === 0) return 0
   const into = createFileStore(to)
-  const { missing } = await withProgress('Keeping documents', leave, (onBytes) =>
+  const { missing } = await withProgress('Saving documents', leave, (onBytes) =>
     copyFiles(leave, { from: documentStores(config, port), to: { of: () => into } }, onBytes),
   )
   return missing.length

@@ -2,7 +2,7 @@ import { rmSync, statSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { newTemporary } from '../../db/temporary-files.ts'
 import { createApp } from '../app.ts'
-import { writeWhole } from '../clients/whole-files.ts'
+import { writeAtomically } from '../clients/atomic-files.ts'
 import { type CsvList, csvChunks, type ListRequest } from '../core/csv-list.ts'
 import { OperatorError } from '../core/errors.ts'
 import type { ShopContext } from '../core/principal.ts'
@@ -15,21 +15,22 @@ import { withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
 import { createProgress } from './progress.ts'
+import { unknownText } from './suggestion.ts'
 
 /** `souk export`: writes a complete list of a shop to a file or standard output, also next to a running server. */
 export async function exportList({ config, positionals: [what = '', file = '-'], values, switches }: Input): Promise<number> {
   const shopName = values.get('shop')
-  if (shopName === undefined) throw new UsageError('--shop is missing: `souk export orders --shop NAME FILE`')
+  if (shopName === undefined) throw new UsageError('--shop is missing. Run `souk export orders --shop NAME FILE`')
   const days = { from: dayOption(values, 'from'), to: dayOption(values, 'to') }
   if (days.from !== undefined && days.to !== undefined && days.from > days.to) throw new UsageError('--to must not be before --from')
   if (file !== '-' && !switches.has('force') && statSync(file, { throwIfNoEntry: false }))
-    throw new OperatorError(`${file} is there already: name another file, or say --force`)
+    throw new OperatorError(`${file} already exists. Choose another name, or use --force`)
   return withExistingInstance(config(), async ({ deps }) => {
     const lists = listsOf(deps)
     const list = lists.get(what)
-    if (!list) throw new UsageError(`There is no list of that name: ${[...lists.keys()].sort().join(', ')}`)
+    if (!list) throw new UsageError(`${unknownText('list', what, [...lists.keys()])} Lists: ${[...lists.keys()].sort().join(', ')}`)
     const shop = await findShopContextByName(deps, shopName)
-    if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
+    if (!shop) throw new OperatorError('Shop not found. --shop takes the handle of the shop')
     lowerPriority()
     const progress = createProgress({ total: 0, label: 'Exporting', stream: process.stderr, unit: 'records' })
     const pieces = listText(list, shop, days, (records) => progress.at(records))
@@ -90,7 +91,7 @@ function filterByDays({ name }: CsvList, { from, to }: Days): (row: unknown) => 
   const until = to === undefined ? Number.POSITIVE_INFINITY : startOfDay(to) + dayMs
   return (row) => {
     const at = createdDayOf(row as { createdAt?: string; order?: { createdAt: number } })
-    if (at === undefined) throw new UsageError(`--from and --to are for lists whose records have a time: ${name} have none`)
+    if (at === undefined) throw new UsageError(`--from and --to can't be used with ${name}, which have no date`)
     return at >= since && at < until
   }
 }
@@ -100,7 +101,7 @@ function createdDayOf({ createdAt, order }: { createdAt?: string; order?: { crea
 }
 
 async function print(pieces: AsyncGenerator<string>): Promise<void> {
-  const interruption = onInterruption(() => 'Stopped: what was printed ends in the middle. Run it again')
+  const interruption = onInterruption(() => 'Stopped. The output is incomplete. Run it again')
   const show = createPrinter(process.stdout)
   for await (const text of pieces) if (!(await show(text))) break
   interruption.end()
@@ -110,10 +111,10 @@ async function print(pieces: AsyncGenerator<string>): Promise<void> {
 async function write(file: string, pieces: AsyncGenerator<string>): Promise<void> {
   const temporary = newTemporary(file)
   const interruption = onInterruption(
-    () => 'Stopped: nothing was written. Run it again',
+    () => 'Stopped. Nothing was written. Run it again',
     () => rmSync(temporary, { force: true }),
   )
-  await writeWhole(file, temporary, encodeAll(pieces))
+  await writeAtomically(file, temporary, encodeAll(pieces))
   interruption.end()
 }
 

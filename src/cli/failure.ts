@@ -19,38 +19,34 @@ type Sentence = string | ((path: string) => string)
 const errorTexts: readonly (readonly [RegExp, Sentence])[] = [
   [
     /^(EACCES|EPERM|SQLITE_PERM)$/,
-    (path) =>
-      `Permission denied: ${path}. See to its owner and mode, and to those of the directories above: souk runs here as user ${userId()}`,
+    (path) => `Permission denied: ${path}. souk runs as user ${userId()}: check the owner and mode of the file and its directories`,
   ],
-  [/^ENOENT$/, (path) => `Not there: ${path}`],
-  [/^(ENOTDIR|EEXIST)$/, (path) => `A file stands where a directory is meant: ${path}`],
-  [/^EISDIR$/, (path) => `A directory stands where a file is meant: ${path}`],
-  [/^ELOOP$/, (path) => `Links that lead in a circle: ${path}`],
-  [/^ENAMETOOLONG$/, (path) => `The name is too long: ${path}`],
-  [/^EROFS$/, (path) => `The disk is mounted read-only: ${path}. Mount it writable, or choose another place`],
-  [/^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE|53100)$/, (path) => `The disk is full: ${path}. Make room, then run it again`],
-  [/^(EMFILE|ENFILE)$/, 'Too many files are open: raise the limit (ulimit -n, LimitNOFILE)'],
-  [/^EIO$/, (path) => `The disk failed: ${path}. Check the disk`],
+  [/^ENOENT$/, (path) => `File not found: ${path}`],
+  [/^(ENOTDIR|EEXIST)$/, (path) => `Not a directory: ${path}`],
+  [/^EISDIR$/, (path) => `Not a file, but a directory: ${path}`],
+  [/^ELOOP$/, (path) => `Too many levels of symbolic links: ${path}`],
+  [/^ENAMETOOLONG$/, (path) => `File name too long: ${path}`],
+  [/^EROFS$/, (path) => `Read-only file system: ${path}. Mount it writable, or choose another directory`],
+  [/^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE|53100)$/, (path) => `Disk full: ${path}. Free some space, then run it again`],
+  [/^(EMFILE|ENFILE)$/, 'Too many open files: raise the limit (ulimit -n, LimitNOFILE)'],
+  [/^EIO$/, (path) => `Disk error: ${path}. Check the disk`],
   [
     /^SQLITE_READONLY.*$/,
-    (path) => `The database cannot be written to: ${path}. See to its owner and mode: souk runs here as user ${userId()}`,
+    (path) => `The database is not writable: ${path}. souk runs as user ${userId()}: check the owner and mode of the file`,
   ],
-  [/^SQLITE_CANTOPEN.*$/, (path) => `The file cannot be opened: ${path}`],
+  [/^SQLITE_CANTOPEN.*$/, (path) => `Can't open the file: ${path}`],
   [
     /^SQLITE_(CORRUPT.*|NOTADB)$/,
-    (path) => `The file is damaged, or not a database: ${path}. \`souk check\` tells more, \`souk restore\` brings a backup back`,
+    (path) => `The file is damaged, or not a database: ${path}. Run \`souk check\` for details, or \`souk restore\` to restore a backup`,
   ],
-  [/^SQLITE_IOERR.*$/, (path) => `The disk failed while the database was read or written: ${path}. Check the disk`],
-  [/^SQLITE_BUSY.*$/, 'Another process holds the database: try again'],
+  [/^SQLITE_IOERR.*$/, (path) => `Disk error while accessing the database: ${path}. Check the disk`],
+  [/^SQLITE_BUSY.*$/, 'Another process is using the database. Try again'],
   [
     /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|57P03)$/,
-    'The database server does not answer: see that it runs, and check DATABASE_URL',
+    "The database server doesn't answer: check that it is running, and check DATABASE_URL",
   ],
-  [
-    /^25006$/,
-    'The database server takes no writes, as it is a standby: name the one that does in DATABASE_URL, or all of them (HOST:PORT,HOST:PORT)',
-  ],
-  [/^(28P01|28000|3D000)$/, 'The database server refused the login: check user, password and database in DATABASE_URL'],
+  [/^25006$/, 'The database server is a read-only standby: set DATABASE_URL to the primary, or to all servers (HOST:PORT,HOST:PORT)'],
+  [/^(28P01|28000|3D000)$/, 'The database server rejected the login: check user, password and database in DATABASE_URL'],
 ]
 
 const userId = () => process.getuid?.() ?? 'unknown'
@@ -72,8 +68,8 @@ function errorTextOf(error: unknown): string {
   if (isOperatorFault) return (error as Error).message
   const code = engineErrorCode(error) ?? ''
   const errorText = errorTexts.find(([pattern]) => pattern.test(code))?.[1]
-  if (errorText === undefined) return `Something unexpected went wrong. Details: ${detailsOf(error)}`
-  return typeof errorText === 'string' ? errorText : errorText(pathOf(error) ?? 'a file of souk')
+  if (errorText === undefined) return `Unexpected error: ${detailsOf(error)}`
+  return typeof errorText === 'string' ? errorText : errorText(pathOf(error) ?? 'a file of the data directory')
 }
 
 /** Returns the file or directory of an error, if known. */
@@ -106,6 +102,6 @@ function withoutSecrets(text: string, env: Readonly<Record<string, string | unde
 /** Returns an option that is a day. @throws UsageError */
 export function dayOption(values: ReadonlyMap<string, string>, name: string): string | undefined {
   const day = values.get(name)
-  if (day !== undefined && !isDay(day)) throw new UsageError(`--${name} must be a day, as 2026-01-31`)
+  if (day !== undefined && !isDay(day)) throw new UsageError(`--${name} must be a day such as 2026-01-31`)
   return day
 }

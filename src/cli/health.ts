@@ -11,8 +11,8 @@ const bytesMax = 64 * 1024
 const unhealthyStatus = 1
 
 /** The address of a server and the host name to send. */
-export type ServerAddress = { readonly url: string; readonly host?: string | undefined }
-export type Health = {
+type ServerAddress = { readonly url: string; readonly host?: string | undefined }
+type Health = {
   readonly url: string
   readonly ready: boolean
   /** Null if the server did not report it. */
@@ -37,7 +37,7 @@ export async function health({ config, values, switches }: Input): Promise<numbe
 
 function printHealth({ url, ready, version, problems, notes }: Health): void {
   if (ready) process.stdout.write(`ok    souk ${version} at ${url} is ready\n`)
-  else process.stderr.write(`WRONG ${url} is not ready\n${problems.map((problem) => `      ${problem}\n`).join('')}`)
+  else process.stderr.write(`FAIL  ${url} is not ready\n${problems.map((problem) => `      ${problem}\n`).join('')}`)
   for (const note of notes) process.stdout.write(`note  ${note}\n`)
 }
 
@@ -45,7 +45,7 @@ function printHealth({ url, ready, version, problems, notes }: Health): void {
 function urlOf(text: string): string {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
-    throw new UsageError('--url must be an http or https URL without credentials and query, as http://127.0.0.1:3000')
+    throw new UsageError('--url must be an http or https URL without credentials and query, such as http://127.0.0.1:3000')
   return url.origin + url.pathname.replace(/\/$/, '')
 }
 
@@ -56,7 +56,7 @@ const anyAddress: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '
  * @throws UsageError if the port is 0
  */
 export function serverAddressOf({ host, port, allowedHosts }: Pick<Config, 'host' | 'port' | 'allowedHosts'>): ServerAddress {
-  if (port === 0) throw new UsageError('PORT is 0, so that nobody can know where the server listens: name it by --url')
+  if (port === 0) throw new UsageError("PORT is 0, so the server's port is unknown: use --url")
   const address = anyAddress[host] ?? host
   const authority = address.includes(':') ? `[${address}]` : address
   const [named] = allowedHosts
@@ -71,33 +71,32 @@ export async function checkHealth({ url, host }: ServerAddress, forMs = timeoutM
     return interpretResponse(url, await ask(`${url}/health/ready`, { trusted: true, timeoutMs: forMs, bytesMax, ...headers }))
   } catch (error) {
     const problem = error instanceof OutgoingError ? (unreachable[error.kind] ?? error.message) : undefined
-    return { url, ready: false, version: null, problems: [problem ?? 'it could not be asked'], notes: [] }
+    return { url, ready: false, version: null, problems: [problem ?? 'the request failed'], notes: [] }
   }
 }
 
 const unreachable: Readonly<Partial<Record<OutgoingFailure, string>>> = {
-  timeout: `it did not answer within ${timeoutMs / 1000} seconds: its process stands still, or the network loses what is sent`,
-  'connection failed': 'nothing answers there: souk does not run, or listens on another HOST or PORT',
-  redirect: 'something answers there, and it is not souk: it leads elsewhere',
-  'answer too large': 'something answers there, and it is not souk: it tells too much',
+  timeout: `no answer within ${timeoutMs / 1000} seconds: the process hangs, or the network drops packets`,
+  'connection failed': 'nothing is listening at this address: souk is not running, or uses another HOST or PORT',
+  redirect: 'another program answers at this address (with a redirect)',
+  'answer too large': 'another program answers at this address (with a large response)',
 }
 
 /** The meaning and advice of each failing check. */
 const meanings: Readonly<Record<string, string>> = {
-  databaseReadable: 'the database cannot be read: see that its disk, or the Postgres server, is there',
-  databaseWritable:
-    'the database cannot be written to: see whether its disk is full or somebody holds its lock, or the Postgres server is there',
-  migrationsCurrent: 'the database is behind this version, or ahead of it: restart the server',
-  diskSpace: 'less is free on the disk than DISK_FREE_MIN_MB: make room',
-  databaseInPlace: "the database's file was removed or replaced: put it back, or stop and restore a backup",
+  databaseReadable: 'the database is not readable: check its disk or the PostgreSQL server',
+  databaseWritable: 'the database is not writable: check for a full disk, a lock, or an unavailable PostgreSQL server',
+  migrationsCurrent: 'the database is older or newer than this version: restart the server',
+  diskSpace: 'less disk space is free than DISK_FREE_MIN_MB: free some space',
+  databaseInPlace: 'the database file was removed or replaced: put it back, or stop the server and restore a backup',
   keysAtHand: 'keys.json is missing or holds other keys: put it back before the next start',
-  documentsAtHand: 'the documents of lending applications are not in their place: mount the disk, or see to the bucket',
-  stopping: 'it was told to stop, and finishes what is in flight',
+  documentsAtHand: 'the loan documents are missing: mount their disk, or check the bucket',
+  stopping: 'the server is stopping and finishes requests in flight',
 }
 const noteMeanings: Readonly<Record<string, string>> = {
-  clockSteady: 'the clock jumped: jobs that go by age wait until it has been steady for 15 minutes',
-  backupRecent: 'the last backup is late: `souk backup` makes one and says what is wrong',
-  redisReachable: 'Redis does not answer: limits and breakers are counted by each process',
+  clockSteady: 'the clock jumped: jobs that depend on ages wait until it is steady for 15 minutes',
+  backupRecent: 'the last backup is late: run `souk backup` to create one and see the cause',
+  redisReachable: "Redis doesn't answer: each process counts limits and breakers on its own",
 }
 const explainCheck = (name: string, of: Readonly<Record<string, string>>) => `${name}: ${of[name] ?? 'this check fails'}`
 
@@ -121,9 +120,9 @@ function interpretResponse(url: string, { status, bytes }: SafeResponse): Health
 }
 
 function unexpectedAnswer(status: number, message: string | undefined): string {
-  if (message === 'host (header): not served here') return 'ALLOWED_HOSTS does not name the host of this URL: ask by one that it names'
-  if (status === 503) return 'it answers 503: it is stopping, or overloaded'
-  return `something answers there with status ${status}, and it is not the readiness of souk`
+  if (message === 'host: not served here') return "ALLOWED_HOSTS doesn't include the host of this URL: use a host that it includes"
+  if (status === 503) return 'status 503: the server is stopping or overloaded'
+  return `another program answers at this address (status ${status})`
 }
 
 const failingChecks = (checks: unknown): string[] =>

@@ -15,10 +15,11 @@ type Settings = Pick<Config, 'operatorIpAllowlist' | 'operatorCountries' | 'geoC
  */
 export async function helpGuard(config: Settings, query: GuardQuery): Promise<number> {
   const address = addressOf(query.address ?? '')?.toString()
-  if (address === undefined) throw new UsageError('ADDRESS is to be an IP address: `souk help guard 203.0.113.9`')
-  if (query.country !== undefined && countryIn(query.country) === undefined) throw new UsageError('--country is to be two letters, as AE')
+  if (address === undefined) throw new UsageError('ADDRESS must be an IP address, such as `souk help guard 203.0.113.9`')
+  if (query.country !== undefined && countryIn(query.country) === undefined)
+    throw new UsageError('--country must be a two-letter country code such as AE')
   if (query.country !== undefined && (config.geoCountryHeader === undefined || config.trustedProxies.length === 0))
-    throw new UsageError('--country is what a proxy would say, and none is believed: set GEO_COUNTRY_HEADER and TRUSTED_PROXIES first')
+    throw new UsageError('--country needs a trusted proxy: set GEO_COUNTRY_HEADER and TRUSTED_PROXIES first')
   const countryOf = await countriesOf(config)
   const reason = createOperatorGuard(config, countryOf)({ address, proxyCountry: query.country })
   process.stdout.write(`${guardText(config, { address, country: query.country, found: countryOf(address) }, reason)}\n`)

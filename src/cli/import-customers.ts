@@ -6,9 +6,10 @@ import { type CustomersReport, importCustomers } from '../modules/customers/cust
 import { runReportedImport } from '../modules/messaging/live-events/index.ts'
 import { findShopContextByName } from '../modules/shop/shop/index.ts'
 import type { Input } from './command.ts'
+import { countText } from './count-text.ts'
 import { UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
-import { interruptedStatus } from './interruption.ts'
+import { importInterrupted } from './interruption.ts'
 import { createProgress } from './progress.ts'
 
 const notesShownMax = 50
@@ -21,12 +22,12 @@ export async function importCustomersFile(
   { switches, values }: Pick<Input, 'switches' | 'values'>,
 ): Promise<number> {
   const strays = ['stock', 'fetch-images', 'currency'].filter((flag) => switches.has(flag) || values.has(flag))
-  if (strays.length > 0) throw new UsageError(`--${strays[0]} is for products: leave it out with --customers`)
+  if (strays.length > 0) throw new UsageError(`--${strays[0]} can't be combined with --customers`)
   const stats = statSync(file, { throwIfNoEntry: false })
-  if (!stats?.isFile()) throw new OperatorError(`${file} is ${stats ? 'not a file' : 'not there'}`)
+  if (!stats?.isFile()) throw new OperatorError(`${stats ? 'Not a file' : 'File not found'}: ${file}`)
   return withExistingInstance(config, async ({ deps }) => {
     const shop = await findShopContextByName(deps, shopName)
-    if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
+    if (!shop) throw new OperatorError('Shop not found. --shop takes the handle of the shop')
     const progress = createProgress({ total: stats.size, label: 'Importing', stream: process.stderr, unit: 'bytes' })
     const stop = new AbortController()
     const interrupted = () => stop.abort()
@@ -48,12 +49,7 @@ export async function importCustomersFile(
     })
     const status = printReport(report)
     if (report.complete) return status
-    process.stderr.write(
-      report.dryRun
-        ? 'Stopped before the end of the file.\n'
-        : 'Stopped before the end of the file. What was imported stays; run it again to go on: nothing is made twice.\n',
-    )
-    return interruptedStatus.SIGINT
+    return importInterrupted(report)
   })
 }
 
@@ -64,11 +60,11 @@ export async function importCustomersFile(
 function printReport({ dryRun, rows, created, updated, skipped, failed, addresses, errors, notices, ...report }: CustomersReport): number {
   const verb = dryRun ? 'would be ' : ''
   process.stdout.write(
-    `${rows} rows: ${created} customers ${verb}created, ${updated} ${verb}updated, ${skipped} skipped, ${failed} failed (${addresses} addresses)\n`,
+    `${countText(rows, 'row')}: ${countText(created, 'customer')} ${verb}created, ${updated} ${verb}updated, ${skipped} skipped, ${failed} failed (${addresses} ${addresses === 1 ? 'address' : 'addresses'})\n`,
   )
   for (const { row, column, message } of notices.slice(0, notesShownMax))
     process.stdout.write(`row ${row}${column ? `, ${column}` : ''}: ${message}\n`)
-  if (notices.length > notesShownMax || report.noticesTruncated) process.stdout.write('and more that was not taken\n')
+  if (notices.length > notesShownMax || report.noticesTruncated) process.stdout.write('and more ignored values\n')
   for (const { row, column, message } of errors.slice(0, notesShownMax))
     process.stderr.write(`row ${row}${column ? `, ${column}` : ''}: ${message}\n`)
   if (failed > notesShownMax) process.stderr.write(`and ${failed - notesShownMax} more\n`)

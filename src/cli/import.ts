@@ -7,9 +7,10 @@ import { type FetchReport, fetchImages, type ImportReport, importProducts } from
 import { runReportedImport } from '../modules/messaging/live-events/index.ts'
 import { findShopContextByName } from '../modules/shop/shop/index.ts'
 import type { Input } from './command.ts'
+import { countText } from './count-text.ts'
 import { UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
-import { interruptedStatus } from './interruption.ts'
+import { importInterrupted, interruptedStatus } from './interruption.ts'
 import { createProgress } from './progress.ts'
 
 const errorsShownMax = 50
@@ -18,20 +19,19 @@ const urlShownMax = 300
 /** `souk import`: imports products from a Shopify CSV, also next to a running server. */
 export async function importFile({ config, positionals: [file = ''], values, switches }: Input): Promise<number> {
   const shopName = values.get('shop')
-  if (shopName === undefined) throw new UsageError('--shop is missing: `souk import FILE --shop NAME`')
+  if (shopName === undefined) throw new UsageError('--shop is missing. Run `souk import FILE --shop NAME`')
   if (switches.has('customers'))
     return (await import('./import-customers.ts')).importCustomersFile(config(), file, shopName, { switches, values })
   const given = values.get('currency')?.toUpperCase()
   if (given !== undefined && !isCurrency(given)) throw new UsageError('--currency must be an ISO 4217 currency in use, such as USD')
   const overwrite = switches.has('overwrite')
   const stock = switches.has('stock')
-  if (stock && !overwrite) throw new UsageError('--stock is for --overwrite: without it, products that are known are skipped')
+  if (stock && !overwrite) throw new UsageError('--stock needs --overwrite')
   const { size } = fileOf(file)
   return withExistingInstance(config(), async ({ deps }) => {
     const shop = await findShopContextByName(deps, shopName)
-    if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
-    if (given !== undefined && given !== shop.currency)
-      throw new OperatorError(`Prices are in the shop's currency, ${shop.currency}: leave --currency out, or name that one`)
+    if (!shop) throw new OperatorError('Shop not found. --shop takes the handle of the shop')
+    if (given !== undefined && given !== shop.currency) throw new OperatorError(`--currency must be ${shop.currency}, the shop's currency`)
     const progress = createProgress({ total: size, label: 'Importing', stream: process.stderr, unit: 'bytes' })
     const stop = new AbortController()
     const interrupted = () => stop.abort()
@@ -54,12 +54,7 @@ export async function importFile({ config, positionals: [file = ''], values, swi
     if (report.complete && switches.has('fetch-images') && !report.dryRun)
       return Math.max(status, await fetchWithProgress(deps, { id: shop.id, currency: shop.currency }))
     if (report.complete) return status
-    process.stderr.write(
-      report.dryRun
-        ? 'Stopped before the end of the file.\n'
-        : 'Stopped before the end of the file. What was imported stays; run it again to go on: nothing is made twice.\n',
-    )
-    return interruptedStatus.SIGINT
+    return importInterrupted(report)
   })
 }
 
@@ -73,7 +68,7 @@ async function fetchWithProgress(
   process.once('SIGINT', interrupted)
   let progress: ReturnType<typeof createProgress> | undefined
   const onProgress = (done: number, total: number) => {
-    progress ??= createProgress({ total, label: 'Fetching pictures', stream: process.stderr, unit: 'products' })
+    progress ??= createProgress({ total, label: 'Downloading images', stream: process.stderr, unit: 'products' })
     progress.at(done)
   }
   const report = await fetchImages(deps, { shop, actor: system }, { onProgress, signal: stop.signal }).finally(() => {
@@ -82,14 +77,14 @@ async function fetchWithProgress(
   })
   printFetchReport(report)
   if (!report.complete) {
-    process.stderr.write('Stopped before the last product. What was fetched stays; run it again to go on.\n')
+    process.stderr.write('Stopped before the last product. Run it again to continue.\n')
     return interruptedStatus.SIGINT
   }
   return report.failed > 0 ? 1 : 0
 }
 
 function printFetchReport({ products, fetched, known, failed, failures }: FetchReport): void {
-  process.stdout.write(`Pictures of ${products} products: ${fetched} fetched, ${known} known already, ${failed} failed\n`)
+  process.stdout.write(`Images of ${countText(products, 'product')}: ${fetched} downloaded, ${known} already stored, ${failed} failed\n`)
   for (const { handle, url, why } of failures.slice(0, errorsShownMax))
     process.stderr.write(`${handle}, ${plainText(url, urlShownMax)}: ${why}\n`)
   if (failed > errorsShownMax) process.stderr.write(`and ${failed - errorsShownMax} more\n`)
@@ -97,8 +92,8 @@ function printFetchReport({ products, fetched, known, failed, failures }: FetchR
 
 function fileOf(file: string): { size: number } {
   const stats = statSync(file, { throwIfNoEntry: false })
-  if (!stats) throw new OperatorError(`${file} is not there`)
-  if (!stats.isFile()) throw new OperatorError(`${file} is not a file`)
+  if (!stats) throw new OperatorError(`File not found: ${file}`)
+  if (!stats.isFile()) throw new OperatorError(`Not a file: ${file}`)
   return stats
 }
 
@@ -110,7 +105,7 @@ function printReport(report: ImportReport, overwrite: boolean): number {
   const { dryRun, rows, products, created, updated, skipped, failed, variants, images, errors, notices } = report
   const verb = dryRun ? 'would be ' : ''
   process.stdout.write(
-    `${rows} rows, ${products} products: ${created} ${verb}created, ${updated} ${verb}updated, ${skipped} skipped, ${failed} failed (${variants} variants, ${images} images)\n`,
+    `${countText(rows, 'row')}, ${countText(products, 'product')}: ${created} ${verb}created, ${updated} ${verb}updated, ${skipped} skipped, ${failed} failed (${countText(variants, 'variant')}, ${countText(images, 'image')})\n`,
   )
   if (overwrite) process.stdout.write(`${stockText(report)}\n`)
   for (const notice of notices.slice(0, errorsShownMax)) process.stdout.write(noteLine(notice))
@@ -125,9 +120,9 @@ const noteLine = ({ row, handle, column, message }: ImportReport['errors'][numbe
 
 /** Describes the stock changes of existing products. */
 function stockText({ dryRun, stock: { set, counts, tracking, leftAlone }, variantsKept }: ImportReport): string {
-  const verb = dryRun ? 'would be' : 'were'
-  const stock = set
-    ? `Stock: the counts of ${counts} known variants ${verb} set to the file's, and tracking of ${tracking} ${verb} changed`
-    : `Stock: counts and tracking of known variants stay as they are (the file says otherwise of ${leftAlone}; --stock sets them)`
-  return `${stock}. ${variantsKept} variants that the file does not name stay.`
+  const verb = dryRun ? 'would be ' : ''
+  const text = set
+    ? `Stock: ${countText(counts, 'count')} ${verb}updated, tracking of ${countText(tracking, 'variant')} ${verb}changed`
+    : `Stock: unchanged for existing variants (${leftAlone} differ from the file; use --stock to update them)`
+  return `${text}. ${countText(variantsKept, 'variant')} not in the file kept.`
 }

@@ -4,6 +4,7 @@ import { type Command, type Input, optionsOf } from './command.ts'
 import { commands } from './commands.ts'
 import { explain, UsageError } from './failure.ts'
 import { onAnyInterruption } from './interruption.ts'
+import { nearestOf, unknownText } from './suggestion.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -22,10 +23,7 @@ export async function run(argv: readonly string[], env: Environment): Promise<nu
   }
 }
 
-/**
- * A reader may stop early, as in `souk openapi
- * head`. If the output cannot be written, there is nothing left to do.
- */
+/** A reader may stop early, as in `souk openapi | head`. Then nothing is left to do. */
 function handleOutputError(error: Error & { code?: string; path?: string }, env: Environment): void {
   if (error.code === 'EPIPE') return
   error.path ??= 'standard output'
@@ -40,7 +38,7 @@ async function dispatch(argv: readonly string[], env: Environment): Promise<numb
   if (first === '--version' || first === '-v') return dispatch(['version'], env)
   const [name, rest] = first.startsWith('-') ? ['serve', argv] : [first, others]
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command) throw new UsageError('souk has no such command: `souk help` lists them')
+  if (!command) throw new UsageError(`${unknownText('command', name, Object.keys(commands))} See \`souk help\`.`)
   const { switches, values, positionals } = parse(name, command, rest)
   if (switches.has('help')) {
     process.stdout.write((await import('./help.ts')).commandHelp(name, command))
@@ -64,11 +62,11 @@ function parse(name: string, command: Command, args: readonly string[]): Omit<In
     })
     const flags = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
     const twice = flags.find((flag, at) => flags.indexOf(flag) < at)
-    if (twice !== undefined) throw new UsageError(`--${twice} is given twice: \`souk ${name} --help\` shows how it is called`)
+    if (twice !== undefined) throw new UsageError(`--${twice} is given twice. See \`souk ${name} --help\`.`)
     const given = Object.entries(values)
     // An empty value would mean the default, so `--data-dir "$UNSET"` would use another directory.
     const empty = given.find(([, value]) => value === '')?.[0]
-    if (empty !== undefined) throw new UsageError(`--${empty} needs a value: \`souk ${name} --help\` shows how it is called`)
+    if (empty !== undefined) throw new UsageError(`--${empty} needs a value. See \`souk ${name} --help\`.`)
     return {
       switches: new Set(given.filter(([, value]) => value === true).map(([flag]) => flag)),
       values: new Map(given.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
@@ -76,22 +74,25 @@ function parse(name: string, command: Command, args: readonly string[]): Omit<In
     }
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new UsageError(`${flagProblem(error)}: \`souk ${name} --help\` shows how it is called`)
+    throw new UsageError(`${flagProblem(error, command)} See \`souk ${name} --help\`.`)
   }
 }
 
 /** Names the flag but not its value, which may be a secret. */
-function flagProblem(error: unknown): string {
+function flagProblem(error: unknown, command: Command): string {
   const { code = '', message = '' } = error as { code?: string; message?: string }
   const flag = /'(?:-\w, )?(--?[\w-]+)/.exec(message)?.[1] ?? 'A flag'
-  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `${flag} is no flag of this command`
-  return /does not take an argument/.test(message) ? `${flag} takes no value` : `${flag} needs a value`
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    const nearest = nearestOf(flag.replace(/^-+/, ''), Object.keys(optionsOf(command)))
+    return `Unknown flag ${flag}.${nearest === undefined ? '' : ` Did you mean --${nearest}?`}`
+  }
+  return /does not take an argument/.test(message) ? `${flag} takes no value.` : `${flag} needs a value.`
 }
 
 function checkPositionals(name: string, { positionals: expected = [] }: Command, given: readonly string[]): void {
   const missing = expected.find((word, at) => !word.startsWith('[') && !given[at])
-  if (missing) throw new UsageError(`${missing} is missing: \`souk ${name} --help\` shows how it is called`)
-  if (given.length > expected.length) throw new UsageError(`Too many arguments: \`souk ${name} --help\` shows how it is called`)
+  if (missing) throw new UsageError(`${missing} is missing. See \`souk ${name} --help\`.`)
+  if (given.length > expected.length) throw new UsageError(`Too many arguments. See \`souk ${name} --help\`.`)
 }
 
 /** Returns the settings that flags override, by name. */

@@ -28,7 +28,7 @@ export async function withInstance<T>(config: Config, run: (instance: Instance) 
 export async function withExistingInstance<T>(config: Config, run: (instance: Instance) => Promise<T>): Promise<T> {
   if (config.databaseUrl.startsWith('file:')) inspectFile(databaseFile(config.databaseUrl))
   else if (!(await wasMigrated(config.databaseUrl)))
-    throw new OperatorError('The database in DATABASE_URL holds nothing of souk: see that it is the right one')
+    throw new OperatorError('The database in DATABASE_URL has no souk tables: check DATABASE_URL')
   return withInstance(config, run)
 }
 

@@ -15,7 +15,7 @@ export function onAnyInterruption(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
       if (process.listenerCount(signal) > 1) return
-      printLine('Stopped. Nothing is half done: run it again')
+      printLine('Stopped. No partial changes were saved. Run it again')
       process.exit(interruptedStatus[signal])
     })
 }
@@ -46,4 +46,11 @@ export function onInterruption(say: () => string, cleanUp: () => void = () => un
       process.off('SIGTERM', stop)
     },
   }
+}
+
+/** Reports that an import was stopped. Returns the status to exit with. */
+export function importInterrupted({ dryRun }: { readonly dryRun: boolean }): number {
+  const advice = dryRun ? '' : ' Run it again to continue; nothing is created twice.'
+  process.stderr.write(`Stopped before the end of the file.${advice}\n`)
+  return interruptedStatus.SIGINT
 }

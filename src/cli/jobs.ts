@@ -34,7 +34,7 @@ function jobsText(all: readonly JobView[]): string {
       .trimEnd(),
   )
   const notes = all.flatMap(({ name, lastRun, idleBecause }) =>
-    idleBecause ? [`${name} has nothing to do: ${idleBecause}`] : lastRun?.error ? [`${name}: ${lastRun.error}`] : [],
+    idleBecause ? [`${name} is idle: ${idleBecause}`] : lastRun?.error ? [`${name}: ${lastRun.error}`] : [],
   )
   return `${[...lines, ...(notes.length > 0 ? ['', ...notes] : [])].join('\n')}\n`
 }

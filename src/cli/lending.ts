@@ -8,14 +8,17 @@ import { UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
+import { unknownText } from './suggestion.ts'
 
 const failedStatus = 1
 
 /** `souk lending`: shows the credit rules and their effect on past decisions. Writes nothing. */
 export async function lending({ config, positionals: [what, file], switches }: Input): Promise<number> {
   if (what === 'backtest' ? file === undefined : file !== undefined)
-    throw new UsageError(what === 'backtest' ? 'RULES.json is missing: `souk lending backtest RULES.json`' : 'Only backtest takes a file')
-  if (switches.has('all') && what !== 'backtest') throw new UsageError('--all is for backtest')
+    throw new UsageError(
+      what === 'backtest' ? 'RULES.json is missing. Run `souk lending backtest RULES.json`' : 'Only `souk lending backtest` takes a file',
+    )
+  if (switches.has('all') && what !== 'backtest') throw new UsageError('--all can be used with backtest only')
   switch (what) {
     case 'rules':
       process.stdout.write(`${JSON.stringify(currentRules, null, 2)}\n`)
@@ -28,37 +31,37 @@ export async function lending({ config, positionals: [what, file], switches }: I
       return withExistingInstance(config(), ({ deps }) => printBacktest(deps, rules, switches.has('all')))
     }
     default:
-      throw new UsageError('`souk lending rules`, `souk lending replay` and `souk lending backtest RULES.json` are what there is')
+      throw new UsageError(`${unknownText('argument', what ?? '', ['rules', 'replay', 'backtest'])} Use rules, replay or backtest.`)
   }
 }
 
 /** Returns undefined and prints the problems if the file is invalid. */
 function readRules(file: string): LendingRules | undefined {
-  if (statSync(file).isDirectory()) throw new OperatorError(`A directory stands where a file is meant: ${file}`)
+  if (statSync(file).isDirectory()) throw new OperatorError(`Not a file, but a directory: ${file}`)
   const read = parseRules(readFileSync(file, 'utf8'))
   if ('rules' in read) return read.rules
-  process.stderr.write(`${file} holds no rules that credit can be judged by:\n${read.problems.map((problem) => `  ${problem}\n`).join('')}`)
+  process.stderr.write(`${file} contains no valid credit rules:\n${read.problems.map((problem) => `  ${problem}\n`).join('')}`)
   return undefined
 }
 
 type LendingDeps = Parameters<typeof replay>[0]
 
 async function printReplay(deps: LendingDeps): Promise<number> {
-  const interruption = onInterruption(() => 'Stopped before the last decision: nothing was changed. Run it again')
+  const interruption = onInterruption(() => 'Stopped before the last decision. Nothing was changed. Run it again')
   let [decisions, different] = [0, 0]
   for await (const { decisionId, applicationId, problem } of replay(deps)) {
     decisions++
     if (problem === undefined) continue
     different++
-    process.stderr.write(`WRONG ${decisionId} of ${applicationId}: ${problem}\n`)
+    process.stderr.write(`FAIL  ${decisionId} of ${applicationId}: ${problem}\n`)
   }
   interruption.end()
-  process.stdout.write(`${decisions} decisions were judged again, ${decisions - different} came out as they were, to the byte\n`)
+  process.stdout.write(`${decisions} decisions recalculated: ${decisions - different} identical, ${different} different\n`)
   return different > 0 ? failedStatus : 0
 }
 
 async function printBacktest(deps: LendingDeps, rules: LendingRules, isAll: boolean): Promise<number> {
-  const interruption = onInterruption(() => 'Stopped before the last decision: nothing was changed. Run it again')
+  const interruption = onInterruption(() => 'Stopped before the last decision. Nothing was changed. Run it again')
   const print = createPrinter(process.stdout)
   const sums = await backtest(deps, rules, async (one) => {
     const line = lineOf(one)
@@ -75,7 +78,7 @@ const amount = (usd: number): string => `$${usd.toLocaleString('en-US', { minimu
 function lineOf({ decisionId, applicationId, decision, requestedUsd, before, after }: BacktestCase): { text: string; isChanged: boolean } {
   const isChanged = tierText(before) !== tierText(after)
   const requested = requestedUsd === null ? '' : ` for ${amount(requestedUsd)}`
-  const text = `${decisionId} of ${applicationId}, ${decision}${requested}: ${isChanged ? `${tierText(before)} → ${tierText(after)}` : `${tierText(before)}, as it was`}\n`
+  const text = `${decisionId} of ${applicationId}, ${decision}${requested}: ${isChanged ? `${tierText(before)} → ${tierText(after)}` : `${tierText(before)}, unchanged`}\n`
   return { text, isChanged }
 }
 
@@ -84,10 +87,10 @@ function textOf({ decisions, changed, raised, lowered, ceilings, tiers, approved
     creditTiers.flatMap((to) => (from !== to && tiers[from][to] > 0 ? [`${tiers[from][to]} from ${from} to ${to}`] : [])),
   )
   return `${[
-    `${decisions} decisions were given figures; ${changed} would come out otherwise: ${raised} with a higher ceiling, ${lowered} with a lower one`,
-    `Tiers: ${moves.length === 0 ? 'all as they were' : moves.join(', ')}`,
-    `Ceilings together, of each application by its last decision: ${dollars(ceilings.before)} → ${dollars(ceilings.after)}`,
-    `Approved for more than the ceiling: ${approvedOverCeiling.before} → ${approvedOverCeiling.after}`,
+    `${decisions} decisions with figures, ${changed} would change: ${raised} to a higher limit, ${lowered} to a lower limit`,
+    `Tiers: ${moves.length === 0 ? 'unchanged' : moves.join(', ')}`,
+    `Total of limits (last decision of each application): ${dollars(ceilings.before)} → ${dollars(ceilings.after)}`,
+    `Approved above the limit: ${approvedOverCeiling.before} → ${approvedOverCeiling.after}`,
   ].join('\n')}\n`
 }
 

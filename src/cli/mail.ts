@@ -2,6 +2,7 @@ import { OperatorError } from '../core/errors.ts'
 import { checkMailServer, countMails, sendTestMail } from '../modules/messaging/mail/index.ts'
 import type { Input } from './command.ts'
 import { withExistingInstance } from './instance-command.ts'
+import { unknownText } from './suggestion.ts'
 
 /**
  * `souk mail status|test`.
@@ -11,19 +12,19 @@ export async function mail(input: Input): Promise<number> {
   const [what = ''] = input.positionals
   if (what === 'status') return status(input)
   if (what === 'test') return test(input)
-  throw new OperatorError('souk mail takes status or test')
+  throw new OperatorError(`${unknownText('argument', what, ['status', 'test'])} Use \`souk mail status\` or \`souk mail test\`.`)
 }
 
-const notConfigured = 'SMTP_URL is not set: no mails are sent'
+const notConfigured = 'Email is not set up: set SMTP_URL'
 
 async function status({ config }: Input): Promise<number> {
   return withExistingInstance(config(), async ({ deps }) => {
     const { byStatus, errors } = await countMails(deps)
     const why = deps.mailServer ? await checkMailServer(deps.mailServer) : notConfigured
     const lines = [
-      why === undefined ? 'The mail server takes mails' : `The mail server does not take mails: ${why}`,
+      why === undefined ? 'The mail server accepts emails' : why === notConfigured ? why : `The mail server doesn't accept emails: ${why}`,
       ...byStatus.map(({ status: one, n }) => `${one.padEnd(8)} ${n}`),
-      ...(errors.length > 0 ? ['', 'Why mails were not sent, as far as they are kept:'] : []),
+      ...(errors.length > 0 ? ['', 'Causes of failed emails:'] : []),
       ...errors.map(({ error, n }) => `${String(n).padStart(8)}  ${error}`),
     ]
     process.stdout.write(`${lines.join('\n')}\n`)
@@ -33,11 +34,11 @@ async function status({ config }: Input): Promise<number> {
 
 async function test({ config, values }: Input): Promise<number> {
   const to = values.get('to')
-  if (to === undefined) throw new OperatorError('souk mail test needs --to, the address that the mail goes to')
+  if (to === undefined) throw new OperatorError('--to is missing. Run `souk mail test --to you@example.com`')
   return withExistingInstance(config(), async ({ deps }) => {
     const why = deps.mailServer ? await sendTestMail(deps, to) : notConfigured
-    if (why === undefined) process.stdout.write('The mail server has taken it\n')
-    else process.stderr.write(`The mail was not taken: ${why}\n`)
+    if (why === undefined) process.stdout.write('Test email sent\n')
+    else process.stderr.write(why === notConfigured ? `${why}\n` : `The test email was not sent: ${why}\n`)
     return why === undefined ? 0 : 1
   })
 }

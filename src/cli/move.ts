@@ -5,7 +5,7 @@ import { serversOf } from '../../db/hosts.ts'
 import { type MoveResult, moveDatabase, type Searchable, type Watch } from '../../db/moving/move.ts'
 import { openSource, type Source } from '../../db/moving/source.ts'
 import { directoriesOf, isThere, lockAll, prepareDataDir } from '../../db/open.ts'
-import { isUnavailable, saysNothingWasKept } from '../../db/postgres/errors.ts'
+import { isCertainRollback, isUnavailable } from '../../db/postgres/errors.ts'
 import { productTermsOf } from '../../db/search-words.ts'
 import type { Config } from '../config.ts'
 import { isPictureStore } from '../core/documents.ts'
@@ -15,6 +15,7 @@ import type { Progress } from '../lib/progress.ts'
 import { searchWords } from '../modules/catalog/products/domain.ts'
 import { type CopyResult, emptyCopyResult, type NamedFile } from '../modules/lending/lending-document/index.ts'
 import type { Input } from './command.ts'
+import { countText } from './count-text.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { moveDocumentsToBuckets, namedFiles } from './documents.ts'
 import { UsageError } from './failure.ts'
@@ -24,18 +25,18 @@ import { createProgress } from './progress.ts'
 
 /** Everything was moved except unavailable documents. */
 const incompleteStatus = 1
-const resumeHint = 'Run the same command again: it goes on where it was'
-const labels = { looking: 'Looking through', moving: 'Moving', comparing: 'Comparing' } as const
+const resumeHint = 'Run the same command again to resume'
+const labels = { looking: 'Checking', moving: 'Moving', comparing: 'Comparing' } as const
 
 /** `souk move --to URL`: copies a stopped instance from its file into an empty PostgreSQL database. */
 export async function move({ config: settings, values }: Input): Promise<number> {
   const config = settings()
   const [url, envFile] = [values.get('to'), values.get('env-file')]
   if (url === undefined && envFile === undefined)
-    throw new UsageError('Say where to: souk move --to postgres://USER:PASSWORD@HOST/DATABASE')
-  if (url !== undefined && serversOf(url).length === 0) throw new UsageError('--to: postgres://USER:PASSWORD@HOST/DATABASE')
-  const file = embeddedFile(config, 'it is there already. `souk move` is for an instance on the embedded database')
-  if (envFile !== undefined && isThere(envFile)) throw new OperatorError(`${envFile} exists: choose another name`)
+    throw new UsageError('--to is missing. Run `souk move --to postgres://USER:PASSWORD@HOST/DATABASE`')
+  if (url !== undefined && serversOf(url).length === 0) throw new UsageError('--to must be postgres://USER:PASSWORD@HOST/DATABASE')
+  const file = embeddedFile(config, '`souk move` works with the embedded database only')
+  if (envFile !== undefined && isThere(envFile)) throw new OperatorError(`${envFile} already exists. Choose another name`)
   // Reports missing keys before the work.
   loadSecrets(config, false)
   const status = url === undefined ? 0 : await moveTo(config, file, url)
@@ -48,13 +49,13 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
   const { pending } = inspectFile(file)
   if (pending.length > 0)
     throw new OperatorError(
-      `The database is behind this version by ${pending.map(({ tag }) => tag).join(', ')}: start souk once to bring it up to date`,
+      `The database is older than this version (missing: ${pending.map(({ tag }) => tag).join(', ')}): start souk once to migrate it`,
     )
   const directories = directoriesOf(config.databaseUrl, config.dataDir)
   for (const directory of directories) prepareDataDir(directory)
   const lock = lockAll(directories)
-  if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
-  const interruption = onInterruption(() => `Stopped: the instance is as it was, and what has been moved is in the target. ${resumeHint}`)
+  if (!lock) throw new OperatorError(`souk is running on ${config.dataDir}. Stop it first`)
+  const interruption = onInterruption(() => `Stopped. The source instance is unchanged. ${resumeHint}`)
   let source: Source | undefined
   let copyResult = emptyCopyResult
   const wasMoved = isMoved(config)
@@ -81,7 +82,7 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
     watch.end()
     // Whether the commit of a connection lost at the very end succeeded is unknown. A note of an earlier complete run
     // stays.
-    if (isNoted && saysNothingWasKept(error)) removeMovedNote(config)
+    if (isNoted && isCertainRollback(error)) removeMovedNote(config)
     throw explainMoveError(error, wasMoved)
   } finally {
     interruption.end()
@@ -91,16 +92,16 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
 }
 
 const refuseMovedAlready =
-  'This instance was moved already, as the file MOVED beside it says: if it was into this database, nothing is left to do but to serve that'
+  'This instance was already moved (see the file MOVED in the data directory). If it was moved into this database, serve that one'
 const refusedLogin = /^(28P01|28000|3D000)$/
 
 /** Errors of the target's server concern the target only. */
 function explainMoveError(error: unknown, wasMoved: boolean): unknown {
   if (error instanceof DatabaseRefused) return new OperatorError(`Not moved: ${error.message}${wasMoved ? `. ${refuseMovedAlready}` : ''}`)
   if (isUnavailable(error))
-    return new OperatorError(`The server of --to does not answer: see that it runs, and check the URL. ${resumeHint}`)
+    return new OperatorError(`The server in --to doesn't answer: check that it is running, and check the URL. ${resumeHint}`)
   if (refusedLogin.test(engineErrorCode(error) ?? ''))
-    return new OperatorError('The server of --to refused the login: check user, password and database in the URL')
+    return new OperatorError('The server in --to rejected the login: check user, password and database in the URL')
   return error
 }
 
@@ -161,11 +162,9 @@ function parseColumn<T>(text: string, { id, column }: { id: string; column: stri
   try {
     return JSON.parse(text)
   } catch {
-    throw new DatabaseRefused(`products.${column} of ${id} is no JSON: mend that row, then run the same command again`)
+    throw new DatabaseRefused(`products.${column} of ${id} is not valid JSON: correct the row, then run the same command again`)
   }
 }
-
-const countText = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`
 
 function printMoved(
   config: Config,
@@ -174,18 +173,18 @@ function printMoved(
   { missing }: CopyResult,
 ): void {
   process.stdout.write(
-    `All is there: ${countText(rows, 'row')} of ${countText(tables, 'table')}, and ${countText(products, 'product')} in the search index. Counts, sums and every row agree.\n`,
+    `Move complete: ${countText(rows, 'row')} in ${countText(tables, 'table')}, ${countText(products, 'product')} in the search index. Counts, sums and all rows match.\n`,
   )
   const kinds = [
     {
       what: 'document',
-      whose: 'of lending applications',
+      whose: 'of loan applications',
       folder: 'documents',
       settings: 'DOCUMENTS',
       bucket: config.documentsS3Bucket,
       ofPictures: false,
     },
-    { what: 'file', whose: 'of pictures', folder: 'media', settings: 'MEDIA', bucket: config.mediaS3Bucket, ofPictures: true },
+    { what: 'file', whose: 'of images', folder: 'media', settings: 'MEDIA', bucket: config.mediaS3Bucket, ofPictures: true },
   ]
   for (const { what, whose, folder: name, settings, bucket, ofPictures } of kinds) {
     const files = documents.filter(({ store }) => isPictureStore(store) === ofPictures)
@@ -193,15 +192,15 @@ function printMoved(
     const folder = join(config.dataDir, name)
     if (bucket === undefined) {
       process.stdout.write(
-        `${countText(files.length, what)} ${whose} stayed in ${folder}: the new processes need that directory under the same DATA_DIR. Several machines need a bucket: move again, into a new database, with ${settings}_S3_… in the settings.\n`,
+        `${countText(files.length, what)} ${whose} stayed in ${folder}: the new processes need this directory and the same DATA_DIR. Several machines need a bucket: move again into a new database, with ${settings}_S3_… set.\n`,
       )
       continue
     }
     const lost = files.filter(({ storageName }) => missing.includes(storageName)).length
     process.stdout.write(
-      `${countText(files.length - lost, what)} ${whose} went into the bucket. Give the new processes another DATA_DIR: in ${config.dataDir} they would sweep the files of the old instance.\n`,
+      `${countText(files.length - lost, what)} ${whose} copied to the bucket. Use another DATA_DIR for the new processes: in ${config.dataDir} they would delete the files of the old instance.\n`,
     )
-    if (lost > 0) process.stderr.write(`${countText(lost, what)} could not be read in ${folder}: \`souk check\` tells more.\n`)
+    if (lost > 0) process.stderr.write(`${countText(lost, what)} could not be read in ${folder}. Run \`souk check\` for details.\n`)
   }
 }
 
@@ -216,15 +215,15 @@ function writeSettings(config: Config, file: string, url: string | undefined): v
   ]
   // A link never replaces an existing file.
   writePrivateFile(file, `${lines.join('\n')}\n`, linkSync)
-  process.stdout.write(`The settings that new processes need, keys included, are in ${file}, for its owner alone.\n`)
+  process.stdout.write(`Settings and keys for the new processes written to ${file}; only its owner can read it.\n`)
 }
 
 function printNextSteps(config: Config, envFile: string | undefined): void {
-  const where = isThere(keyFile(config)) ? keyFile(config) : 'the settings of this instance'
+  const where = isThere(keyFile(config)) ? keyFile(config) : "this instance's settings"
   const keys =
     envFile === undefined
-      ? `JWT_SECRET, ENCRYPTION_KEY and INTEGRATION_API_KEY as they are in ${where} (\`souk move --env-file FILE\` writes them, for you alone)`
-      : `what is in ${envFile}`
-  process.stdout.write(`The instance is as it was: do not serve it again. Every new process needs DATABASE_URL and ${keys}.
-Then: \`souk check\`, and start the first one. Keep ${config.dataDir} until backups of the new database are made (pg_dump).\n`)
+      ? `JWT_SECRET, ENCRYPTION_KEY and INTEGRATION_API_KEY from ${where} (\`souk move --env-file FILE\` writes them to a private file)`
+      : `the settings in ${envFile}`
+  process.stdout.write(`Don't start the old instance again. Every new process needs DATABASE_URL and ${keys}.
+Next: run \`souk check\`, then start the first process. Keep ${config.dataDir} until you have a backup of the new database (pg_dump).\n`)
 }

@@ -13,7 +13,10 @@ const movedFile = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir
  * @param now milliseconds since the epoch
  */
 export function writeMovedNote(config: Pick<Config, 'dataDir'>, now: number): void {
-  writePrivateFile(movedFile(config), `Moved into PostgreSQL at ${new Date(now).toISOString()}: serve that one, or remove this file.\n`)
+  writePrivateFile(
+    movedFile(config),
+    `Moved to PostgreSQL at ${new Date(now).toISOString()}. Serve that database, or delete this file to use this instance again.\n`,
+  )
 }
 
 /** Removes the note, since the target was never opened. */
@@ -27,6 +30,6 @@ export function refuseMoved(config: Pick<Config, 'dataDir' | 'databaseUrl'>): vo
   const file = movedFile(config)
   if (!config.databaseUrl.startsWith('file:') || !isMoved(config)) return
   throw new OperatorError(
-    `This instance was moved into PostgreSQL, or a move broke off at its very end (\`souk move\` again goes on with it): served here as well, it would sell the same goods and ask the same payments twice. Set DATABASE_URL to serve that one, or remove ${file} if this one is to go on and the other is not`,
+    `This instance was moved to PostgreSQL, or a move stopped at its end (run \`souk move\` again to finish it). Two running copies would sell the same stock and charge the same payments twice. Set DATABASE_URL to use PostgreSQL, or delete ${file} to use this instance instead`,
   )
 }

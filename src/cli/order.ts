@@ -5,15 +5,17 @@ import { minuteMs } from '../lib/day.ts'
 import { decimalOf, decimalsOf, type Money } from '../lib/money.ts'
 import { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from '../modules/selling/order/index.ts'
 import type { Input } from './command.ts'
+import { countText } from './count-text.ts'
 import { readOnlyDeps, withDatabase } from './database-command.ts'
 import { UsageError } from './failure.ts'
+import { unknownText } from './suggestion.ts'
 
 const stuckStatus = 1
 const depsOf = (db: Database) => ({ ...readOnlyDeps, db })
 
 /** `souk order show ID`, or `NUMBER --shop NAME`. */
 export async function order({ config: settings, positionals: [what, which = ''], values, switches }: Input): Promise<number> {
-  if (what !== 'show') throw new UsageError('`souk order show` is what there is: `souk order --help` shows how it is called')
+  if (what !== 'show') throw new UsageError(`${unknownText('argument', what ?? '', ['show'])} Use \`souk order show\`.`)
   const query = findOrder(which, values.get('shop'))
   const diagnosis = await withDatabase(settings(), (db) => diagnoseOrder(depsOf(db), query))
   process.stdout.write(switches.has('json') ? `${JSON.stringify(diagnosis, undefined, 2)}\n` : textOf(diagnosis))
@@ -24,11 +26,11 @@ export async function order({ config: settings, positionals: [what, which = ''],
 function findOrder(which: string, shopName: string | undefined): { id: string } | { number: number; shopName: string } {
   const [, digits] = /^#?(\d{1,9})$/.exec(which) ?? []
   if (digits === undefined) {
-    if (!which.startsWith('order_')) throw new UsageError('Give the order by its id, order_…, or by its number and --shop NAME')
-    if (shopName !== undefined) throw new UsageError('--shop is of a number: an id has no need of it')
+    if (!which.startsWith('order_')) throw new UsageError("Use the order's id (order_…), or its number and --shop NAME")
+    if (shopName !== undefined) throw new UsageError('--shop is used with an order number only, not with an id')
     return { id: which }
   }
-  if (shopName === undefined) throw new UsageError('--shop is missing: each shop has numbers of its own')
+  if (shopName === undefined) throw new UsageError('Add --shop NAME: order numbers are per shop')
   return { number: Number(digits), shopName }
 }
 
@@ -41,7 +43,7 @@ const limitMax = 10_000
  * @returns 1 if there is one
  */
 export async function orders({ config: settings, positionals: [what], values, switches }: Input): Promise<number> {
-  if (what !== 'stuck') throw new UsageError('`souk orders stuck` is what there is: `souk orders --help` shows how it is called')
+  if (what !== 'stuck') throw new UsageError(`${unknownText('argument', what ?? '', ['stuck'])} Use \`souk orders stuck\`.`)
   const minutes = integerFlag(values, 'older-than', olderThanDefault, 0, 1_000_000)
   const limit = integerFlag(values, 'limit', limitDefault, 1, limitMax)
   const stuck = await withDatabase(settings(), (db) => stuckOrders(depsOf(db), { olderThanMs: minutes * minuteMs, limit }))
@@ -60,9 +62,9 @@ function integerFlag(values: ReadonlyMap<string, string>, flag: string, byDefaul
 }
 
 function stuckText({ total, orders: all }: { total: number; orders: readonly StuckOrder[] }, minutes: number): string {
-  if (total === 0) return `No order is unfinished and without a change for ${minutes} minutes.\n`
-  const more = total > all.length ? [`and ${total - all.length} more: --limit shows them`] : []
-  const head = `${total} ${total === 1 ? 'order is' : 'orders are'} unfinished, and nothing has happened to ${total === 1 ? 'it' : 'them'} for ${minutes} minutes:`
+  if (total === 0) return 'No stuck orders.\n'
+  const more = total > all.length ? [`and ${total - all.length} more (see --limit)`] : []
+  const head = `${countText(total, 'stuck order')}, without a change for ${minutes} minutes:`
   return `${[head, '', ...all.flatMap(stuckLines), ...more].join('\n')}\n`
 }
 
@@ -83,9 +85,9 @@ function textOf(diagnosis: OrderDiagnosis): string {
     ['PAYMENTS', payments.map(rowOf)],
     ['REFUNDS', refunds.map(rowOf)],
     ['DISPUTES', disputes.map(rowOf)],
-    ['PARCELS', parcels.map(rowOf)],
-    ['MESSAGES OF PROCESSORS', messages.map(rowOf)],
-    ["MESSAGES TO THE SHOP'S WEBHOOKS", webhooks.map(rowOf)],
+    ['SHIPMENTS', parcels.map(rowOf)],
+    ['MESSAGES FROM PROCESSORS', messages.map(rowOf)],
+    ['WEBHOOK DELIVERIES', webhooks.map(rowOf)],
     ['EVENTS', events.map(({ at, type, actor, detail }) => `${at}  ${type}  by ${actor}${optionalText(fieldsOf(detail))}`)],
   ]
   const head = [
@@ -93,7 +95,7 @@ function textOf(diagnosis: OrderDiagnosis): string {
     `  status      ${diagnosis.status}, payment ${diagnosis.paymentStatus}, fulfilment ${diagnosis.fulfilmentStatus}, stock and gift cards ${diagnosis.holds}`,
     `  customer    ${diagnosis.customerId ?? 'a guest'}`,
     `  total       ${moneyText(diagnosis.total)}: ${moneyText(diagnosis.giftCardTotal)} by gift cards, ${moneyText(diagnosis.amountDue)} by a processor`,
-    `  captured    ${moneyText(diagnosis.capturedTotal)}; back: ${moneyText(diagnosis.refundedTotal)}, to gift cards ${moneyText(diagnosis.giftCardRefundedTotal)}`,
+    `  captured    ${moneyText(diagnosis.capturedTotal)}; refunded: ${moneyText(diagnosis.refundedTotal)}, to gift cards ${moneyText(diagnosis.giftCardRefundedTotal)}`,
     `  placed      ${diagnosis.createdAt}, confirmed ${diagnosis.confirmedAt ?? 'never'}, changed ${diagnosis.updatedAt}`,
   ]
   const next = [

@@ -18,11 +18,10 @@ export async function processors({ config: settings }: Input): Promise<number> {
     checked.push(probed)
     const { problem } = probed
     if (problem === undefined) process.stdout.write(`ok    ${subjectOf(probed)}\n`)
-    else process.stderr.write(`WRONG ${subjectOf(probed)}\n      ${problem}\n`)
+    else process.stderr.write(`FAIL  ${subjectOf(probed)}\n      ${problem}\n`)
   }
   await withSettings(config, ({ deps }) => probeAccounts(deps, tell))
-  if (checked.length === 0)
-    process.stdout.write('No account with a payment processor is configured, neither in the settings nor by a shop.\n')
+  if (checked.length === 0) process.stdout.write('No payment processor account is configured, neither in the settings nor by a shop.\n')
   return checked.some(({ problem }) => problem !== undefined) ? failedStatus : 0
 }
 

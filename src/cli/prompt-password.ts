@@ -9,6 +9,6 @@ import { askSecret } from './prompt.ts'
  */
 export async function askPassword(): Promise<string> {
   const password = await askSecret({ what: 'password', twice: true, ...passwordLength })
-  if (await isCommonPassword(password)) throw new UsageError('The password is one of the most common: choose another')
+  if (await isCommonPassword(password)) throw new UsageError('The password is too common. Choose another one')
   return password
 }

@@ -5,7 +5,7 @@ import { Interrupted } from './interruption.ts'
 
 const lineMaxBytes = 4_096
 
-export type Question = {
+type Question = {
   /** As in "the password". */
   what: string
   /** Asked twice on a terminal, where input is hidden. */
@@ -21,12 +21,11 @@ export type Question = {
 export async function askSecret({ what, twice, minLength, maxLength }: Question): Promise<string> {
   const terminal = process.stdin.isTTY
   const secret = terminal ? await readHidden(`${what}: `) : await readFirstLine()
-  if (secret === '')
-    throw new UsageError(`No ${what} was given: type it on a terminal, or hand it over as the first line of standard input`)
+  if (secret === '') throw new UsageError(`The ${what} is missing: type it on a terminal, or pass it as the first line of standard input`)
   const length = [...secret].length
   if (length < minLength || length > maxLength) throw new UsageError(`The ${what} must have ${minLength} to ${maxLength} characters`)
-  if (terminal && twice && (await readHidden(`${what}, once more: `)) !== secret)
-    throw new UsageError('The two are not the same: nothing was done')
+  if (terminal && twice && (await readHidden(`Repeat the ${what}: `)) !== secret)
+    throw new UsageError("The entries don't match. Nothing was changed")
   return secret
 }
 
@@ -53,8 +52,8 @@ async function readHidden(prompt: string): Promise<string> {
   try {
     return await new Promise<string>((resolve, reject) => {
       lines.once('line', resolve)
-      lines.once('SIGINT', () => reject(new Interrupted('Stopped: nothing was done')))
-      lines.once('close', () => reject(new Interrupted('Stopped: nothing was done')))
+      lines.once('SIGINT', () => reject(new Interrupted('Stopped. Nothing was changed')))
+      lines.once('close', () => reject(new Interrupted('Stopped. Nothing was changed')))
     })
   } finally {
     lines.close()

@@ -13,8 +13,8 @@ import {
 import { type Grant, isGranted } from '../modules/trust/fabric/domain.ts'
 import { safeFetch, type Target } from './chain-target.ts'
 
-export type Counts = Record<SchemaName, number>
-export type RecountResult = { readonly counts: Counts; readonly from: number; readonly to: BlockHeader; readonly host: string }
+type Counts = Record<SchemaName, number>
+type RecountResult = { readonly counts: Counts; readonly from: number; readonly to: BlockHeader; readonly host: string }
 
 export const emptyCounts = (): Counts => ({ A: 0, B: 0, C: 0, D: 0 })
 
@@ -78,19 +78,17 @@ export async function recount(target: Target, grants: readonly Grant[], { to: as
   }
   const after = await nodes.inTurn((node) => lastBlock(node, to.number))
   if (after.hash !== to.hash)
-    throw new OperatorError(`${nodes.host()}: block ${to.number} became another one meanwhile. Run it again, or to an older block by --to`)
+    throw new OperatorError(`${nodes.host()}: block ${to.number} was replaced (reorg). Run it again, or use an older block with --to`)
   return { counts: tally.counts(), from: startBlock, to, host: nodes.host() }
 }
 
 async function lastBlock(node: ChainNode, number: number | undefined): Promise<BlockHeader> {
   const { headers, lacksFinality } = await node.ask({ blocks: number === undefined ? ['finalized'] : [number, 'latest'] }, noPause)
-  if (lacksFinality) throw new OperatorError(`${node.host} does not know which blocks are finalized: name the last one by --to BLOCK`)
+  if (lacksFinality) throw new OperatorError(`${node.host} doesn't report finalized blocks: use --to BLOCK`)
   if (!headers[0])
     throw new NodeError(
       'BEHIND',
-      number === undefined
-        ? 'it has no finalized block yet'
-        : `it does not have block ${number} yet: its newest is ${headers[1]?.number ?? 'none'}`,
+      number === undefined ? 'no finalized block yet' : `block ${number} is missing: the newest is ${headers[1]?.number ?? 'none'}`,
     )
   return headers[0]
 }
@@ -128,7 +126,7 @@ async function readBlockTimes(node: ChainNode, logs: readonly ChainLog[]): Promi
     for (const [nth, number] of batch.entries()) {
       const header = headers[nth]
       if (header?.hash !== hashes.get(number))
-        throw new NodeError('BEHIND', `block ${number} of a log is another one, or none, when it is asked for by itself`)
+        throw new NodeError('BEHIND', `block ${number} of a log differs or is missing when it is read separately`)
       times.set(number, header?.at ?? 0)
     }
   }

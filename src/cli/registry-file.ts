@@ -20,8 +20,7 @@ const isoOf = (ms: number) => new Date(ms).toISOString()
  */
 export function readRegistry(text: string): { readonly grants: Grant[]; readonly hash: string } | { readonly problem: string } {
   const file = parseJson(text)
-  if (!isRecord(file) || !hasOnly(file, ['registryHash', 'grants']))
-    return { problem: 'it must be { "registryHash", "grants" } and nothing else' }
+  if (!isRecord(file) || !hasOnly(file, ['registryHash', 'grants'])) return { problem: 'it must be { "registryHash", "grants" } only' }
   const { registryHash: said, grants: list } = file
   if (!Array.isArray(list)) return { problem: 'its grants must be a list' }
   const grants: Grant[] = []
@@ -29,12 +28,12 @@ export function readRegistry(text: string): { readonly grants: Grant[]; readonly
     const grant = parseGrant(one)
     if (!grant)
       return {
-        problem: `grant ${at + 1} must be { "address", "schema", "from", "to" }: an address in small letters, A to D, and times, of which "to" may be null`,
+        problem: `grant ${at + 1} must be { "address", "schema", "from", "to" }: a lowercase address, A to D, and times; "to" may be null`,
       }
     grants.push(grant)
   }
   const hash = registryHash(grants)
-  if (hash !== said) return { problem: `its grants have the hash ${hash}, and it says another: it was changed` }
+  if (hash !== said) return { problem: `the hash of its grants is ${hash}, but the file states another: it was changed` }
   return { grants, hash }
 }
 

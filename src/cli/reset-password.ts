@@ -8,9 +8,9 @@ import { askPassword } from './prompt-password.ts'
 /** `souk reset-password`: sets a new password and ends all sessions of a user. */
 export async function resetPassword({ config, values }: Input): Promise<number> {
   const email = values.get('email')
-  if (email === undefined) throw new UsageError('--email is missing: `souk reset-password --email you@example.com`')
+  if (email === undefined) throw new UsageError('--email is missing. Run `souk reset-password --email you@example.com`')
   return withExistingInstance(config(), async ({ deps }) => {
-    const nobody = () => new OperatorError('No merchant or super admin has that e-mail address: nothing was changed')
+    const nobody = () => new OperatorError('No user has this email. Nothing was changed')
     if (!(await findUserByEmail(deps, email))) throw nobody()
     const user = await resetUserPassword(deps, { email, password: await askPassword() })
     if (!user) throw nobody()

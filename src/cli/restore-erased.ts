@@ -21,9 +21,7 @@ export async function mergeErasedLists(config: Config): Promise<{ ids: ReadonlyS
       const target = findOpenTarget(config, place) ?? (isShut ? undefined : await openBackupTarget(config, place))
       if (!target) {
         isWhole = false
-        process.stderr.write(
-          `The list of those who were erased in ${place.store.place} is sealed: set BACKUP_PASSPHRASE, so that it can be read.\n`,
-        )
+        process.stderr.write(`The list of erased customers in ${place.store.place} is encrypted: set BACKUP_PASSPHRASE.\n`)
         continue
       }
       const more = (await readListInStorage(target)).filter(({ customerId }) => !listed.has(customerId))
@@ -31,7 +29,7 @@ export async function mergeErasedLists(config: Config): Promise<{ ids: ReadonlyS
       for (const one of more) listed.set(one.customerId, one)
     } catch (error) {
       isWhole = false
-      process.stderr.write(`The list of those who were erased in ${place.store.place} cannot be read. ${explain(error, {}).text}\n`)
+      process.stderr.write(`The list of erased customers in ${place.store.place} can't be read. ${explain(error, {}).text}\n`)
     }
   }
   return { ids: new Set(listed.keys()), isWhole }

@@ -9,7 +9,6 @@ import type { BackupStore } from '../core/backup-store.ts'
 import { AppError, OperatorError } from '../core/errors.ts'
 import {
   continuesSegment,
-  headAndRest,
   instanceOf,
   pagesName,
   parseShippedName,
@@ -21,9 +20,10 @@ import {
   type SnapshotHead,
   segmentHeadOf,
   shippedPrefix,
+  splitHeader,
 } from '../modules/operations/log-shipping/index.ts'
 
-export type LogRestoreOptions = {
+type LogRestoreOptions = {
   readonly store: BackupStore
   /** Milliseconds since the epoch; undefined for the end of the log. */
   readonly to: number | undefined
@@ -39,7 +39,7 @@ export type LogRestoreOptions = {
 /**
  * `upTo`: the time of the last included commits; `notes`: remarks for the operator; `instance`: the origin of the log.
  */
-export type LogRestoreResult = { readonly upTo: number; readonly notes: readonly string[]; readonly instance: string }
+type LogRestoreResult = { readonly upTo: number; readonly notes: readonly string[]; readonly instance: string }
 
 /** Shipped data is unusable. */
 class DamageError extends Error {
@@ -73,7 +73,7 @@ export async function buildFromLog({
   }
   const instances = [...new Set(shipped.map(instanceOf))]
   if (instances.length > 1)
-    throw new OperatorError(`${store.place} has the logs of several instances: say which with --instance, one of ${instances.join(', ')}`)
+    throw new OperatorError(`${store.place} has the logs of several instances. Choose one with --instance: ${instances.join(', ')}`)
   const notes: string[] = []
   const unusable = new Set<string>()
   for (;;) {
@@ -102,11 +102,11 @@ function refuseWithoutSnapshot(
 ): OperatorError {
   if (notes.length > 0) return new OperatorError(`Nothing was restored:\n${notes.map((note) => `  - ${note}`).join('\n')}`)
   const range = restorableRange(shipped)
-  if (!range) return new OperatorError(`No log was shipped to ${store.place}, or none with a snapshot: restore a backup instead`)
+  if (!range) return new OperatorError(`${store.place} contains no shipped log with a snapshot: restore a backup instead`)
   if (to === undefined || to >= range.from)
-    return new OperatorError(`Of what was shipped to ${store.place}, parts are missing that every snapshot needs: restore a backup instead`)
+    return new OperatorError(`The shipped log in ${store.place} is incomplete for every snapshot: restore a backup instead`)
   return new OperatorError(
-    `What was shipped to ${store.place} reaches from ${timeText(range.from)} to ${timeText(range.to)}: choose a time in between`,
+    `The shipped log in ${store.place} covers ${timeText(range.from)} to ${timeText(range.to)}: choose a time in this range`,
   )
 }
 
@@ -124,13 +124,12 @@ async function buildUntilDamage(
     const cut = { ...plan, segments, upTo: Math.max(plan.snapshot.at, segments.at(-1)?.at ?? 0) }
     if (!untilDamage)
       throw new OperatorError(
-        `${reason}, so nothing was restored. Everything up to ${timeText(cut.upTo)} is sound: --until-damage restores that, and --to an earlier time as well`,
+        `${reason}. Nothing was restored. The log is intact up to ${timeText(cut.upTo)}: use --until-damage, or an earlier time with --to`,
       )
     return cut
   }
   let usablePlan = plan
-  if (plan.missing !== undefined)
-    usablePlan = stop(plan.missing, `Segment ${plan.missing + 1} of the log is missing, though later ones are there`)
+  if (plan.missing !== undefined) usablePlan = stop(plan.missing, `Segment ${plan.missing + 1} of the log is missing, but later ones exist`)
   try {
     await build(store, usablePlan, file, onBytes)
   } catch (error) {
@@ -146,9 +145,9 @@ async function buildUntilDamage(
     upTo: usablePlan.upTo,
     notes: [
       ...notes,
-      ...(isCut ? [`What was committed after ${timeText(usablePlan.upTo)} is damaged or missing, and is not in it.`] : []),
+      ...(isCut ? [`Not restored: commits after ${timeText(usablePlan.upTo)} are damaged or missing.`] : []),
       ...(resumedAt !== undefined
-        ? [`Shipping began anew at ${timeText(resumedAt)}: what was committed between ${timeText(usablePlan.upTo)} and then is not in it.`]
+        ? [`Not restored: commits between ${timeText(usablePlan.upTo)} and ${timeText(resumedAt)}, when log shipping restarted.`]
         : []),
     ],
   }
@@ -184,7 +183,7 @@ async function copyPages(
   const message = await store.get(snapshot.name)
   const head = message && (await rethrowAsDamage(undefined, () => readHead(message.chunks())))
   const stored = await store.get(pagesName(snapshot))
-  if (!stored || head?.format !== 1) throw new DamageError(undefined, 'it is not whole, or of a newer version')
+  if (!stored || head?.format !== 1) throw new DamageError(undefined, 'it is incomplete, or written by a newer version')
   const hash = createHash('sha256')
   let bytes = 0
   async function* hashed(chunks: AsyncIterable<Uint8Array>) {
@@ -206,7 +205,7 @@ async function copyPages(
 }
 
 async function readHead(chunks: AsyncIterable<Uint8Array>): Promise<Partial<SnapshotHead> | undefined> {
-  const found = await headAndRest(chunks)
+  const found = await splitHeader(chunks)
   for await (const _ of found?.rest ?? []);
   return found?.head as Partial<SnapshotHead> | undefined
 }
@@ -223,10 +222,10 @@ async function applySegment(
   const stored = await store.get(segment.name)
   if (!stored) throw new DamageError(index, `${what} is missing`)
   return rethrowAsDamage(index, async () => {
-    const found = await headAndRest(stored.chunks())
+    const found = await splitHeader(stored.chunks())
     const head = segmentHeadOf(found?.head, segment)
-    if (!found || !head) throw new DamageError(index, `${what} is damaged, or of a newer version`)
-    if (!continuesSegment(head, before)) throw new DamageError(index, `${what} does not go on where the one before ends`)
+    if (!found || !head) throw new DamageError(index, `${what} is damaged, or written by a newer version`)
+    if (!continuesSegment(head, before)) throw new DamageError(index, `${what} doesn't continue the previous segment`)
     const end = await applyFrames(head, found.rest, pages)
     if (!end) throw new DamageError(index, `${what} is damaged`)
     onBytes(stored.bytes)
@@ -252,7 +251,7 @@ async function rethrowAsDamage<T>(segment: number | undefined, read: () => Promi
   try {
     return await read()
   } catch (error) {
-    if (error instanceof DamageError || (error instanceof AppError && error.code === 'UNAVAILABLE') || hasCode(error)) throw error
+    if (error instanceof DamageError || (error instanceof AppError && error.kind === 'UNAVAILABLE') || hasCode(error)) throw error
     throw new DamageError(segment, segment === undefined ? 'it is damaged' : `segment ${segment + 1} of the log is damaged`)
   }
 }

@@ -25,7 +25,7 @@ export type Moment = {
  */
 export async function shippedTarget(config: Config) {
   const place = backupPlacesOf(config).find(({ isNamed }) => isNamed)
-  if (!place) throw new OperatorError('Set BACKUP_DIR or BACKUP_S3_ENDPOINT and its bucket: there the log was shipped to')
+  if (!place) throw new OperatorError('Set BACKUP_DIR, or BACKUP_S3_ENDPOINT and its bucket: the target of log shipping')
   return openBackupTarget(config, place)
 }
 
@@ -36,8 +36,8 @@ export async function shippedTarget(config: Config) {
 export function parseMoment(to: string, now: number): number | undefined {
   if (to === 'latest') return undefined
   const at = new RegExp(instantPattern).test(to) ? parseInstant(to) : Number.NaN
-  if (Number.isNaN(at)) throw new OperatorError('--to must be a time with its zone, as 2026-01-31T12:00:00Z, or latest')
-  if (at > now) throw new OperatorError('--to is a time that is yet to come: use latest')
+  if (Number.isNaN(at)) throw new OperatorError('--to must be a time with a time zone, such as 2026-01-31T12:00:00Z, or latest')
+  if (at > now) throw new OperatorError('--to is in the future. Use latest')
   return at
 }
 
@@ -53,7 +53,7 @@ export async function buildAsOf(
 ): Promise<{ file: string; instance: string }> {
   makeDirectory(dirname(beside))
   const file = newTemporary(beside)
-  const progress = createProgress({ total: 0, label: 'Fetching', stream: process.stderr, unit: 'bytes' })
+  const progress = createProgress({ total: 0, label: 'Downloading', stream: process.stderr, unit: 'bytes' })
   let bytes = 0
   const onBytes = (more: number) => {
     bytes += more
@@ -62,7 +62,7 @@ export async function buildAsOf(
   const { upTo, notes, ...built } = await buildFromLog({ store: target.store, to, file, untilDamage, instance, onBytes }).finally(
     progress.end,
   )
-  process.stdout.write(`What was committed up to ${new Date(upTo).toISOString()} is in it, of the log in ${target.store.place}\n`)
+  process.stdout.write(`Restored all commits up to ${new Date(upTo).toISOString()}, from the log in ${target.store.place}\n`)
   for (const note of notes) process.stderr.write(`${note}\n`)
   return { file, instance: built.instance }
 }

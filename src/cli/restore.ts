@@ -17,6 +17,7 @@ import { documentsOf as documentsIn, isBackupName, readKeys, rowProblems } from 
 import { fetchToFile, findNamedBackup } from './backup-targets.ts'
 import type { Input } from './command.ts'
 import { copyWithProgress, findProblemsWithProgress } from './copy-database.ts'
+import { countText } from './count-text.ts'
 import { embeddedFile, type FileState, inspectFile, withReader } from './database-file.ts'
 import {
   adjustStores,
@@ -60,17 +61,16 @@ export async function restore(input: Input): Promise<number> {
 }
 
 async function restoreInto(config: Config, { positionals: [named = ''], switches, values }: Input): Promise<number> {
-  const target = embeddedFile(config, 'restore it with pg_restore or psql')
+  const target = embeddedFile(config, 'use pg_restore or psql')
   const directories = directoriesOf(config.databaseUrl, config.dataDir)
   for (const directory of directories) prepareDataDir(directory)
   const lock = lockAll(directories)
-  if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
+  if (!lock) throw new OperatorError(`souk is running on ${config.dataDir}. Stop it first`)
   try {
     const to = values.get('to')
     const strays = to === undefined ? ['instance', 'until-damage'].filter((flag) => values.has(flag) || switches.has(flag)) : []
-    if (strays.length > 0) throw new UsageError(`--${strays[0]} goes with --to: \`souk restore --help\` shows how it is called`)
-    if ((to === undefined) === (named === ''))
-      throw new OperatorError('Name a backup (a FILE, a NAME or latest), or say --to TIME: one of both')
+    if (strays.length > 0) throw new UsageError(`--${strays[0]} needs --to. See \`souk restore --help\`.`)
+    if ((to === undefined) === (named === '')) throw new OperatorError('Choose either a backup (a FILE, a NAME or latest), or --to TIME')
     const isNamed = to !== undefined || named === 'latest' || isBackupName(named)
     const present = isThere(target) && !switches.has('force')
     if (present && isNamed) refuseRunning(config)
@@ -84,7 +84,7 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
     const keysSource = values.get('keys')
     const givenSecrets = keysSource === undefined ? undefined : await openKeys(keysSource)
     const interruption = onInterruption(
-      () => 'Stopped: nothing was restored, and what was there is as it was. Run it again',
+      () => 'Stopped. Nothing was restored or changed. Run it again',
       () => dropUnfinished(target),
     )
     const kept = join(backupsOf(config), `before-restore-${Date.now()}.db`)
@@ -106,18 +106,17 @@ async function openKeys(file: string): Promise<Secrets> {
   const text = readFileSync(file, 'utf8')
   const passphrase = await askSecret({ what: 'passphrase', twice: false, minLength: 1, maxLength: 1_000 })
   const result = await openUnderPassphrase(text, passphrase)
-  if (result.kind === 'notOurs') throw new OperatorError(`${file} holds no keys of \`souk backup --with-keys\``)
+  if (result.kind === 'notOurs') throw new OperatorError(`${file} is not a key file of \`souk backup --with-keys\``)
   if (result.kind === 'newer') throw new OperatorError(`${file} was written by a newer souk: restore it with that version`)
-  if (result.kind === 'refused')
-    throw new OperatorError('The passphrase is not the one of that file, or the file was changed: nothing was restored')
+  if (result.kind === 'refused') throw new OperatorError('Wrong passphrase, or the file was changed. Nothing was restored')
   const secrets = parseSecrets(result.plain)
-  if (!secrets) throw new OperatorError(`${file} holds no keys that this version knows`)
+  if (!secrets) throw new OperatorError(`${file} contains no keys that this version can read`)
   return secrets
 }
 
 function refuseRunning(config: Config): never {
   throw new OperatorError(
-    `A database is in ${config.dataDir} already: --force puts the backup in its place and keeps the present one in ${backupsOf(config)}`,
+    `${config.dataDir} already contains a database. Use --force to replace it; a copy is kept in ${backupsOf(config)}`,
   )
 }
 
@@ -140,11 +139,11 @@ function copySourceFile(file: string, target: string): Source {
 
 /** A file inside a backup target may be mistaken for a backup. */
 function refuseCompanionFile(file: string): void {
-  const advice = 'set BACKUP_DIR to the folder that holds all backups, and name one as `souk backup --list` shows it'
+  const advice = 'set BACKUP_DIR to the directory of all backups, and use a name from `souk backup --list`'
   const stats = statSync(file, { throwIfNoEntry: false })
-  if (stats?.isDirectory()) throw new OperatorError(`${file} is a folder, and FILE is one file: ${advice}`)
+  if (stats?.isDirectory()) throw new OperatorError(`${file} is a directory, not a file: ${advice}`)
   if (!stats?.isFile()) return
-  if (readStart(file, sealedMagic.length) === sealedMagic) throw new OperatorError(`${file} is a sealed part of a backup: ${advice}`)
+  if (readStart(file, sealedMagic.length) === sealedMagic) throw new OperatorError(`${file} is an encrypted part of a backup: ${advice}`)
 }
 
 function readStart(file: string, length: number): string {
@@ -171,7 +170,7 @@ async function fetchNamedSource(config: Config, name: string, target: string): P
         await refuseDamage(copy)
         const problems = rowProblems(manifest.database.rows, withReader(copy, rowsIn))
         if (problems.length > 0)
-          throw new OperatorError(`The backup is not what was put there, and nothing was restored: ${problems.join('; ')}`)
+          throw new OperatorError(`The backup was changed after it was created. Nothing was restored: ${problems.join('; ')}`)
         return copy
       } catch (error) {
         rmSync(copy, { force: true })
@@ -226,16 +225,16 @@ async function replaceDatabase(
     const lost = await keepDocuments(config, kept, documentsOf(target), documents)
     if (lost > 0)
       process.stderr.write(
-        `${lost === 1 ? 'A document' : `${lost} documents`} of the present database alone could not be copied out of the bucket, and a server removes ${lost === 1 ? 'it' : 'them'} from there.\n`,
+        `${countText(lost, 'file')} of the current database could not be copied from the bucket, where the server will delete ${lost === 1 ? 'it' : 'them'}.\n`,
       )
     const { files, missing } = await restoreDocuments(config, source.documents, kept, documents)
     await adoptStores(config, copy)
     setAsidePresent(config, target, kept)
     publish(copy, target)
-    if (files > 0) process.stdout.write(`${files === 1 ? 'A document is' : `${files} documents are`} restored with it\n`)
+    if (files > 0) process.stdout.write(`${countText(files, 'file')} (documents and images) restored\n`)
     if (missing.length > 0)
       process.stderr.write(
-        `${missing.length === 1 ? 'A document of it is' : `${missing.length} documents of it are`} neither in ${source.what} nor in place, or the store that it was in is not in the settings.\n`,
+        `${countText(missing.length, 'file')} ${missing.length === 1 ? 'is' : 'are'} missing in ${source.what} and in the data directory, or their store is not in the settings.\n`,
       )
     return { missing: missing.length, state, secrets }
   } catch (error) {
@@ -247,7 +246,7 @@ async function replaceDatabase(
 async function refuseDamage(file: string): Promise<void> {
   const problems = await findProblemsWithProgress(file)
   if (problems.length > 0)
-    throw new OperatorError(`${file} is damaged, and nothing was restored:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+    throw new OperatorError(`${file} is damaged. Nothing was restored:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
 }
 
 /**
@@ -266,7 +265,7 @@ function setAsidePresent(config: Config, target: string, kept: string): void {
   removeSpool(target)
   // Synced before the new file takes the name: the old log must not reappear after a power loss.
   syncPath(dirname(target))
-  process.stdout.write(`The database that was there is kept as ${kept}\n`)
+  process.stdout.write(`The previous database was kept as ${kept}\n`)
 }
 
 /** Merges the log into the file; possible only without other users. Leaves a damaged file unchanged. */
@@ -277,7 +276,7 @@ function checkpointAndClose(target: string): void {
     connection.run('PRAGMA journal_mode = DELETE')
   } catch (error) {
     if (engineErrorCode(error)?.startsWith('SQLITE_BUSY'))
-      throw new OperatorError('Another souk command uses the database: wait until it is done, then try again')
+      throw new OperatorError('Another souk command is using the database. Wait for it to finish, then try again')
   }
 }
 
@@ -299,27 +298,27 @@ function replaceKeys(config: Config, secrets: Secrets): void {
     linkOrCopy(file, kept)
     // Synced before the present keys are renamed: one key file must survive a power loss.
     syncPath(backups)
-    process.stdout.write(`The keys that were there are kept as ${kept}\n`)
+    process.stdout.write(`The previous keys were kept as ${kept}\n`)
   }
   writeKeyFile(file, secrets)
-  process.stdout.write(`The keys are restored into ${file}\n`)
+  process.stdout.write(`Keys restored to ${file}\n`)
 }
 
 function printResult(config: Config, target: string, state: FileState): void {
-  process.stdout.write(`The database is restored into ${target}\n`)
-  if (state.pending.length > 0) process.stdout.write('It is of an older version: the next start brings it up to date.\n')
+  process.stdout.write(`Database restored to ${target}\n`)
+  if (state.pending.length > 0) process.stdout.write('The backup is from an older version: the next start migrates it.\n')
   const missing = missingKeys(config, state)
   if (missing.length === 0) return
-  const what = `encryption key ${missing.join(', ')}, which is not at hand`
+  const what = `encryption key ${missing.join(', ')}, which is missing`
   process.stderr.write(
-    `Its secrets are sealed under ${what}: put keys.json of that time into ${config.dataDir}, or restore it with --keys, before you start souk.\n`,
+    `The secrets need ${what}: before you start souk, copy the keys.json of that time to ${config.dataDir}, or restore it with --keys.\n`,
   )
 }
 
 function printErased(customers: number): void {
   if (customers > 0)
     process.stdout.write(
-      `${customers === 1 ? 'A customer' : `${customers} customers`} of it ${customers === 1 ? 'was' : 'were'} erased since: the next start erases ${customers === 1 ? 'them' : 'all of them'} again before it lets anybody in.\n`,
+      `${countText(customers, 'customer')} ${customers === 1 ? 'was' : 'were'} erased after this backup: the next start erases ${customers === 1 ? 'them' : 'all of them'} again before it accepts requests.\n`,
     )
 }
 

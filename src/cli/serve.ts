@@ -5,6 +5,7 @@ import { openServiceManager } from '../clients/service-manager.ts'
 import type { Config } from '../config.ts'
 import { publicUrlOf } from '../core/public-url.ts'
 import { type Instance, openInstance } from '../instance.ts'
+import { createLineWriter, holdLines, type LineWriter } from '../lib/line-writer.ts'
 import { replayErasures } from '../modules/customers/erasure/index.ts'
 import { issueSetupToken } from '../modules/identity/console-session/index.ts'
 import { assignMissingOwners } from '../modules/identity/member/index.ts'
@@ -19,6 +20,7 @@ import { resumeOrders, workMessages } from '../modules/selling/order/index.ts'
 import { listen, type RunningServer } from '../server.ts'
 import { interruptedStatus, onInterruption, type Signal } from './interruption.ts'
 import { refuseMoved } from './moved-instance.ts'
+import { notesOf } from './start-notes.ts'
 
 const jobsStopMaxMs = 10_000
 /** Longer than a write takes; does not wait for an unavailable database. */
@@ -28,16 +30,16 @@ const countedMaxMs = 2_000
 /** EX_IOERR of sysexits(3): a service manager must not restart after a disk failure. */
 const faultStatus = 74
 const faults = {
-  disk: ['database.io_error', 'the disk failed: check it, then start again'],
+  disk: ['database.io_error', 'Disk error. Check the disk, then start souk again'],
   file: [
     'database.damaged',
-    'the file is damaged, or the disk fails to read it: check the disk; `souk check` tells more, `souk restore` brings a backup back',
+    'The database is damaged or unreadable. Check the disk. Run `souk check` for details, or `souk restore` to restore a backup',
   ],
 } as const
 
-const notReadyDefault = 'Stopped before it was ready. Nothing is lost: start it again'
+const notReadyDefault = 'Stopped before it was ready. No data was lost. Start it again'
 
-export type ServeOptions = {
+type ServeOptions = {
   /** Runs before requests are accepted; an error ends the start. */
   prepare?: (instance: Instance) => Promise<void>
   /** Printed if the start is interrupted. */
@@ -46,22 +48,43 @@ export type ServeOptions = {
   announce?: (instance: Instance, url: string) => Promise<string>
   /** Further processors. */
   processors?: readonly Processor[]
+  /** Writes the lines of the log. */
+  lines?: LineWriter
   /** Contains the address of a service manager that expects notifications. */
   env?: Readonly<Record<string, string | undefined>>
 }
 
-function keepReserve({ deps: { db, log } }: Instance): void {
+function createReserve({ deps: { db, log } }: Instance): void {
   try {
-    db.file?.keepReserve()
+    db.file?.createReserve()
   } catch (error) {
     log.warn('database.no_reserve', { error })
+  }
+}
+
+/** `souk serve`. On a terminal the log starts after the text that a person reads first. */
+export async function serveInstance(config: Config, env: ServeOptions['env'] = {}): Promise<void> {
+  const lines = process.stderr.isTTY ? holdLines(createLineWriter(process.stderr)) : undefined
+  if (!lines) return serve(config, { env })
+  try {
+    await serve(config, {
+      env,
+      lines,
+      announce: async (instance, url) => {
+        const text = await readyText(instance, url)
+        return [text, ...notesOf(lines.release()).map((note) => `${note}\n`), 'Press Ctrl-C to stop.\n'].map((part) => `\n${part}`).join('')
+      },
+    })
+  } catch (error) {
+    lines.flush()
+    throw error
   }
 }
 
 /** Serves an instance until it is stopped. Prints the address on standard output when ready. */
 export async function serve(
   config: Config,
-  { prepare, notReadyText = notReadyDefault, announce = readyText, processors, env = {} }: ServeOptions = {},
+  { prepare, notReadyText = notReadyDefault, announce = readyText, processors, lines, env = {} }: ServeOptions = {},
 ): Promise<void> {
   refuseMoved(config)
   let opened: Instance | undefined
@@ -70,6 +93,7 @@ export async function serve(
     config,
     as: 'server',
     ...(processors ? { processors } : {}),
+    ...(lines ? { lines } : {}),
     sqlite: {
       onFatal: (error) => {
         // Errors before then fail the start.
@@ -107,7 +131,7 @@ export async function serve(
   const jobs = startJobs(instance.deps)
   warnOfSameDisk(instance.deps)
   const shipping = await shipLog(instance.deps)
-  keepReserve(instance)
+  createReserve(instance)
   log.info('server.started', {
     url: serving.url,
     version: instance.deps.build.version,
@@ -129,13 +153,13 @@ export async function serve(
   let stopping = false
   const stop = async (signal: Signal) => {
     if (stopping) {
-      log.warn('server.stopped_at_once', { signal, advice: 'what was in flight is cut; what was acknowledged is on the disk' })
+      log.warn('server.stopped_at_once', { signal, advice: 'Requests in flight were aborted. Acknowledged changes are saved' })
       instance.flush()
       process.exit(interruptedStatus[signal])
     }
     stopping = true
     instance.deps.life.stopping = true
-    manager?.stopping('finishing what is in flight')
+    manager?.stopping('finishing requests in flight')
     log.info('server.stopping', { signal, drainSeconds: config.drainSeconds })
     await Bun.sleep(config.drainSeconds * 1_000)
     await end()
@@ -180,16 +204,16 @@ async function startOrClose(instance: Instance, start: () => Promise<RunningServ
 }
 
 async function readyText({ deps }: Instance, url: string): Promise<string> {
-  const advice = (await hasSuperAdmin(deps))
-    ? ''
-    : `There is no super admin yet: run \`souk setup --email you@example.com\` to make one.\n${await setupText(deps)}`
+  const advice = (await hasSuperAdmin(deps)) ? '' : await setupText(deps)
   return `souk is ready at ${url} (documentation: ${url}/docs)\n${advice}`
 }
 
-/** Only this token creates the first super admin in a browser. */
+/** Explains how to create the first administrator. A browser needs the token in this link. */
 async function setupText(deps: Instance['deps']): Promise<string> {
   const token = deps.config.consoleEnabled ? await issueSetupToken(deps) : undefined
-  return token === undefined ? '' : `Or open ${consoleUrl(deps)} and give it this token, which is good once, for a day: ${token}\n`
+  const inBrowser =
+    token === undefined ? '' : `Set up your shop: ${consoleUrl(deps)}/setup#${token}\nThe link is valid once, for 24 hours.\n`
+  return `${inBrowser}${inBrowser === '' ? 'Create the first administrator' : 'Or in a terminal'}: souk setup --email you@example.com\n`
 }
 
 /** Returns an address that a local browser can open even if the server listens on all of them. */

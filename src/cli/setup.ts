@@ -11,19 +11,18 @@ import { askPassword } from './prompt-password.ts'
 /** `souk setup`: creates the first super admin. */
 export async function setup({ config, values, switches }: Input): Promise<number> {
   const email = values.get('email')
-  if (email === undefined) throw new UsageError('--email is missing: `souk setup --email you@example.com`')
-  if (!Value.Check(Email, email)) throw new UsageError('--email must be an e-mail address')
+  if (email === undefined) throw new UsageError('--email is missing. Run `souk setup --email you@example.com`')
+  if (!Value.Check(Email, email)) throw new UsageError('--email must be an email address')
   return withInstance(config(), async ({ deps }) => {
-    if (await findUserByEmail(deps, email))
-      throw new OperatorError('Somebody with that e-mail address is there already: nothing was changed')
+    if (await findUserByEmail(deps, email)) throw new OperatorError('A user with this email already exists. Nothing was changed')
     if (!switches.has('another') && (await hasSuperAdmin(deps))) {
-      throw new OperatorError('There is a super admin already: `souk setup --another` makes one more')
+      throw new OperatorError('An administrator already exists. Use `souk setup --another` to create a further one')
     }
     const password = await askPassword()
-    const interruption = onInterruption(() => 'Stopped: `souk setup` run again makes the super admin, or says that it is there')
+    const interruption = onInterruption(() => 'Stopped. Run `souk setup` again')
     const user = await createSuperAdmin(deps, { email, password })
     interruption.end()
-    process.stdout.write(`The super admin ${user.email} is made: log in with POST /merchant/login\n`)
+    process.stdout.write(`Administrator ${user.email} created. Log in at /console\n`)
     return 0
   })
 }

@@ -15,15 +15,13 @@ export function signingKeyOf({ values, config }: Pick<Input, 'values' | 'config'
   const file = values.get('key-file')
   if (file === undefined) return config().chainSigningKey
   const stats = statSync(file)
-  if (!stats.isFile()) throw new OperatorError(`${file} is not a file`)
+  if (!stats.isFile()) throw new OperatorError(`Not a file: ${file}`)
   if ((stats.mode & othersMask) !== 0)
-    throw new OperatorError(
-      `${file} may be read by others than its owner: run \`chmod 600 ${file}\`, and take another key where somebody may have read it`,
-    )
+    throw new OperatorError(`Other users can read ${file}: run \`chmod 600 ${file}\`, and use another key if someone may have read it`)
   try {
     return signingKey(stats.size <= fileMaxBytes ? readFileSync(file, 'utf8') : '')
   } catch (error) {
     if (error instanceof Error && 'code' in error) throw error
-    throw new OperatorError(`${file} holds no private key: 64 hexadecimal digits, with or without 0x, and nothing else`)
+    throw new OperatorError(`${file} must contain a private key only: 64 hexadecimal digits, with or without 0x`)
   }
 }

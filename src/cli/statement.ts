@@ -27,7 +27,7 @@ const ref =
   (kind?: IdKind): FieldResult =>
   (given) => {
     if (isHash(given)) return { value: given.toLowerCase() }
-    const what = kind === undefined ? `a name of at most ${refMax} characters` : `an id as ${idPrefixes[kind]}_… with its 26 characters`
+    const what = kind === undefined ? `a name of at most ${refMax} characters` : `an id such as ${idPrefixes[kind]}_… with 26 characters`
     const isId =
       typeof given === 'string' &&
       given.length <= refMax &&
@@ -61,7 +61,7 @@ const time: FieldResult = (given) => {
   if (typeof given === 'number' && given <= lastSecond) return uint64(given)
   const ms = typeof given === 'string' && new RegExp(instantPattern).test(given) ? parseInstant(given) : Number.NaN
   if (ms >= 0 && ms % 1_000 === 0) return { value: BigInt(ms / 1_000) }
-  return { wrong: 'be a whole second since 1970, as a number or as 2026-01-31T12:00:00Z' }
+  return { wrong: 'be a whole second since 1970, as a number or such as 2026-01-31T12:00:00Z' }
 }
 /** 0 if absent. */
 const optionalTime: FieldResult = (given) => (given === null ? { value: 0n } : time(given))
@@ -72,7 +72,7 @@ const url: FieldResult = (given) => {
   return isUrl ? { value: given as string } : { wrong: `be an http or https URL of at most ${urlMax} characters, without a user name` }
 }
 
-export const archetypes = ['generic', 'warehouse', 'third_party_logistics', 'cross_border'] as const
+const archetypes = ['generic', 'warehouse', 'third_party_logistics', 'cross_border'] as const
 const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const
 
 const fields: { readonly [Name in SchemaName]: Readonly<Record<keyof Statements[Name], FieldResult>> } = {
@@ -127,7 +127,7 @@ export function readStatement(
   // Some programs write a UTF-8 byte order mark.
   const json = text.replace(/^\ufeff/, '')
   const given = parsed(json)
-  if (given === undefined) return { problems: ['it is no JSON object'] }
+  if (given === undefined) return { problems: ['it is not a JSON object'] }
   const twice = findDuplicateField(json)
   if (twice) return { problems: [`${twice.join('.').slice(0, 100)} is given twice`] }
   const reads = Object.entries<FieldResult>(fields[schema])
@@ -153,7 +153,7 @@ export function readStatement(
 
 /** Finds fields that contradict each other. */
 function findContradictions({ outcome, settledAt, periodStart, periodEnd }: Readonly<Record<string, Value>>): string[] {
-  if (settledAt === 0n && outcome !== outcomes.indexOf('DEFAULT')) return ['settledAt must be given: only a DEFAULT may have none']
+  if (settledAt === 0n && outcome !== outcomes.indexOf('DEFAULT')) return ['settledAt is required, except for the outcome DEFAULT']
   if (periodStart !== undefined && periodEnd !== undefined && periodEnd < periodStart) return ['periodEnd must not be before periodStart']
   return []
 }

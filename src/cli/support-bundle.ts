@@ -33,20 +33,18 @@ export async function supportBundle(input: Input): Promise<number> {
     switches,
   } = input
   const path = resolve(file)
-  if (isThere(path)) throw new OperatorError(`${path} is there already: choose another name`)
-  const interruption = onInterruption(() => `Stopped: ${path} was not written. Run it again`)
+  if (isThere(path)) throw new OperatorError(`${path} already exists. Choose another name`)
+  const interruption = onInterruption(() => `Stopped. ${path} was not written. Run it again`)
   const { config, problems } = loadReadableConfig(input)
   const header = { madeAt: new Date(readOnlyDeps.clock.now()).toISOString(), ...programOf(), machine: machine() }
-  const notValid = Object.fromEntries(namesIn(problems).map((name) => [name, 'set, not valid']))
+  const notValid = Object.fromEntries(namesIn(problems).map((name) => [name, 'set, invalid']))
   const settings = { ...(problems.length > 0 ? { problems } : {}), ...(config ? { ...settingsOf(config), ...notValid } : {}) }
   const bundle = { ...header, settings, ...(config ? await sectionsOf(config, env, !switches.has('no-check')) : {}) }
   const secrets = secretsOf(config, env)
   writePrivateFile(path, `${JSON.stringify(redact(bundle, secrets), undefined, 2)}\n`, publishNew)
   interruption.end()
-  const what = config
-    ? 'settings without secrets, versions, sizes, jobs, errors and what is stuck'
-    : 'what is wrong with the settings, and no more'
-  process.stdout.write(`${path} is written: ${what}. Read it before you send it on.\n`)
+  const what = config ? 'settings without secrets, versions, sizes, jobs, errors and stuck orders' : 'only the problems of the settings'
+  process.stdout.write(`${path} created: ${what}. Review it before you send it.\n`)
   return 0
 }
 
@@ -145,7 +143,7 @@ async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean)
     processes: async () => (await ownHistory(deps())).starts,
     errors: async () => (await ownHistory(deps())).errors,
     stuckOrders: async () => stuckOrders(deps(), { olderThanMs: 5 * 60_000, limit: 20 }),
-    check: async () => (withCheck ? checkOf(config) : 'left out: --no-check'),
+    check: async () => (withCheck ? checkOf(config) : 'skipped: --no-check'),
   }
   const contents: Record<string, unknown> = {}
   let away: unknown
@@ -165,7 +163,7 @@ async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean)
 
 function open({ databaseUrl }: Config): Database {
   if (databaseUrl.startsWith('file:') && !isThere(databaseFile(databaseUrl)))
-    throw new OperatorError(`${databaseFile(databaseUrl)} is not there`)
+    throw new OperatorError(`Database not found: ${databaseFile(databaseUrl)}`)
   return openReadOnly({ databaseUrl })
 }
 
@@ -178,7 +176,7 @@ async function metricsOf(config: Config): Promise<string[]> {
   const ask = createSafeFetch({ allowedNetworks: [] })
   const { status, bytes } = await ask(`${url}/metrics`, { trusted: true, timeoutMs: 5_000, bytesMax: metricsMaxBytes, headers }).catch(
     () => {
-      throw new OperatorError(`souk does not answer at ${url}`)
+      throw new OperatorError(`No answer from ${url}`)
     },
   )
   if (status !== 200) throw new OperatorError(`/metrics answered ${status}`)

@@ -3,16 +3,17 @@ import { removeSecondFactor } from '../modules/identity/merchant/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
+import { unknownText } from './suggestion.ts'
 
 /** `souk totp remove`: lets a user log in who lost the authenticator app and the recovery codes. */
 export async function totp({ config, positionals: [what], values }: Input): Promise<number> {
-  if (what !== 'remove') throw new UsageError('`souk totp remove` is what there is: `souk totp --help` shows how it is called')
+  if (what !== 'remove') throw new UsageError(`${unknownText('argument', what ?? '', ['remove'])} Use \`souk totp remove\`.`)
   const email = values.get('email')
-  if (email === undefined) throw new UsageError('--email is missing: `souk totp remove --email you@example.com`')
+  if (email === undefined) throw new UsageError('--email is missing. Run `souk totp remove --email you@example.com`')
   return withExistingInstance(config(), async ({ deps }) => {
     const user = await removeSecondFactor(deps, email)
-    if (!user) throw new OperatorError('No merchant or super admin with that e-mail address has a second factor: nothing was changed')
-    process.stdout.write(`${user.email} has no second factor any more, and logs in with the password alone.\n`)
+    if (!user) throw new OperatorError('No user with this email uses two-factor authentication. Nothing was changed')
+    process.stdout.write(`Two-factor authentication removed for ${user.email}.\n`)
     return 0
   })
 }

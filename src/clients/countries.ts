@@ -21,7 +21,7 @@ const stampOf = (file: string): string => {
 }
 
 function open(file: string): (address: string) => string | undefined {
-  if (statSync(file).size > fileBytesMax) throw new Error('larger than 512 MB')
+  if (statSync(file).size > fileBytesMax) throw new Error('must not be larger than 512 MB')
   const bytes = readFileSync(file)
   const reader = new Reader<never>(bytes)
   const { nodeCount, searchTreeSize, ipVersion } = reader.metadata
@@ -50,7 +50,7 @@ export function openCountries(file: string, log: Log, monotonic: () => number): 
     stamp = stampOf(file)
     find = open(file)
   } catch (cause) {
-    throw new OperatorError(`GEO_DATABASE cannot be read: ${file} is not there, or no whole mmdb file`, { cause })
+    throw new OperatorError(`GEO_DATABASE can't be read: ${file} is missing, or not a complete mmdb file`, { cause })
   }
   function reloadIfChanged(): void {
     if (monotonic() - checkedAt < recheckMs) return

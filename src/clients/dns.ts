@@ -6,6 +6,7 @@ const absent = ['ENOTFOUND', 'ENODATA']
 const late = ['ETIMEOUT', 'ECANCELLED', 'ECONNREFUSED']
 
 /**
+ * Creates a function that looks up TXT records.
  * @param server `ip[:port]` of a name server; undefined uses those of the system
  * @param timeoutMs for the whole look-up
  */

@@ -1,7 +1,7 @@
 import { open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ErasedList } from '../core/erased-list.ts'
-import { codeOf, makeDirectory, statOf, syncDirectory } from './whole-files.ts'
+import { codeOf, makeDirectory, statOf, syncDirectory } from './atomic-files.ts'
 
 const lineFeed = 10
 

@@ -4,11 +4,11 @@ import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../core/errors.ts'
 import { type PictureWorkspace, RenderFailed, type UploadedPicture, type WorkspaceFile } from '../core/pictures.ts'
-import { isFull, makeDirectory, readChunks } from './whole-files.ts'
+import { isFull, makeDirectory, readChunks } from './atomic-files.ts'
 
 /** A picture of 50 megapixels takes two seconds on an idle machine. */
 const renderMaxMs = 30_000
-const quality = 80
+const quality = 75
 /** The limit of WebP. */
 const sideMax = 16_383
 
@@ -50,6 +50,7 @@ type RenderResult = {
 }
 
 /**
+ * Creates the renderer of pictures.
  * @param directory created with the first picture
  * @param maxPixels larger pictures are not decoded
  */

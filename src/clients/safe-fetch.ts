@@ -4,7 +4,7 @@ import type { RequestOptions } from 'node:https'
 import { isIP } from 'node:net'
 import { OutgoingError, type OutgoingFailure, type SafeFetch, type SafeFetchOptions, type SafeResponse } from '../core/outgoing.ts'
 import { certificateProblem } from '../lib/certificates.ts'
-import { createAddressGuard, hostOf } from '../lib/networks.ts'
+import { blockList, createAddressGuard, hostOf } from '../lib/networks.ts'
 import { isServicePort } from '../lib/service-ports.ts'
 
 /** Returns every address of a name. */
@@ -17,20 +17,26 @@ const systemLookup: Lookup = async (name) => {
 
 /** The part of node:http and node:https that is used. */
 type Client = { request(options: RequestOptions): ClientRequest }
-type SafeFetchSettings = { allowedNetworks: readonly string[]; lookup?: Lookup }
+type SafeFetchSettings = {
+  allowedNetworks: readonly string[]
+  /** Networks that may be called by http. Default: all that may be called. */
+  httpNetworks?: readonly string[]
+  lookup?: Lookup
+}
 type Target = { url: URL; host: string; addresses: readonly string[] }
 
 /**
  * Creates a guarded fetch. The name is resolved once, and the connection goes to the checked addresses.
  * @param allowedNetworks private CIDR blocks that may be called
  */
-export function createSafeFetch({ allowedNetworks, lookup = systemLookup }: SafeFetchSettings): SafeFetch {
+export function createSafeFetch({ allowedNetworks, httpNetworks, lookup = systemLookup }: SafeFetchSettings): SafeFetch {
   const mayCall = createAddressGuard(allowedNetworks)
+  const mayCallByHttp = httpNetworks ? blockList(httpNetworks) : mayCall
 
-  async function addressesOf(host: string, trusted: boolean): Promise<readonly string[]> {
+  async function addressesOf({ protocol }: URL, host: string, trusted: boolean): Promise<readonly string[]> {
     const addresses = isIP(host) === 0 ? await lookup(host) : [host]
     if (addresses.length === 0) throw new OutgoingError('connection failed')
-    if (!trusted && !addresses.every(mayCall)) throw new OutgoingError('address not allowed')
+    if (!trusted && !addresses.every(protocol === 'http:' ? mayCallByHttp : mayCall)) throw new OutgoingError('address not allowed')
     return addresses
   }
 
@@ -40,7 +46,7 @@ export function createSafeFetch({ allowedNetworks, lookup = systemLookup }: Safe
     if (!options.trusted && isServicePort(url)) throw new OutgoingError('port not allowed')
     const deadline = deadlineIn(options.timeoutMs, options.signal)
     try {
-      const addresses = await Promise.race([addressesOf(host, options.trusted ?? false), deadline.passed])
+      const addresses = await Promise.race([addressesOf(url, host, options.trusted ?? false), deadline.passed])
       return await exchange(await clientFor(url), { url, host, addresses }, options, deadline.signal)
     } catch (error) {
       throw error instanceof OutgoingError ? error : new OutgoingError('connection failed', undefined, { cause: error })
@@ -90,6 +96,7 @@ function exchange(client: Client, target: Target, options: SafeFetchOptions, dea
     }
     if (deadline.aborted) fail('timeout')
     deadline.addEventListener('abort', () => fail('timeout'))
+    limitConnecting(request, target, options.connectTimeoutMs, () => fail('timeout'))
     request.on('error', (error) => {
       const untrusted = target.url.protocol === 'https:' ? certificateProblem(error, target.host) : undefined
       fail(untrusted === undefined ? failureOf(error) : 'certificate not trusted', error, untrusted)
@@ -106,6 +113,14 @@ function exchange(client: Client, target: Target, options: SafeFetchOptions, dea
     })
     request.end(options.body)
   })
+}
+
+function limitConnecting(request: ClientRequest, { url }: Target, timeoutMs: number | undefined, onTimeout: () => void): void {
+  if (timeoutMs === undefined) return
+  const timer = setTimeout(onTimeout, timeoutMs)
+  const clear = () => clearTimeout(timer)
+  request.on('socket', (socket) => socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', clear))
+  request.on('close', clear)
 }
 
 function open({ request }: Client, { url, host, addresses }: Target, { method = 'GET', headers = {} }: SafeFetchOptions): ClientRequest {

@@ -5,7 +5,7 @@
 import type { Log } from '../lib/log.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
-export type ServiceManager = {
+type ServiceManager = {
   /** Reports that the service is ready and starts the watchdog messages, which stop if the event loop hangs. */
   ready(status: string): void
   /** Reports that the service stops. Watchdog messages continue while requests are in flight. */
@@ -20,6 +20,7 @@ const childMaxMs = 10_000
 const watchdogShare = 3
 
 /**
+ * Opens the connection to systemd.
  * @param env set by systemd: `NOTIFY_SOCKET`, and with `WatchdogSec=` also `WATCHDOG_USEC` and `WATCHDOG_PID`
  * @returns undefined without a socket
  */

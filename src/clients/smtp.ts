@@ -9,7 +9,7 @@ type Tls = NonNullable<SMTPPoolOptions['tls']>
 /** An error of the library, with the command and the server's response. */
 type SmtpError = Error & { readonly code?: string; readonly command?: string; readonly responseCode?: number }
 
-export type SmtpOptions = {
+type SmtpOptions = {
   /** Additional trusted certificates and their server name, for tests. */
   readonly tls?: Pick<Tls, 'ca' | 'servername'>
   /** Whether the server runs on this machine; by default decided by its name. For tests. */
@@ -109,14 +109,20 @@ export function openMailServer(smtpUrl: string, { tls = {}, isHere }: SmtpOption
   }
 }
 
-const messageOf = ({ messageId, from, to, replyTo, subject, text, html, language, at }: OutgoingMail): SendMailOptions => ({
+const messageOf = ({ messageId, from, to, replyTo, subject, text, html, language, at, unsubscribeUrl }: OutgoingMail): SendMailOptions => ({
   envelope: { from: from.address, to: [to] },
   from: { name: from.name ?? '', address: from.address },
   to: { name: '', address: to },
   ...(replyTo === undefined ? {} : { replyTo: { name: '', address: replyTo } }),
   ...{ subject, text, html, messageId: `<${messageId}>`, date: new Date(at) },
   // Prevents automatic replies (RFC 3834).
-  headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': language },
+  headers: {
+    'Auto-Submitted': 'auto-generated',
+    'Content-Language': language,
+    ...(unsubscribeUrl === undefined
+      ? {}
+      : { 'List-Unsubscribe': `<${unsubscribeUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
+  },
   ...{ disableFileAccess: true, disableUrlAccess: true },
 })
 

@@ -4,6 +4,14 @@
  * bootstrap-fallback.ts and lib/session/session.ts do the same if this script fails or is late.
  */
 {
+  // Applied here, so that the page is not drawn in other colours first.
+  try {
+    const scheme = localStorage.getItem('souk-scheme')
+    if (scheme) document.documentElement.dataset['scheme'] = scheme
+  } catch {
+    // The browser blocks storage.
+  }
+
   /** How long the script waits for the session lock. A browser that needs longer does not grant the lock. */
   const lockMaxMs = 2_000
   const script = document.currentScript?.dataset['then']

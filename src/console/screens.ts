@@ -1,4 +1,4 @@
-/** All screens. The menu, the palette, the router and the tests use this list. */
+/** All screens: the menu, the palette, the router and the tests use `screens`. */
 import { exec } from 'preact-iso/router'
 import { lazyScreen, type Screen } from './lib/navigation/screen.tsx'
 import Home, { firstRead } from './screens/home/index.tsx'
@@ -6,6 +6,7 @@ import Home, { firstRead } from './screens/home/index.tsx'
 const owners = ['OWNER'] as const
 const managers = ['OWNER', 'MANAGER'] as const
 const readers = ['OWNER', 'MANAGER', 'READ_ONLY'] as const
+const fulfillers = ['OWNER', 'MANAGER', 'FULFILMENT'] as const
 const everybody = undefined
 
 type Nav = NonNullable<Screen['nav']>
@@ -25,8 +26,22 @@ const netScreen = (path: string, load: Load, nav?: Nav): Screen => ({
   ...(nav && { nav }),
 })
 
+/** The optional part of the console that a screen belongs to, by the start of its path. */
+const featurePaths: readonly (readonly [path: string, feature: NonNullable<Screen['feature']>])[] = [
+  ['/s/:shop/affiliates', 'AFFILIATES'],
+  ['/s/:shop/lending', 'LENDING'],
+  ['/s/:shop/settings/agents', 'AGENTS'],
+  ...['/net/lending', '/net/repayments', '/net/partnerships', '/net/lenders'].map((path) => [path, 'LENDING'] as const),
+  ...['/net/methodologies', '/net/providers', '/net/wallets', '/net/chains'].map((path) => [path, 'TRUST'] as const),
+  ['/net/rankings', 'RANKINGS'],
+]
+function withFeature(screen: Screen): Screen {
+  const feature = featurePaths.find(([path]) => screen.path === path || screen.path.startsWith(`${path}/`))?.[1]
+  return feature ? { ...screen, feature } : screen
+}
+
 /** Fixed paths precede those with a parameter in the same place. */
-export const screens: readonly Screen[] = [
+const allScreens: readonly Screen[] = [
   // Bundled with the page, because most visits start here.
   { path: '/s/:shop', area: 'shop', nav: menu('day', 'home', 'home'), first: firstRead, component: Home },
   shopScreen('/orders', () => import('./screens/orders/list.tsx'), everybody, menu('day', 'orders', 'orders')),
@@ -34,6 +49,12 @@ export const screens: readonly Screen[] = [
   shopScreen('/orders/drafts/new', () => import('./screens/drafts/edit.tsx'), managers),
   shopScreen('/orders/drafts/:id', () => import('./screens/drafts/edit.tsx'), everybody),
   shopScreen('/orders/refunds', () => import('./screens/orders/refunds.tsx'), everybody, below('day', 'money', 'refunds')),
+  shopScreen('/orders/returns', () => import('./screens/orders/returns-list.tsx'), managers, below('day', 'truck', 'returns')),
+  shopScreen('/orders/abandoned', () => import('./screens/abandoned-carts/list.tsx'), managers, below('day', 'clock', 'abandonedCarts')),
+  shopScreen('/orders/packing-slips', () => import('./screens/orders/documents.tsx'), fulfillers),
+  shopScreen('/orders/invoices', () => import('./screens/orders/documents.tsx'), managers),
+  shopScreen('/orders/credit-notes', () => import('./screens/orders/documents.tsx'), managers),
+  shopScreen('/orders/tracking', () => import('./screens/orders/tracking.tsx'), fulfillers),
   shopScreen('/orders/:id', () => import('./screens/orders/order.tsx'), everybody),
   shopScreen('/products', () => import('./screens/products/list.tsx'), readers, menu('catalog', 'products', 'products')),
   shopScreen('/products/new', () => import('./screens/products/edit.tsx'), managers),
@@ -52,7 +73,7 @@ export const screens: readonly Screen[] = [
   shopScreen('/gift-cards', () => import('./screens/gift-cards/list.tsx'), managers, menu('people', 'gift', 'giftCards')),
   shopScreen('/gift-cards/:id', () => import('./screens/gift-cards/card.tsx'), managers),
   shopScreen('/affiliates', () => import('./screens/affiliates/list.tsx'), managers, below('people', 'people', 'affiliates')),
-  shopScreen('/blog', () => import('./screens/blog/list.tsx'), readers, menu('content', 'book', 'blog')),
+  shopScreen('/blog', () => import('./screens/blog/list.tsx'), readers, menu('people', 'book', 'blog')),
   shopScreen('/blog/:id', () => import('./screens/blog/edit.tsx'), readers),
   shopScreen('/settings', () => import('./screens/settings/shop.tsx'), managers, menu('money', 'settings', 'settings')),
   shopScreen('/settings/payments', () => import('./screens/settings-payments/index.tsx'), managers, below('money', 'money', 'payments')),
@@ -64,6 +85,7 @@ export const screens: readonly Screen[] = [
   shopScreen('/settings/keys', () => import('./screens/settings-keys/index.tsx'), owners, below('money', 'shield', 'keys')),
   shopScreen('/settings/webhooks', () => import('./screens/settings-webhooks/list.tsx'), owners, below('money', 'chain', 'webhooks')),
   shopScreen('/settings/webhooks/:id', () => import('./screens/settings-webhooks/endpoint.tsx'), owners),
+  shopScreen('/settings/agents', () => import('./screens/settings-agents/index.tsx'), owners, below('money', 'people', 'agents')),
   shopScreen('/settings/staff', () => import('./screens/settings-staff/index.tsx'), owners, below('money', 'people', 'staff')),
   shopScreen(
     '/settings/verification',
@@ -71,7 +93,7 @@ export const screens: readonly Screen[] = [
     owners,
     below('money', 'check', 'verification'),
   ),
-  shopScreen('/lending', () => import('./screens/lending/list.tsx'), owners, menu('money', 'money', 'lending')),
+  shopScreen('/lending', () => import('./screens/lending/list.tsx'), owners, menu('finance', 'money', 'lending')),
   shopScreen('/lending/:id', () => import('./screens/lending/application.tsx'), owners),
   netScreen('', () => import('./screens/figures/index.tsx'), menu('network', 'chart', 'figures')),
   netScreen('/figures/:kpi', () => import('./screens/figures/detail.tsx')),
@@ -98,7 +120,10 @@ export const screens: readonly Screen[] = [
   netScreen('/wallets', () => import('./screens/wallets/index.tsx'), below('trust', 'chain', 'wallets')),
   netScreen('/wallets/:id', () => import('./screens/wallets/wallet.tsx')),
   netScreen('/audit', () => import('./screens/audit/index.tsx'), menu('operations', 'book', 'audit')),
+  { path: '/shops/new', area: 'account', component: lazyScreen(() => import('./screens/new-shop/index.tsx')) },
   { path: '/account', area: 'account', component: lazyScreen(() => import('./screens/account/index.tsx')) },
 ]
+
+export const screens: readonly Screen[] = allScreens.map(withFeature)
 
 export const screenAt = (pathname: string): Screen | undefined => screens.find(({ path }) => exec(pathname, `/console${path}`))

@@ -34,25 +34,28 @@ export async function backfillSearch(
   { subject, readProgress, idsBelow, index, saveProgress }: SearchBackfill,
 ): Promise<{ filled: number; isDone: boolean }> {
   for (let filled = 0; filled < recordsPerRun; ) {
-    const fill = await readProgress(db.read)
-    if (!fill) return { filled, isDone: true }
-    const ids = await idsBelow(db.read, fill.below, batchSize)
+    const progress = await readProgress(db.read)
+    if (!progress) return { filled, isDone: true }
+    const ids = await idsBelow(db.read, progress.below, batchSize)
     await db.write(async (tx) => {
       for (const id of ids) await index(tx, id)
       await saveProgress(tx, ids.at(-1), ids.length)
     }, locking)
     filled += ids.length
-    if (ids.length === 0) log.info('search.filled', { subject, total: fill.done })
-    else if (filled >= recordsPerRun) log.info('search.filling', { subject, done: fill.done + ids.length })
+    if (ids.length === 0) log.info('search.filled', { subject, total: progress.done })
+    else if (filled >= recordsPerRun) log.info('search.filling', { subject, done: progress.done + ids.length })
   }
   return { filled: recordsPerRun, isDone: false }
 }
 
-/** Interval between two checks, and how far back a check looks. The second exceeds the duration of any write. */
-const [lookedEveryMs, lookedBackMs] = [10 * minuteMs, 30 * minuteMs]
-/** How far the first check of a process looks back: an older version may have run for a while. */
-const lookedBackAtFirstMs = dayMs
-const lookedAt = new WeakMap<Database, Map<string, number>>()
+/**
+ * Interval between two checks, and the age of records that a check covers. The second exceeds the duration of any
+ * write.
+ */
+const [checkIntervalMs, checkWindowMs] = [10 * minuteMs, 30 * minuteMs]
+/** Age of records that a process's first check covers: an older version may have run for a while. */
+const firstCheckWindowMs = dayMs
+const checksByDatabase = new WeakMap<Database, Map<string, number>>()
 
 /**
  * Indexes recent records that a process of an older version created without indexing them. Only PostgreSQL allows two
@@ -64,14 +67,14 @@ export async function indexMissed(
   { subject, kind, readProgress, unindexedAfter, index }: SearchBackfill,
 ): Promise<number> {
   const now = clock.now()
-  const looked = lookedAt.get(db) ?? new Map<string, number>()
-  lookedAt.set(db, looked)
-  const last = looked.get(subject)
-  if (last !== undefined && last <= now && now < last + lookedEveryMs) return 0
-  const lately = idBoundary(kind, now - (last === undefined ? lookedBackAtFirstMs : lookedBackMs))
-  const fill = await readProgress(db.read)
-  // The backfill covers everything below.
-  let after = fill && fill.below > lately ? fill.below : lately
+  const checks = checksByDatabase.get(db) ?? new Map<string, number>()
+  checksByDatabase.set(db, checks)
+  const last = checks.get(subject)
+  if (last !== undefined && last <= now && now < last + checkIntervalMs) return 0
+  const windowStart = idBoundary(kind, now - (last === undefined ? firstCheckWindowMs : checkWindowMs))
+  const progress = await readProgress(db.read)
+  // The backfill covers all older records.
+  let after = progress && progress.below > windowStart ? progress.below : windowStart
   for (let filled = 0; ; ) {
     const ids = await unindexedAfter(db.read, after, batchSize)
     if (ids.length > 0)
@@ -81,7 +84,7 @@ export async function indexMissed(
     filled += ids.length
     after = ids.at(-1) ?? after
     if (ids.length < batchSize) {
-      looked.set(subject, now)
+      checks.set(subject, now)
       if (filled > 0) log.info('search.unknown_filled', { subject, total: filled })
       return filled
     }

@@ -6,7 +6,7 @@ import { untracked } from './request-context.ts'
 const perLane = 8
 
 /** Runs tasks that requests start and do not wait for. */
-export type BackgroundTasks = {
+type BackgroundTasks = {
   /** Starts a task that continues after the response; does nothing if the lane has no free slot. */
   start(lane: string, run: () => Promise<unknown>): void
   /** Resolves when no task is running. */

@@ -72,7 +72,7 @@ export type ChainNode = {
   ask(query: NodeQuery, scheduler: Pick<Scheduler, 'enter'>): Promise<NodeAnswer>
 }
 
-export type NodeFailure =
+type NodeFailure =
   /** The node limits our requests. */
   | 'RATE_LIMITED'
   /** Too many blocks for the node or for us: request fewer. */
@@ -89,8 +89,8 @@ export class NodeError extends Error {
     readonly kind: NodeFailure,
     message: string,
     /**
-     * When it may be asked again, in milliseconds from now; how many blocks it would answer about; and what an operator
-     * can do, as a sentence without its full stop.
+     * `retryAfterMs`: delay of a retry. `blocks`: the number of blocks that the node would accept.
+     * `advice`: what an operator can do, as a sentence without a full stop.
      */
     readonly hint: { readonly retryAfterMs?: number; readonly blocks?: number; readonly advice?: string } = {},
   ) {

@@ -18,9 +18,9 @@ const jumpMs = 60_000
 const steadyAfterMs = 15 * 60_000
 
 /**
- * Watches the clock for jumps: one set wrong, or a machine that slept. What ends or forgets things by their age waits
- * until it has been steady again.
- * @param onJump told of each jump by how many milliseconds the clock went off, and after how many it counts as steady
+ * Watches the clock for jumps, such as a wrong setting or a machine that slept. Expiry by age pauses until the clock is
+ * steady.
+ * @param onJump called for each jump, with its size and the duration until the clock counts as steady, in milliseconds
  */
 export function watchClock({ now, monotonic }: Clock, onJump: (byMs: number, waitMs: number) => void): ClockWatch {
   let offset = now() - monotonic()

@@ -19,7 +19,8 @@ export type Write = <T>(work: (tx: Writer) => Promise<T>, options?: WriteOptions
 /** Options of writes that lock rows before they read them. `db/schema/lock-order.ts` gives the order. */
 export const locking = { isolation: 'locking' } as const
 /**
- * Like `locking`, for frequent writes that wait for nothing. Writes with the same `what` and shop may share a commit.
+ * Returns options like `locking`, for frequent writes that wait for nothing. Writes with the same `what` and shop may
+ * share a commit.
  */
 export const groupedLocking = (what: string, shopId: string): WriteOptions => ({ ...locking, group: `${what} ${shopId}` })
 

@@ -33,5 +33,8 @@ const contentTypes: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
 }
 
-/** @param name name of a console file */
+/**
+ * Returns the content type of a file.
+ * @param name name of a console file
+ */
 export const contentTypeOf = (name: string): string => contentTypes[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'

@@ -36,9 +36,6 @@ const zipMembers: readonly (readonly [name: string, kind: string])[] = [
 
 const notCsv = (name: string) => new AppError('INVALID', `The file is ${name}, not CSV: export or save it as CSV in UTF-8.`)
 
-/** The refusal of text that has no table. */
-export const proseError = (): AppError => notCsv('Markdown or plain text')
-
 export type CsvFormat = {
   readonly delimiter: string
   /** Bytes before the header, such as the `sep=;` of Excel. */
@@ -46,15 +43,15 @@ export type CsvFormat = {
 }
 
 /**
- * Finds out how a file's cells are separated: by commas, semicolons or tabs.
+ * Detects the delimiter of a file's cells: comma, semicolon or tab.
  * @param head the first chunk of the file, at least `headMaxBytes` if the file has as many
- * @throws AppError INVALID, naming the kind, for a file of another kind
+ * @throws AppError INVALID that names the kind of a file that is not CSV
  */
 export function csvFormatOf(head: Uint8Array): CsvFormat {
   refuseBinary(head)
   const text = new TextDecoder('utf-8').decode(head.subarray(0, textMaxBytes))
-  const [prefix, said] = /^"?sep=([,;\t])"?\r?\n/i.exec(text) ?? []
-  if (said !== undefined && prefix !== undefined) return { delimiter: said, skipBytes: prefix.length + (hasBom(head) ? 3 : 0) }
+  const [prefix, delimiter] = /^"?sep=([,;\t])"?\r?\n/i.exec(text) ?? []
+  if (delimiter !== undefined && prefix !== undefined) return { delimiter, skipBytes: prefix.length + (hasBom(head) ? 3 : 0) }
   refuseOtherText(text)
   return { delimiter: delimiterOf(text), skipBytes: 0 }
 }
@@ -86,7 +83,8 @@ function refuseOtherText(text: string): void {
   const start = text.trimStart().slice(0, 4096)
   if (start.startsWith('<')) throw notCsv(/^<(\?xml|rss|feed|products|urlset)\b/i.test(start) && !/<html/i.test(start) ? 'XML' : 'HTML')
   if (/^[[{]\s*(["[{\]}]|$)/.test(start)) throw notCsv('JSON')
-  if (isProse(start)) throw proseError()
+  if (isMarkdown(start)) throw notCsv('Markdown')
+  if (isProse(start)) throw notCsv('a plain text document')
 }
 
 const markdownStart = /^(#{1,6}\s|```|~~~|>\s|[-*+]\s|\d{1,3}[.)]\s|\||!?\[[^\]]*\]\(|\*\*|[-=*_]{3,}\s*$)/
@@ -94,10 +92,14 @@ const wordCount = (text: string) => text.split(/\s+/).filter((word) => word !== 
 /** Minimum words of a sentence. Column names are shorter. */
 const sentenceWords = 10
 
-/** Whether text is written for reading: it begins as Markdown does, or its first line is a sentence or a heading. */
+function isMarkdown(text: string): boolean {
+  const [first = '', second = ''] = text.split(/\r?\n/, 2)
+  return markdownStart.test(first) || /^([=-])\1{2,}\s*$/.test(second)
+}
+
+/** Whether text is written for reading: its first line is a sentence or a heading. */
 function isProse(text: string): boolean {
   const [first = '', second = '', ...others] = text.split(/\r?\n/)
-  if (markdownStart.test(first) || /^([=-])\1{2,}\s*$/.test(second)) return true
   if (first.startsWith('"')) return false
   // A quote in the middle of a cell.
   if (/[\p{L}\p{N}] "\p{L}/u.test(first)) return true

@@ -23,11 +23,13 @@ export type CsvList<Row = unknown, Query = object, Params = object> = {
   /** Name of the file, and of the list in `souk export`. */
   readonly name: string
   readonly table: CsvTable<Row>
+  /** Another table, if the query asks for one. */
+  tableOf?(query: Query): CsvTable<Row> | undefined
   /** Order of the keys. Default: `desc`. */
   readonly order?: 'asc' | 'desc'
   readonly keyOf: (row: Row) => ListKey
   /** Reads at most `slice.limit` rows after `slice.after`. It blocks the main thread meanwhile. */
-  read(asked: ListRequest<Query, Params>, slice: PageSlice): Promise<ListChunk<Row>>
+  read(request: ListRequest<Query, Params>, slice: PageSlice): Promise<ListChunk<Row>>
 }
 
 /** CSV lines, and the number of records in them. */
@@ -37,21 +39,22 @@ export type CsvChunk = { readonly text: string; readonly records: number }
 const chunkSize = { first: 50, min: 5, max: 500, characters: 32 * 1024 }
 
 /**
- * Exports a list in chunks of about 32 KB, each read on demand. Only one chunk is in memory, and nothing stays open in
- * between. A chunk without matches has an empty text. Records added meanwhile appear only in ascending lists.
+ * Exports a list in chunks of about 32 KB, each read on demand. Only one chunk is in memory, and no query stays open. A
+ * chunk without matches has an empty text. Records added meanwhile appear only in ascending lists.
  * @param only filter of the exported records
- * @throws Error if the list does not follow the order of its keys, because the export would never end
+ * @throws Error if the list does not follow the order of its keys: the export would never end
  */
 export async function* csvChunks<Row, Query, Params>(
   list: CsvList<Row, Query, Params>,
-  asked: ListRequest<Query, Params>,
+  request: ListRequest<Query, Params>,
   only: (row: Row) => boolean = () => true,
 ): AsyncGenerator<CsvChunk, void> {
-  const { table, keyOf, order = 'desc' } = list
+  const { keyOf, order = 'desc' } = list
+  const table = list.tableOf?.(request.query) ?? list.table
   let head = csvLine(table.header)
   let limit = chunkSize.first
   for (let after: ListKey | null = null; ; ) {
-    const { data, scannedTo } = await list.read(asked, { page: 1, limit, offset: 0, after })
+    const { data, scannedTo } = await list.read(request, { page: 1, limit, offset: 0, after })
     const keys = data.map(keyOf)
     if (scannedTo !== undefined && scannedTo !== keys.at(-1)) keys.push(scannedTo)
     for (const key of keys) {
@@ -59,13 +62,13 @@ export async function* csvChunks<Row, Query, Params>(
         throw new Error(`${list.name} is not read in the order of its keys`)
       after = key
     }
-    const told = data.filter(only)
-    const text = told.map((row) => table.linesOf(row).map(csvLine).join('')).join('')
+    const rows = data.filter(only)
+    const text = rows.map((row) => table.linesOf(row).map(csvLine).join('')).join('')
     if (keys.length === 0) {
       if (head !== '') yield { text: head, records: 0 }
       return
     }
-    yield { text: head + text, records: told.length }
+    yield { text: head + text, records: rows.length }
     head = ''
     limit = Math.round(
       Math.min(Math.max((limit * chunkSize.characters) / Math.max(text.length, 1), chunkSize.min), 2 * limit, chunkSize.max),

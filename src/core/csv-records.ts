@@ -5,7 +5,7 @@ import { AppError } from './errors.ts'
 /** The bytes of a file. Each call starts from the beginning. */
 export type CsvSource = () => AsyncIterable<Uint8Array>
 
-/** Lets other work use the thread. */
+/** Waits until other work has used the thread. */
 export type YieldThread = () => Promise<unknown>
 const turn: YieldThread = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -142,9 +142,9 @@ class RecordReader {
   private explain(error: unknown): unknown {
     if (!(error instanceof this.library.CsvError)) return error
     const row = `Row ${this.row}`
-    if (error.code === 'CSV_MAX_RECORD_SIZE') return invalid(`${row} is larger than 1 MB, or a quote opens in it that is never closed.`)
-    if (error.code === 'CSV_QUOTE_NOT_CLOSED') return invalid(`${row}: a quote opens that is never closed.`)
-    return invalid(`${row}: quotes do not balance. Put the whole cell in quotes and write each quote inside it twice.`)
+    if (error.code === 'CSV_MAX_RECORD_SIZE') return invalid(`${row} is larger than 1 MB, or has a quote that is never closed.`)
+    if (error.code === 'CSV_QUOTE_NOT_CLOSED') return invalid(`${row} has a quote that is never closed.`)
+    return invalid(`${row} has a quote in the wrong place. Put the whole cell in quotes and double each quote inside it.`)
   }
 }
 
@@ -177,7 +177,7 @@ class ByteGuard {
     try {
       this.decoder.decode()
     } catch {
-      throw invalid(`Row ${this.row} ends within a character: the file is cut off or not UTF-8.`)
+      throw invalid(`Row ${this.row} ends in the middle of a character: the file is incomplete or not UTF-8.`)
     }
   }
 

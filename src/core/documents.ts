@@ -1,7 +1,7 @@
 /** Kinds of stores for documents and for pictures: the data directory or a bucket. */
-export type StoreKind = 'FILES' | 'S3' | 'MEDIA_FILES' | 'MEDIA_S3'
+type StoreKind = 'FILES' | 'S3' | 'MEDIA_FILES' | 'MEDIA_S3'
 export const storeKinds = ['FILES', 'S3', 'MEDIA_FILES', 'MEDIA_S3'] as const satisfies readonly StoreKind[]
-/** Whether the store holds pictures, which are stored unsealed. */
+/** Returns whether the store holds pictures, which are stored unsealed. */
 export const isPictureStore = (kind: StoreKind): kind is 'MEDIA_FILES' | 'MEDIA_S3' => kind === 'MEDIA_FILES' || kind === 'MEDIA_S3'
 
 /**

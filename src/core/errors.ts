@@ -1,4 +1,13 @@
-type AnswerOptions = { retryAfterSeconds?: number; word?: string; allow?: readonly string[]; answerCode?: string }
+import type { ApiErrorCode } from './error-codes.ts'
+
+type ErrorDetails = {
+  retryAfterSeconds?: number
+  word?: string
+  allow?: readonly string[]
+  code?: ApiErrorCode
+  field?: string
+  extra?: Readonly<Record<string, unknown>>
+}
 
 /**
  * An error with a public message that names what to fix and never repeats input. `http/errors.ts` turns it into a
@@ -13,19 +22,36 @@ export class AppError extends Error {
   /** Allowed methods of the path; sent as `Allow`. */
   readonly allow: readonly string[] | undefined
   /** The `code` field of the response: a stable word for programs. */
-  readonly answerCode: string | undefined
+  readonly code: ApiErrorCode
+  /** Path of the first invalid field or parameter. */
+  readonly field: string | undefined
+  /** Further fields of the response. */
+  readonly extra: Readonly<Record<string, unknown>> | undefined
   constructor(
-    readonly code: ErrorCode,
+    readonly kind: ErrorKind,
     publicMessage: string,
-    { retryAfterSeconds, word, allow, answerCode, ...options }: ErrorOptions & AnswerOptions = {},
+    { retryAfterSeconds, word, allow, code, field, extra, ...options }: ErrorOptions & ErrorDetails = {},
   ) {
     super(publicMessage, options)
     this.retryAfterSeconds = retryAfterSeconds
     this.word = word
     this.allow = allow
-    this.answerCode = answerCode
+    this.field = field
+    this.extra = extra
+    this.code = code ?? (kind === 'INVALID' && field !== undefined ? 'invalid_field' : codeOf[kind])
   }
 }
+
+/**
+ * Creates an error about one field: the message is `field: rule`.
+ * @param fields the path of the field, or several separated by `, `; the response names the first
+ */
+export const fieldError = (kind: ErrorKind, fields: string, rule: string, details: ErrorOptions & ErrorDetails = {}): AppError =>
+  new AppError(kind, `${fields}: ${rule}`, { field: fields.split(', ')[0] ?? fields, ...details })
+
+/** Creates the error of a field or parameter that breaks its rule. */
+export const invalidField = (fields: string, rule: string, details: ErrorOptions & ErrorDetails = {}): AppError =>
+  fieldError('INVALID', fields, rule, details)
 
 /** An error that stops a command or a start. The message tells the operator what to do, and contains no secret. */
 export class OperatorError extends Error {
@@ -49,4 +75,22 @@ export const statusOf = {
   UNAVAILABLE: 503,
 } as const
 
-export type ErrorCode = keyof typeof statusOf
+export type ErrorKind = keyof typeof statusOf
+
+/** The code of an error that states none of its own. */
+const codeOf: Readonly<Record<ErrorKind, ApiErrorCode>> = {
+  INVALID: 'invalid_request',
+  UNAUTHENTICATED: 'unauthenticated',
+  FORBIDDEN: 'forbidden',
+  NOT_FOUND: 'not_found',
+  METHOD_NOT_ALLOWED: 'method_not_allowed',
+  TIMEOUT: 'request_timeout',
+  CONFLICT: 'conflict',
+  PRECONDITION_FAILED: 'version_mismatch',
+  TOO_LARGE: 'body_too_large',
+  UNSUPPORTED_MEDIA: 'unsupported_media_type',
+  INCOMPLETE: 'incomplete',
+  RATE_LIMITED: 'rate_limited',
+  INTERNAL: 'internal_error',
+  UNAVAILABLE: 'unavailable',
+}

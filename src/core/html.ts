@@ -1,25 +1,15 @@
 import type { IOptions } from 'sanitize-html'
-import { AppError } from './errors.ts'
+import { allowedAttributes, allowedTags, linkRelation, linkSchemes, nestingMax, pictureSchemes } from '../lib/html-rules.ts'
+import { invalidField } from './errors.ts'
 
 const options: IOptions = {
-  allowedTags: [
-    ...'h1 h2 h3 h4 h5 h6 p br hr div span blockquote pre code ul ol li dl dt dd'.split(' '),
-    ...'b strong i em u s small sub sup mark a img figure figcaption'.split(' '),
-    ...'table thead tbody tfoot tr th td caption colgroup col'.split(' '),
-  ],
-  allowedAttributes: {
-    a: ['href', 'title', 'target', 'rel'],
-    img: ['src', 'alt', 'title', 'width', 'height', 'loading'],
-    th: ['colspan', 'rowspan', 'scope'],
-    td: ['colspan', 'rowspan'],
-    col: ['span'],
-    '*': ['lang', 'dir'],
-  },
-  allowedSchemes: ['http', 'https', 'mailto', 'tel'],
-  allowedSchemesByTag: { img: ['http', 'https'] },
+  allowedTags: [...allowedTags],
+  allowedAttributes: Object.fromEntries(Object.entries(allowedAttributes).map(([tag, names]) => [tag, [...names]])),
+  allowedSchemes: [...linkSchemes],
+  allowedSchemesByTag: { img: [...pictureSchemes] },
   allowProtocolRelative: false,
-  transformTags: { a: (tagName, attribs) => ({ tagName, attribs: { ...attribs, rel: 'noopener noreferrer nofollow' } }) },
-  nestingLimit: 64,
+  transformTags: { a: (tagName, attribs) => ({ tagName, attribs: { ...attribs, rel: linkRelation } }) },
+  nestingLimit: nestingMax,
 }
 
 /** Loaded with the first text that contains markup, because its parser is large. */
@@ -36,9 +26,8 @@ const tagsMax = 5_000
  * @throws AppError INVALID if it is too long or has too many tags
  */
 export function sanitize(html: string, field: string): string {
-  if (html.split('<', tagsMax + 2).length > tagsMax + 1) throw new AppError('INVALID', `${field} (body): at most ${tagsMax} tags`)
+  if (html.split('<', tagsMax + 2).length > tagsMax + 1) throw invalidField(field, `must have at most ${tagsMax} tags`)
   const clean = /[<>&]/.test(html) ? sanitizer()(html, options) : html
-  if (clean.length > htmlLengthMax)
-    throw new AppError('INVALID', `${field} (body): at most ${htmlLengthMax} characters once it is sanitised`)
+  if (clean.length > htmlLengthMax) throw invalidField(field, `must have at most ${htmlLengthMax} characters after sanitizing`)
   return clean
 }

@@ -6,8 +6,11 @@ export type Claim =
       kind: 'claimed'
       /** An earlier attempt ended without a result: its effect may exist already. */
       resumed: boolean
-      /** Stores the response in the write of the effect. */
-      keep: (tx: Writer, status: number, answer: unknown) => Promise<void>
+      /**
+       * Stores the response in the write of the effect.
+       * @param isSure does not wait for the result: if the key has another attempt, the write throws NothingChanged
+       */
+      keep: (tx: Writer, status: number, answer: unknown, isSure?: boolean) => Promise<void>
       fail: (status: number, answer: unknown) => Promise<void>
       /** Deletes the key, because nothing happened. */
       release: () => Promise<void>
@@ -29,8 +32,9 @@ export type Attempt = {
   /**
    * Stores the response inside the write of the effect, for routes that do not use the write of `once`. Does nothing
    * without a key.
+   * @param isSure as in `Claim`
    */
-  readonly storeAnswer: (tx: Writer, answer: unknown) => Promise<void>
+  readonly storeAnswer: (tx: Writer, answer: unknown, isSure?: boolean) => Promise<void>
   /**
    * Stores a refusal inside the write that causes it; the caller throws it afterwards. A retry would otherwise see the
    * changed state. Does nothing without a key.

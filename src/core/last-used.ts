@@ -17,14 +17,14 @@ export function createLastUsedRecorder(
   what: string,
   note: (tx: Writer, id: string, at: number) => Promise<void>,
 ): RecordUse {
-  const underWay = new Set<string>()
+  const running = new Set<string>()
 
   return ({ id, lastUsedAt }) => {
     const now = clock.now()
-    if (now - (lastUsedAt ?? 0) < precisionMs || underWay.has(id)) return
-    underWay.add(id)
+    if (now - (lastUsedAt ?? 0) < precisionMs || running.has(id)) return
+    running.add(id)
     untracked(() => db.write((tx) => note(tx, id, now)))
       .catch((error: unknown) => log.warn(`${what}.last_used_not_noted`, { error }))
-      .finally(() => underWay.delete(id))
+      .finally(() => running.delete(id))
   }
 }

@@ -10,17 +10,23 @@ export const leaseMs = 30_000
 export const leaseOf = (leaseHolder: string, now: number) => ({ leaseHolder, leaseUntil: now + leaseMs })
 export const noLease = { leaseHolder: null, leaseUntil: null } as const
 
-/** Whether a lease has expired. An end that is too far ahead comes from a clock that was set back since. */
-export const isLeaseOver = (leaseUntil: number, now: number): boolean => leaseUntil <= now || leaseUntil > now + leaseMs
+/**
+ * Returns the latest end that a valid lease can have. It allows that the holder's clock is ahead by the duration of a
+ * lease: a request may have read the time before the holder did, and the clocks of two servers differ.
+ */
+export const latestLeaseEnd = (now: number): number => now + 2 * leaseMs
+
+/** Returns whether a lease has expired. An end that is too far ahead comes from a clock that was set back since. */
+export const isLeaseOver = (leaseUntil: number, now: number): boolean => leaseUntil <= now || leaseUntil > latestLeaseEnd(now)
 
 type Leased = { leaseHolder: string | null; leaseUntil: number | null }
-/** Whether `holder` may take the lease of a row. */
+/** Returns whether `holder` may take the lease of a row. */
 export const isLeaseFree = ({ leaseHolder, leaseUntil }: Leased, holder: string, now: number): boolean =>
   leaseHolder === null || leaseHolder === holder || leaseUntil === null || isLeaseOver(leaseUntil, now)
 
 /**
- * `isLeaseFree` as a condition of the update that takes a lease. Placeholders: `holder`, `now` and `farAhead`, the
- * latest valid end.
+ * Builds `isLeaseFree` as a condition of the update that takes a lease. Placeholders: `holder`, `now` and `farAhead`,
+ * which is `latestLeaseEnd`.
  */
 export const leaseIsFreeCondition = ({
   leaseHolder,

@@ -11,6 +11,8 @@ export type OutgoingMail = {
   readonly text: string
   readonly html: string
   readonly language: string
+  /** The `List-Unsubscribe` header: a page that also takes a POST without a form (RFC 8058). */
+  readonly unsubscribeUrl?: string | undefined
   /** The `Date` header, in milliseconds. */
   readonly at: number
 }
@@ -22,7 +24,7 @@ export type OutgoingMail = {
  * - `broken`: the connection failed during the transfer; the server may have accepted the mail.
  * - `server`: the server is unreachable or refuses the login.
  */
-export type MailFailure = 'refused' | 'later' | 'broken' | 'server'
+type MailFailure = 'refused' | 'later' | 'broken' | 'server'
 
 /** An error whose message contains no address and no text of the server. */
 export class MailNotTaken extends Error {

@@ -5,7 +5,7 @@ import { blockList, isPrivate } from '../lib/networks.ts'
 export type OperatorRefusalReason = 'NO_ADDRESS' | 'ADDRESS' | 'COUNTRY_UNKNOWN' | 'COUNTRY'
 
 /** The trusted part of a caller's location. */
-export type CallerLocation = {
+type CallerLocation = {
   /** Undefined: unknown. */
   readonly address: string | undefined
   /** Country header of a trusted proxy; undefined without one. */
@@ -14,11 +14,10 @@ export type CallerLocation = {
 
 /** Messages of the refusals. They contain neither the address nor the country. */
 export const operatorRefusalMessages: Readonly<Record<OperatorRefusalReason, string>> = {
-  NO_ADDRESS:
-    'The address you call from cannot be told: the request was forwarded by a proxy that is not trusted, or that does not name the caller (TRUSTED_PROXIES)',
-  ADDRESS: 'The address you call from is not one that operators may call from (OPERATOR_IP_ALLOWLIST)',
-  COUNTRY_UNKNOWN: 'The country you call from cannot be told, and operators may call from some countries only (OPERATOR_COUNTRIES)',
-  COUNTRY: 'The country you call from is not one that operators may call from (OPERATOR_COUNTRIES)',
+  NO_ADDRESS: 'Your address is unknown: the request came through a proxy that is not trusted or does not name the client (TRUSTED_PROXIES)',
+  ADDRESS: 'Operators cannot log in or work from your address (OPERATOR_IP_ALLOWLIST)',
+  COUNTRY_UNKNOWN: 'Your country is unknown, and operators are limited to certain countries (OPERATOR_COUNTRIES)',
+  COUNTRY: 'Operators cannot log in or work from your country (OPERATOR_COUNTRIES)',
 }
 
 type Settings = Pick<Config, 'operatorIpAllowlist' | 'operatorCountries'>

@@ -7,6 +7,8 @@ export type SafeFetchOptions = {
   body?: string
   /** Time limit of the whole exchange, including the DNS lookup. */
   timeoutMs: number
+  /** Time limit of connecting, which ends with the handshake of TLS. Default: none of its own. */
+  connectTimeoutMs?: number
   /** Limit of the response body. */
   bytesMax: number
   httpsOnly?: boolean

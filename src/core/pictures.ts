@@ -2,7 +2,7 @@
 
 /** A complete file of the workspace, with its SHA-256 in hex. */
 export type WorkspaceFile = { readonly bytes: number; readonly digest: string; chunks(): AsyncGenerator<Uint8Array> }
-export type RenderedSize = { readonly width: number; readonly height: number } & WorkspaceFile
+type RenderedSize = { readonly width: number; readonly height: number } & WorkspaceFile
 
 export type RenderedPicture = {
   /** The cleaned picture in its original size. */

@@ -7,6 +7,8 @@ export type ShopContext = {
   readonly currency: string
   readonly mode: 'TEST' | 'LIVE'
   readonly origins: readonly string[]
+  /** IANA time zone of the shop's days. */
+  readonly timeZone: string
 }
 
 export type Principal =
@@ -59,7 +61,7 @@ export type Identity = {
   placeOf(userId: string, shopId: string | undefined): Promise<{ readonly shop: ShopContext; readonly role: StaffRole } | undefined>
 }
 
-/** Whether the caller may export lists of the shop: owners, managers and the secret key. */
+/** Returns whether the caller may export lists of the shop: owners, managers and the secret key. */
 export function canExport(principal: Principal): boolean {
   if (principal.kind === 'key') return principal.scopes.includes('server')
   return principal.kind === 'merchant' && principal.role !== undefined && (managers as readonly StaffRole[]).includes(principal.role)

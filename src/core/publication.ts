@@ -1,5 +1,5 @@
 import { parseInstant } from '../lib/instant.ts'
-import { AppError } from './errors.ts'
+import { invalidField } from './errors.ts'
 
 /** End of publication dates. The search index cannot order later ones. */
 const lastMs = Date.UTC(2200, 0, 1)
@@ -10,7 +10,7 @@ const lastMs = Date.UTC(2200, 0, 1)
  */
 export function assertPublicationDate(ms: number | null | undefined): void {
   if (ms === null || ms === undefined || (ms >= 0 && ms < lastMs)) return
-  throw new AppError('INVALID', 'publishedAt (body): a moment from 1970 to 2199')
+  throw invalidField('publishedAt', 'must be a time between 1970 and 2199')
 }
 
 /** Converts the publication date of a request body to milliseconds. */

@@ -39,7 +39,7 @@ export async function untracked<T>(run: () => Promise<T>): Promise<T> {
 }
 
 /** Effect of the current request so far. SOME: a write has committed. UNKNOWN: a commit has an unknown outcome. */
-export type RequestOutcome = 'NOTHING' | 'SOME' | 'UNKNOWN'
+type RequestOutcome = 'NOTHING' | 'SOME' | 'UNKNOWN'
 
 /** Returns what an error response may say about the request's effect. */
 export function requestOutcome(): { outcome: RequestOutcome; keyed: boolean } {

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { amountMax } from '../lib/money.ts'
 
-/** One of a few words. Not Elysia's t.UnionEnum, which sets a missing field to its first value. */
+/** Creates the schema of one of a few words. Elysia's t.UnionEnum would set a missing field to its first value. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words, options: { description?: string } = {}) =>
   Type.Unsafe<Words[number]>(
     Type.Union(
@@ -17,17 +17,19 @@ export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 export const fieldsOf = <Schema extends TSchema, Name extends string>(schema: Schema, ...names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>
 
-/** A whole number in a body. Elysia's t.Integer would accept the text "5". */
+/** Creates the schema of a whole number in a body. Elysia's t.Integer would accept the text "5". */
 export const integer = (options: { minimum?: number; maximum?: number; description?: string } = {}) => Type.Integer(options)
 
-/** `rule` completes the message "Expected …" of a text that does not match. */
+/** `rule` completes the message "must be …" of a text that does not match. */
 type Form = { readonly pattern: string; readonly rule: string }
 type TextOptions = { readonly minLength?: number; readonly description?: string } & (Form | { readonly pattern?: never })
 
-/** The pattern is checked only if the length is right: see src/http/schema-shape.ts. */
+/** Creates the schema of a text. The pattern is checked only if the length is right: see src/http/schema-shape.ts. */
 export const text = (maxLength: number, options: TextOptions = {}) => Type.String({ maxLength, ...options })
-export const CurrencyCode = text(3, { pattern: '^[A-Z]{3}$', rule: 'three capital letters, as USD', description: 'ISO 4217' })
+export const CurrencyCode = text(3, { pattern: '^[A-Z]{3}$', rule: 'a three-letter currency code such as USD', description: 'ISO 4217' })
+/** Description of the amount of money; the message for a fraction depends on it. */
+export const minorUnits = 'In minor units'
 export const MoneySchema = Type.Object(
-  { amount: integer({ minimum: 0, maximum: amountMax, description: 'Minor units' }), currency: CurrencyCode },
+  { amount: integer({ minimum: 0, maximum: amountMax, description: minorUnits }), currency: CurrencyCode },
   { title: 'Money' },
 )

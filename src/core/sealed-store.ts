@@ -27,7 +27,7 @@ const purpose = 'backup'
 const headBytes = sealedMagic.length + idBytes + saltBytes
 
 /** Returns the plain size of a sealed file. */
-export function plainLength(sealed: number): number {
+function plainLength(sealed: number): number {
   const body = Math.max(0, sealed - headBytes - sealedMagic.length)
   return Math.max(0, body - tagBytes * Math.ceil(body / (sealedChunkBytes + tagBytes)))
 }
@@ -79,8 +79,8 @@ export function createSealedStore(store: BackupStore, keys: BackupKeys, randomBy
       return bytes
     },
     async get(name) {
-      const kept = await store.get(name)
-      return kept && { bytes: plainLength(kept.bytes), chunks: () => open(name, kept.chunks()) }
+      const stored = await store.get(name)
+      return stored && { bytes: plainLength(stored.bytes), chunks: () => open(name, stored.chunks()) }
     },
     delete: (name) => store.delete(name),
     async *list(prefix) {

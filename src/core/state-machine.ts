@@ -15,7 +15,7 @@ type Fields<Table extends SQLiteTable> = Partial<Omit<Table['$inferSelect'], 'id
  */
 type Which<Table extends SQLiteTable> = string | Table['$inferSelect']
 
-export type StateMachine<Table extends Stateful, States extends Transitions> = {
+type StateMachine<Table extends Stateful, States extends Transitions> = {
   /**
    * Moves a row from one of the states `from` to `to`. Transitions that the table does not allow do not compile.
    * @returns the changed row; undefined if its state is not in `from`
@@ -29,7 +29,7 @@ export type StateMachine<Table extends Stateful, States extends Transitions> = {
     /** Values of the guard's placeholders. */
     values?: Record<string, unknown>,
   ): Promise<Table['$inferSelect'] | undefined>
-  /** Makes two transitions in one update; nobody sees the state `over`. */
+  /** Makes two transitions in one update. The state `over` is never visible. */
   moveThrough<Over extends StateOf<States>, To extends StateOf<States>>(
     tx: Writer,
     which: Which<Table>,

@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts'
+import { fieldError } from './errors.ts'
 
 /** The value of `If-Match`: any version, or one of these tags. */
 export type ExpectedVersion = '*' | readonly string[]
@@ -6,10 +6,10 @@ export type ExpectedVersion = '*' | readonly string[]
 /** Returns the strong ETag of a version. Management writes increase the version; sales and stock changes do not. */
 export const etagOfVersion = (version: number): string => `"v${version}"`
 
-const stale = () => new AppError('PRECONDITION_FAILED', 'if-match (header): the record has changed; read it again')
+const stale = () => fieldError('PRECONDITION_FAILED', 'if-match', 'the record has changed: read it again')
 
 /**
- * Call it inside the write, after the 404 check and before other refusals.
+ * Checks the version that a request expects. Call it inside the write, after the 404 check and before other refusals.
  * @throws AppError PRECONDITION_FAILED
  */
 export function assertVersion(expected: ExpectedVersion | undefined, version: number): void {

@@ -1,21 +1,18 @@
-/**
- * The main shop of the demo and who logs in where. What it sells is enough of everything that each page has something
- * to show.
- */
+/** The main shop of the demo, and the demo's logins. Its data fills every page of the console. */
 import { type DemoShop, type Line, peopleOf, productsOf, times } from './shop.ts'
 
 export const demoOperator = { email: 'operator@demo.example', password: 'demo-operator' }
-/** A customer of the main shop, with a password; the others have none. */
+/** The only customer of the main shop with a password. */
 export const demoCustomer = { email: 'customer@demo.example', password: 'demo-customer', name: 'Noor Haddad' }
 
-/** One of them is still to show its papers. */
+/** The inactive lender has not passed KYB yet. */
 export const demoLenders = [
   { name: 'Harbour Lending', isActive: true },
   { name: 'Caravan Capital', isActive: true },
   { name: 'Kamo Credit Union', isActive: false },
 ]
 
-/** One of them is still looked at. */
+/** The inactive provider is still under review. */
 export const demoProviders = [
   { name: 'Dockside Warehousing', archetype: 'warehouse', isActive: true, messages: 24 },
   { name: 'Northline Logistics', archetype: 'third_party_logistics', isActive: true, messages: 18 },
@@ -92,7 +89,7 @@ export const demoShop: DemoShop = {
   taxRates: [
     { country: 'US', region: 'CA', rateBps: 725, inclusive: false },
     { country: 'US', region: 'ME', rateBps: 550, inclusive: false },
-    { country: 'US', region: 'NY', rateBps: 888, inclusive: false },
+    { country: 'US', region: 'NY', rateBps: 887.5, inclusive: false },
     { country: 'GB', region: null, rateBps: 2000, inclusive: true },
   ],
   shippingMethods: [
@@ -137,6 +134,14 @@ export const demoShop: DemoShop = {
       wallet: { enabled: true, merchantIdentifier: 'merchant.example.demo' },
       paypal: { enabled: true },
       crypto: { enabled: true },
+      manual: [
+        {
+          code: 'transfer',
+          title: 'Bank transfer',
+          instructions: 'Transfer the amount to Bazaar Supply Co., account 000123456789.\nUse the order number as the reference.',
+          expiresAfterDays: 7,
+        },
+      ],
     },
     kyb: {
       cohort: 'US_COMPANY',
@@ -186,7 +191,7 @@ export const demoShop: DemoShop = {
       documents: 3,
     },
   ],
-  // T3: ten on time, and never a default.
+  // T3 requires ten repayments on time and no default within twelve months.
   repaid: [
     { lender: 'Harbour Lending', loanRef: 'HL-1001', amountUsd: 3_500, firstDay: 80, everyDays: 24, outcomes: times(11, 'ON_TIME') },
     { lender: 'Caravan Capital', loanRef: 'CC-17', amountUsd: 900, firstDay: 200, everyDays: 30, outcomes: ['LATE'] },

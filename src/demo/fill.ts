@@ -1,4 +1,4 @@
-/** Fills the shops of the demo by the services, each thing at its time within the year before. */
+/** Fills the demo's shops through the services. Each record is created at its own time within the past year. */
 import { isUniqueViolation } from '../../db/engine.ts'
 import { system } from '../core/command-context.ts'
 import { OperatorError } from '../core/errors.ts'
@@ -30,10 +30,13 @@ import { changeAffiliate, createAffiliate, listAffiliates, recordClick } from '.
 import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/selling/gift-card/index.ts'
 import { changeShop, contextOf, findShopByName, type Shop, setShippingMethods, setTaxRates } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
+import { abandonCarts } from './abandoned-carts.ts'
+import { sellThroughAgents } from './agents.ts'
 import { demoOperator, demoShop } from './data.ts'
-import { makeDiscounts } from './discounts.ts'
+import { discountCodesOf, makeDiscounts } from './discounts.ts'
 import { makeDraft } from './draft-orders.ts'
 import { fillLending } from './lending.ts'
+import { watchStock } from './low-stock.ts'
 import { fillNewcomers } from './new-merchants.ts'
 import { type Market, sell } from './orders.ts'
 import { inThePast } from './past-clock.ts'
@@ -49,37 +52,33 @@ import { hireStaff, inviteNewcomer } from './staff.ts'
 /** All shops of the demo, the main one first. */
 export const demoShops = [demoShop, ...shopsAbroad]
 
-/**
- * Orders side by side share their commits on the embedded engine; on a database server they get in each other's way.
- */
+/** Concurrent orders share commits on SQLite. On PostgreSQL they would conflict. */
 const ordersAtOnce = { embedded: 64, server: 1 } as const
-
-/** So many products of the main shop have a picture. */
-const picturedMax = 12
 
 const filled = 'demo.filled'
 
 /**
- * Fills the demo, unless that was done before. A fill that broke off goes on where it was: what there is to do is
- * planned from the day of the first merchant, and each thing is looked for before it is made.
- * @throws OperatorError for a database that holds anything else
+ * Fills the demo once. An interrupted fill continues: the plan follows from the first merchant's creation day, and
+ * existing records are skipped.
+ * @throws OperatorError if the database contains other data
  */
 export async function fillDemo(deps: AppDeps): Promise<void> {
   const merchant = await findUserByEmail(deps, demoShop.merchant.email)
   if (!merchant && (await hasUsers(deps)))
-    throw new OperatorError(
-      'This database holds a shop of somebody already: `souk demo` needs an empty DATA_DIR of its own, as in `DATA_DIR=./demo souk demo`',
-    )
+    throw new OperatorError('This database already contains a shop. `souk demo` needs an empty data directory: `DATA_DIR=./demo souk demo`')
   const until = deps.clock.now()
   const start = Date.parse(dayOf(merchant?.createdAt ?? until - (daysInYear - 1) * dayMs))
   if (merchant && (await isFilled(deps))) return
-  await fillYear(deps, start, until)
+  await fillYear({ ...deps, log: warningsOf(deps.log) }, start, until)
   const { id } = await findShopByName(deps, demoShop.name)
   await forgetSomebody(deps, await findShopByName(deps, demoShop.name), until)
   await deps.db.write((tx) => audit(tx, deps, { actor: system, action: filled, subject: id, shopId: id }))
 }
 
-/** Somebody who joined a month ago, bought nothing and asked to be forgotten: what is left of them is an id. */
+/** Events of the invented past are not logged, except problems. */
+const warningsOf = (log: AppDeps['log']): AppDeps['log'] => ({ ...log, debug: () => undefined, info: () => undefined })
+
+/** Creates and erases a customer who joined a month ago without an order, so that only an id remains. */
 async function forgetSomebody(deps: AppDeps, shop: Shop, until: number): Promise<void> {
   const by = { shop, actor: { id: shop.merchantId } }
   const person = { email: 'forget.me@demo.example', name: 'Somebody Who Left', phone: null, acceptsMarketing: false }
@@ -99,14 +98,14 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
   const total = plans.reduce((sum, { products, customers, orders }) => sum + products.length + customers.length + orders.length, 0)
   const progress = createProgress({
     total,
-    label: 'Filling the demo shops',
+    label: 'Sample data',
     stream: process.stderr,
     unit: 'records',
     monotonicMs: deps.clock.monotonic,
   })
   let count = 0
   const done = () => progress.at(++count)
-  // The first merchant before everything else: by them a fill that broke off is told from a database of somebody else.
+  // The first merchant identifies an interrupted demo, as opposed to a database with other data.
   await shopOf(deps, main)
   try {
     const [markets] = await Promise.all([
@@ -123,8 +122,12 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
       fillNewcomers(deps, start, until),
     ])
     await Promise.all(markets.map((market) => afterSales(deps, market, until)))
-    // At the end of the year, so that it can be paid.
-    for (const market of markets.slice(0, 1)) await makeDraft(deps, market)
+    for (const market of markets.slice(0, 1)) {
+      await Promise.all([watchStock(deps, market), abandonCarts(deps, market, until)])
+      await sellThroughAgents(deps, market, until)
+      // Created last, so that its payment link has not expired.
+      await makeDraft(deps, market)
+    }
   } finally {
     progress.end()
   }
@@ -141,7 +144,7 @@ async function makeOperator(deps: AppDeps, start: number): Promise<void> {
   await makeCarefulOperator(deps, start)
 }
 
-/** Everything that a shop has before its first order. */
+/** Creates what a shop has before its first order. */
 async function openMarket(deps: AppDeps, plan: ShopPlan, until: number, done: () => void): Promise<Market> {
   const shop = await shopOf(deps, plan)
   await setUp(deps, plan, shop)
@@ -150,11 +153,12 @@ async function openMarket(deps: AppDeps, plan: ShopPlan, until: number, done: ()
     Promise.all(plan.customers.map((planned) => customerOf(deps, shop, planned).finally(done))),
     makeProducts(deps, shop, plan, until, done),
     makePartners(deps, shop, plan),
-    makeDiscounts(inThePast(deps, plan.opensAt), shop),
+    makeDiscounts(inThePast(deps, plan.opensAt), shop, plan),
     issueCards(deps, shop, plan, until),
   ])
   await Promise.all([makeCollections(deps, shop, plan), makeBlogs(deps, shop, plan)])
-  return { plan, shop, customerIds: new Map(customers), variantIds: await variantIdsOf(deps, shop, plan) }
+  const variantIds = await variantIdsOf(deps, shop, plan)
+  return { plan, shop, customerIds: new Map(customers), variantIds, discountCodes: discountCodesOf(plan) }
 }
 
 async function shopOf(deps: AppDeps, { shop, opensAt }: ShopPlan): Promise<Shop> {
@@ -173,9 +177,10 @@ async function setUp(deps: AppDeps, { shop: wanted, opensAt }: ShopPlan, shop: S
   await setMailSettings(past, by, mailsOf(shop))
 }
 
-/** Mails of a shop, in the language of where it is. */
+/** Returns the mail settings of a shop, in the language of its country. */
 const mailsOf = ({ country }: Shop): MailSettings => ({
-  ...{ senderName: null, replyTo: null, accentColour: '#b4532a', backgroundColour: '#faf7f2' },
+  ...{ senderName: null, replyTo: null, accentColour: '#b4532a', backgroundColour: '#faf7f2', orderMails: [] },
+  abandonedCartMail: { enabled: true, afterHours: 4 },
   language: country === 'MN' ? 'mn' : /^(AE|SA|KW|BH|QA|OM)$/.test(country) ? 'ar' : 'en',
 })
 
@@ -192,7 +197,7 @@ async function customerOf(
     (password === undefined
       ? await createCustomer(past, by, { email, name, phone: null, acceptsMarketing: name.length % 2 === 0 })
       : await signUpCustomer(past, { shopId: shop.id, email, name, password }, { limitKey: 'demo', requestId: undefined }))
-  // Whoever logs in finds what they buy as a guest with the address of the demo.
+  // The customer then sees guest orders with this email address after login.
   if (!known && password !== undefined) await past.db.write((tx) => recordAddressProof(tx, past, { id, shopId: shop.id, email }, system))
   const { addressIds } = await readCustomer(past, shop, id)
   const asDefault = { isDefaultShipping: true, isDefaultBilling: true }
@@ -200,10 +205,9 @@ async function customerOf(
   return [email, id]
 }
 
-/** Each product with enough on the shelf for all that will be ordered. */
+/** Creates the products with enough stock for all planned orders. */
 async function makeProducts(deps: AppDeps, shop: Shop, { products, orders }: ShopPlan, until: number, done: () => void): Promise<void> {
   const lines = orders.flatMap((order) => order.lines)
-  let pictured = picturedMax
   for (const { at, ...product } of products) {
     done()
     if (at > until || (await findProductByHandle(deps, shop, product.handle))) continue
@@ -213,13 +217,15 @@ async function makeProducts(deps: AppDeps, shop: Shop, { products, orders }: Sho
       return { ...variant, onHand: variant.onHand + ordered }
     })
     const past = inThePast(deps, at)
-    const images =
-      shop.name === demoShop.name && pictured-- > 0 ? [{ url: await drawnFor(past, shop, product.title), alt: product.title }] : []
+    const images = shop.name === demoShop.name ? [{ url: await drawnFor(past, shop, product.title), alt: product.title }] : []
     await createProduct(past, { shop, actor: system }, { ...product, variants, images })
   }
 }
 
-/** Hands in a picture that is drawn for a product. @returns its address */
+/**
+ * Uploads a generated picture of a product.
+ * @returns its URL
+ */
 async function drawnFor(deps: AppDeps, shop: Shop, title: string): Promise<string> {
   const picture = stillLife(title)
   async function* chunks() {
@@ -285,9 +291,7 @@ async function issueCards(deps: AppDeps, shop: Shop, { cards }: ShopPlan, until:
   }
 }
 
-/**
- * What has to wait until the orders are there: clicks that still count, cards that are stopped, partners who have left.
- */
+/** Creates what depends on the orders: recent clicks, disabled gift cards and affiliates who left. */
 async function afterSales(deps: AppDeps, { shop, plan }: Market, until: number): Promise<void> {
   const actor = { id: shop.merchantId }
   const principal = { kind: 'key', id: 'demo', scopes: ['storefront'], shop: contextOf(shop) } as const
@@ -312,7 +316,7 @@ async function afterSales(deps: AppDeps, { shop, plan }: Market, until: number):
   }
 }
 
-/** A click has its id by the plan: one that is there already is not counted again. */
+/** Ignores a click that exists: its id follows from the plan. */
 function unlessThere(error: unknown): void {
   if (!isUniqueViolation(error)) throw error
 }

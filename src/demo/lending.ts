@@ -1,4 +1,4 @@
-/** Loans of the demo: applications in every state with their documents, lenders, and what was paid back to them. */
+/** Demo loans: applications in every state with documents, lenders and repayments. */
 import type { Actor } from '../core/command-context.ts'
 import { dayMs } from '../lib/day.ts'
 import { findUserByEmail } from '../modules/identity/merchant/index.ts'
@@ -27,19 +27,19 @@ import { fillTrust } from './trust.ts'
 type Borrower = { readonly plan: ShopPlan; readonly shop: Shop }
 
 const slice = { page: 1, limit: 100, offset: 0 }
-/** What was to be paid on time was paid so many days before, and what was late so many after. */
+/** Days before the due date of a repayment on time, and days after it of a late one. */
 const [earlyDays, lateDays] = [1, 9]
 
-/** The moment of a day of the year, for a shop (milliseconds). */
+/** Returns the time of a shop's day in the demo year, in milliseconds since the epoch. */
 const momentOf = ({ plan: { opensAt, shop } }: Borrower, day: number): number => opensAt + (day - shop.opensDay) * dayMs
 
-/** Has everybody borrow and pay back what they should. Each thing is looked for before it is made. */
+/** Creates the lenders, applications, repayments and the trust data that are missing. */
 export async function fillLending(deps: AppDeps, borrowers: readonly Borrower[], start: number, until: number): Promise<void> {
   const operator = await findUserByEmail(deps, demoOperator.email)
   if (!operator) throw new Error('the operator of the demo is made first')
   const actor = { id: operator.id }
   const repaid = makeLenders(deps, actor, start).then(async () => {
-    await importRepaid(deps, actor, borrowers, until)
+    await importRepayments(deps, actor, borrowers, until)
     await fillTrust(deps, actor, start)
   })
   await Promise.all([repaid, ...borrowers.map((borrower) => applyFor(deps, actor, borrower))])
@@ -48,18 +48,18 @@ export async function fillLending(deps: AppDeps, borrowers: readonly Borrower[],
 const lenderIdOf = (name: string): string => demoId('lender', 0, name)
 
 async function makeLenders(deps: AppDeps, actor: Actor, start: number): Promise<void> {
-  const { data: known } = await listLenders(deps, undefined, slice)
+  const { data: existing } = await listLenders(deps, undefined, slice)
   for (const { name: displayName, isActive } of demoLenders) {
     const id = lenderIdOf(displayName)
     const past = inThePast(deps, start, { lender: id })
-    const lender = known.find((one) => one.id === id) ?? (await createLender(past, { actor }, { displayName }))
+    const lender = existing.find((one) => one.id === id) ?? (await createLender(past, { actor }, { displayName }))
     past.clock.to(start + 2 * dayMs)
     if (isActive && lender.status === 'PENDING_KYB') await changeLender(past, { actor }, id, { status: 'ACTIVE' })
   }
 }
 
-/** As a lender's loan tape: what is there already is known again. */
-async function importRepaid(deps: AppDeps, actor: Actor, borrowers: readonly Borrower[], until: number): Promise<void> {
+/** Imports the repayments as a loan tape. The import recognizes rows that exist. */
+async function importRepayments(deps: AppDeps, actor: Actor, borrowers: readonly Borrower[], until: number): Promise<void> {
   const rows = borrowers.flatMap((borrower) => (borrower.plan.shop.repaid ?? []).flatMap((repaid) => rowsOf(borrower, repaid)))
   const tape = Buffer.from(['merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt', ...rows, ''].join('\n'))
   async function* source() {
@@ -79,27 +79,27 @@ function rowsOf(borrower: Borrower, { lender, loanRef, amountUsd, firstDay, ever
 
 async function applyFor(deps: AppDeps, operator: Actor, borrower: Borrower): Promise<void> {
   const { merchantId, name } = borrower.shop
-  const { data: known } = await listApplications(deps, merchantId, undefined, slice)
+  const { data: existing } = await listApplications(deps, merchantId, undefined, slice)
   for (const [nth, loan] of (borrower.plan.shop.loans ?? []).entries()) {
     const id = demoId('lendingApplication', momentOf(borrower, loan.day), `${name} ${nth}`)
-    await bringOn(deps, operator, borrower, { id, loan, isThere: known.some((one) => one.id === id) })
+    await advanceApplication(deps, operator, borrower, { id, loan, exists: existing.some((one) => one.id === id) })
   }
 }
 
-/** Takes an application from where it is to where it should be. */
-async function bringOn(
+/** Moves an application from its stored state to the planned one. */
+async function advanceApplication(
   deps: AppDeps,
   operator: Actor,
   borrower: Borrower,
-  { id, loan, isThere }: { id: string; loan: DemoLoan; isThere: boolean },
+  { id, loan, exists }: { id: string; loan: DemoLoan; exists: boolean },
 ): Promise<void> {
   const past = inThePast(deps, momentOf(borrower, loan.day), { lendingApplication: id })
   const by = { shop: contextOf(borrower.shop), actor: { id: borrower.shop.merchantId } }
-  if (!isThere) await createApplication(past, by, {})
+  if (!exists) await createApplication(past, by, {})
   const { status, decisions } = await readAdminApplication(past, id)
   if (status === 'DRAFT') {
     await updateApplication(past, by, id, loan.asks)
-    await handIn(past, by, borrower, { id, count: loan.documents ?? Number.POSITIVE_INFINITY })
+    await uploadDocuments(past, by, borrower, { id, count: loan.documents ?? Number.POSITIVE_INFINITY })
   }
   const to = (day: number) => past.clock.to(momentOf(borrower, day))
   if (loan.withdrawn) {
@@ -119,12 +119,12 @@ async function bringOn(
 
 type By = Parameters<typeof putDocument>[1]
 
-/** Hands in documents that the application requires, up to so many. */
-async function handIn(deps: AppDeps, by: By, { plan }: Borrower, { id, count }: { id: string; count: number }): Promise<void> {
+/** Uploads the required documents, at most `count`. */
+async function uploadDocuments(deps: AppDeps, by: By, { plan }: Borrower, { id, count }: { id: string; count: number }): Promise<void> {
   const { items } = await readChecklist(deps, by.shop.merchantId, id)
-  const there = new Set((await readAdminApplication(deps, id)).documents.map(({ key }) => key))
-  const wanted = items.filter(({ required }) => required).slice(0, count)
-  for (const { key, label, acceptedMimeTypes } of wanted.filter((item) => !there.has(item.key))) {
+  const uploadedKeys = new Set((await readAdminApplication(deps, id)).documents.map(({ key }) => key))
+  const requiredItems = items.filter(({ required }) => required).slice(0, count)
+  for (const { key, label, acceptedMimeTypes } of requiredItems.filter((item) => !uploadedKeys.has(item.key))) {
     const isAccounts = acceptedMimeTypes.some((type) => type === 'text/csv')
     const file = isAccounts ? accountsOf(`${id} ${key}`) : pdfOf([label, plan.shop.title, 'A document of the demo: it says nothing'])
     async function* chunks() {

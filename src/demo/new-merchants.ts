@@ -1,7 +1,4 @@
-/**
- * Who joined the demo's network in its last weeks, so that an operator's dashboards of sign-ups and of verified shops
- * have something to show.
- */
+/** Merchants who joined in the last weeks of the demo year, for the dashboards of sign-ups and verified shops. */
 import { system } from '../core/command-context.ts'
 import { dayMs } from '../lib/day.ts'
 import { createProduct, findProductByHandle } from '../modules/catalog/products/index.ts'
@@ -19,11 +16,11 @@ type Newcomer = {
   readonly country: string
   readonly currency: string
   readonly cohort?: KybInput['cohort']
-  /** Nobody has decided about its business yet. */
+  /** The KYB decision is pending. */
   readonly waits?: true
 }
 
-/** By the day of the demo's year on which they came; one waits for a decision. */
+/** `day` is the day of the demo year on which the merchant joins. */
 const newcomers: readonly Newcomer[] = [
   { day: 308, name: 'willow-paper', country: 'GB', currency: 'GBP', cohort: 'UK_LTD' },
   { day: 339, name: 'sampan-tea', country: 'SG', currency: 'SGD', cohort: 'SG_PTE' },
@@ -32,7 +29,7 @@ const newcomers: readonly Newcomer[] = [
 ]
 const customersEach = 2
 
-/** Each joins once, however often a fill breaks off. */
+/** Creates the merchants that are missing, with a product, customers and a KYB application. */
 export async function fillNewcomers(deps: AppDeps, start: number, until: number): Promise<void> {
   for (const newcomer of newcomers) if (start + newcomer.day * dayMs <= until) await join(deps, start + newcomer.day * dayMs, newcomer)
 }

@@ -1,13 +1,11 @@
-/**
- * Lets the planned orders happen: each by the services that serve a shopper and a merchant of today, at its own time.
- */
+/** Executes the planned orders through the services that shoppers and merchants use, each step at its planned time. */
 
 import type { Principal } from '../core/principal.ts'
 import { hourMs } from '../lib/day.ts'
 import { multiplyHalfEven } from '../lib/rounding.ts'
 import { paymentsOf } from '../modules/payments/payment/index.ts'
 import { approveCommissions } from '../modules/selling/affiliate/index.ts'
-import { addItem, applyGiftCard, cartOf, createCart, priced, snapshotOf } from '../modules/selling/cart/index.ts'
+import { addItem, applyGiftCard, cartOf, changeDiscountCode, createCart, priced, snapshotOf } from '../modules/selling/cart/index.ts'
 import { codeOf } from '../modules/selling/gift-card/domain.ts'
 import { type Order, pendingPaymentMs, refundWindowMs } from '../modules/selling/order/domain.ts'
 import {
@@ -32,28 +30,30 @@ import type { PlannedOrder, ShopPlan } from './plan.ts'
 import { declinedToken } from './processors.ts'
 import { addressAt } from './shop.ts'
 
-/** A shop of the plan as it is in the database. */
+/** A planned shop with its stored records. */
 export type Market = {
   plan: ShopPlan
   shop: Shop
-  /** By their e-mail addresses. */
+  /** The key is an email address. */
   customerIds: ReadonlyMap<string, string>
-  /** By the handle of the product, in order. */
+  /** The key is a product handle. The ids are in the order of the product's variants. */
   variantIds: ReadonlyMap<string, readonly string[]>
+  /** By the id of the order. */
+  discountCodes: ReadonlyMap<string, string>
 }
 type Sale = { deps: PastDeps; market: Market; planned: PlannedOrder }
 
-/** What a shopper takes to fill a cart. */
+/** Duration in which a shopper fills a cart, in milliseconds. */
 const shoppingMs = 6 * 60_000
-/** Longer than any write of an order has to do with the clock. */
+/** Exceeds the clock ticks of any write of an order, in milliseconds. */
 const afterwardsMs = 1_000
-/** How long after something is due the job comes that does it. */
+/** Delay of a job after its work becomes due, in milliseconds. */
 const jobDelayMs = 40_000
 
 /**
- * Makes the orders up to a moment, and what becomes of them. An order has its id by the plan: one that is there already
- * is gone on with, and what was done of it is not done again.
- * @param sideBySide orders at once: they share commits where the engine has them share
+ * Executes the orders that are due before `until`, with their later steps. Order ids follow from the plan, so that a
+ * repeated fill continues existing orders.
+ * @param sideBySide number of concurrent orders; on SQLite they share commits
  */
 export async function sell(
   deps: AppDeps,
@@ -67,34 +67,34 @@ export async function sell(
     .map((sale) => ({ ...sale, deps: inThePast(deps, sale.planned.at - shoppingMs, { order: sale.planned.id }) }))
   const runJobs = jobsOf(deps, sales, until)
   for (let from = 0; from < sales.length; from += sideBySide) {
-    const some = sales.slice(from, from + sideBySide)
-    // What the jobs find to do is of earlier orders alone, and those are done with.
-    await Promise.all([runJobs(some[0]?.planned.at ?? until), sellSome(markets, some, { until, done })])
+    const batch = sales.slice(from, from + sideBySide)
+    // The jobs affect earlier orders only, and those are complete.
+    await Promise.all([runJobs(batch[0]?.planned.at ?? until), sellBatch(markets, batch, { until, done })])
   }
   await runJobs(until)
 }
 
-async function sellSome(
+async function sellBatch(
   markets: readonly Market[],
   sales: readonly Sale[],
   { until, done }: { until: number; done: () => void },
 ): Promise<void> {
-  const shopped = await Promise.all(sales.map(async (sale) => ({ sale, cartId: await shopFor(sale) })))
-  // One after the other within a shop: its order numbers follow the time.
+  const filledCarts = await Promise.all(sales.map(async (sale) => ({ sale, cartId: await fillCart(sale) })))
+  // Sequential within a shop, because order numbers must follow the time.
   const placed = new Map<Sale, SagaRun>()
   await Promise.all(
     markets.map(async (market) => {
-      for (const { sale, cartId } of shopped)
+      for (const { sale, cartId } of filledCarts)
         if (sale.market === market && cartId !== undefined) placed.set(sale, await place(sale, cartId))
     }),
   )
-  await Promise.all(sales.map((sale) => live(sale, until, placed.get(sale)).then(done)))
+  await Promise.all(sales.map((sale) => runSteps(sale, until, placed.get(sale)).then(done)))
 }
 
-/** Fills a cart, unless it became an order already. */
-async function shopFor({ deps, market, planned }: Sale): Promise<string | undefined> {
+/** Fills a cart. Returns undefined if its order exists. */
+async function fillCart({ deps, market, planned }: Sale): Promise<string | undefined> {
   if (await findOrder(deps, planned.id)) return undefined
-  const { shop, plan } = market
+  const { shop, plan, discountCodes } = market
   const { buyer, place: at, lines } = planned
   const address = addressAt(buyer, at)
   const caller = { shop, principal: shopperOf(market, planned) }
@@ -109,6 +109,9 @@ async function shopFor({ deps, market, planned }: Sale): Promise<string | undefi
     await addItem(deps, caller, id, { variantId: market.variantIds.get(handle)?.[variant] ?? '', quantity })
   const card = plan.cards.find(({ orderId }) => orderId === planned.id)
   if (card) await applyGiftCard(deps, caller, { code: codeOf(card.chance), cartId: id }, 'demo')
+  const code = discountCodes.get(planned.id)
+  // Each order is a shopper of its own: many carts are filled at once, and tries are limited by address.
+  if (code !== undefined) await changeDiscountCode(deps, caller, id, { code, address: planned.id })
   return id
 }
 
@@ -127,7 +130,7 @@ async function place(sale: Sale, cartId: string): Promise<SagaRun> {
   return placeOrder(deps, purchase, choiceOf(planned, 1), context)
 }
 
-/** A fill holds the leases of an earlier one that broke off. */
+/** All fills share one lease holder, so that a repeated fill takes over the leases of an interrupted one. */
 const context = { holder: 'demo' }
 
 const choiceOf = ({ id, payment, fate }: PlannedOrder, nth: 1 | 2) => ({
@@ -143,23 +146,23 @@ const choiceOf = ({ id, payment, fate }: PlannedOrder, nth: 1 | 2) => ({
 })
 
 /**
- * What becomes of an order, up to a moment. Each step looks whether there is anything left to do: it may have been done
- * before the fill broke off, and a server that ran in between may have let the order expire.
- * @param placed the order, if this fill placed it
+ * Executes the steps of an order that are due before `until`. Each step checks the stored state: an interrupted fill
+ * may have done it, or a server may have expired the order.
+ * @param placed the saga of the order if this fill placed it
  */
-async function live(sale: Sale, until: number, placed: SagaRun | undefined): Promise<void> {
+async function runSteps(sale: Sale, until: number, placed: SagaRun | undefined): Promise<void> {
   const { deps, planned } = sale
   const { paidAgainAt, cancelledAt, sentAt, restSentAt, refund } = planned.fate
   const { updatedAt } = await orderOf(sale)
-  // After what was done before a fill broke off: its events have their ids a little later.
+  // The ids of new events must be later than those that an interrupted fill wrote.
   deps.clock.to(updatedAt + afterwardsMs)
   await runSaga(deps, planned.id, context, placed)
   const steps: [at: number | undefined, step: (sale: Sale) => Promise<unknown>][] = [
-    [paidAgainAt, payOnceMore],
+    [paidAgainAt, retryPayment],
     [cancelledAt, cancel],
-    [sentAt, restSentAt === undefined ? send : sendPart],
+    [sentAt, restSentAt === undefined ? send : sendPartly],
     [restSentAt, send],
-    [refund?.at, giveBack],
+    [refund?.at, refundPlanned],
   ]
   for (const [at, step] of steps) {
     if (at === undefined || at > until) continue
@@ -174,16 +177,16 @@ async function orderOf({ deps, planned }: Sale): Promise<Order> {
   return order
 }
 
-async function payOnceMore(sale: Sale): Promise<void> {
+async function retryPayment(sale: Sale): Promise<void> {
   const { deps, planned } = sale
   const choices = choiceOf(planned, 2)
-  const begun = await paymentsOf(deps, planned.id)
+  const earlierPayments = await paymentsOf(deps, planned.id)
   const order = await orderOf(sale)
-  const isNew = order.status === 'PENDING_PAYMENT' && !begun.some(({ attemptKey }) => attemptKey === choices.first.attemptKey)
+  const isNew = order.status === 'PENDING_PAYMENT' && !earlierPayments.some(({ attemptKey }) => attemptKey === choices.first.attemptKey)
   await runSaga(deps, planned.id, context, isNew ? await startNewPayment(deps, order, choices, context) : undefined)
 }
 
-/** What the merchant does to an order. */
+/** Builds a merchant's request on an order. The key makes it idempotent. */
 const request = ({ market, planned }: Sale, what: string) => ({
   shopId: market.shop.id,
   orderId: planned.id,
@@ -205,55 +208,55 @@ async function send(sale: Sale): Promise<void> {
   await fulfilOrder(sale.deps, request(sale, 'send'), { trackingNumber: `DEMO-${String(number).padStart(6, '0')}`, carrier })
 }
 
-/** Sends the first of its lines, or a unit of its only one, where something is left then. */
-async function sendPart(sale: Sale): Promise<void> {
+/** Sends the first line, or all but one unit of the only line. Does nothing if no unit would remain. */
+async function sendPartly(sale: Sale): Promise<void> {
   const { deps, market, planned } = sale
   const { lines, notes, fulfilmentStatus } = await readOrder(deps, { shopId: market.shop.id }, planned.id)
   const [first, ...rest] = lines
   const quantity = first && (rest.length > 0 ? first.quantity : first.quantity - 1)
   if (fulfilmentStatus !== 'UNFULFILLED' || !first || !quantity) return
-  const asked = request(sale, 'send a part')
-  const by = { shop: market.shop, actor: asked.actor }
-  // A fill that broke off may have written it.
+  const command = request(sale, 'send a part')
+  const by = { shop: market.shop, actor: command.actor }
+  // An interrupted fill may have written the note.
   if (notes.length === 0)
     await addOrderNote(deps, by, planned.id, 'The rest is not in yet: promised within three days, and the customer knows')
-  const parcel = { lines: [{ lineId: first.id, quantity }], trackingNumber: undefined, carrier: market.plan.shop.carrier }
-  await createFulfilment(deps, asked, parcel)
+  const input = { lines: [{ lineId: first.id, quantity }], trackingNumber: undefined, carrier: market.plan.shop.carrier }
+  await createFulfilment(deps, command, input)
 }
 
-/** The key of the attempt makes it happen once. */
-async function giveBack(sale: Sale): Promise<void> {
+/** Refunds the order. The attempt key makes it idempotent. */
+async function refundPlanned(sale: Sale): Promise<void> {
   const percent = sale.planned.fate.refund?.percent ?? 0
   const { total, currency, confirmedAt } = await orderOf(sale)
   if (confirmedAt === null) return
-  const whole = percent === 100
+  const isFull = percent === 100
   const { attempt, ...order } = request(sale, 'refund')
   await refundOrder(sale.deps, {
     ...order,
-    ...(whole ? { all: true } : { amount: { amount: multiplyHalfEven(total, percent, 100), currency } }),
-    reason: whole ? 'Sent back' : 'Arrived damaged',
+    ...(isFull ? { all: true } : { amount: { amount: multiplyHalfEven(total, percent, 100), currency } }),
+    reason: isFull ? 'Sent back' : 'Arrived damaged',
     attemptKey: attempt.key,
   })
 }
 
 /**
- * The program's own jobs, each at the moments when there was something to do. They ask the database what it is: run
- * again, they find nothing.
- * @returns runs those up to a moment that have not run, in order
+ * Plans the runs of souk's own jobs at the times when work becomes due. A repeated run has no effect, because the jobs
+ * read their work from the database.
+ * @returns a function that runs the pending jobs up to a time, in order
  */
 function jobsOf(deps: AppDeps, sales: readonly Sale[], until: number): (before: number) => Promise<void> {
-  const dues = sales.flatMap(({ planned: { at, partner, fate } }) => [
+  const dueRuns = sales.flatMap(({ planned: { at, partner, fate } }) => [
     ...(fate.declined && fate.paidAgainAt === undefined && fate.cancelledAt === undefined
       ? [{ at: at + pendingPaymentMs, job: expireOrders }]
       : []),
     ...(fate.sentAt === undefined ? [] : [{ at: (fate.restSentAt ?? fate.sentAt) + refundWindowMs, job: completeFulfilled }]),
     ...(partner === undefined ? [] : [{ at: at + refundWindowMs + hourMs, job: approveCommissions }]),
   ])
-  const waiting = dues
+  const pendingRuns = dueRuns
     .map(({ at, job }) => ({ at: at + jobDelayMs, job }))
     .filter(({ at }) => at <= until)
     .sort((a, b) => a.at - b.at)
   return async (before) => {
-    for (const { at, job } of waiting.splice(0, waiting.findLastIndex(({ at }) => at <= before) + 1)) await job(inThePast(deps, at))
+    for (const { at, job } of pendingRuns.splice(0, pendingRuns.findLastIndex(({ at }) => at <= before) + 1)) await job(inThePast(deps, at))
   }
 }

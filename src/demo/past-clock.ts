@@ -1,22 +1,19 @@
-/**
- * The past of the demo: services that work at another time than now, and ids by which a fill that broke off knows what
- * it has done.
- */
+/** Services with a clock in the past, and reproducible ids that let an interrupted fill recognize its records. */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import { createNewId, encodeSuffix, type IdKind, idPrefixes } from '../lib/ids.ts'
 import type { AppDeps } from '../providers.ts'
 
-export type PastClock = Clock & { /** Moves on to a moment (milliseconds); never back. */ to(moment: number): void }
+type PastClock = Clock & { /** Advances to a time in milliseconds. Ignores an earlier one. */ to(moment: number): void }
 export type PastDeps = Omit<AppDeps, 'clock'> & { readonly clock: PastClock }
 
-/** What the program takes over a thing between two looks at its clock. */
+/** Milliseconds by which each read of the clock advances it. */
 const tickMs = 17
 
 /**
- * The same program at another time. Its clock goes on with each look at it, so that what happens later has the later
- * time and the later id.
- * @param ids to be given instead of new ones
+ * Returns the services with a clock that starts at `at`. Each read advances it, so that later records have later times
+ * and ids.
+ * @param ids fixed ids, instead of new ones
  */
 export function inThePast(deps: AppDeps, at: number, ids: Partial<Record<IdKind, string>> = {}): PastDeps {
   let time = at
@@ -31,10 +28,10 @@ export function inThePast(deps: AppDeps, at: number, ids: Partial<Record<IdKind,
   return { ...deps, clock, newId: (kind) => ids[kind] ?? newId(kind) }
 }
 
-/** Bytes that belong to a name, in every demo the same. */
+/** Returns 32 bytes that depend on the name only. */
 export const bytesOf = (name: string): Buffer => createHash('sha256').update(`souk demo: ${name}`).digest()
 
-/** The id of a thing that the demo makes at a moment: each time the same, and in order with all others. */
+/** Returns a reproducible id that sorts by its creation time `at` among all ids. */
 export function demoId(kind: IdKind, at: number, name: string): string {
   const bytes = bytesOf(`${kind} ${name}`).subarray(0, 16)
   bytes.writeUIntBE(at, 0, 6)

@@ -1,4 +1,4 @@
-/** How the shops of the demo are paid: each answers the resolver by another step. */
+/** Payment methods of the demo's shops. For each shop, the resolver chooses the processor by another rule. */
 import { system } from '../core/command-context.ts'
 import { dayMs } from '../lib/day.ts'
 import { listPartnerships, paymentMethodsOf, setPartnerships, setPaymentMethods } from '../modules/payments/payment-method/index.ts'
@@ -8,22 +8,20 @@ import type { AppDeps } from '../providers.ts'
 import { inThePast } from './past-clock.ts'
 import type { ShopPlan } from './plan.ts'
 
-/**
- * What a merchant says of the ways to pay, and what an operator knows of their business. Each only where it was not
- * done before.
- */
+/** Stores a shop's payment methods and its approved KYB application, unless they exist. */
 export async function setUpPayments(deps: AppDeps, { shop: { ways = {} }, opensAt }: ShopPlan, shop: Shop): Promise<void> {
   const past = inThePast(deps, opensAt + dayMs)
-  const by = { shop, actor: system }
+  // Only an owner may change where manual payments go.
+  const by = { shop, actor: { id: shop.merchantId } }
   const { methods, kyb } = ways
   if (methods && (await paymentMethodsOf(past, shop)).version === 1) await setPaymentMethods(past, by, methods)
   if (!kyb) return
-  const record = (await findKybOf(past, shop.merchantId)) ?? (await fileKyb(past, { shop, actor: { id: shop.merchantId } }, kyb))
+  const record = (await findKybOf(past, shop.merchantId)) ?? (await fileKyb(past, by, kyb))
   if (record.status === 'PENDING')
     await decideKyb(inThePast(deps, opensAt + 3 * dayMs), { actor: system }, record.id, { decision: 'APPROVED', reason: null })
 }
 
-/** Whose card processor an operator chose by a partnership. */
+/** Creates the partnerships that choose a shop's card processor, unless any exist. */
 export async function makePartnerships(deps: AppDeps, shops: readonly { plan: ShopPlan; shop: Shop }[]): Promise<void> {
   if ((await listPartnerships(deps)).data.length > 0) return
   const data = shops.flatMap(({ plan, shop: { id } }) =>

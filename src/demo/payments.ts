@@ -1,7 +1,4 @@
-/**
- * The processors of the demo: servers on this machine that play the six, which the instance takes payments through and
- * hears messages from.
- */
+/** Starts local servers that simulate the six payment processors, and configures the instance to use them. */
 import { settings as allSettings, type Config } from '../config.ts'
 import { startBtcpayServer } from './stand-ins/btcpay.ts'
 import { checkoutKeys, startCheckoutServer } from './stand-ins/checkout.ts'
@@ -12,7 +9,7 @@ import { startStripe } from './stand-ins/stripe.ts'
 import { startTapServer, tapKeys } from './stand-ins/tap.ts'
 
 type SettingName = keyof typeof allSettings
-/** Of one processor: what the instance is told of its account, and where its API is. */
+/** The settings of one processor: its account keys, and the URL of its API. */
 type SettingsHint = {
   readonly title: string
   readonly keys: Readonly<Partial<Record<SettingName, string>>>
@@ -20,27 +17,27 @@ type SettingsHint = {
 }
 
 export type DemoPayments = {
-  /** By the names of settings. */
+  /** Values by setting name. */
   readonly settings: Readonly<Record<string, string>>
   /**
-   * What the shop's own page would do with Stripe's `clientSecret`, and with the id of Checkout.com's `paymentSession`:
-   * their pages, but for that.
+   * URL prefixes that simulate the processors' components on the storefront's page. Append Stripe's `clientSecret`, or
+   * the id of Checkout.com's `paymentSession`.
    */
   readonly pages: { readonly stripe: string; readonly checkout: string }
   /**
-   * The same settings with all six accounts here. Keys that the operator has set are of real accounts, which a demo
-   * never uses: a processor that has any is left out.
+   * Adds the six demo accounts to a configuration. Leaves out processors with keys of the operator: they belong to real
+   * accounts, which the demo must not use.
    */
   configured(config: Config): { readonly config: Config; readonly leftOut: readonly string[] }
-  /** Where the instance listens: from now on it is told what happens. */
+  /** Sets the origin of the instance. Messages are sent from then on. */
   tellTo(origin: string): void
   close(): Promise<void>
 }
 
-/** Names count on from here, by the millisecond: whoever starts anew gives none again that somebody may still have. */
+/** Ids of the stand-ins count the milliseconds since this date, so that a restarted demo does not reuse ids. */
 const countedFrom = Date.UTC(2026, 0, 1)
 
-/** Starts the six, each on a free port of the loopback interface. What they are told is kept in memory. */
+/** Starts the six servers, each on a free port of the loopback interface. Their state is in memory only. */
 export async function startPayments({ now = Date.now }: { now?: () => number } = {}): Promise<DemoPayments> {
   const made = Math.max(0, now() - countedFrom)
   let origin: string | undefined
@@ -59,7 +56,7 @@ export async function startPayments({ now = Date.now }: { now?: () => number } =
     startPaypal({ ...paypalAccount, now, made, tell: to('paypal') }),
     startBtcpayServer({ ...btcpayAccount, now, tell: to('btcpay') }),
   ])
-  const told: readonly SettingsHint[] = [
+  const hints: readonly SettingsHint[] = [
     {
       title: 'Stripe',
       keys: {
@@ -106,9 +103,9 @@ export async function startPayments({ now = Date.now }: { now?: () => number } =
   ]
   const servers = [stripe, tap, qpay, checkout, paypal, btcpay]
   return {
-    settings: Object.assign({}, ...told.map(({ keys, at }) => ({ ...keys, ...at }))),
+    settings: Object.assign({}, ...hints.map(({ keys, at }) => ({ ...keys, ...at }))),
     pages: { stripe: `${stripe.url}/pay/`, checkout: `${checkout.url}/pay/` },
-    configured: (config) => configuredBy(told, config),
+    configured: (config) => configuredBy(hints, config),
     tellTo(url) {
       origin = url
     },
@@ -120,16 +117,16 @@ export async function startPayments({ now = Date.now }: { now?: () => number } =
 
 const fieldOf = (name: string): keyof Config => allSettings[name as SettingName].field
 
-function configuredBy(told: readonly SettingsHint[], config: Config): ReturnType<DemoPayments['configured']> {
+function configuredBy(hints: readonly SettingsHint[], config: Config): ReturnType<DemoPayments['configured']> {
   const isSet = (name: string) => config[fieldOf(name)] !== undefined
   const isLeftOut = ({ keys }: SettingsHint) => Object.keys(keys).some(isSet)
-  const fields = told.flatMap((one) => {
-    const given = Object.entries(one.keys).map(([name, value]) => [fieldOf(name), isLeftOut(one) ? undefined : value])
-    return [...given, ...Object.entries(one.at).map(([name, value]) => [fieldOf(name), value])]
+  const fields = hints.flatMap((one) => {
+    const keyFields = Object.entries(one.keys).map(([name, value]) => [fieldOf(name), isLeftOut(one) ? undefined : value])
+    return [...keyFields, ...Object.entries(one.at).map(([name, value]) => [fieldOf(name), value])]
   })
   return {
-    // Messages are sent to this machine, whatever others call it; and the demo has rates of its own.
+    // No public URL, because messages go to this machine. No rate source, because the demo has its own rates.
     config: Object.freeze({ ...config, publicUrl: undefined, fxRatesUrl: undefined, ...Object.fromEntries(fields) }),
-    leftOut: told.filter(isLeftOut).map(({ title }) => title),
+    leftOut: hints.filter(isLeftOut).map(({ title }) => title),
   }
 }

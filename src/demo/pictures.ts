@@ -1,10 +1,10 @@
-/** Pictures of the demo's own making: drawn by code, so that nothing is shipped and nobody's rights are in them. */
+/** Draws pictures by code, so that the program ships no image files and needs no licences. */
 
-export type Color = readonly [red: number, green: number, blue: number]
+type Color = readonly [red: number, green: number, blue: number]
 
 const signature = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)
 
-/** A chunk of a PNG. */
+/** Encodes a PNG chunk: length, type, data and checksum. */
 export function pngChunk(type: string, data: Uint8Array): Buffer {
   const body = Buffer.concat([Buffer.from(type), data])
   const chunk = Buffer.alloc(body.length + 8)
@@ -14,14 +14,14 @@ export function pngChunk(type: string, data: Uint8Array): Buffer {
   return chunk
 }
 
-/** As PNG wants its pixels packed (RFC 1950). */
-function packed(raw: Uint8Array<ArrayBuffer>): Buffer {
+/** Compresses pixels in the zlib format (RFC 1950). */
+function compressed(raw: Uint8Array<ArrayBuffer>): Buffer {
   const sum = Buffer.alloc(4)
   sum.writeUInt32BE(Bun.hash.adler32(raw) >>> 0)
   return Buffer.concat([Uint8Array.of(0x78, 0x9c), Bun.deflateSync(raw), sum])
 }
 
-/** What a PNG holds of its pixels: 24 bits each, line by line. */
+/** Encodes the content of an IDAT chunk: 24 bits a pixel, row by row, without a row filter. */
 export function pngPixels(width: number, height: number, colorAt: (x: number, y: number) => Color): Buffer {
   const raw = new Uint8Array((width * 3 + 1) * height)
   let at = 0
@@ -32,7 +32,7 @@ export function pngPixels(width: number, height: number, colorAt: (x: number, y:
       at += 3
     }
   }
-  return packed(raw)
+  return compressed(raw)
 }
 
 export function pngHeader(width: number, height: number): Buffer {
@@ -43,7 +43,7 @@ export function pngHeader(width: number, height: number): Buffer {
   return header
 }
 
-/** A picture as PNG, of the color that each of its points has. */
+/** Encodes a PNG. `colorAt` returns the color of a pixel. */
 export const png = (width: number, height: number, colorAt: (x: number, y: number) => Color): Buffer<ArrayBuffer> =>
   Buffer.concat([
     signature,
@@ -89,8 +89,8 @@ const palettes: readonly (readonly [ground: Color, shade: Color, shape: Color, l
 const fromZero = (text: string): number => [...text].reduce((sum, sign) => (sum * 31 + (sign.codePointAt(0) ?? 0)) >>> 0, 7)
 
 /**
- * A still life for a product: a vessel on a table, whose form and colors follow from the product's name.
- * @returns a PNG of 480 by 480, some 10 KB
+ * Draws a vessel on a table. Its form and colors follow from the product's name.
+ * @returns a PNG of 480 by 480 pixels, about 10 KB
  */
 export function stillLife(name: string): Buffer<ArrayBuffer> {
   const seed = fromZero(name)
@@ -101,8 +101,8 @@ export function stillLife(name: string): Buffer<ArrayBuffer> {
     const up = (table - y) / tall
     if (up >= 0 && up <= 1) {
       const half = up < 0.7 ? belly * (0.75 + 0.5 * Math.sin(Math.PI * (up / 0.7) * 0.8)) : neck + (belly * 0.4 - neck) * ((1 - up) / 0.3)
-      const aside = Math.abs(x - middle) / half
-      if (aside <= 1) return x < middle - half * 0.35 && aside < 0.7 ? light : shape
+      const distance = Math.abs(x - middle) / half
+      if (distance <= 1) return x < middle - half * 0.35 && distance < 0.7 ? light : shape
     }
     const shadow = (x - middle - 30) ** 2 / (belly * 1.6) ** 2 + (y - table) ** 2 / 16 ** 2
     if (y >= table || shadow <= 1) return shadow <= 1 ? light : shade

@@ -1,23 +1,24 @@
-/** What happens in a shop of the demo within its year. Made of constants alone: planned again, it is the same. */
+/** Plans the year of each demo shop. The plan is a pure function, so that a repeated fill has the same plan. */
 import { dayMs, hourMs, minuteMs } from '../lib/day.ts'
 import type { PaymentChoice } from '../modules/payments/payment/domain.ts'
 import { attributionWindowMs } from '../modules/selling/affiliate/domain.ts'
-import { codeBytes } from '../modules/selling/gift-card/domain.ts'
+import { codeBytes, codeOf } from '../modules/selling/gift-card/domain.ts'
+import { demoShop } from './data.ts'
 import { bytesOf, demoId } from './past-clock.ts'
 import type { DemoAddress, DemoCard, DemoProduct, DemoShop, Person } from './shop.ts'
 
 export const daysInYear = 365
-/** How long what is missing of a parcel takes to come. */
+/** Delay between a partial shipment and the rest, in milliseconds. */
 const restAfterMs = 52 * hourMs
 
-/** What becomes of an order; moments in milliseconds. */
+/** Planned steps of an order, in milliseconds since the epoch. */
 type Fate = {
-  /** Its first payment is; without a second one, and unless it is cancelled, the order expires. */
+  /** Its first payment is declined. Without a second payment or a cancellation, the order expires. */
   declined?: boolean
   paidAgainAt?: number
   cancelledAt?: number
   sentAt?: number
-  /** Only a part of it was sent then, and the rest now. */
+  /** `sentAt` ships only a part; this ships the rest. */
   restSentAt?: number
   refund?: { at: number; percent: number }
 }
@@ -31,7 +32,7 @@ export type PlannedOrder = {
   /** Minor units. */
   subtotal: number
   payment: { processor: string; method: PaymentChoice['method'] }
-  /** A partner's code. */
+  /** An affiliate's code. */
   partner: string | undefined
   fate: Fate
 }
@@ -39,7 +40,7 @@ type PlannedProduct = DemoProduct & { at: number }
 export type PlannedCustomer = Person & { joinsAt: number; place: DemoAddress }
 export type ShopPlan = ReturnType<typeof planOf>
 
-/** Numbers that look like chance and are the same each time. */
+/** A seeded random number generator. */
 type Chance = { below(limit: number): number; of<One>(list: readonly One[]): One }
 
 function chanceOf(name: string): Chance {
@@ -61,8 +62,8 @@ function at<One>(list: readonly One[], nth: number): One {
   return one
 }
 
-/** One of several, each with so many chances out of a hundred; undefined for what is left of the hundred. */
-function drawn<One>(chance: Chance, list: readonly One[], percentOf: (one: One) => number): One | undefined {
+/** Picks one item by its percentage. Returns undefined for the rest of the hundred. */
+function pickByPercent<One>(chance: Chance, list: readonly One[], percentOf: (one: One) => number): One | undefined {
   let roll = chance.below(100)
   return list.find((one) => {
     roll -= percentOf(one)
@@ -71,16 +72,16 @@ function drawn<One>(chance: Chance, list: readonly One[], percentOf: (one: One) 
 }
 
 /**
- * The year of a shop: what it has, who comes, and what they do.
- * @param start the first moment of the first day of the year, UTC
+ * Plans a shop's products, customers, orders, gift cards and clicks.
+ * @param start first millisecond of the first day of the year, UTC
  */
 export function planOf(shop: DemoShop, start: number) {
   const chance = chanceOf(shop.name)
   const dayAt = (day: number, hours = 0) => start + day * dayMs + hours * hourMs
   const opensAt = dayAt(shop.opensDay, 8)
   const products: PlannedProduct[] = shop.products.map((product, nth) => {
-    const late = nth - shop.productsAtFirst + 1
-    return { ...product, at: late > 0 ? dayAt(shop.opensDay + late * shop.newProductEveryDays, 9) : opensAt + (nth + 1) * minuteMs }
+    const position = nth - shop.productsAtFirst + 1
+    return { ...product, at: position > 0 ? dayAt(shop.opensDay + position * shop.newProductEveryDays, 9) : opensAt + (nth + 1) * minuteMs }
   })
   const daysToJoin = daysInYear - 3 - shop.opensDay
   const customers: PlannedCustomer[] = shop.people.map((person, nth) => ({
@@ -92,23 +93,24 @@ export function planOf(shop: DemoShop, start: number) {
   const orders = momentsOf(shop, start, chance).map((moment, before) => orderOf(scene, { moment, nth: before + 1 }, chance))
   return {
     shop,
+    start,
     opensAt,
     products: [...products, ...(shop.drafts ?? []).map((draft) => ({ ...draft, at: dayAt(daysInYear - 4, 9) }))],
     customers,
     orders,
     cards: cardsOf(shop, dayAt, orders),
     clicks: clicksOf(shop, dayAt, orders),
-    /** With partners, by their codes. */
+    /** Affiliates that become inactive. */
     partings: (shop.partners ?? []).flatMap(({ code, endsDay }) => (endsDay === undefined ? [] : [{ code, leavesAt: dayAt(endsDay) }])),
   }
 }
 
-/** More and more as the year goes on, and most on Fridays and Saturdays. Sunday comes first, as in JavaScript. */
+/** Relative demand by weekday; index 0 is Sunday, as in JavaScript. Fridays and Saturdays sell most. */
 const demandByWeekday = [1.1, 0.65, 0.7, 0.85, 1, 1.35, 1.6]
-/** When people shop, by their own clocks: what stands more often is more likely. */
+/** Hours of orders in local time. An hour that is listed more often is more likely. */
 const shoppingHours = [9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 19, 20, 20, 20, 21, 21, 22]
 
-/** When orders are placed, in order. */
+/** Returns the times of all orders, ascending. Demand grows over the year. */
 function momentsOf({ opensDay, ordersInYear, utcOffsetHours }: DemoShop, start: number, chance: Chance): number[] {
   const firstDay = opensDay + 1
   const demand = Array.from({ length: daysInYear - firstDay }, (_, day) => {
@@ -128,9 +130,9 @@ function momentsOf({ opensDay, ordersInYear, utcOffsetHours }: DemoShop, start: 
   })
 }
 
-/** Newcomers are the customers who have not bought yet, in the order in which they join. */
+/** `newcomers` are customers without an order, in the order in which they join. */
 type Scene = { shop: DemoShop; start: number; products: PlannedProduct[]; customers: PlannedCustomer[]; newcomers: PlannedCustomer[] }
-type When = { moment: number /** Within the shop. */; nth: number }
+type When = { moment: number /** Number of the order within the shop. */; nth: number }
 
 function orderOf(scene: Scene, { moment, nth }: When, chance: Chance): PlannedOrder {
   const { shop, start, products } = scene
@@ -139,7 +141,7 @@ function orderOf(scene: Scene, { moment, nth }: When, chance: Chance): PlannedOr
   const lines = linesOf(goods, chance)
   const day = (moment - start) / dayMs
   const partners = (shop.partners ?? []).filter(({ endsDay }) => endsDay === undefined || day < endsDay)
-  const { processor, method } = drawn(chance, shop.payments, ({ percent }) => percent) ?? at(shop.payments, 0)
+  const { processor, method } = pickByPercent(chance, shop.payments, ({ percent }) => percent) ?? at(shop.payments, 0)
   return {
     id: demoId('order', moment, `${shop.name} ${nth}`),
     at: moment,
@@ -150,33 +152,33 @@ function orderOf(scene: Scene, { moment, nth }: When, chance: Chance): PlannedOr
       return sum + price * quantity
     }, 0),
     payment: { processor, method },
-    partner: drawn(chance, partners, ({ brings }) => brings)?.code,
+    partner: pickByPercent(chance, partners, ({ brings }) => brings)?.code,
     fate: fateOf(nth, moment, chance),
   }
 }
 
 const guestPercent = 12
 
-/** Who has joined buys first; then those who came early come back most. */
+/** Picks the buyer. A new customer buys first; otherwise early customers return most often. */
 function buyerOf(
   { shop, customers, newcomers }: Scene,
   { moment, nth }: When,
   chance: Chance,
 ): Pick<PlannedOrder, 'buyer' | 'isGuest' | 'place'> {
-  const known = customers.filter(({ joinsAt }) => joinsAt < moment)
-  const newcomer = known.length > customers.length - newcomers.length ? newcomers.shift() : undefined
+  const joined = customers.filter(({ joinsAt }) => joinsAt < moment)
+  const newcomer = joined.length > customers.length - newcomers.length ? newcomers.shift() : undefined
   if (newcomer) return { buyer: newcomer, isGuest: false, place: newcomer.place }
-  if (known.length === 0 || chance.below(100) < guestPercent) {
+  if (joined.length === 0 || chance.below(100) < guestPercent) {
     const [first = ''] = chance.of(shop.people).name.split(' ')
     const last = chance.of(shop.people).name.split(' ').slice(1).join(' ')
     const buyer = { name: `${first} ${last}`, email: `guest${nth}.${shop.name}@example.com` }
     return { buyer, isGuest: true, place: chance.of(shop.places) }
   }
-  const regular = at(known, Math.min(chance.below(known.length), chance.below(known.length)))
+  const regular = at(joined, Math.min(chance.below(joined.length), chance.below(joined.length)))
   return { buyer: regular, isGuest: false, place: regular.place }
 }
 
-/** One thing, or two or three; what was there first sells best. */
+/** Picks one to three products. The oldest sell best. */
 function linesOf(goods: readonly PlannedProduct[], chance: Chance): PlannedOrder['lines'] {
   const lines = Array.from({ length: chance.of([1, 1, 1, 1, 2, 2, 2, 3]) }, () => {
     const product = at(goods, Math.min(chance.below(goods.length), chance.below(goods.length)))
@@ -186,7 +188,9 @@ function linesOf(goods: readonly PlannedProduct[], chance: Chance): PlannedOrder
   return lines.filter(({ handle }, nth) => lines.findIndex((line) => line.handle === handle) === nth)
 }
 
-/** By an order's number within its shop: most are sold and sent, and each of the other ends comes up now and then. */
+/**
+ * Plans an order's steps by its number within the shop. Most orders are paid and sent; other outcomes occur regularly.
+ */
 function fateOf(nth: number, moment: number, chance: Chance): Fate {
   const soon = moment + (12 + chance.below(24)) * minuteMs
   const sentAt = moment + (20 + chance.below(50)) * hourMs
@@ -203,25 +207,29 @@ function fateOf(nth: number, moment: number, chance: Chance): Fate {
 
 type DayAt = (day: number, hours?: number) => number
 
+/** Returns what the code of a gift card is made of. The codes are the same in every demo, like the passwords. */
+const codeBytesOf = ({ name: shop }: DemoShop, name: string) => bytesOf(`code ${shop} ${name}`).subarray(0, codeBytes)
+
+/** The code of an unused gift card of the main shop. */
+export const demoGiftCardCode = codeOf(codeBytesOf(demoShop, 'latest'))
+
 function cardsOf(shop: DemoShop, dayAt: DayAt, orders: readonly PlannedOrder[]) {
   const used = new Set<string>()
   const maybeAt = (day: number | undefined) => (day === undefined ? undefined : dayAt(day, 23))
   return shop.cards.map(({ name, amount, note, issuedDay, expiresDay, disabledDay, used: how }) => {
     const issuedAt = dayAt(issuedDay, 10)
-    const fits = how && ends[how]
+    const fits = how && matchesUse[how]
     const order = orders.find((one) => one.at > issuedAt && !used.has(one.id) && fits?.(one, amount))
     if (order) used.add(order.id)
-    const label = `${shop.name} ${name}`
     return {
-      id: demoId('giftCard', issuedAt, label),
-      /** What its code is made of: the codes are the same everywhere, as the passwords are. */
-      chance: bytesOf(`code ${label}`).subarray(0, codeBytes),
+      id: demoId('giftCard', issuedAt, `${shop.name} ${name}`),
+      chance: codeBytesOf(shop, name),
       amount,
       note,
       issuedAt,
       expiresAt: maybeAt(expiresDay),
       disabledAt: maybeAt(disabledDay),
-      /** The order that it is used on. */
+      /** The order that it pays for. */
       orderId: order?.id,
     }
   })
@@ -229,23 +237,26 @@ function cardsOf(shop: DemoShop, dayAt: DayAt, orders: readonly PlannedOrder[]) 
 
 const isSold = ({ fate }: PlannedOrder) => !fate.declined && fate.cancelledAt === undefined && fate.refund === undefined
 
-/** Which order a card fits that is to end like this. Tax and shipping come on top of the subtotal. */
-const ends: Record<NonNullable<DemoCard['used']>, (order: PlannedOrder, amount: number) => boolean> = {
+/** Tests whether an order gives a card its planned outcome. Tax and shipping come on top of the subtotal. */
+const matchesUse: Record<NonNullable<DemoCard['used']>, (order: PlannedOrder, amount: number) => boolean> = {
   'in part': (order, amount) => isSold(order) && order.subtotal * 1.5 < amount,
   up: (order, amount) => isSold(order) && order.subtotal > amount,
   'and refunded': ({ fate, subtotal }, amount) => fate.refund?.percent === 100 && subtotal > amount,
 }
 
-/** Those that still count: the others are forgotten. Before every order that a partner brought there was one. */
+/**
+ * Plans the clicks within the attribution window; older ones would be removed. Each order of an affiliate follows a
+ * click.
+ */
 function clicksOf({ name, partners = [] }: DemoShop, dayAt: DayAt, orders: readonly PlannedOrder[]) {
   const chance = chanceOf(`${name} clicks`)
   const days = attributionWindowMs / dayMs
   return partners.flatMap(({ code, endsDay }) => {
     if (endsDay !== undefined) return []
-    const bought = orders
+    const purchases = orders
       .filter((order) => order.partner === code && order.at > dayAt(daysInYear - days))
       .map((order) => order.at - 5 * minuteMs)
-    const looked = Array.from({ length: days * 2 }, () => dayAt(daysInYear - days + chance.below(days)) + chance.below(dayMs))
-    return [...bought, ...looked].map((at, nth) => ({ id: demoId('click', at, `${name} ${code} ${nth}`), at, partner: code }))
+    const visits = Array.from({ length: days * 2 }, () => dayAt(daysInYear - days + chance.below(days)) + chance.below(dayMs))
+    return [...purchases, ...visits].map((at, nth) => ({ id: demoId('click', at, `${name} ${code} ${nth}`), at, partner: code }))
   })
 }

@@ -1,14 +1,13 @@
 /**
- * What has taken the payments of the demo's past orders: nothing of the demo leaves this machine. They keep no books,
- * say yes to all but one token, and take part in every `souk demo`, so that those orders can be refunded. New payments
- * go to the stand-ins (payments.ts).
+ * Processors of the demo's past orders. They store no state and accept every token but one. Every `souk demo` has them,
+ * so that past orders can be refunded. New payments use the stand-ins (payments.ts).
  */
 import { BadSignature, type Processor, ProcessorRefused, sandboxCapabilities } from '../clients/processors/processor.ts'
 
-/** What a payment is declined with. */
+/** The token that is declined. */
 export const declinedToken = 'tok_decline'
 
-/** Nothing offers them. Only what the demo itself has placed is paid here. */
+/** Creates a processor that shops do not offer. It serves only orders that the fill placed. */
 const standIn = (name: string): Processor => {
   const referenceOf = (id: string) => `${name}_demo_${id.slice(id.indexOf('_') + 1)}`
   return {

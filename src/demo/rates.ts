@@ -1,4 +1,4 @@
-/** What the demo's currencies were worth through its year: numbers that move slowly around what they were once. */
+/** Exchange rates of the demo's year. They move slowly around real rates. */
 
 import { dayMs, dayOf } from '../lib/day.ts'
 import type { Currency } from '../lib/money.ts'
@@ -6,22 +6,19 @@ import { fetchRatesOfDay } from '../modules/payments/fx/index.ts'
 import type { AppDeps } from '../providers.ts'
 import { inThePast } from './past-clock.ts'
 
-/** Units for a dollar, and how far they swing in thousandths of that. The pegged ones need no rate. */
+/** Units per dollar, and the swing in thousandths of it. Pegged currencies need no rate. */
 const floating: Readonly<Record<Currency, { units: number; swing: number; decimals: number }>> = {
   EUR: { units: 0.9, swing: 35, decimals: 4 },
   JPY: { units: 150, swing: 45, decimals: 2 },
   KWD: { units: 0.307, swing: 4, decimals: 5 },
   MNT: { units: 3_520, swing: 18, decimals: 1 },
 }
-/** Where the rates say that they come from. */
+/** The source that the rates name. */
 const source = 'https://demo.example/'
 const slowWaveDays = 290
 const quickWaveDays = 23
 
-/**
- * Rates of every weekday up to now, as central banks publish them, through the reader of rates as if a service had sent
- * them. Days that have some stay as they are.
- */
+/** Stores a rate for each weekday before `until`, through the parser of the rate service. Skips days with rates. */
 export async function fillRates(deps: AppDeps, start: number, until: number): Promise<void> {
   const config = { ...deps.config, fxRatesUrl: source }
   const days = Array.from({ length: Math.floor((until - start) / dayMs) + 1 }, (_, day) => day).filter((day) =>

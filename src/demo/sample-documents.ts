@@ -1,10 +1,10 @@
-/** Files that the demo's merchants hand in: small, whole, and each of its own words and figures. */
+/** Small valid files that the demo's merchants upload. Each has its own content. */
 import { bytesOf } from './past-clock.ts'
 
-/** Text of a PDF stands in brackets, and its fonts know Latin letters alone. */
+/** Replaces characters that a PDF string or its Latin fonts do not support. */
 const plain = (text: string): string => text.replace(/[^\x20-\x7e]/g, '-').replace(/[\\()]/g, ' ')
 
-/** A PDF of one page with these lines of text. */
+/** Creates a PDF of one page with these lines of text. */
 export function pdfOf(lines: readonly string[]): Buffer {
   const content = `BT /F1 12 Tf 72 720 Td 18 TL ${lines.map((line) => `(${plain(line)}) Tj T*`).join(' ')} ET`
   const objects = [
@@ -27,7 +27,7 @@ export function pdfOf(lines: readonly string[]): Buffer {
   )
 }
 
-/** Twelve months of figures that belong to a name, as a CSV file. */
+/** Creates a CSV file with twelve months of figures that follow from a name. */
 export function accountsOf(name: string): Buffer {
   const rows = [...bytesOf(name).subarray(0, 12)].map((byte, nth) => `${nth + 1},${8_000 + byte * 25}.00,${5_000 + byte * 17}.00`)
   return Buffer.from(['month,in,out', ...rows, ''].join('\n'))

@@ -1,4 +1,4 @@
-/** An operator who logs in with a code besides, whose secret is the same in every demo, as the passwords are. */
+/** An operator with two-factor authentication. The secret is the same in every demo, like the passwords. */
 import { base32, totpCode, totpSecretBytes, totpStepAt } from '../lib/totp.ts'
 import { createSuperAdmin, findUserByEmail } from '../modules/identity/merchant/index.ts'
 import { beginFactor, confirmFactor, hasFactor } from '../modules/identity/second-factor/index.ts'

@@ -1,4 +1,4 @@
-/** What a shop of the demo is made of, and how its goods are written down. */
+/** Types and helpers for the data of the demo's shops. */
 import type { ShippingMethod, TaxRate } from '../../db/schema/shop.ts'
 import type { Money } from '../lib/money.ts'
 import { handleOf } from '../lib/search-terms.ts'
@@ -15,17 +15,17 @@ import { bytesOf } from './past-clock.ts'
 export type DemoProduct = Omit<ProductInput, 'variants'> & {
   title: string
   handle: string
-  /** `onHand` is what is left at the end of the year. */
+  /** `onHand` is the stock at the end of the year. */
   variants: (VariantInput & { price: Money; onHand: number })[]
 }
-/** Where people live; a house number goes before the street. */
+/** An address without its house number, which precedes the street. */
 export type DemoAddress = {
   street: string
   city: string
   province: string | null
   postalCode: string | null
   countryCode: string
-  /** The code of the shipping method that is taken there. */
+  /** Code of the shipping method for this address. */
   ships: string
 }
 export type Person = { name: string; email: string; password?: string }
@@ -33,9 +33,9 @@ type Partner = {
   name: string
   code: string
   rateBps: number
-  /** Out of a hundred orders. */
+  /** Percentage of the shop's orders. */
   brings: number
-  /** The day on which the shop parts with them. */
+  /** The day on which the affiliate becomes inactive. */
   endsDay?: number
 }
 export type DemoCard = {
@@ -45,25 +45,25 @@ export type DemoCard = {
   issuedDay: number
   expiresDay?: number
   disabledDay?: number
-  /** By an order that leaves something on it, one that takes all of it, or one whose money went back. */
+  /** How an order uses the card: a part of it, all of it, or all with a refund later. */
   used?: 'in part' | 'up' | 'and refunded'
 }
-/** An application for a loan, by the days on which something becomes of it. */
+/** A loan application. Days are days of the demo year. */
 export type DemoLoan = {
   day: number
-  /** An amount in dollars. */
+  /** The amount is in dollars. */
   asks: Partial<Omit<ApplicationChange, 'documentationCompleted'>>
-  /** How many of those that are required are handed in; all when it does not say. */
+  /** Number of required documents to upload. Default: all. */
   documents?: number
   submittedDay?: number
   withdrawn?: { day: number; reason: string }
   decisions?: readonly { day: number; decision: Decision; reason?: string; partnerExternalRef?: string; assessment?: Assessment }[]
 }
-/** What became of the instalments of a loan. */
+/** Outcomes of a loan's instalments. */
 export type DemoRepaid = {
   lender: string
   loanRef: string
-  /** Of each instalment, in dollars. */
+  /** Amount of one instalment, in dollars. */
   amountUsd: number
   firstDay: number
   everyDays: number
@@ -76,48 +76,50 @@ export type DemoShop = {
   currency: string
   country: string
   merchant: { email: string; password: string }
-  /** Days are counted from the first of the year that the demo tells of. */
+  /** Days count from the first day of the demo year. */
   opensDay: number
   ordersInYear: number
-  /** Of the goods that are not there on the first day: so many days lie between one and the next. */
+  /** Days between two later products. */
   newProductEveryDays: number
   utcOffsetHours: number
-  /** What its people read dates in. */
+  /** Time zone of the console and the mails. */
   timeZone: string
   carrier: string
   taxRates: TaxRate[]
   shippingMethods: ShippingMethod[]
-  /** To be created in this order; those past the first `productsAtFirst` come one by one. */
+  /** In order of creation. The first `productsAtFirst` exist at the opening; the others follow one by one. */
   products: readonly DemoProduct[]
   productsAtFirst: number
-  /** Made, and not on sale yet. */
+  /** Unpublished products. */
   drafts?: readonly DemoProduct[]
   places: readonly DemoAddress[]
-  /** The customers, in the order in which they come. */
+  /** In the order in which they join. */
   people: readonly Person[]
-  /** What the resolver decides by. */
+  /** The inputs of the payment resolver. */
   ways?: {
-    /** What the merchant has chosen. */
+    /** The merchant's choice. */
     methods?: ShopMethods
-    /** Approved. Shares in percent. */
+    /** An approved KYB application. Shares are in percent. */
     kyb?: KybInput
     partnership?: Omit<Partnership, 'shopIds'>
   }
   loans?: readonly DemoLoan[]
   repaid?: readonly DemoRepaid[]
-  /** How they paid, and how many out of a hundred. */
+  /** How orders were paid. `percent` is the share of orders. */
   payments: readonly { processor: string; method: PaymentChoice['method']; percent: number }[]
   partners?: readonly Partner[]
   cards: readonly DemoCard[]
-  /** Of the goods of a type. */
+  /** Each collection contains the products of a type. */
   collections?: readonly { title: string; type: string }[]
   blogs?: readonly { title: string; excerpt: string; bodyHtml: string; tags: string[] }[]
 }
 
-/** So many instalments with one outcome. */
+/** Repeats an outcome for `count` instalments. */
 export const times = (count: number, outcome: Repayment['outcome']): Repayment['outcome'][] => Array.from({ length: count }, () => outcome)
 
-/** A product on a line: title, type, vendor, price in minor units, tags, a sentence, and the option it comes in. */
+/**
+ * A product as a tuple. The price is in minor units, `tags` are separated by commas, and `words` is the description.
+ */
 export type Line = readonly [
   title: string,
   type: string,
@@ -128,7 +130,10 @@ export type Line = readonly [
   options?: { name: string; values: string[] },
 ]
 
-/** @param step how much dearer each variant is than the one before, in minor units */
+/**
+ * Builds products from tuples.
+ * @param step price difference between consecutive variants, in minor units
+ */
 export const productsOf = (lines: readonly Line[], { currency, step }: { currency: string; step: number }): DemoProduct[] =>
   lines.map(([title, type, vendor, price, tags, words, options], nth) => ({
     title,
@@ -151,13 +156,13 @@ export const productsOf = (lines: readonly Line[], { currency, step }: { currenc
   }))
 
 /**
- * People who do not exist, at addresses where no mail arrives.
- * @param lines their names, separated by commas
+ * Creates fictitious people. Their addresses at example.com receive no mail.
+ * @param lines names, separated by commas
  */
 export const peopleOf = (...lines: string[]): Person[] =>
   lines.flatMap((line) => line.split(', ')).map((name) => ({ name, email: `${handleOf(name).replaceAll('-', '.')}@example.com` }))
 
-/** Where somebody lives. */
+/** Returns a person's address. The house number follows from the email address. */
 export const addressAt = ({ name, email }: Person, { street, city, province, postalCode, countryCode }: DemoAddress): AddressFields => ({
   name,
   line1: `${1 + (bytesOf(email)[0] ?? 0)} ${street}`,

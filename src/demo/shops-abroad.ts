@@ -1,7 +1,7 @@
-/** Three small shops in other currencies: one of three decimals, one of two that runs to large numbers, one of none. */
+/** Three small shops in other currencies: one with three decimals, one with large amounts, one without decimals. */
 import { type DemoShop, peopleOf, productsOf, times } from './shop.ts'
 
-/** Short enough to remember beside the main one's. */
+/** One password for all three merchants, so that it is easy to remember. */
 const password = 'demo-merchant'
 const bags = { name: 'Bag', values: ['250 g', '500 g'] }
 const sizes = { name: 'Size', values: ['Small', 'Large'] }
@@ -84,7 +84,7 @@ const kuwait: DemoShop = {
       ],
     },
   ],
-  // T2: three on time; a late one does not matter.
+  // T2 requires three repayments on time and no default. A late one does not matter.
   repaid: [
     {
       lender: 'Caravan Capital',
@@ -170,7 +170,7 @@ const mongolia: DemoShop = {
       submittedDay: 355,
     },
   ],
-  // T1, whatever was paid on time: a default within twelve months.
+  // T1 in spite of the repayments on time: a default within twelve months.
   repaid: [
     {
       lender: 'Caravan Capital',
@@ -259,7 +259,7 @@ const japan: DemoShop = {
       ],
     },
   ],
-  // T1: on the way to three.
+  // T1: fewer than three repayments on time so far.
   repaid: [{ lender: 'Kamo Credit Union', loanRef: 'KC-3', amountUsd: 400, firstDay: 180, everyDays: 60, outcomes: times(2, 'ON_TIME') }],
   payments: [
     { processor: 'checkout', method: 'card', percent: 70 },

@@ -1,6 +1,6 @@
 /**
- * The trust fabric of the demo: wallets, methodologies, service providers with what they sent, and attestations that no
- * chain has.
+ * Trust data of the demo: wallets, methodologies, service providers with their messages, and attestations without a
+ * chain.
  */
 import { createHash } from 'node:crypto'
 import type { Actor } from '../core/command-context.ts'
@@ -17,13 +17,16 @@ import { demoProviders } from './data.ts'
 import { bytesOf, demoId, inThePast } from './past-clock.ts'
 
 const slice = { page: 1, limit: 100, offset: 0 }
-/** Of no chain: nobody takes it for a real one, and what is of none is told beside whatever chains are read. */
+/**
+ * Not the id of a real chain, so that demo attestations cannot be confused with real ones. They appear with any
+ * configured chains.
+ */
 const demoChain = 0
 const daysInTrust = 300
 const addressOf = (name: string): string => `0x${bytesOf(`wallet ${name}`).subarray(0, 20).toString('hex')}`
 const hashOf = (name: string): string => `0x${bytesOf(name).toString('hex')}`
 
-/** Fills the trust fabric, behind the lenders. Each thing is looked for before it is made. */
+/** Creates the missing trust data. The lenders must exist. */
 export async function fillTrust(deps: AppDeps, actor: Actor, start: number): Promise<void> {
   const lenders = (await listLenders(deps, undefined, slice)).data
   const platformAddress = addressOf('platform')
@@ -36,11 +39,11 @@ export async function fillTrust(deps: AppDeps, actor: Actor, start: number): Pro
   }
   const known = (await listProviders(deps, undefined, slice)).data
   for (const provider of demoProviders)
-    await bringProvider(deps, actor, provider, { start, known: known.some(({ displayName }) => displayName === provider.name) })
+    await createDemoProvider(deps, actor, provider, { start, known: known.some(({ displayName }) => displayName === provider.name) })
   await attest(deps, start)
 }
 
-/** Two versions of each: the second takes the place of the first. */
+/** Registers two versions of a lender's methodology. The second replaces the first. */
 async function registerVersions(
   deps: AppDeps,
   actor: Actor,
@@ -56,8 +59,8 @@ async function registerVersions(
   }
 }
 
-/** Registers a service provider, takes it on, and has it send its messages: by itself, signed, as it would. */
-async function bringProvider(
+/** Registers and activates a service provider, and receives its signed messages as if it had sent them. */
+async function createDemoProvider(
   deps: AppDeps,
   actor: Actor,
   { name: displayName, archetype, isActive, messages }: (typeof demoProviders)[number],
@@ -66,12 +69,12 @@ async function bringProvider(
   const id = demoId('serviceProvider', 0, displayName)
   const past = inThePast(deps, start + 5 * dayMs, { serviceProvider: id })
   const wallets = [{ address: addressOf(displayName) }]
-  const made = known ? undefined : await createProvider(past, { actor }, { displayName, archetype, wallets })
+  const created = known ? undefined : await createProvider(past, { actor }, { displayName, archetype, wallets })
   past.clock.to(start + 6 * dayMs)
   if (!isActive) return
   const { successfulIngestionCount: sent } = await changeProvider(past, { actor }, id, { status: 'ACTIVE' })
   if (sent >= messages) return
-  const secret = made?.webhookSecret ?? (await rotateSecret(past, { actor }, id)).webhookSecret
+  const secret = created?.webhookSecret ?? (await rotateSecret(past, { actor }, id)).webhookSecret
   for (let nth = sent; nth < messages; nth++) {
     past.clock.to(start + (7 + Math.floor((nth * daysInTrust) / messages)) * dayMs)
     const body = JSON.stringify({ kind: 'parcel.delivered', sequence: nth + 1 })
@@ -86,8 +89,8 @@ async function bringProvider(
 }
 
 /**
- * What each wallet may attest, every few days of the year; for a lender or a provider that was not active yet nothing
- * counts.
+ * Stores attestations of each wallet at regular intervals. Those before the activation of a lender or provider do not
+ * count.
  */
 async function attest(deps: AppDeps, start: number): Promise<void> {
   const { data: lenders } = await listLenders(deps, undefined, slice)
@@ -97,7 +100,7 @@ async function attest(deps: AppDeps, start: number): Promise<void> {
     ...lenders.map(({ displayName: name }) => ({ owner: 'LENDER' as const, name })),
     ...providers.map(({ displayName: name }) => ({ owner: 'PROVIDER' as const, name })),
   ]
-  const made = attesters.flatMap(({ owner, name }) =>
+  const created = attesters.flatMap(({ owner, name }) =>
     schemaNames
       .filter((schema) => attestersOf[schema].includes(owner))
       .flatMap((schema) =>
@@ -117,5 +120,5 @@ async function attest(deps: AppDeps, start: number): Promise<void> {
         }),
       ),
   )
-  await insertDemoAttestations(deps, made)
+  await insertDemoAttestations(deps, created)
 }

@@ -2,7 +2,7 @@ import type { KeyPrincipal } from '../core/principal.ts'
 import { fulfillers, managers, owners, readers, type StaffRole, staffRoles } from '../core/roles.ts'
 
 export type TokenKind = 'merchant' | 'customer' | 'superAdmin'
-export type KeyScope = KeyPrincipal['scopes'][number]
+type KeyScope = KeyPrincipal['scopes'][number]
 
 /** A rule that admits merchants must state roles; otherwise it does not compile. */
 type RoleRequirement =
@@ -29,6 +29,8 @@ export type AccessRule = {
   readonly browsers?: true
   /** Admits super admins only from the allowed addresses and countries. Refusals enter the audit log. */
   readonly whereAllowed?: true
+  /** Admits merchants only where SIGNUP_ENABLED. */
+  readonly opensShops?: true
   /** Admits only merchants with an approved KYB record. */
   readonly approvedKyb?: true
   /**
@@ -41,62 +43,68 @@ export type AccessRule = {
 }
 
 const rules = {
-  public: { who: 'anybody', unguarded: true, browsers: true, limitsWrites: true },
-  page: { who: 'anybody, for a page of this program: no page of another origin may read it', unguarded: true },
-  login: { who: 'anybody, with a password, whose failures are limited', unguarded: true, browsers: true },
-  console: { who: "the console's own page, by its cookie, a password, or the token of the first run", unguarded: true, limitsWrites: true },
+  public: { who: 'public', unguarded: true, browsers: true, limitsWrites: true },
+  page: { who: 'public; pages of other origins cannot read it', unguarded: true },
+  login: { who: 'public, with a password; failed attempts are limited', unguarded: true, browsers: true },
+  console: { who: "the console's own page, with its cookie, a password, or the setup token", unguarded: true, limitsWrites: true },
   loggedIn: {
-    who: 'whoever is logged in',
+    who: 'every logged-in account',
     tokens: ['merchant', 'customer', 'superAdmin'],
     roles: 'account',
     browsers: true,
     limitsWrites: true,
   },
-  account: { who: 'merchants, of their own account', tokens: ['merchant'], roles: 'account' },
-  merchantOrSuperAdmin: { who: 'merchants and super admins, of their own account', tokens: ['merchant', 'superAdmin'], roles: 'account' },
-  staff: { who: 'merchants, in whatever role', tokens: ['merchant'], roles: staffRoles },
-  merchant: { who: 'merchants who are OWNER or MANAGER', tokens: ['merchant'], roles: managers },
-  owner: { who: 'merchants who are OWNER', tokens: ['merchant'], roles: owners },
+  account: { who: 'merchants', tokens: ['merchant'], roles: 'account' },
+  merchantOrSuperAdmin: { who: 'merchants and super admins', tokens: ['merchant', 'superAdmin'], roles: 'account' },
+  shopOpener: {
+    who: 'super admins and, if SIGNUP_ENABLED is true, merchants',
+    tokens: ['merchant', 'superAdmin'],
+    roles: 'account',
+    opensShops: true,
+  },
+  staff: { who: 'merchants of every role', tokens: ['merchant'], roles: staffRoles },
+  merchant: { who: 'merchants with the role OWNER or MANAGER', tokens: ['merchant'], roles: managers },
+  owner: { who: 'merchants with the role OWNER', tokens: ['merchant'], roles: owners },
   approvedMerchant: {
-    who: 'merchants who are OWNER of a shop whose KYB record is approved',
+    who: 'merchants with the role OWNER and an approved KYB record',
     tokens: ['merchant'],
     roles: owners,
     approvedKyb: true,
   },
   approvedMerchantOrSuperAdmin: {
-    who: 'merchants who are OWNER of a shop whose KYB record is approved, and super admins',
+    who: 'merchants with the role OWNER and an approved KYB record, and super admins',
     tokens: ['merchant', 'superAdmin'],
     roles: owners,
     approvedKyb: true,
   },
-  ownerManagement: { who: "merchants who are OWNER, and the shop's secret key", tokens: ['merchant'], roles: owners, key: 'server' },
+  ownerManagement: { who: 'merchants with the role OWNER, and the secret key', tokens: ['merchant'], roles: owners, key: 'server' },
   management: {
-    who: "merchants who are OWNER or MANAGER, and the shop's secret key",
+    who: 'merchants with the role OWNER or MANAGER, and the secret key',
     tokens: ['merchant'],
     roles: managers,
     key: 'server',
   },
   catalogRead: {
-    who: "merchants who are OWNER, MANAGER or READ_ONLY, and the shop's secret key",
+    who: 'merchants with the role OWNER, MANAGER or READ_ONLY, and the secret key',
     tokens: ['merchant'],
     roles: readers,
     key: 'server',
   },
   customerRead: {
-    who: "merchants who are OWNER, MANAGER or READ_ONLY, and the shop's secret key",
+    who: 'merchants with the role OWNER, MANAGER or READ_ONLY, and the secret key',
     tokens: ['merchant'],
     roles: readers,
     key: 'server',
   },
-  orderRead: { who: "merchants in whatever role, and the shop's secret key", tokens: ['merchant'], roles: staffRoles, key: 'server' },
+  orderRead: { who: 'merchants of every role, and the secret key', tokens: ['merchant'], roles: staffRoles, key: 'server' },
   fulfilment: {
-    who: "merchants who are OWNER, MANAGER or FULFILMENT, and the shop's secret key",
+    who: 'merchants with the role OWNER, MANAGER or FULFILMENT, and the secret key',
     tokens: ['merchant'],
     roles: fulfillers,
     key: 'server',
   },
   storefront: {
-    who: "merchants who are OWNER or MANAGER, and the shop's publishable or secret key",
+    who: 'merchants with the role OWNER or MANAGER, and the publishable and secret key',
     tokens: ['merchant'],
     roles: managers,
     key: 'storefront',
@@ -104,7 +112,7 @@ const rules = {
     limitsWrites: true,
   },
   storefrontRead: {
-    who: "merchants who are OWNER, MANAGER or READ_ONLY, and the shop's publishable or secret key",
+    who: 'merchants with the role OWNER, MANAGER or READ_ONLY, and the publishable and secret key',
     tokens: ['merchant'],
     roles: readers,
     key: 'storefront',
@@ -112,23 +120,23 @@ const rules = {
     limitsWrites: true,
   },
   cart: {
-    who: "the shop's publishable or secret key, and its customers",
+    who: 'the publishable and secret key, and customers',
     tokens: ['customer'],
     key: 'storefront',
     browsers: true,
     limitsWrites: true,
   },
   shopper: {
-    who: "the shop's customers, its publishable or secret key, and merchants who are OWNER or MANAGER",
+    who: 'customers, the publishable and secret key, and merchants with the role OWNER or MANAGER',
     tokens: ['customer', 'merchant'],
     roles: managers,
     key: 'storefront',
     browsers: true,
     limitsWrites: true,
   },
-  customer: { who: "the shop's customers", tokens: ['customer'], browsers: true, limitsWrites: true },
+  customer: { who: 'customers', tokens: ['customer'], browsers: true, limitsWrites: true },
   order: {
-    who: "merchants in whatever role, the shop's secret key, and its customers for their own",
+    who: 'merchants of every role, the secret key, and customers for their own records',
     tokens: ['merchant', 'customer'],
     roles: staffRoles,
     key: 'server',
@@ -136,7 +144,7 @@ const rules = {
     limitsWrites: true,
   },
   address: {
-    who: "merchants who are OWNER or MANAGER, the shop's secret key, and its customers for their own",
+    who: 'merchants with the role OWNER or MANAGER, the secret key, and customers for their own records',
     tokens: ['merchant', 'customer'],
     roles: managers,
     key: 'server',
@@ -144,7 +152,7 @@ const rules = {
     limitsWrites: true,
   },
   addressRead: {
-    who: "merchants who are OWNER, MANAGER or READ_ONLY, the shop's secret key, and its customers for their own",
+    who: 'merchants with the role OWNER, MANAGER or READ_ONLY, the secret key, and customers for their own records',
     tokens: ['merchant', 'customer'],
     roles: readers,
     key: 'server',
@@ -153,20 +161,28 @@ const rules = {
   },
   superAdmin: { who: 'super admins', tokens: ['superAdmin'] },
   operator: {
-    who: 'super admins, whose address OPERATOR_IP_ALLOWLIST holds, and whose country OPERATOR_COUNTRIES names where that is set (a 403 each, in this order, which says which of the three it was)',
+    who: 'super admins with a client address in OPERATOR_IP_ALLOWLIST and, if it is set, a country in OPERATOR_COUNTRIES; otherwise 403, and the message names the check that failed',
     tokens: ['superAdmin'],
     whereAllowed: true,
   },
   integration: { who: 'the integration layer', integrationKey: true },
   processor: { who: 'payment processors, by their signature', unguarded: true, raw: true },
   provider: { who: 'service providers, by their signature', unguarded: true, raw: true, limitsWrites: true },
-  internal: { who: 'callers on this machine, or with the metrics token', unguarded: true, mayAskFor: 'metricsToken' },
+  platform: {
+    who: 'platforms of agents, which name their profile, and sign the request if the shop requires it',
+    unguarded: true,
+    raw: true,
+  },
+  internal: { who: 'programs on this machine, and clients with the metrics token', unguarded: true, mayAskFor: 'metricsToken' },
 } as const satisfies Record<string, AccessRule & RoleRequirement>
 
 /** The values of a route's `access`. */
 export type Access = keyof typeof rules
 
-/** Who may call what. The guard (access.ts), CORS, the document and the response cache derive from it. */
+/**
+ * Who may call what. In shops where a super admin works, rules of merchants apply to them too. The guard (access.ts),
+ * CORS, the document and the response cache derive from it.
+ */
 export const accessRules: Readonly<Record<Access, AccessRule>> = rules
 
 /** Whether pages of any origin may call a route with this access. */

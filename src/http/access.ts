@@ -9,7 +9,7 @@ import { type Access, type AccessRule, accessRules, decidesAlone, isLimited, isO
 import { actorOf } from './actor.ts'
 import { type BudgetOptions, readJson, readRawBody } from './body.ts'
 import type { HttpDeps } from './deps.ts'
-import { browserHeaders } from './public-cache.ts'
+import { browserHeaders } from './public-response.ts'
 import { hidesSecrets, omitSecrets } from './role-fields.ts'
 import { assertOn, type FastRead, type StatedRoute } from './route-table.ts'
 import { assertQuery, assertShape, normalizeParams } from './schema-shape.ts'
@@ -49,21 +49,33 @@ const needsToken = () => unauthenticated('A valid access token is required')
 const needsKey = () => unauthenticated('A valid API key is required')
 const needsEither = () => unauthenticated('A valid API key or access token is required')
 
+/** Explains a credential that was sent in the header of the other kind; otherwise returns `error`. */
+function inWrongHeader(headers: Headers, error: AppError): AppError {
+  if (/^(Bearer |Basic )?[sp]k_/i.test(headers.get('authorization') ?? ''))
+    return unauthenticated(`API keys are sent in the header ${keyHeader}, not in Authorization`)
+  if (/^(Bearer |eyJ)/.test(headers.get(keyHeader) ?? ''))
+    return unauthenticated(`Access tokens are sent as Authorization: Bearer TOKEN, not in ${keyHeader}`)
+  return error
+}
+
 /** Returns the bearer token of a request. */
 export const bearerOf = (headers: Headers): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(headers.get('authorization') ?? '')?.[1]
+/** Returns the shop that a request of a merchant names. */
+const namedShop = (headers: Headers): string | undefined => headers.get('x-shop-id') ?? undefined
+
 /** Header of API keys. */
 export const keyHeader = 'x-service-api-key'
 const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER', superAdmin: 'SUPER_ADMIN' })[kind]
 
-const needsRole = (kinds: readonly TokenKind[]) => new AppError('FORBIDDEN', `This needs the ${kinds.map(roleOf).join(' or ')} role`)
-const needsStaff = (roles: readonly StaffRole[]) => new AppError('FORBIDDEN', `This needs the ${roles.join(' or ')} role in the shop`)
+const needsRole = (kinds: readonly TokenKind[]) => new AppError('FORBIDDEN', `This requires the ${kinds.map(roleOf).join(' or ')} role`)
+const needsStaff = (roles: readonly StaffRole[]) => new AppError('FORBIDDEN', `This requires the ${roles.join(' or ')} role in the shop`)
 
 /**
  * Adds route options. `access: 'management'` states who may call. `{ by: 'management', while: () => boolean }` also
  * hides the route while the switch is off. `largeJson` allows a body of 1 MB. `exactNumbers` refuses numbers that
  * parsing would round. `anyQuery` ignores unknown query parameters, as reads by id or handle do.
- * `fastRead` lets response-cache.ts answer the route; the server and the read queue derive from it.
+ * `fastRead` lets fast-reads.ts answer the route; the server and the read queue derive from it.
  * `takesNoTurn` bypasses the read queue and the 1 MB limit of public responses: for files, pages, health checks and
  * streams; see public-reads.ts.
  */
@@ -83,32 +95,77 @@ export const access = (
     | 'whereRefused'
     | 'trail'
     | 'clock'
+    | 'config'
   >,
 ) => {
-  const { identity, clock, isApproved, keyring, routeTable, bodyBudget, limitKey, writeLimit, penaltyDelay, callers, whereRefused, trail } =
-    deps
-  const place: BudgetOptions = { room: bodyBudget, senderOf: (request) => networkOf(limitKey(request)) }
+  const {
+    identity,
+    clock,
+    config,
+    isApproved,
+    keyring,
+    routeTable,
+    bodyBudget,
+    limitKey,
+    writeLimit,
+    penaltyDelay,
+    callers,
+    whereRefused,
+    trail,
+  } = deps
+  const place: BudgetOptions = { budget: bodyBudget, senderOf: (request) => networkOf(limitKey(request)) }
 
   async function ofToken(headers: Headers): Promise<TokenPrincipal | undefined> {
     const token = bearerOf(headers)
     return token === undefined ? undefined : identity.ofToken(token)
   }
 
-  async function asToken(headers: Headers, { tokens: kinds = [], roles }: AccessRule, refusal: () => AppError): Promise<Admission> {
+  async function asToken(headers: Headers, rule: AccessRule, refusal: () => AppError): Promise<Admission> {
+    const { tokens: kinds = [] } = rule
     const principal = await ofToken(headers)
     if (!principal) throw refusal()
+    if (principal.kind === 'superAdmin') return asSuperAdmin(headers, rule, principal)
     if (!kinds.some((kind) => kind === principal.kind)) throw needsRole(kinds)
-    if (principal.kind === 'superAdmin') return { principal, shop: undefined }
     if (principal.kind === 'customer') {
       const shop = await identity.shop(principal.shopId)
       return { principal, shop, shopIsMissing: shop === undefined }
     }
-    const named = headers.get('x-shop-id') ?? undefined
-    const found = await identity.placeOf(principal.id, named)
+    if (rule.opensShops && !config.signupEnabled)
+      throw new AppError('FORBIDDEN', 'Merchants cannot open shops on this instance: ask its administrator')
+    return asMerchant(principal, rule, namedShop(headers))
+  }
+
+  /** Admits a person to the shop that the request names, or to the first that they joined, in their role there. */
+  async function asMerchant(
+    { id, sessionId }: Pick<TokenPrincipal, 'id' | 'sessionId'>,
+    { roles }: AccessRule,
+    named: string | undefined,
+  ): Promise<Admission> {
+    const principal = { kind: 'merchant', id, sessionId } as const
+    const found = await identity.placeOf(id, named)
     if (!found) return { principal, shop: undefined, shopIsMissing: roles !== 'account' || named !== undefined }
     const { shop, role } = found
     if (roles !== 'account' && !roles?.includes(role)) throw needsStaff(roles ?? [])
     return { principal: { ...principal, role }, shop }
+  }
+
+  /**
+   * Admits a super admin, who is also a merchant in the shops where they work. On routes for both kinds they are a
+   * merchant if the request names such a shop.
+   */
+  async function asSuperAdmin(
+    headers: Headers,
+    rule: AccessRule,
+    principal: Extract<TokenPrincipal, { kind: 'superAdmin' }>,
+  ): Promise<Admission> {
+    const { tokens: kinds = [], roles } = rule
+    const named = namedShop(headers)
+    const isForMerchants = kinds.includes('merchant')
+    if (kinds.includes('superAdmin')) {
+      const actsInShop = isForMerchants && roles !== 'account' && named !== undefined
+      if (!actsInShop || !(await identity.placeOf(principal.id, named))) return { principal, shop: undefined }
+    } else if (!isForMerchants || !(await identity.placeOf(principal.id, undefined))) throw needsRole(kinds)
+    return asMerchant(principal, rule, named)
   }
 
   /**
@@ -137,7 +194,7 @@ export const access = (
     const principal = await identity.ofKey(headers.get(keyHeader) ?? '')
     if (!principal) throw refusal()
     if (!isOpenedByKey(rule, principal))
-      throw new AppError('FORBIDDEN', 'This API key does not cover this: use the secret key, on a server')
+      throw new AppError('FORBIDDEN', 'This API key does not allow this. Use the secret key, on your server')
     return { principal, shop: principal.shop }
   }
 
@@ -150,10 +207,10 @@ export const access = (
   async function authenticate(rule: AccessRule, headers: Headers): Promise<Admission> {
     const { tokens, key, integrationKey } = rule
     if (integrationKey) return asIntegration(headers)
-    if (!tokens) return asKey(headers, rule, needsKey)
-    if (!key) return asToken(headers, rule, needsToken)
-    if (!headers.has(keyHeader)) return asToken(headers, rule, needsEither)
-    return asCustomerOfKey(headers, rule, await asKey(headers, rule, needsEither))
+    if (!tokens) return asKey(headers, rule, () => inWrongHeader(headers, needsKey()))
+    if (!key) return asToken(headers, rule, () => inWrongHeader(headers, needsToken()))
+    if (!headers.has(keyHeader)) return asToken(headers, rule, () => inWrongHeader(headers, needsEither()))
+    return asCustomerOfKey(headers, rule, await asKey(headers, rule, () => inWrongHeader(headers, needsEither())))
   }
 
   /** A storefront may send its key and a customer's token: then the customer calls. */
@@ -185,7 +242,7 @@ export const access = (
         // Release the body while its refusal is delayed.
         context.body = undefined
         // The whole body was read, which was the expensive part.
-        if (error instanceof AppError && error.code === 'INVALID' && !isSmall(request)) await penaltyDelay.wait(limitKey(request))
+        if (error instanceof AppError && error.kind === 'INVALID' && !isSmall(request)) await penaltyDelay.wait(limitKey(request))
         throw error
       }
     }
@@ -270,13 +327,13 @@ export const access = (
     if (wait === undefined) return
     // A larger body would stay in memory during the delay.
     if (isSmall(request)) await penaltyDelay.wait(address)
-    throw new AppError('RATE_LIMITED', 'Too many changes within a minute: try again', { retryAfterSeconds: wait })
+    throw new AppError('RATE_LIMITED', 'Too many changes within one minute. Try again later', { retryAfterSeconds: wait })
   }
 
   /** Approvals are final, so writes need not check again. */
   async function assertApproved({ principal, shop }: Admission): Promise<void> {
     if (principal.kind === 'merchant' && shop && !(await isApproved(shop.merchantId)))
-      throw new AppError('FORBIDDEN', 'This needs an approved KYB record: file one by POST /kyb, and an operator decides')
+      throw new AppError('FORBIDDEN', 'This requires an approved KYB record: submit one with POST /kyb', { code: 'kyb_required' })
   }
 
   function letIn(rule: AccessRule, isOn: Switch) {

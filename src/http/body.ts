@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { AppError } from '../core/errors.ts'
+import { AppError, invalidField } from '../core/errors.ts'
 import type { BodyBudget } from '../core/limits/body-budget.ts'
 import { findDuplicateField, findRoundedNumber } from '../lib/exact-json.ts'
 import { lengthRefusal, type Shape, shortPath } from './schema-shape.ts'
@@ -11,7 +11,7 @@ export const jsonBytesMax = 64 * kb
 /** Limit of JSON bodies on routes with `largeJson`. */
 export const largeJsonBytesMax = mb
 export const jsonValuesMax = 50_000
-export const bodyDepthMax = 32
+const bodyDepthMax = 32
 const bodyReadMaxMs = 20_000
 
 const rawBodies = new WeakMap<Request, Uint8Array>()
@@ -29,15 +29,15 @@ export const mediaTypeOf = ({ headers }: Request): string => headers.get('conten
  * Refuses compressed and partial bodies.
  * @throws AppError UNSUPPORTED_MEDIA; INVALID for a part (RFC 9110, 14.5)
  */
-export function assertWhole({ headers }: Request): void {
+export function assertCompleteBody({ headers }: Request): void {
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity')
-    throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as it is, without content-encoding')
-  if (headers.has('content-range')) throw new AppError('INVALID', 'Send the body whole, without content-range')
+    throw new AppError('UNSUPPORTED_MEDIA', 'The body must not be encoded: send it without content-encoding')
+  if (headers.has('content-range')) throw new AppError('INVALID', 'The body must be complete: send it without content-range')
 }
 
 /** The budget of an incomplete body and its sender. Not used for bodies that are read at once. */
-export type BudgetOptions = { readonly room: BodyBudget; readonly senderOf: (request: Request) => string }
+export type BudgetOptions = { readonly budget: BodyBudget; readonly senderOf: (request: Request) => string }
 
 type JsonBounds = {
   readonly bytesMax: number
@@ -62,7 +62,7 @@ export async function readJson(
   if (type !== 'application/json' && (type !== '' || bytes.length > 0))
     throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
   if (bytes.length === 0) return {}
-  assertWhole(request)
+  assertCompleteBody(request)
   const body = parseObject(bytes, valuesMax, shape)
   if (exactNumbers) assertExact(utf8.decode(bytes))
   return body
@@ -71,7 +71,7 @@ export async function readJson(
 /** Reads a small body of known length at once, if the reserve has room; other bodies in chunks. */
 function readJsonBytes(request: Request, bytesMax: number, place: BudgetOptions): Promise<Uint8Array> {
   const length = request.headers.get('content-length')
-  const free = length !== null && Number(length) <= jsonBytesMax ? place.room.reserve(Number(length)) : undefined
+  const free = length !== null && Number(length) <= jsonBytesMax ? place.budget.reserve(Number(length)) : undefined
   return free ? readAtOnce(request, bytesMax, free) : readBody(request, bytesMax, place)
 }
 
@@ -88,7 +88,7 @@ async function readAtOnce(request: Request, bytesMax: number, free: () => void):
     if (bytes.length > bytesMax) throw tooLarge(bytesMax)
     return bytes
   } catch (error) {
-    throw error instanceof AppError ? error : new AppError('INVALID', 'The body broke off')
+    throw error instanceof AppError ? error : new AppError('INVALID', 'The body is incomplete')
   } finally {
     clearTimeout(timer)
     free()
@@ -112,7 +112,8 @@ export type ArrivalLimit = {
   readonly everyBytes?: number
 }
 
-const crowdedOut = () => new AppError('TIMEOUT', 'Too many bodies were on their way at once: send it again', { retryAfterSeconds: 1 })
+const crowdedOut = () =>
+  new AppError('TIMEOUT', 'Too many request bodies arrived at once. Send the request again', { retryAfterSeconds: 1 })
 const tooLate = () => new AppError('TIMEOUT', 'The body took too long to arrive')
 
 /**
@@ -135,12 +136,12 @@ const pieceBytes = 64 * kb
 export async function readPieces(
   request: Request,
   bytesMax: number,
-  { withinMs = bodyReadMaxMs, room, senderOf = () => '', ...arrivalLimit }: ReadOptions = {},
+  { withinMs = bodyReadMaxMs, budget, senderOf = () => '', ...arrivalLimit }: ReadOptions = {},
 ): Promise<Uint8Array[]> {
   let pieces: Uint8Array[] | undefined = []
   let last: Uint8Array = new Uint8Array()
   let [lastLength, heldBefore] = [0, 0]
-  const place = room?.enter(senderOf(request), () => {
+  const place = budget?.enter(senderOf(request), () => {
     pieces = undefined
     last = new Uint8Array()
   })
@@ -219,7 +220,7 @@ export async function* readChunks(
       readerSince = undefined
     }
   } catch (error) {
-    throw error instanceof AppError ? error : new AppError('INVALID', 'The body broke off')
+    throw error instanceof AppError ? error : new AppError('INVALID', 'The body is incomplete')
   } finally {
     clearTimeout(timer)
     if (!isWhole) reader.cancel().catch(() => undefined)
@@ -249,7 +250,7 @@ export function parseObject(bytes: Uint8Array, valuesMax = jsonValuesMax, shape?
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new AppError('INVALID', 'The body must be a JSON object')
   // JSON.parse silently keeps the last of duplicate fields.
-  if (namesIn(value) < names) throw new AppError('INVALID', `${shortPath(findDuplicateField(text) ?? [])} (body): given twice`)
+  if (namesIn(value) < names) throw invalidField(shortPath(findDuplicateField(text) ?? []), 'given twice')
   // Invalid characters can only come as `\u`: unescaped, they are not JSON in UTF-8.
   if (text.includes('\\u')) assertPlain(value)
   return value
@@ -262,7 +263,7 @@ export function parseObject(bytes: Uint8Array, valuesMax = jsonValuesMax, shape?
  */
 function assertExact(json: string): void {
   const path = findRoundedNumber(json)
-  if (path) throw new AppError('INVALID', `${shortPath(path)} (body): a number of so many digits cannot be kept exactly`)
+  if (path) throw invalidField(shortPath(path), 'has too many digits to be exact')
 }
 
 const [quote, backslash, comma, colon, space] = [0x22, 0x5c, 0x2c, 0x3a, 0x20]
@@ -274,7 +275,7 @@ const tooDeep = new AppError('INVALID', `The body is nested deeper than ${bodyDe
 /** One error per limit. */
 const tooMany = new Map<number, AppError>()
 function tooManyValues(valuesMax: number): AppError {
-  const error = tooMany.get(valuesMax) ?? new AppError('INVALID', `The body holds more than ${valuesMax} values`)
+  const error = tooMany.get(valuesMax) ?? new AppError('INVALID', `The body has more than ${valuesMax} values`)
   tooMany.set(valuesMax, error)
   return error
 }
@@ -362,8 +363,8 @@ function namesIn(value: unknown): number {
 /** Refuses NUL characters, which PostgreSQL cannot store, and lone surrogates. */
 function assertPlain(value: unknown): void {
   if (typeof value === 'string') {
-    if (value.includes('\0')) throw new AppError('INVALID', 'The body holds a NUL character')
-    if (!value.isWellFormed()) throw new AppError('INVALID', 'The body holds half a surrogate pair')
+    if (value.includes('\0')) throw new AppError('INVALID', 'The body contains a NUL character')
+    if (!value.isWellFormed()) throw new AppError('INVALID', 'The body contains an unpaired surrogate')
   } else if (Array.isArray(value)) {
     // By index and name: the pairs of `Object.entries` cost more than the check.
     for (let at = 0; at < value.length; at++) assertPlain(value[at])

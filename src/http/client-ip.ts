@@ -1,6 +1,6 @@
 import { addressOf, blockList, isIpv4 } from '../lib/networks.ts'
 
-export type ClientAddress = (request: Request, peer: string | undefined) => string | undefined
+type ClientAddress = (request: Request, peer: string | undefined) => string | undefined
 
 /**
  * Headers that proxies and CDNs add: standard (`Forwarded`, `Via`), customary (`X-Forwarded-…`, also with a prefix),

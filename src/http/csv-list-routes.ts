@@ -4,8 +4,8 @@ import { type CsvChunk, type CsvList, csvChunks, type ListChunk, type ListReques
 import { AppError } from '../core/errors.ts'
 import { canExport } from '../core/principal.ts'
 import { type CsvTable, csvTableOfSchema } from '../lib/csv-table.ts'
-import { dayOf } from '../lib/day.ts'
 import type { ListKey, PageSlice } from '../lib/page.ts'
+import { dayIn } from '../lib/zone-days.ts'
 import { csvHeaders, wantsCsv } from './csv.ts'
 import { exportMaxMs, streamText } from './csv-stream.ts'
 import type { HttpDeps } from './deps.ts'
@@ -22,11 +22,16 @@ export function csvOf<Schema extends ListSchema, Query = object, Params = object
   name: string,
   schema: Schema,
   read: (asked: ListRequest<Query, Params>, slice: PageSlice) => Promise<ListChunk<Row>>,
-  given: { table?: CsvTable<Row>; keyOf?: (row: Row) => ListKey; order?: 'asc' | 'desc' } = {},
+  given: {
+    table?: CsvTable<Row>
+    tableOf?: (query: Query) => CsvTable<Row> | undefined
+    keyOf?: (row: Row) => ListKey
+    order?: 'asc' | 'desc'
+  } = {},
 ): CsvList {
   const { table = csvTableOfSchema<Row>(schema.properties.data.items), keyOf = (row) => (row as { id: string }).id, order = 'desc' } = given
   // The route has validated rows and query.
-  return { name, table, keyOf, order, read } as unknown as CsvList
+  return { name, table, tableOf: given.tableOf, keyOf, order, read } as unknown as CsvList
 }
 
 /**
@@ -44,7 +49,8 @@ export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots
         const { query = {}, params = {} } = context as { query?: object; params?: object }
         const admitted = deps.callers.get(request)
         if (!admitted?.shop) throw new AppError('NOT_FOUND', 'No such shop')
-        if (!canExport(admitted.principal)) throw new AppError('FORBIDDEN', 'Lists are exported by owners, managers and the secret key')
+        if (!canExport(admitted.principal))
+          throw new AppError('FORBIDDEN', 'Exporting a list requires the OWNER or MANAGER role, or the secret key')
         return exportList(deps, list, { shop: admitted.shop, principal: admitted.principal, query, params }, request)
       },
     }),
@@ -94,7 +100,7 @@ async function exportList(deps: Exporting, list: CsvList, asked: ListRequest, re
         },
       },
     )
-    return new Response(body, { headers: csvHeaders(`${list.name}-${dayOf(clock.now())}`) })
+    return new Response(body, { headers: csvHeaders(`${list.name}-${dayIn(asked.shop.timeZone, clock.now())}`) })
   } catch (error) {
     leave()
     throw error

@@ -13,7 +13,7 @@ export const docsHtml = `<!doctype html>
 </head>
 <body>
 <header class="bar"><a href="/">souk</a><span>API documentation</span><a class="plain" href="/docs/json">OpenAPI document</a></header>
-<div id="docs"><noscript><p class="note">This page needs JavaScript. The same in one file: <a href="/docs/json">/docs/json</a>.</p></noscript></div>
+<div id="docs"><noscript><p class="note">This page requires JavaScript. The OpenAPI document needs none: <a href="/docs/json">/docs/json</a>.</p></noscript></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/page.js"></script>
 </body>
@@ -76,7 +76,7 @@ window.SwaggerUIBundle({
   url: '/docs/json',
   dom_id: '#docs',
   deepLinking: true,
-  // Parts are unfolded by whoever reads them: all operations at once take a browser seconds, and some of them down.
+  // Sections are collapsed, because rendering all operations takes seconds and crashes some browsers.
   docExpansion: 'none',
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
@@ -130,6 +130,8 @@ li a { display: block; height: 100%; padding: 1rem 1.15rem; border: 1px solid va
 li a:hover, li a:focus-visible { border-color: var(--warm); }
 li strong { display: block; color: var(--warm); }
 li span { color: var(--soft); font-size: .92rem; }
+footer { margin-top: 2rem; color: var(--soft); font-size: .92rem; }
+footer a { margin-inline-start: .6rem; color: inherit; }
 `
 
 /** The home page. */
@@ -145,14 +147,13 @@ export const homeHtml = (version: string, hasConsole: boolean) => `<!doctype htm
 <body>
 <main>
 <h1>souk<span>.</span></h1>
-<p class="version">Version ${version}, up and answering</p>
-<p>A commerce backend: shops, products, collections and blogs behind one HTTP API.</p>
+<p class="version">Version ${version}</p>
+<p>A commerce backend: products, carts, orders and payments behind one HTTP API.</p>
 <ul>
-${hasConsole ? '<li><a href="/console"><strong>Console</strong><span>The shop and the network, to look at and to work in</span></a></li>\n' : ''}<li><a href="/docs"><strong>Documentation</strong><span>Every route, with its fields and answers</span></a></li>
-<li><a href="/docs/json"><strong>OpenAPI document</strong><span>The same, for tools and generated clients</span></a></li>
-<li><a href="/health/ready"><strong>Readiness</strong><span>Database, migrations and disk</span></a></li>
-<li><a href="/health/live"><strong>Liveness</strong><span>Whether the process answers</span></a></li>
+${hasConsole ? '<li><a href="/console"><strong>Console</strong><span>Manage your shop</span></a></li>\n' : ''}<li><a href="/docs"><strong>API reference</strong><span>Every route with its fields and responses</span></a></li>
+<li><a href="/docs/json"><strong>OpenAPI document</strong><span>For tools and generated clients</span></a></li>
 </ul>
+<footer>Health checks: <a href="/health/ready">Readiness</a> <a href="/health/live">Liveness</a></footer>
 </main>
 </body>
 </html>

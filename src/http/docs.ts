@@ -7,7 +7,7 @@ import { access } from './access.ts'
 import type { HttpDeps } from './deps.ts'
 import { docsHtml, docsScript, docsStyle, favicon, homeHtml, homeStyle } from './docs-page.ts'
 import type { DocumentedRoute } from './openapi.ts'
-import { publicJson } from './public-cache.ts'
+import { publicJson } from './public-response.ts'
 import { errorResponses, notModified } from './schema.ts'
 import { type StaticFile, staticFiles } from './static.ts'
 
@@ -67,14 +67,18 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
       anyQuery: true,
       takesNoTurn: true,
       response: { 200: Page, ...errorResponses() },
-      detail: { summary: 'What runs here', description: 'A short page for people.' },
+      detail: { operationId: 'getHomePage', summary: 'Returns the home page', description: 'A short page for people.' },
     })
     .get('/docs', () => html(docsHtml, docsPolicy) as never, {
       access: 'public',
       anyQuery: true,
       takesNoTurn: true,
       response: { 200: Page, ...errorResponses() },
-      detail: { summary: 'The documentation', description: 'A page for people. It loads nothing from other hosts.' },
+      detail: {
+        operationId: 'getDocumentationPage',
+        summary: 'Returns the documentation page',
+        description: 'A page for people. It loads nothing from other hosts.',
+      },
     })
     .get(
       '/docs/json',
@@ -91,7 +95,7 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
           304: notModified,
           ...errorResponses(),
         },
-        detail: { summary: 'This document' },
+        detail: { operationId: 'getOpenApiDocument', summary: 'Returns the OpenAPI document' },
       },
     )
     .use(staticFiles(deps, '/docs', assets, assetCacheControl))

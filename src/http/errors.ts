@@ -1,12 +1,14 @@
-import { ValueErrorType } from '@sinclair/typebox/errors'
+import type { ValueError } from '@sinclair/typebox/errors'
 import { Elysia, InvertedStatusMap, ValidationError } from 'elysia'
 import { DatabaseFull, DatabaseOutcomeUnknown, DatabaseUnavailable } from '../../db/engine.ts'
 import { AppError, statusOf } from '../core/errors.ts'
 import { requestOutcome } from '../core/request-context.ts'
 import { isForBrowsers } from './access-rules.ts'
 import type { HttpDeps } from './deps.ts'
-import { browserHeaders, jsonType } from './public-cache.ts'
+import { isForPlatforms, platformRefusal } from './platform-errors.ts'
+import { browserHeaders, jsonType } from './public-response.ts'
 import { isOpenPath, noSuchRoute } from './route-table.ts'
+import { validationError } from './validation-message.ts'
 
 const unavailableRetrySeconds = 5
 /** An accepted request continues as soon as the client repeats it. */
@@ -15,15 +17,16 @@ const resumeRetrySeconds = 1
 const statusWords: Record<number, string> = { ...InvertedStatusMap, 422: 'Unprocessable Entity' }
 
 /** Returns the body of an error response. */
-export function errorBody({ code, message, word, answerCode }: AppError): {
+export function errorBody({ kind, message, word, code, field, extra }: AppError): {
   statusCode: number
   message: string
   error?: string
-  code?: string
+  code: string
+  field?: string
 } {
-  const statusCode = statusOf[code]
+  const statusCode = statusOf[kind]
   const error = word ?? statusWords[statusCode]
-  return { statusCode, message, ...(error === undefined ? {} : { error }), ...(answerCode === undefined ? {} : { code: answerCode }) }
+  return { statusCode, message, ...(error === undefined ? {} : { error }), code, ...(field === undefined ? {} : { field }), ...extra }
 }
 
 /**
@@ -37,7 +40,7 @@ export function asAppError(error: unknown): AppError {
     return asAppError(error.cause)
   if (error instanceof DatabaseFull) return unavailable('The disk is full')
   if (error instanceof DatabaseUnavailable) return unavailable('The database is busy')
-  if (error instanceof DatabaseOutcomeUnknown) return unavailable('The database was lost at work', 'UNKNOWN')
+  if (error instanceof DatabaseOutcomeUnknown) return unavailable('The connection to the database was lost', 'UNKNOWN')
   const { outcome: became, keyed } = requestOutcome()
   const what = 'Something went wrong on our side'
   return new AppError('INTERNAL', keyed && became !== 'NOTHING' ? `${what}: ${sendAgain}` : what)
@@ -53,8 +56,10 @@ function unavailable(why: string, became = requestOutcome().outcome): AppError {
   const what = {
     SOME: keyed
       ? `but the request was accepted: ${sendAgain}`
-      : 'and a part of what was asked for was done: read first, then send it again',
-    UNKNOWN: keyed ? `outcome unknown: ${sendAgain}, or read first` : 'outcome unknown: read first, then send it again',
+      : 'and part of the request was done: read the record before you send it again',
+    UNKNOWN: keyed
+      ? `and the outcome is unknown: ${sendAgain}, or read the record first`
+      : 'and the outcome is unknown: read the record before you send it again',
   }[became]
   return new AppError('UNAVAILABLE', `${why}, ${what}`, { retryAfterSeconds: resumeRetrySeconds })
 }
@@ -67,7 +72,7 @@ export function deadlineExceeded({ method }: Pick<Request, 'method'>): AppError 
   const { outcome: became } = requestOutcome()
   const isRead = method === 'GET' || method === 'HEAD'
   // A running write may still commit.
-  return unavailable('The answer takes too long', isRead || became !== 'NOTHING' ? became : 'UNKNOWN')
+  return unavailable('The request took too long', isRead || became !== 'NOTHING' ? became : 'UNKNOWN')
 }
 
 const jsonHeaders = { 'content-type': jsonType, 'cache-control': 'no-store' }
@@ -81,27 +86,28 @@ const toBrowsers = new Headers({ ...jsonHeaders, ...browserHeaders })
  */
 export function errorResponse(error: AppError, isOpen = false): Response {
   const answer = new Response(JSON.stringify(errorBody(error)), {
-    status: statusOf[error.code],
+    status: statusOf[error.kind],
     headers: isOpen ? toBrowsers : toNobodyElse,
   })
   if (error.retryAfterSeconds !== undefined) answer.headers.set('retry-after', String(Math.max(1, Math.ceil(error.retryAfterSeconds))))
   if (error.allow !== undefined) answer.headers.set('allow', error.allow.join(', '))
   // The rest of the body is not read, so the connection is closed.
-  if (error.code === 'TIMEOUT' || error.code === 'TOO_LARGE') answer.headers.set('connection', 'close')
+  if (error.kind === 'TIMEOUT' || error.kind === 'TOO_LARGE') answer.headers.set('connection', 'close')
   return answer
 }
 
 /** Converts errors of routes to responses. */
 export const errors = ({ log, routeTable }: Pick<HttpDeps, 'log' | 'routeTable'>) =>
   new Elysia({ name: 'http.errors' }).onError({ as: 'global' }, ({ code, error, route, request, set }) => {
-    // Elysia takes the `code` of an AppError for its own.
-    const isUnmatched = code === 'NOT_FOUND' && !(error instanceof AppError)
+    const isUnmatched = code === 'NOT_FOUND'
     const known = isUnmatched ? noSuchRoute(routeTable, request) : translate(code, error)
-    if (known.code === 'INTERNAL')
+    if (known.kind === 'INTERNAL')
       log.error('request.failed', { route, method: request.method, requestId: request.headers.get('x-request-id'), error })
     // Elysia would merge its own status into another response, whose body is a stream.
     set.status = 200
     const stated = routeTable.get(request.method, route)
+    // A shop that agents cannot see is as unknown to them as the path.
+    if (isForPlatforms(stated) && known.kind !== 'NOT_FOUND') return platformRefusal(known, stated)
     return errorResponse(known, stated ? isForBrowsers(stated.access) : isOpenPath(routeTable, request))
   })
 
@@ -114,36 +120,9 @@ function translate(code: unknown, error: unknown): AppError {
   return asAppError(error)
 }
 
-const placeOf: Record<string, string> = { body: 'body', query: 'query', params: 'path', headers: 'header' }
+const partOf: Record<string, string> = { body: 'body', query: 'query', params: 'path', headers: 'headers' }
 
-/** Names the first invalid field and its rule, but not the value. */
-function invalid(error: ValidationError): AppError {
-  const place = placeOf[error.type] ?? 'request'
-  const broken = error.valueError && brokenRule(error.valueError as FieldError)
-  const field = broken?.path.split('/').filter(Boolean).join('.')
-  const rule = broken?.message
-  return new AppError('INVALID', field ? `${field} (${place}): ${rule}` : `The ${place} does not have the form that this route takes`)
-}
-
-/** The used fields of TypeBox errors. A union's message names no options; `errors` has those of each. */
-type FieldError = {
-  readonly path: string
-  readonly message: string
-  readonly type: ValueErrorType
-  readonly schema: { readonly rule?: string; readonly anyOf?: readonly { readonly const?: unknown; readonly type?: unknown }[] }
-  readonly errors?: readonly { First(): FieldError | undefined }[]
-}
-
-/** TypeBox's message contains the regular expression; the schema's `rule` describes it in words. */
-const isOfForm = ({ type }: FieldError) => type === ValueErrorType.StringPattern || type === ValueErrorType.StringFormat
-
-/** Describes an enum by its values, and a nullable field by the rule of its other type. */
-function brokenRule(broken: FieldError): { path: string; message: string } {
-  const options = broken.schema.anyOf
-  if (!options)
-    return { path: broken.path, message: isOfForm(broken) ? `Expected ${broken.schema.rule ?? 'another form'}` : broken.message }
-  const words = options.flatMap(({ const: word }) => (word === undefined ? [] : [String(word)]))
-  if (words.length === options.length) return { path: broken.path, message: `Expected one of ${words.join(', ')}` }
-  const others = options.flatMap(({ type }, at) => (type === 'null' ? [] : [broken.errors?.[at]?.First()]))
-  return others.length === 1 && others[0] ? brokenRule(others[0]) : broken
+function invalid({ type, valueError }: ValidationError): AppError {
+  if (valueError && (valueError as ValueError).path !== '') return validationError(valueError as ValueError)
+  return new AppError('INVALID', `The ${partOf[type] ?? 'request'} does not have the form that this route requires`)
 }

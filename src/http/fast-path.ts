@@ -4,9 +4,10 @@ import type { Log } from '../lib/log.ts'
 import { jsonBytesMax, tooLarge } from './body.ts'
 import type { ClientConnection, ClientConnections } from './client-connections.ts'
 import { asAppError, deadlineExceeded, errorResponse } from './errors.ts'
+import type { FastReads } from './fast-reads.ts'
 import type { RequestCounts } from './metrics.ts'
+import { isForPlatforms, platformRefusal } from './platform-errors.ts'
 import { hostRefusal, pathnameOf, urlRefusal } from './request-url.ts'
-import type { CachedReads } from './response-cache.ts'
 import { isOpenPath, type RouteTable, type StatedRoute } from './route-table.ts'
 
 export type FastPath = {
@@ -24,7 +25,7 @@ export type FastPath = {
 
 type FastPathDeps = {
   /** Responds from caches; undefined leaves the request to `handle`. */
-  hot: CachedReads
+  reads: FastReads
   handle: (request: Request) => Response | Promise<Response>
   log: Log
   requestCounts: RequestCounts
@@ -59,7 +60,7 @@ const slowMs = 1_000
  * the headers that every response needs.
  */
 export function createFastPath({
-  hot,
+  reads,
   handle,
   log,
   requestCounts,
@@ -78,7 +79,10 @@ export function createFastPath({
     routeTable.match(method === 'HEAD' ? 'GET' : method, pathnameOf(url))
 
   /** Creates an error response that is readable for the same pages as the route's responses. */
-  const refusalTo = (request: Request, refusal: AppError): Response => errorResponse(refusal, isOpenPath(routeTable, request))
+  function refusalTo(request: Request, refusal: AppError): Response {
+    const route = routeOf(request)
+    return isForPlatforms(route) ? platformRefusal(refusal, route) : errorResponse(refusal, isOpenPath(routeTable, request))
+  }
 
   async function answer(request: Request): Promise<Response> {
     const refused = phase === 'draining'
@@ -172,7 +176,7 @@ export function createFastPath({
       const answered = quick(requestId)
       if (answered) {
         const elapsedMs = monotonicMs() - startedAt
-        requestCounts.finished(requestCounts.of('GET', route ?? hot.lastRoute()), answered.status, elapsedMs)
+        requestCounts.finished(requestCounts.of('GET', route ?? reads.lastRoute()), answered.status, elapsedMs)
         if (elapsedMs >= slowMs) logRequest(log, request, answered.status, elapsedMs, requestId)
         return answered
       }
@@ -183,9 +187,9 @@ export function createFastPath({
   }
 
   return {
-    fetch: (request, server) => respond(request, server, (requestId) => hot.cachedAnswer(request, requestId), undefined),
+    fetch: (request, server) => respond(request, server, (requestId) => reads.cachedResponse(request, requestId), undefined),
     fastReads: routeTable.fastReads().map(({ path, fastRead = 'record' }) => {
-      const read = hot[fastRead]
+      const read = reads[fastRead]
       return {
         path,
         fetch: (request, param, server) => respond(request, server, (requestId) => read(request, param, requestId, server), path),
@@ -211,9 +215,12 @@ function logRequest(log: Log, request: Request, status: number, elapsedMs: numbe
 /** A cart id is a credential, so it is removed from every path. */
 const cartId = /cart_[0-9a-z]{26}/gi
 const cartPath = /(\/cart\/)[^/]+/i
+/** Ids of agents' sessions and carts are credentials too. */
+const sessionPath = /(\/ucp\/[^/]+\/(?:checkout-sessions|carts)\/)[^/]+/i
 /** Links from mails contain tokens that show an order or set a password. */
 const linkPath = /(\/orders\/public\/|\/pages\/[^/]+\/)[^/]+/i
-const pathOf = (url: string) => pathnameOf(url).replace(cartPath, '$1:id').replace(cartId, ':id').replace(linkPath, '$1:token')
+const pathOf = (url: string) =>
+  pathnameOf(url).replace(cartPath, '$1:id').replace(cartId, ':id').replace(sessionPath, '$1:id').replace(linkPath, '$1:token')
 
 /** HEAD is GET without a body (RFC 9110, 9.3.2). */
 const asGet = (request: Request) => new Request(request.url, { method: 'GET', headers: request.headers, signal: request.signal })

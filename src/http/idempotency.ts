@@ -1,7 +1,8 @@
 import { Elysia } from 'elysia'
 import type { Writer } from '../../db/engine.ts'
 import type { Write } from '../core/command-context.ts'
-import { AppError, type ErrorCode, statusOf } from '../core/errors.ts'
+import type { ApiErrorCode } from '../core/error-codes.ts'
+import { AppError, type ErrorKind, fieldError, invalidField, statusOf } from '../core/errors.ts'
 import type { Attempt, Claim } from '../core/idempotency.ts'
 import type { Principal, ShopContext } from '../core/principal.ts'
 import { markKeyed, requestOutcome, untracked } from '../core/request-context.ts'
@@ -26,7 +27,7 @@ type Run<T> = (write: Write, attempt: Attempt) => Promise<T>
  * How a stored response is shown again. A replay passes the same permission checks: `access` repeats its own, and this
  * object the rest. Routes whose path names a record need `sees` or `anew`.
  */
-export type Replay<T> = {
+type Replay<T> = {
   /** Replaces the `Idempotency-Key` of HTML forms, which send no headers. */
   readonly key?: string
 } & (
@@ -67,10 +68,10 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
             const key = replay.key ?? request.headers.get('idempotency-key')
             set.status = status
             if (key === null) {
-              if (mode === 'required') throw new AppError('INVALID', 'idempotency-key (header): this route needs one')
-              return run(db.write, { key: crypto.randomUUID(), isResumed: false, ...storesNothing })
+              if (mode === 'required') throw invalidField('idempotency-key', 'required on this route', { code: 'idempotency_key_required' })
+              return run(db.write, keylessAttempt())
             }
-            if (!keyPattern.test(key)) throw new AppError('INVALID', 'idempotency-key (header): 1 to 255 visible ASCII characters')
+            if (!keyPattern.test(key)) throw invalidField('idempotency-key', 'must be 1 to 255 visible ASCII characters')
             const scope = scopeOf({ request, principal, shop })
             const fingerprint = sha256(JSON.stringify(context.body) ?? '')
             markKeyed()
@@ -85,7 +86,7 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
               }
             }
             const work: Resumable<T> = (write, attempt) => run(write, { key: sha256(`${scope} ${key}`), ...attempt })
-            return perform(replay.anew ? withoutAnswer(claim) : claim, status, db.write, work)
+            return performClaimed(replay.anew ? withoutAnswer(claim) : claim, status, db.write, work, apiRefusals)
           },
         }
       },
@@ -100,7 +101,7 @@ const scopeOf = ({ request, principal, shop }: KeyScope): string =>
 
 /** Stores only that the request was processed, not the response. */
 const withoutAnswer = (claim: Claim): Claim =>
-  claim.kind === 'claimed' ? { ...claim, keep: (tx, status) => claim.keep(tx, status, null) } : claim
+  claim.kind === 'claimed' ? { ...claim, keep: (tx, status, _answer, isSure) => claim.keep(tx, status, null, isSure) } : claim
 
 /** Without a key nothing is stored. */
 const storesNothing: Pick<Attempt, 'storeAnswer' | 'storeRefusal'> = {
@@ -108,27 +109,66 @@ const storesNothing: Pick<Attempt, 'storeAnswer' | 'storeRefusal'> = {
   storeRefusal: async () => undefined,
 }
 
+/** Returns the attempt of a request without a key. */
+export const keylessAttempt = (): Attempt => ({ key: crypto.randomUUID(), isResumed: false, ...storesNothing })
+
 type Resumable<T> = (write: Write, attempt: Omit<Attempt, 'key'>) => Promise<T>
 
-async function perform<T>(claim: Claim, status: number, write: Write, run: Resumable<T>): Promise<T> {
+/** The errors of idempotent requests, as the callers of an interface get them. */
+export type ClaimRefusals = {
+  /** The key was used with another body. */
+  readonly mismatch: () => Error
+  readonly inFlight: (retryAfterSeconds: number) => Error
+  /** Returns how an error is stored for retries; undefined if the key may be used again. */
+  readonly stored: (error: unknown) => { readonly status: number; readonly body: unknown } | undefined
+  /** Recreates a stored error from its status and body. */
+  readonly recreate: (status: number, body: string) => Error
+}
+
+/** The refusals of souk's own API. */
+const apiRefusals: ClaimRefusals = {
+  mismatch: () =>
+    fieldError('INCOMPLETE', 'idempotency-key', 'this key was used with another body: use a new key', { code: 'idempotency_key_reused' }),
+  inFlight: (retryAfterSeconds) =>
+    fieldError('CONFLICT', 'idempotency-key', 'a request with this key is still being processed', {
+      code: 'idempotency_in_progress',
+      retryAfterSeconds,
+    }),
+  stored: (error) =>
+    error instanceof AppError && storedFailures.has(statusOf[error.kind])
+      ? { status: statusOf[error.kind], body: errorBody(error) }
+      : undefined,
+  recreate: refusalOf,
+}
+
+/**
+ * Runs the work of a claimed key once: keeps its lease, and stores its answer or its refusal. Otherwise returns the
+ * stored answer.
+ * @throws what `refusals` make of a key in use and of a stored refusal; errors of `run`
+ */
+export async function performClaimed<T>(
+  claim: Claim,
+  status: number,
+  write: Write,
+  run: Resumable<T>,
+  refusals: ClaimRefusals,
+): Promise<T> {
   switch (claim.kind) {
     case 'mismatch':
-      throw new AppError('INCOMPLETE', 'idempotency-key (header): already used with another body')
+      throw refusals.mismatch()
     case 'inFlight':
-      throw new AppError('CONFLICT', 'A request under this idempotency-key is still at work', {
-        retryAfterSeconds: claim.retryAfterSeconds,
-      })
+      throw refusals.inFlight(claim.retryAfterSeconds)
     case 'replay':
       // Through the same response schema, so that the bytes are equal.
       if (claim.status < 400) return JSON.parse(claim.body) as T
-      throw refusalOf(claim)
+      throw refusals.recreate(claim.status, claim.body)
     case 'claimed': {
       const renewing = setInterval(() => void untracked(claim.renew).catch(() => undefined), renewEveryMs)
       try {
-        return await runAndStore(claim, status, write, run)
+        return await runAndStore(claim, status, write, run, refusals)
       } catch (error) {
         // If the database is unavailable, the end is stored later.
-        await untracked(() => settleFailure(claim, error)).catch(() => undefined)
+        await untracked(() => settleFailure(claim, error, refusals)).catch(() => undefined)
         throw error
       } finally {
         clearInterval(renewing)
@@ -137,11 +177,13 @@ async function perform<T>(claim: Claim, status: number, write: Write, run: Resum
   }
 }
 
-async function runAndStore<T>(claim: Claim & { kind: 'claimed' }, status: number, write: Write, run: Resumable<T>): Promise<T> {
+type Claimed = Claim & { kind: 'claimed' }
+
+async function runAndStore<T>(claim: Claimed, status: number, write: Write, run: Resumable<T>, refusals: ClaimRefusals): Promise<T> {
   let stored: { readonly answer: unknown } | undefined
-  const keep = async (tx: Writer, answer: unknown) => {
+  const keep = async (tx: Writer, answer: unknown, isSure?: boolean) => {
     if (stored) throw new Error('an idempotent request has one write that stores its answer')
-    await claim.keep(tx, status, answer)
+    await claim.keep(tx, status, answer, isSure)
     tx.afterCommit(() => {
       stored = { answer }
     })
@@ -153,29 +195,31 @@ async function runAndStore<T>(claim: Claim & { kind: 'claimed' }, status: number
       return done
     }, options)
   const refuse = async (tx: Writer, refusal: AppError) => {
-    const refused = statusOf[refusal.code]
-    if (!storedFailures.has(refused)) throw new Error(`${refused} is not stored`)
-    await claim.keep(tx, refused, errorBody(refusal))
+    const refused = refusals.stored(refusal)
+    if (!refused) throw new Error(`${refusal.kind} is not stored`)
+    await claim.keep(tx, refused.status, refused.body)
   }
   const answer = await run(storing, { isResumed: claim.resumed, storeAnswer: keep, storeRefusal: refuse })
-  // A retry gets the same.
-  return stored ? (stored.answer as T) : untracked(() => storing(async () => answer))
+  // A retry gets the same, or the current answer for a stored null.
+  return stored ? ((stored.answer ?? answer) as T) : untracked(() => storing(async () => answer))
 }
 
-async function settleFailure(claim: Claim & { kind: 'claimed' }, error: unknown): Promise<void> {
-  const status = error instanceof AppError ? statusOf[error.code] : 500
-  if (error instanceof AppError && storedFailures.has(status)) return claim.fail(status, errorBody(error))
+async function settleFailure(claim: Claimed, error: unknown, refusals: ClaimRefusals): Promise<void> {
+  const refused = refusals.stored(error)
+  if (refused) return claim.fail(refused.status, refused.body)
   // Work that started, or may have, is resumed by the next request with the key.
   return requestOutcome().outcome === 'NOTHING' ? claim.release() : claim.handOver()
 }
 
-/** Recreates a stored refusal with its `error` and `code`. */
-function refusalOf({ status, body }: { status: number; body: string }): AppError {
-  const { message, error: word, code: answerCode } = JSON.parse(body) as { message: string; error?: string; code?: string }
-  return new AppError(codeOf(status), message, withoutUndefined({ word, answerCode }))
+type StoredRefusal = { statusCode: number; message: string; error?: string; code?: ApiErrorCode; field?: string }
+
+/** Recreates a stored refusal with its `error`, `code` and further fields. */
+function refusalOf(status: number, body: string): AppError {
+  const { statusCode: _, message, error: word, code, field, ...extra } = JSON.parse(body) as StoredRefusal
+  return new AppError(kindOf(status), message, withoutUndefined({ word, code, field, extra }))
 }
 
-const codeOf = (status: number): ErrorCode => (Object.keys(statusOf) as ErrorCode[]).find((code) => statusOf[code] === status) ?? 'INTERNAL'
+const kindOf = (status: number): ErrorKind => (Object.keys(statusOf) as ErrorKind[]).find((kind) => statusOf[kind] === status) ?? 'INTERNAL'
 
 /** Identifies the caller: a principal and a shop. Keys count by kind and shop, so a rotated key continues. */
 function whoOf(principal: Principal, shop: ShopContext | undefined): string {

@@ -4,7 +4,7 @@ import type { HttpDeps } from './deps.ts'
 /** Time limit of an import after the upload; shorter than the server's connection timeout. */
 export const importMaxMs = 50_000
 
-export type ImportRun = {
+type ImportRun = {
   /** The file; each call starts from the beginning. */
   readonly file: () => AsyncIterable<Uint8Array>
   /** Size of the file. */

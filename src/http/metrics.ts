@@ -7,7 +7,7 @@ const boundsMs = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_00
 const noRoute = 'none'
 
 /** Counters of one method of one route; created once and kept. */
-export type RouteCounts = {
+type RouteCounts = {
   readonly method: string
   /** The declared route, such as `/cart/:id`. */
   readonly route: string

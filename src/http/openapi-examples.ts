@@ -11,6 +11,8 @@ const kindsBySegment: Record<string, IdKind> = {
   affiliates: 'affiliate',
   blogs: 'blog',
   cart: 'cart',
+  carts: 'agentCart',
+  'checkout-sessions': 'checkoutSession',
   'collection-v2': 'collection',
   customer: 'customer',
   discounts: 'discount',
@@ -38,6 +40,7 @@ const words: Record<string, string> = {
   host: 'shop.example.com',
   job: 'fold-listings',
   key: 'bank_statements_12m',
+  language: 'en',
   processor: 'sandbox',
   shopName: 'demo',
   shopUrl: 'demo',
@@ -53,7 +56,7 @@ const ofMethods: Record<string, string> = { 'DELETE /media/{name}': idOf('media'
 /**
  * @param path as the document has it: `/cart/{id}/items/{lineId}`
  * @param method where one has an example of its own
- * @returns undefined for a name that stands in no table here; test/http/openapi-examples.test.ts asks for one
+ * @returns undefined for a name without an example; test/http/openapi-examples.test.ts then fails
  */
 export function pathExample(path: string, name: string, method?: string): string | undefined {
   const own = ofMethods[`${method} ${path}`]

@@ -2,27 +2,27 @@
 import { documentSchema, type Schema, type SharedSchemas } from './openapi-schema.ts'
 
 /** Schemas of the messages by event. The description says when a message is sent. */
-export type ToldEvents = { readonly [event: string]: Schema }
+export type EventSchemas = { readonly [event: string]: Schema }
 
 const header = (name: string, description: string, schema: Schema) => ({ name, in: 'header', required: true, description, schema })
 
 const standardHeaders = [
-  header('webhook-id', 'The message: the same for every attempt.', { type: 'string' }),
-  header('webhook-timestamp', 'When this attempt was signed, in seconds since the epoch.', { type: 'string', pattern: '^[0-9]+$' }),
-  header('webhook-signature', '`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body` under the secret of the endpoint.', {
+  header('webhook-id', 'Id of the message, the same for every attempt.', { type: 'string' }),
+  header('webhook-timestamp', 'When this attempt was signed, in seconds since 1970.', { type: 'string', pattern: '^[0-9]+$' }),
+  header('webhook-signature', "`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body` with the endpoint's secret.", {
     type: 'string',
   }),
 ]
 const responses = {
-  '2XX': { description: 'The message is taken. What the body says is not looked at.' },
-  '410': { description: 'The endpoint is gone for good: nothing more is sent to it.' },
-  default: { description: 'The message is sent again, with growing pauses.' },
+  '2XX': { description: 'The message was received. The body is ignored.' },
+  '410': { description: 'The endpoint no longer exists. No more messages are sent to it.' },
+  default: { description: 'The message is sent again, after increasing pauses.' },
 }
 
 const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Describes each message as a POST to a subscribed endpoint. */
-export function webhooksOf(events: ToldEvents, tag: string, shared: SharedSchemas): Record<string, { readonly post: Schema }> {
+export function webhooksOf(events: EventSchemas, tag: string, shared: SharedSchemas): Record<string, { readonly post: Schema }> {
   return Object.fromEntries(Object.entries(events).map(([event, data]) => [event, { post: messageOf(event, data, tag, shared) }]))
 }
 
@@ -34,14 +34,14 @@ function messageOf(event: string, data: Schema, tag: string, shared: SharedSchem
     required: ['type', 'timestamp', 'data'],
     properties: {
       type: { const: event, type: 'string' },
-      timestamp: { type: 'string', format: 'date-time', description: 'When it happened: ISO 8601, UTC' },
+      timestamp: { type: 'string', format: 'date-time', description: 'When the event happened: ISO 8601, UTC' },
       data: shown,
     },
   }
   return {
     operationId: `on${event.split('.').map(capitalised).join('')}`,
     summary: event,
-    description: `${data['description'] ?? 'Something happened'}. Sent to the endpoints of the shop that were registered for \`${event}\`, by Standard Webhooks.`,
+    description: `${data['description'] ?? 'An event happened'}. Sent to the shop's webhook endpoints for \`${event}\`, as in Standard Webhooks.`,
     tags: [tag],
     security: [],
     parameters: standardHeaders,

@@ -1,8 +1,9 @@
 import { registerSchemaPath } from '@elysiajs/swagger/utils'
 import { type Access, type AccessRule, accessRules, isLimited } from './access-rules.ts'
+import introduction from './api-introduction.md' with { type: 'text' }
 import { pathExample } from './openapi-examples.ts'
-import { documentSchema, type Schema, type SharedSchemas } from './openapi-schema.ts'
-import { type ToldEvents, webhooksOf } from './openapi-webhooks.ts'
+import { documentBody, documentSchema, type Schema, type SharedSchemas } from './openapi-schema.ts'
+import { type EventSchemas, webhooksOf } from './openapi-webhooks.ts'
 import type { UploadRule } from './route-table.ts'
 import { ErrorBody, errorStatuses } from './schema.ts'
 
@@ -23,7 +24,7 @@ type Detail = {
   readonly 'x-idempotent'?: true | 'required'
   readonly 'x-upload'?: UploadRule
   /** Messages sent to endpoints that are registered by this route. */
-  readonly 'x-events'?: ToldEvents
+  readonly 'x-events'?: EventSchemas
   readonly 'x-versioned'?: true
   /** A resumable event stream. */
   readonly 'x-resumable'?: true
@@ -66,70 +67,79 @@ export type OpenApi = {
 
 /** Tags in the order in which a shop meets them. */
 const tagDescriptions: Record<string, string> = {
-  Login: 'Accounts, access tokens and their renewal.',
-  Console: 'The page at /console, and its session. All of it answers 404 while `CONSOLE_ENABLED` is false.',
-  Shops: 'The shop, its settings, keys and wallet.',
-  KYB: 'What business a merchant runs, as an operator has confirmed it.',
-  Lending:
-    'Applications for a loan, the documents that they need, and what operators decide. All of it answers 404 while `LENDING_PLATFORM_ENABLED` is false.',
-  Catalog: 'Products, variants and collections.',
+  Login: 'Logs in merchants and operators, refreshes tokens, and manages sessions, passwords and the second factor.',
+  Console: 'The console at `/console` and its session. Every path returns 404 if `CONSOLE_ENABLED` is false.',
+  Shops: 'The shop, its settings, staff, keys and wallet.',
+  KYB: "The merchant's business, verified by an operator.",
+  Lending: 'Loan applications, their documents and decisions. Every path returns 404 if `LENDING_PLATFORM_ENABLED` is false.',
+  Catalog: 'Products, variants, stock and collections.',
   Blogs: 'Blog posts.',
-  Customers: "A shop's customers and their address books.",
-  Discounts: 'What a shop takes off its prices, by code or by itself.',
-  'Gift cards': 'Issued by a shop, and put on carts.',
-  Media: 'Pictures of a shop, which anybody reads.',
-  'Payment methods': 'How a shop may be paid, and what its payment page is told of it.',
-  Carts: 'What a shopper is about to buy, and the checkout.',
-  Orders: 'What was bought, paid, refunded and sent.',
-  Events: 'What happens, as it happens: streams for pages that wait for something.',
-  Affiliates: 'Partners who send shoppers to a shop, and what they earn.',
-  Webhooks: 'What a shop is told about, and what payment processors and service providers tell us.',
-  Administration: 'What the operators of the instance see.',
-  Dashboards: 'Figures of the whole network, for operators.',
-  Operations: 'How the instance itself is doing, for operators.',
-  Trust: 'Who lends and who attests, what was attested on public chains, and what that comes to.',
-  Credit: 'What merchants could be lent by the rules of credit, who lends, and what became of loans.',
-  Integration: 'The integration services layer.',
-  Service: 'Health, metrics and documentation of this instance.',
+  Customers: 'Customers of a shop and their address books.',
+  Discounts: 'Discount codes and automatic discounts.',
+  'Gift cards': 'Gift cards of a shop, and their use in carts.',
+  Media: 'Pictures of a shop. Everyone can read them.',
+  'Payment methods': 'Payment methods and processor accounts of a shop, and what its payment page can offer.',
+  Carts: 'Carts and the checkout.',
+  Orders: 'Orders, draft orders, payments, refunds and fulfilments.',
+  Events: 'Streams of events, for pages that show changes at once.',
+  Affiliates: 'Affiliates of a shop and their commissions.',
+  Agents: 'Settings for shopping by agents (UCP), and the routes that agents call.',
+  Webhooks: 'Webhook endpoints of a shop, and messages from payment processors and service providers.',
+  Administration: 'Shops, KYB records, partnerships and the audit trail, for operators.',
+  Dashboards: 'Figures of all shops, for operators.',
+  Operations: 'State of the instance: jobs, backups, services, for operators.',
+  Trust: 'Lenders, methodologies, wallets, service providers and attestations on public blockchains.',
+  Credit: 'Credit tiers, lenders and repayments.',
+  Integration: 'Routes for the integration layer.',
+  Service: 'Health, metrics and documentation of the instance.',
 }
 
-const apiDescription = `A commerce backend: merchants, shops and keys, products, collections and blogs.
+const apiDescription = `The API of souk, a commerce backend: catalog, carts, checkout, orders and customers of a shop.
 
-**Conventions**
+${introduction}
+## Conventions
 
-- Bodies are JSON objects (\`application/json\`) of at most 64 KB, or 1 MB where products, collections, blogs, settings and lending applications are written, with at most 50,000 values and 32 levels. Timestamps are ISO 8601 in UTC, with milliseconds.
-- Money is \`{ amount, currency }\` in minor units of the currency, except fields that end in \`Usd\`: those are dollars.
-- Lists answer \`{ data, page, limit, total, pages }\`; a page past the end is empty.
-- A field or a query parameter that a route does not know is refused with 400, and the message names it. Reads by id or handle, the checkout resolver, the statistics and recommendations of the trust fabric, order links, pictures, pages, health and metrics ignore unknown ones. A query parameter with an empty value counts as absent.
-- Every status of 400 and above has the body \`{ statusCode, message, error }\`.
-- A record of somebody else's answers as if there were none: 404.
-- Every answer carries \`x-request-id\`; a valid one that you send is kept.
-- HEAD answers wherever GET does.
-- A known path with another method is 405 with \`Allow\`.
-- Login, public reads, lending and the trust fabric also answer under \`/api/v3\` (setting \`API_V3_PREFIX\`), with the same handlers and the same access: \`/merchant/login\` is \`/api/v3/merchant/login\` too.`
+- Bodies are JSON objects (\`application/json\`) of at most 64 KB, or 1 MB for products, collections, blog posts, settings and lending applications, with at most 50,000 values and 32 levels. Times are ISO 8601 in UTC, with milliseconds.
+- Money is \`{ amount, currency }\` in minor units. Fields whose names end in \`Usd\` are US dollars.
+- Lists accept \`page\` and \`limit\` and return \`{ data, page, limit, total, pages }\`. A page after the last is empty.
+- Unknown fields and query parameters are 400. Reads by id or handle, the checkout resolver, statistics and recommendations of the trust fabric, order links, pictures, pages, health and metrics ignore unknown parameters. An empty query parameter counts as missing.
+- Errors (400 and above) have the body \`{ statusCode, message, error, code, field }\`. \`code\` is stable; \`field\` is the path of the first invalid field.
+- A record that belongs to another account is 404.
+- Every response has \`x-request-id\`. If you send a valid one, it is returned.
+- HEAD works wherever GET does. Another method on a known path is 405 with \`Allow\`.
+- Login, public reads, lending and the trust fabric are also available under \`/api/v3\` (setting \`API_V3_PREFIX\`), for example \`/api/v3/merchant/login\`.`
 
 const securitySchemes = {
   accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The `data.accessToken` of a login.' },
-  apiKey: {
+  secretKey: {
     type: 'apiKey',
     in: 'header',
     name: 'x-service-api-key',
-    description: "A shop's publishable key (`pk_…`, for storefronts) or secret key (`sk_…`, for servers).",
+    description: "A shop's secret key (`sk_…`). It opens every route of the shop that a program may call. Use it on servers only.",
+  },
+  publishableKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-service-api-key',
+    description: "A shop's publishable key (`pk_…`). It opens carts, the checkout and reads of a storefront. Browsers may send it.",
   },
   integrationKey: {
     type: 'apiKey',
     in: 'header',
     name: 'integration-api-key',
-    description: 'The key of the integration layer, from server to server.',
+    description: 'The key of the integration layer. Use it on servers only.',
   },
-  metricsToken: { type: 'http', scheme: 'bearer', description: 'The METRICS_TOKEN of this instance.' },
+  metricsToken: { type: 'http', scheme: 'bearer', description: 'The METRICS_TOKEN of the instance.' },
 }
+
+/** Security schemes that a scope opens: a secret key has all, a publishable key only the storefront's. */
+const keySchemes = { none: [], server: ['secretKey'], storefront: ['publishableKey', 'secretKey'] } as const
 
 /** Alternative credentials. The token of merchants comes first. */
 function securityOf({ tokens = [], key, integrationKey, mayAskFor }: AccessRule): Schema[] {
   if (mayAskFor) return [{}, { [mayAskFor]: [] }]
   const token = tokens.length > 0 ? [{ accessToken: [] }] : []
-  const ofKeys = [...(key ? [{ apiKey: [] }] : []), ...(integrationKey ? [{ integrationKey: [] }] : [])]
+  const ofKeys = [...keySchemes[key ?? 'none'].map((scheme) => ({ [scheme]: [] })), ...(integrationKey ? [{ integrationKey: [] }] : [])]
   return tokens.includes('merchant') ? [...token, ...ofKeys] : [...ofKeys, ...token]
 }
 
@@ -140,35 +150,35 @@ const optionalHeader = (name: string, description: string): Parameter => ({
   description,
   schema: { type: 'string' },
 })
-const shopHeader = optionalHeader('x-shop-id', 'For merchants with several shops: the shop that is meant. Default the first.')
-const knownVersionHeader = optionalHeader('if-none-match', 'The `etag` of the version that you hold.')
+const shopHeader = optionalHeader('x-shop-id', 'Selects the shop, for merchants with several shops. Default: the first.')
+const knownVersionHeader = optionalHeader('if-none-match', 'The `etag` of the version that you have.')
 const expectedVersionHeader = optionalHeader(
   'if-match',
-  'The `etag` of the version that is to be changed, several, or `*`: another version is 412, and nothing is changed. `W/` before a tag is ignored.',
+  'One or more `etag`s of the version to change, or `*`. If the record has another version, the response is 412 and nothing is changed. `W/` before a tag is ignored.',
 )
-const lastEventHeader = optionalHeader('last-event-id', 'The last `id` that you received: the stream goes on behind it.')
+const lastEventHeader = optionalHeader('last-event-id', 'The last `id` that you received. The stream continues after it.')
 const idempotencyHeader = (required: boolean): Parameter => ({
   name: 'idempotency-key',
   in: 'header',
   required,
-  description: 'Makes the effect happen once: for 24 hours the same request under the same key gets the stored answer.',
+  description: 'Prevents repeated effects: for 24 hours, the same request with the same key returns the stored response.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 })
 
 const headers = {
-  RetryAfter: { description: 'Seconds after which trying again makes sense.', schema: { type: 'integer', minimum: 1 } },
-  ETag: { description: 'The version of the answer, for `if-none-match`.', schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 1 } },
+  ETag: { description: 'Version of the response, for `if-none-match`.', schema: { type: 'string' } },
   Version: {
-    description: 'The version of the record, for `if-match`: changes by hand raise it, sales and stock do not.',
+    description: 'Version of the record, for `if-match`. Edits change it; sales and stock changes do not.',
     schema: { type: 'string' },
   },
 }
 const replayedHeader: Schema = {
-  description: '`true` when the answer is the stored one of an earlier request.',
+  description: '`true` if the response is the stored one of an earlier request.',
   schema: { type: 'string', enum: ['true'] },
 }
 const eventPlaceHeader: Schema = {
-  description: 'Where streams of events stand: sent back to one of them under this name, it tells of all that happens from this answer on.',
+  description: 'Current position in the streams of events. A stream that gets it as `last-event-id` sends every event after this response.',
   schema: { type: 'string' },
 }
 const headerRef = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
@@ -177,26 +187,26 @@ const statusDescriptions: Record<string, string> = {
   200: 'Success.',
   201: 'Created.',
   202: 'Accepted.',
-  204: 'Done; there is no body.',
+  204: 'Success, without a body.',
   304: 'Not changed since the version in `if-none-match`.',
-  400: 'The body is not valid JSON, or a field or parameter breaks its rule; the message names it.',
-  401: 'A credential is missing, malformed, expired, revoked or of the wrong kind.',
-  403: 'Not with this role, scope, origin, address or place.',
-  404: "There is no such record, or it is somebody else's.",
-  408: 'The body took too long to arrive, or too many were on their way at once.',
-  409: 'The current state does not allow it, something is taken already, or the same request is still at work.',
-  412: 'The record has another version than `if-match` names.',
+  400: 'The body is not valid JSON, or a field or parameter is invalid. The message names it.',
+  401: 'The credential is missing, malformed, expired, revoked or of the wrong kind.',
+  403: 'The role, scope, origin, client address or country does not allow the request.',
+  404: 'The record does not exist, or belongs to another account.',
+  408: 'The body took too long to arrive, or too many bodies were arriving.',
+  409: 'The current state does not allow the request, a value is already taken, or the same request is still in progress.',
+  412: 'The record has another version than `if-match`.',
   413: 'The body is too large.',
-  415: 'The body is not of the media type that the route takes.',
+  415: "The route does not accept the body's media type.",
   422: 'Something is missing for this step, or the idempotency key was used with another body.',
-  429: 'Too often: try again later.',
-  500: 'Something went wrong on our side.',
-  503: 'Not now: the message says whether nothing was changed, the request was accepted, or its outcome is unknown, and what to send then.',
+  429: 'Too many requests. Try again later.',
+  500: 'Internal error.',
+  503: 'Temporarily unavailable. The message says whether nothing was changed, the request was accepted, or the outcome is unknown, and what to send next.',
 }
 /** Every route reads and may refuse a body. */
 const refusalsOfBodies = ['408', '413', '415']
 const mayBeTriedLater = new Set(['429', '503'])
-const errorRef: Schema = { $ref: '#/components/schemas/Error' }
+const errorRef: Schema = { $ref: '#/components/schemas/ApiError' }
 
 /** The version of the implemented specification. */
 const specificationVersion = '2.0.1'
@@ -301,8 +311,8 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
   )
   return {
     ...rest,
-    operationId: camelCase(operationId),
-    description: [description, csv ? csvDescription : '', `For ${rule.who}.`].filter(Boolean).join('\n\n'),
+    operationId,
+    description: [description, csv ? csvDescription : '', `Access: ${rule.who}.`].filter(Boolean).join('\n\n'),
     security: securityOf(rule),
     ...(all.length > 0 ? { parameters: all } : {}),
     ...(requestBody ? { requestBody } : {}),
@@ -312,9 +322,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
 
 /** Description of CSV exports; see csv-list-routes.ts. */
 const csvDescription =
-  '`accept: text/csv` answers the whole list as a file, whatever `page` and `limit` say, in the order of ids, the newest first (orders by number, products the oldest first): for merchants and the secret key, two at a time of a shop, else 429. What is added meanwhile is not in it; each record is as it was when it was read. Amounts are decimals of major units. One that breaks off ends without the end of its transfer encoding: the connection is cut.'
-
-const camelCase = (text: string) => text.replace(/[^a-zA-Z0-9]+(.)?/g, (_, next: string = '') => next.toUpperCase())
+  'With `accept: text/csv`, the response is the whole list as a file, whatever `page` and `limit` are: newest first (orders by number, products oldest first). It is for merchants and the secret key. A shop can run two exports at a time; more are 429. Records added during the export are not included, and each record is exported as it is when it is read. Amounts are decimals in major units. If an export fails, the connection is closed before the end of the transfer encoding.'
 
 function undeclaredPathParameters(path: string, declared: readonly Parameter[]): Parameter[] {
   const names = path.split('/').flatMap((part) => (part.startsWith(':') ? [part.slice(1)] : []))
@@ -339,14 +347,16 @@ function bodyOf({ hooks }: DocumentedRoute, drafted: Body | undefined, shared: S
   const schema = drafted?.content['application/json']?.schema
   if (!schema) return undefined
   const required = Array.isArray(schema['required']) && schema['required'].length > 0
-  return { required, content: { 'application/json': { schema: documentSchema(schema, shared) } } }
+  // Platforms may send fields of their own.
+  const document = hooks.detail?.['x-access'] === 'platform' ? documentSchema : documentBody
+  return { required, content: { 'application/json': { schema: document(schema, shared) } } }
 }
 
 const fileSchema = (type: string): Schema => (type.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' })
 
 /**
- * Text that is not JSON says so: `t.String({ contentMediaType: 'text/html' })`; a file, of which types it may be: `{
- * 'x-media-types': […] }`; JSON that is told as text where that is asked for: `{ 'x-texts-too': ['text/html'] }`.
+ * Returns the media type of a response: text states it with `t.String({ contentMediaType: 'text/html' })`, a file with
+ * `{ 'x-media-types': […] }`, and JSON that is also available as text with `{ 'x-texts-too': ['text/html'] }`.
  */
 const mediaTypeOf = ({ contentMediaType }: Schema) => (typeof contentMediaType === 'string' ? contentMediaType : 'application/json')
 
@@ -360,7 +370,7 @@ function answersOf(route: DocumentedRoute, shared: SharedSchemas, limited: boole
   const stated: Record<string, Schema> = JSON.parse(JSON.stringify({ ...others, ...refused }))
   const { 'x-idempotent': idempotent, 'x-versioned': hasVersion, 'x-csv': csv, 'x-event-place': saysPlace } = hooks.detail ?? {}
   const implied = [
-    ...(method === 'GET' ? [] : refusalsOfBodies),
+    ...(method === 'GET' || hooks.detail?.['x-access'] === 'platform' ? [] : refusalsOfBodies),
     ...(idempotent ? ['409', '422'] : []),
     ...(hasVersion && changesRecord(route) ? ['412'] : []),
     ...(limited || csv ? ['429'] : []),
@@ -378,7 +388,7 @@ function answersOf(route: DocumentedRoute, shared: SharedSchemas, limited: boole
       ...(mayBeTriedLater.has(status) ? { 'retry-after': headerRef('RetryAfter') } : {}),
     }
     answers[status] = {
-      description: typeof description === 'string' ? description : (statusDescriptions[status] ?? 'An answer.'),
+      description: typeof description === 'string' ? description : (statusDescriptions[status] ?? 'A response.'),
       ...(Object.keys(named).length > 0 ? { headers: named } : {}),
       ...contentOf(csv && status === '200' ? { ...schema, 'x-texts-too': ['text/csv'] } : schema, shared),
     }

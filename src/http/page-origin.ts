@@ -1,8 +1,8 @@
-import { AppError } from '../core/errors.ts'
+import { fieldError } from '../core/errors.ts'
 import { isLoopbackHost } from './client-ip.ts'
 
 /** The page that sent a request. */
-export type PageOrigin = {
+type PageOrigin = {
   /** Such as `https://souk.example.com`. */
   readonly origin: string
   /** The port, also if it is the default. */
@@ -33,7 +33,8 @@ export function pageOriginOf({ headers, url }: Pick<Request, 'headers' | 'url'>,
 }
 
 const notOurs = () =>
-  new AppError(
+  fieldError(
     'FORBIDDEN',
-    'origin (header): this is for the console’s own page; behind a proxy, set PUBLIC_URL to the address that browsers see, or pass Host on',
+    'origin',
+    'only the console’s own page can call this; behind a proxy, set PUBLIC_URL to the address that browsers see, or forward Host',
   )

@@ -13,8 +13,9 @@ import { limitKeyOf, networkOf } from '../lib/networks.ts'
 import type { ClientConnection, ClientConnections } from './client-connections.ts'
 import { createClientAddress } from './client-ip.ts'
 import { createLoopLag, createRequestCounts } from './metrics.ts'
-import { createAnswerCache, versionOf } from './public-cache.ts'
+import { fiveMinutes } from './public-response.ts'
 import { pathnameOf } from './request-url.ts'
+import { createResponseCache, versionOf } from './response-cache.ts'
 import { createRouteTable } from './route-table.ts'
 import { type UploadOptions, uploadPace } from './upload.ts'
 
@@ -34,8 +35,8 @@ const exportRests = 16
 const turn = () => new Promise<void>((resume) => setImmediate(resume))
 const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
 const thread = { now: () => performance.now(), turn, sleep }
-const importRefusals = { ofOwner: (whose: string) => `An import ${whose} is under way`, ofAll: 'Too many imports are under way' }
-const exportRefusals = { ofOwner: (whose: string) => `2 exports ${whose} are under way`, ofAll: 'Too many exports are under way' }
+const importRefusals = { ofOwner: (whose: string) => `An import ${whose} is running`, ofAll: 'Too many imports are running' }
+const exportRefusals = { ofOwner: (whose: string) => `2 exports ${whose} are running`, ofAll: 'Too many exports are running' }
 /**
  * On SQLite, a client's next uncached public read waits 6 times the duration of its last one, while other clients
  * are active.
@@ -79,13 +80,19 @@ export function httpProviders({ db, clock, config, shared, breakers, countryOf }
   const routeTable = createRouteTable()
   return {
     /** Cache of public responses, valid until the database changes. */
-    answers: createAnswerCache({
+    answers: createResponseCache({
       version: () => db.version(),
       now: clock.now,
       routeOf: ({ url }) => routeTable.match('GET', pathnameOf(url))?.path,
     }),
     /** Cache of resolver responses by shop, valid until the database or a breaker changes. */
-    resolverAnswers: createAnswerCache({ version: versionOf(() => db.version(), breakers.version), now: clock.now }),
+    resolverAnswers: createResponseCache({ version: versionOf(() => db.version(), breakers.version), now: clock.now }),
+    /** Cache of shops' profiles by host and path, valid as long as those of the resolver. */
+    profileAnswers: createResponseCache({
+      version: versionOf(() => db.version(), breakers.version),
+      now: clock.now,
+      control: fiveMinutes,
+    }),
     /** Limit of resolver requests. */
     resolverLimit: createRateLimit({ name: 'resolver', most: resolverPerMinute, now: clock.now, shared }),
     /** Limit of host verifications per shop, because each queries the DNS. */
@@ -129,14 +136,14 @@ export function httpProviders({ db, clock, config, shared, breakers, countryOf }
       ...(db.file ? readsOfFile : readsOfServer),
       waitingMax: readsWaitingMax,
       waitMaxMs: readWaitMaxMs,
-      full: () => new AppError('RATE_LIMITED', 'Too many reads of this address wait: try again', { retryAfterSeconds: 1 }),
+      full: () => new AppError('RATE_LIMITED', 'Too many requests of this client are waiting. Try again', { retryAfterSeconds: 1 }),
     }),
     /** Memory of responses that slow clients have not read. */
     answerBudget: createBodyBudget(answerRoomBytes, 0, answerRoomOfOneBytes),
     /** Memory of incomplete bodies. */
     bodyBudget: createBodyBudget(),
     uploading: {
-      room: createBodyBudget(uploadRoomBytes),
+      budget: createBodyBudget(uploadRoomBytes),
       senderOf: (request) => networkOf(limitKey(request)),
       arrivalLimit: uploadPace,
       reads: maySayNothing,

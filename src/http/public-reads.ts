@@ -22,7 +22,7 @@ type Options = {
   /** The queue of uncached reads per client. */
   readonly turns: KeyedScheduler
   /** Memory of unsent responses. */
-  readonly room: BodyBudget
+  readonly budget: BodyBudget
   /** The client's key in the queue. */
   readonly turnKey: (request: Request) => string
   /** The network that shares the unsent bytes. */
@@ -38,7 +38,7 @@ const isData = (headers: Headers) => /^(?:application\/json|text\/html)/.test(he
 const isPublicRead = (route: StatedRoute): boolean => route.access === 'public' && !route.takesNoTurn
 
 /** Wraps a handler: uncached public reads wait in a queue per client. */
-export function publicReads({ handle, routeTable, isCached, turns, room, turnKey, senderOf, log }: Options): Handle {
+export function publicReads({ handle, routeTable, isCached, turns, budget, turnKey, senderOf, log }: Options): Handle {
   /**
    * Counts the bytes of a response until the client has read them.
    * @throws INTERNAL above the limit of public responses
@@ -49,7 +49,7 @@ export function publicReads({ handle, routeTable, isCached, turns, room, turnKey
     const bytes = await answer.bytes()
     if (bytes.length > publicAnswerBytesMax) {
       log.error('answer.too_large', { route: path, bytes: bytes.length, bytesMax: publicAnswerBytesMax })
-      throw new AppError('INTERNAL', 'The answer is too large: ask for fewer records at once')
+      throw new AppError('INTERNAL', 'The response is too large: request fewer records per page')
     }
     if (bytes.length < countedFrom) return new Response(bytes, { status, headers })
     return new Response(sent(bytes, senderOf(request)), { status, headers })
@@ -68,7 +68,7 @@ export function publicReads({ handle, routeTable, isCached, turns, room, turnKey
         pull(controller) {
           // On the first pull, because responses to HEAD are never read.
           if (!place) {
-            place = room.enter(sender, () => {
+            place = budget.enter(sender, () => {
               left = undefined
               controller.error(undefined)
             })
@@ -89,7 +89,7 @@ export function publicReads({ handle, routeTable, isCached, turns, room, turnKey
 
   function inTurn(request: Request): Promise<Response> {
     return turns.run(turnKey(request), async () => {
-      if (request.signal.aborted) throw new AppError('UNAVAILABLE', 'The client has gone')
+      if (request.signal.aborted) throw new AppError('UNAVAILABLE', 'The client closed the connection')
       return handle(request)
     })
   }

@@ -17,8 +17,8 @@ export type UploadRule = {
   readonly typesOf?: (params: Readonly<Record<string, string>>) => readonly string[] | undefined
 }
 
-/** A read that response-cache.ts answers before the framework runs. */
-export type FastRead = 'record' | 'order' | 'resolver' | 'stats'
+/** A read that fast-reads.ts answers before the framework runs. */
+export type FastRead = 'record' | 'order' | 'resolver' | 'stats' | 'profile'
 
 /** What a route declares besides its handler. */
 export type StatedRoute = {
@@ -45,7 +45,7 @@ export type StatedRoute = {
  * Outlines of body, query and path. Without a body schema the body has no fields; an undefined query or path is not
  * checked.
  */
-export type Shapes = {
+type Shapes = {
   readonly body: Shape
   /** Maximum number of values in the body, checked before the expensive parsing. */
   readonly valuesMax: number
@@ -54,7 +54,7 @@ export type Shapes = {
 }
 
 /** A route as Elysia lists it. Macros store their values in `detail`. */
-export type DeclaredRoute = {
+type DeclaredRoute = {
   readonly method: string
   readonly path: string
   readonly hooks: {
@@ -190,33 +190,36 @@ const parametersLast = (path: string) => path.replaceAll(':', '\uffff')
 const fits = (segments: readonly string[], path: readonly string[]) =>
   segments.every((segment, at) => segment === path[at] || (segment.startsWith(':') && path[at] !== ''))
 
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
 /**
  * Whether pages of any origin may read the refusal of a request: as for the responses of its route or, without one, of
  * the GET route of the path.
  */
 export function isOpenPath(routes: RouteTable, { method, url }: Pick<Request, 'method' | 'url'>): boolean {
   const path = pathnameOf(url)
-  const route = routes.match(method === 'HEAD' ? 'GET' : method, path) ?? routes.match('GET', path)
+  // A fixed path without GET, such as `/v2/orders/fulfilments`, also matches the pattern of a GET route.
+  const fixed = methods.map((one) => routes.get(one, path)).find((one) => one !== undefined)
+  const route = routes.match(method === 'HEAD' ? 'GET' : method, path) ?? fixed ?? routes.match('GET', path)
   return isForBrowsers(route?.access)
 }
 
 /** Returns the error of a path without a route, also of a disabled one. */
-export const noSuchPath = () => new AppError('NOT_FOUND', 'There is nothing at this path')
-
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+export const noSuchPath = () => new AppError('NOT_FOUND', 'Unknown path')
 
 /** Returns 405 if the path has other methods, otherwise 404. */
-export function noSuchRoute(routes: RouteTable, { url }: Pick<Request, 'url'>): AppError {
+export function noSuchRoute(routes: RouteTable, { method, url }: Pick<Request, 'method' | 'url'>): AppError {
   const path = pathnameOf(url)
-  const allowed = methods.flatMap((method) => {
-    const route = routes.match(method, path)
-    return route && (route.isOn?.() ?? true) ? [{ method, route }] : []
+  const allowed = methods.flatMap((candidate) => {
+    const route = routes.match(candidate, path)
+    return route && (route.isOn?.() ?? true) ? [{ method: candidate, route }] : []
   })
   if (allowed.length === 0) return noSuchPath()
   const named = allowed.map(({ method }) => method)
   const others = [
     ...(named.includes('GET') ? ['HEAD'] : []),
-    ...(allowed.some(({ route }) => isForBrowsers(route.access)) ? ['OPTIONS'] : []),
+    // A refused preflight belongs to a fixed path beside one with a parameter.
+    ...(method !== 'OPTIONS' && allowed.some(({ route }) => isForBrowsers(route.access)) ? ['OPTIONS'] : []),
   ]
   return new AppError('METHOD_NOT_ALLOWED', `Method not allowed; allowed: ${named.join(', ')}`, { allow: [...named, ...others] })
 }

@@ -11,3 +11,9 @@ import { versions } from './versions.ts'
  */
 export const routes = (deps: HttpDeps, tag: string) =>
   new Elysia({ tags: [tag] }).use(access(deps)).use(idempotency(deps)).use(versions()).use(csvLists(deps))
+
+/** Responds 204 when `work` is done. */
+export async function noContent(set: { status?: number | string }, work: Promise<unknown>): Promise<void> {
+  await work
+  set.status = 204
+}

@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { AppError } from '../core/errors.ts'
+import { AppError, invalidField } from '../core/errors.ts'
 
 /**
  * The outline of a schema: kinds, field names and lengths. Created once per schema, so that a check takes time
@@ -27,6 +27,8 @@ export type Shape = {
   rule?: string
   /** The kind that error messages name. */
   kind?: 'object' | 'array'
+  /** An amount of money, whose error shows an example. */
+  isMoney?: true
 }
 
 /** Maximum length of names in free-form records. */
@@ -58,11 +60,12 @@ export function shapeOf(schema: TSchema): Shape {
   }
 }
 
-function objectShape({ properties = {}, patternProperties = {}, additionalProperties }: TSchema): Shape {
+function objectShape({ properties = {}, patternProperties = {}, additionalProperties, title }: TSchema): Shape {
   const fields = new Map(Object.entries(properties as Record<string, TSchema>).map(([name, schema]) => [name, shapeOf(schema)]))
   const free = [...Object.values(patternProperties as Record<string, TSchema>), ...(additionalProperties ? [additionalProperties] : [])]
   const others = free.map((schema) => (schema === true ? { anything: true as const } : shapeOf(schema as TSchema)))
-  return { kind: 'object', fields, ...(others.length > 0 ? { others: others.reduce(mergeShapes) } : {}) }
+  const isMoney = title === 'Money' ? { isMoney: true as const } : {}
+  return { kind: 'object', ...isMoney, fields, ...(others.length > 0 ? { others: others.reduce(mergeShapes) } : {}) }
 }
 
 function textShape({ pattern, format, maxLength, rule }: TSchema): Shape {
@@ -87,6 +90,7 @@ function mergeShapes(one: Shape, other: Shape): Shape {
   }
   const kind = one.kind ?? other.kind
   if (kind) both.kind = kind
+  if (one.isMoney || other.isMoney) both.isMoney = true
   // Of two rules neither is named.
   const rule = one.rule === undefined || other.rule === undefined ? (one.rule ?? other.rule) : undefined
   if (rule !== undefined) both.rule = rule
@@ -105,8 +109,12 @@ export function valuesIn({ anything, fields, others, items, itemsMax = 0 }: Shap
   return 1 + Math.max(inFields, items ? itemsMax * valuesIn(items) : 0)
 }
 
+/** The rule of an amount of money, with an example. */
+export const moneyRule = 'expected {"amount": 1250, "currency": "USD"}; amounts are in minor units'
+const kindRule = ({ kind, isMoney }: Shape): string => (isMoney ? moneyRule : kind === 'array' ? 'must be a list' : 'must be an object')
+
 const lengthRule = ({ lengthMax, rule }: Shape): string =>
-  rule === undefined ? `Expected string length less or equal to ${lengthMax}` : `Expected ${rule}, in ${lengthMax} characters or less`
+  rule === undefined ? `must have at most ${lengthMax} characters` : `must be ${rule}, with at most ${lengthMax} characters`
 
 /** JSON uses at most 6 bytes per UTF-16 unit: `\u0061`. */
 const bytesOfCharacterMax = 6
@@ -117,7 +125,7 @@ const tooLong = new WeakMap<Shape, AppError>()
 export function lengthRefusal({ fields }: Shape, name: string, bytes: number): AppError | undefined {
   const field = fields?.get(name)
   if (!field?.plain || field.anything || field.lengthMax === undefined || bytes <= bytesOfCharacterMax * field.lengthMax) return undefined
-  const refusal = tooLong.get(field) ?? new AppError('INVALID', `${name} (body): ${lengthRule(field)}`)
+  const refusal = tooLong.get(field) ?? invalidField(name, lengthRule(field))
   tooLong.set(field, refusal)
   return refusal
 }
@@ -131,28 +139,28 @@ export function lengthRefusal({ fields }: Shape, name: string, bytes: number): A
  */
 export function assertShape(shape: Shape, value: unknown, place: 'body' | 'query' | 'path' = 'body', path: string[] = []): void {
   if (value === undefined || shape.anything || (value === null && shape.nothing)) return
-  const refuse = (rule: string) => new AppError('INVALID', `${path.join('.') || place} (${place}): ${rule}`)
+  const refuse = (rule: string) => invalidField(shortPath(path) || place, rule)
   if (typeof value === 'string') {
-    if (!shape.plain) throw refuse(`Expected ${shape.kind}`)
+    if (!shape.plain) throw refuse(kindRule(shape))
     if (shape.lengthMax !== undefined && value.length > shape.lengthMax) throw refuse(lengthRule(shape))
   } else if (Array.isArray(value)) {
     const { items, itemsMax = 0 } = shape
     if (items) {
-      if (value.length > itemsMax) throw refuse(`Expected array length to be less or equal to ${itemsMax}`)
+      if (value.length > itemsMax) throw refuse(`must have at most ${itemsMax} entries`)
       for (let at = 0; at < value.length; at++) under(items, value, place, path, String(at))
-    } else if (!shape.plain) throw refuse(`Expected ${shape.kind}`)
+    } else if (!shape.plain) throw refuse(kindRule(shape))
   } else if (typeof value === 'object' && value !== null) {
     if (shape.fields) assertNames(shape, shape.fields, value, place, path)
-    else if (!shape.plain) throw refuse(`Expected ${shape.kind}`)
-  } else if (!shape.plain) throw refuse(`Expected ${shape.kind}`)
+    else if (!shape.plain) throw refuse(kindRule(shape))
+  } else if (!shape.plain) throw refuse(kindRule(shape))
 }
 
 function assertNames({ others }: Shape, fields: Map<string, Shape>, value: object, place: 'body' | 'query' | 'path', path: string[]): void {
   for (const name in value) {
     // Copying a record silently drops `__proto__`.
     const shape = fields.get(name) ?? (name === '__proto__' ? undefined : others)
-    if (!shape) throw unknownField([...path, name], place)
-    if (name.length > nameLengthMax) throw new AppError('INVALID', `${path.join('.') || place} (${place}): a name is too long`)
+    if (!shape) throw unknownField([...path, name])
+    if (name.length > nameLengthMax) throw invalidField(shortPath(path) || place, `a name has more than ${nameLengthMax} characters`)
     under(shape, value, place, path, name)
   }
 }
@@ -201,7 +209,7 @@ export function assertQuery({ shape, ignoresUnknown }: QueryRule, url: string, q
     const pairs = [...new URL(url).searchParams].filter(([name, value]) => value !== '' && (isKnown(name) || !ignoresUnknown))
     const names = pairs.map(([name]) => name)
     const twice = names.find((name, at) => names.indexOf(name) < at)
-    if (twice !== undefined) throw new AppError('INVALID', `${shortPath([twice])} (query): given more than once`)
+    if (twice !== undefined) throw invalidField(shortPath([twice]), 'given more than once')
     for (const [name, value] of pairs) query[name] = value
   }
   for (const name of Object.keys(query)) if (query[name] === '' || (ignoresUnknown && !isKnown(name))) delete query[name]
@@ -209,8 +217,9 @@ export function assertQuery({ shape, ignoresUnknown }: QueryRule, url: string, q
 }
 
 /** Returns the error of an unknown field; a long name is shortened. */
-export function unknownField(path: readonly string[], place: 'body' | 'query' | 'path'): AppError {
-  return new AppError('INVALID', `unknown field: ${shortPath(path)}${place === 'body' ? '' : ` (${place})`}`)
+function unknownField(path: readonly string[]): AppError {
+  const field = shortPath(path)
+  return new AppError('INVALID', `unknown field: ${field}`, { code: 'unknown_field', field })
 }
 
 /** Formats a path for a message; a long one is shortened. */

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { etagOf } from '../lib/etag.ts'
 import { access } from './access.ts'
 import type { HttpDeps } from './deps.ts'
-import { matchesEtag } from './public-cache.ts'
+import { matchesEtag } from './public-response.ts'
 
 type Body = string | Blob | Uint8Array<ArrayBuffer>
 
@@ -16,7 +16,7 @@ export type StaticFile = {
 
 /** Best first. */
 const encodings = ['br', 'gzip'] as const
-export type Encoding = (typeof encodings)[number]
+type Encoding = (typeof encodings)[number]
 
 /**
  * Serves public files under a prefix, with ETags and 304. They are not documented.

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import type { BodyBudget } from '../core/limits/body-budget.ts'
 import { release } from '../lib/sealed-stream.ts'
-import { type ArrivalLimit, assertWhole, mediaTypeOf, type ReadOptions, readBody, readChunks, readPieces } from './body.ts'
+import { type ArrivalLimit, assertCompleteBody, mediaTypeOf, type ReadOptions, readBody, readChunks, readPieces } from './body.ts'
 import type { UploadRule } from './route-table.ts'
 
 /** An upload that the route reads once, in chunks or whole. */
@@ -35,7 +35,7 @@ export const uploadPace: ArrivalLimit = { withinMs: 20_000, everyBytes: 1024 * 1
 /** Shared state of uploads. */
 export type UploadOptions = {
   /** Memory of uploads that are read whole. */
-  readonly room: BodyBudget
+  readonly budget: BodyBudget
   readonly senderOf: (request: Request) => string
   readonly arrivalLimit: ArrivalLimit
   /** Keeps the connection open while the body is read, because Bun's idle timeout ignores incoming bytes. */
@@ -65,15 +65,15 @@ export const uploads = ({ uploading }: { uploading: UploadOptions }) =>
 export function readUpload(
   request: Request,
   { types, bytesMax: bytesMost, anyType }: UploadRule,
-  { room, senderOf, arrivalLimit, reads }: UploadOptions,
+  { budget, senderOf, arrivalLimit, reads }: UploadOptions,
 ): Upload {
-  assertWhole(request)
+  assertCompleteBody(request)
   const type = mediaTypeOf(request)
   if (!anyType && !types.includes(type)) throw new AppError('UNSUPPORTED_MEDIA', `Send the file as ${types.join(' or ')}`)
   async function whole<Body>(read: (request: Request, bytesMax: number, reading: ReadOptions) => Promise<Body>): Promise<Body> {
     reads(request, true)
     try {
-      return await read(request, bytesMost, { ...arrivalLimit, room, senderOf })
+      return await read(request, bytesMost, { ...arrivalLimit, budget, senderOf })
     } finally {
       reads(request, false)
     }

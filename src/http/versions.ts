@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { AppError } from '../core/errors.ts'
+import { invalidField } from '../core/errors.ts'
 import { type ExpectedVersion, etagOfVersion } from '../core/versions.ts'
 import { opaqueTag } from '../lib/etag.ts'
 
@@ -34,7 +34,6 @@ export const versions = () =>
 export function expectedVersionOf(headers: Headers): ExpectedVersion | undefined {
   const header = headers.get('if-match')?.trim()
   if (header === undefined || header === '*') return header
-  if (!listPattern.test(header))
-    throw new AppError('INVALID', 'if-match (header): `*`, or entity tags in double quotes with commas between')
+  if (!listPattern.test(header)) throw invalidField('if-match', 'must be `*` or entity tags in double quotes, separated by commas')
   return (header.match(tagPattern) ?? []).map(opaqueTag)
 }

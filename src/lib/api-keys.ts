@@ -3,8 +3,8 @@
  * without a lookup.
  */
 
-export type KeyKind = 'PUBLISHABLE' | 'SECRET'
-export type KeyMode = 'TEST' | 'LIVE'
+type KeyKind = 'PUBLISHABLE' | 'SECRET'
+type KeyMode = 'TEST' | 'LIVE'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const bodyLength = 30

@@ -20,10 +20,10 @@ export type Breaker =
 
 export const closedBreaker: Breaker = { state: 'CLOSED', failures: 0 }
 
-/** State after a call with any response. A call from before the breaker opened says nothing about now. */
+/** Returns the state after a call with any response. An open breaker stays open, because the call began before. */
 export const afterSuccess = (breaker: Breaker): Breaker => (breaker.state === 'CLOSED' ? closedBreaker : breaker)
 
-/** State after a failed call: a timeout, a network error, or a fault of the service. */
+/** Returns the state after a failed call: a timeout, a network error, or a fault of the service. */
 export function afterFailure(breaker: Breaker, now: number): Breaker {
   if (breaker.state !== 'CLOSED') return breaker
   const failures = breaker.failures + 1
@@ -33,14 +33,14 @@ export function afterFailure(breaker: Breaker, now: number): Breaker {
 export const isProbeDue = (breaker: Breaker, now: number): boolean =>
   (breaker.state === 'OPEN' && breaker.probeAt <= now) || (breaker.state === 'HALF_OPEN' && breaker.until <= now)
 
-/** State while a probe runs, so that no second one starts. */
+/** Returns the state while a probe runs, so that no second one starts. */
 export const startProbe = (breaker: Breaker, now: number): Breaker =>
   breaker.state !== 'CLOSED' && isProbeDue(breaker, now)
     ? { state: 'HALF_OPEN', since: breaker.since, pauseMs: breaker.pauseMs, until: now + probeMs }
     : breaker
 
 /**
- * State after a probe.
+ * Returns the state after a probe.
  * @param random 0 to 1
  */
 export function afterProbe(breaker: Breaker, wasAnswered: boolean, now: number, random = 0): Breaker {
@@ -50,5 +50,5 @@ export function afterProbe(breaker: Breaker, wasAnswered: boolean, now: number, 
   return { state: 'OPEN', since: breaker.since, pauseMs: longer, probeAt: now + Math.round(longer * (1 + randomPart * random)) }
 }
 
-/** Whether calls pass. */
+/** Returns whether calls pass. */
 export const isClosed = ({ state }: Breaker): boolean => state === 'CLOSED'

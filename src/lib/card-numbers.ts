@@ -11,6 +11,16 @@ export const holdsCardNumber = (text: string): boolean =>
     .map((found) => found.replace(/[ -]/g, ''))
     .some((digits) => /^(?:[3-6]|2[2-7])/.test(digits) && isChecked(digits))
 
+/**
+ * Detects card numbers in the texts and numbers of a JSON value. International phone numbers may look like them.
+ * @param value must have a bounded size and depth
+ */
+export function holdsCardNumberWithin(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(holdsCardNumberWithin)
+  const isPhone = typeof value === 'string' && value.startsWith('+')
+  return !isPhone && (typeof value === 'string' || typeof value === 'number') && holdsCardNumber(String(value))
+}
+
 function isChecked(digits: string): boolean {
   const sum = [...digits].toReversed().reduce((all, digit, nth) => {
     const doubled = Number(digit) * (nth % 2 === 0 ? 1 : 2)

@@ -15,7 +15,7 @@ export type ChainSetting = {
   readonly confirmations: number | undefined
 }
 
-export type Deployment = { readonly contract: string; readonly registry: string; readonly startBlock: number }
+type Deployment = { readonly contract: string; readonly registry: string; readonly startBlock: number }
 
 const predeployed = (startBlock = 0): Deployment => ({
   contract: '0x4200000000000000000000000000000000000021',

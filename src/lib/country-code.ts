@@ -12,5 +12,5 @@ export const countryCodes: readonly string[] = Object.keys(alpha3).filter(isCoun
 /** Returns the alpha-3 code of a country. */
 export const alpha3Of = (code: string): string => alpha3[code as keyof typeof alpha3]
 
-/** `isCountry`, and XK, which geo databases use for Kosovo. */
+/** Returns whether a code is a country, or XK, which geo databases use for Kosovo. */
 export const isGeoCountry = (code: string): boolean => isCountry(code) || code === 'XK'

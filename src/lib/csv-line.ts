@@ -1,6 +1,6 @@
 /** A cell value. A `Decimal` is a number of this program, so its minus sign does not start a formula. */
 export type Cell = string | number | Decimal | null
-export type Decimal = { readonly decimal: string }
+type Decimal = { readonly decimal: string }
 
 /** Formats a CSV line (RFC 4180); null is an empty cell. Text that a spreadsheet could run as a formula is escaped. */
 export const csvLine = (cells: readonly Cell[]): string => `${cells.map(cellOf).join(',')}\r\n`

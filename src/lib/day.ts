@@ -24,7 +24,10 @@ export function isDay(text: string): boolean {
 /** Returns the start of a day in milliseconds; NaN if it is invalid. */
 export const startOfDay = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
 
-/** @param month 1 to 12 */
+/**
+ * Returns the number of days of a month.
+ * @param month 1 to 12
+ */
 export const daysInMonth = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate()
 
 /** Returns the same UTC time some months earlier. In a shorter month it is the last day. */

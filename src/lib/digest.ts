@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** SHA-256 of a stream in hex. */
+/** Computes the SHA-256 of a stream in hex. */
 export async function digestOfAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of chunks) hash.update(chunk)

@@ -10,12 +10,12 @@ export const hashForm = { pattern: '^0x[0-9A-Fa-f]{64}$', rule: '0x and 64 hexad
 export function withChecksum(address: string): string {
   const digits = address.slice(2)
   const hash = keccak256(Buffer.from(digits))
-  let told = '0x'
+  let checksummed = '0x'
   for (let at = 0; at < digits.length; at++) {
     const digit = digits.charAt(at)
-    told += Number.parseInt(hash.charAt(at), 16) >= 8 ? digit.toUpperCase() : digit
+    checksummed += Number.parseInt(hash.charAt(at), 16) >= 8 ? digit.toUpperCase() : digit
   }
-  return told
+  return checksummed
 }
 
 /**

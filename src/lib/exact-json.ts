@@ -23,8 +23,8 @@ const rounded = Symbol('rounded')
 
 function isRounded(source: string, value: number): boolean {
   if (isZero(source)) return false
-  const [sent, kept] = [source, String(value)].map((text) => fractionOf(text.replace(/^-/, '')))
-  return !sent || !kept || sent.numerator * kept.denominator !== kept.numerator * sent.denominator
+  const [original, parsed] = [source, String(value)].map((text) => fractionOf(text.replace(/^-/, '')))
+  return !original || !parsed || original.numerator * parsed.denominator !== parsed.numerator * original.denominator
 }
 
 function pathToRounded(value: unknown): string[] | undefined {

@@ -1,7 +1,7 @@
 /** DNS host names: ASCII, lower case, without port and trailing dot. */
 import { isIP } from 'node:net'
 
-export const hostLengthMax = 253
+const hostLengthMax = 253
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
@@ -23,7 +23,7 @@ export function normalizeHost(text: string): string | undefined {
   return labels.length > 1 && labels.every((one) => label.test(one)) ? host : undefined
 }
 
-/** Whether a normalized name is reserved. */
+/** Returns whether a normalized name is reserved. */
 export const isReservedHost = (host: string): boolean => reservedEndings.has(host.slice(host.lastIndexOf('.') + 1))
 
 /** Normalizes the host name of a storefront as pages report it, in any case and with or without a trailing dot. */

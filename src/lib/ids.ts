@@ -33,6 +33,7 @@ export const idPrefixes = {
   payment: 'pay',
   paymentMessage: 'pmsg',
   refund: 'ref',
+  return: 'ret',
   dispute: 'disp',
   affiliate: 'aff',
   click: 'clk',
@@ -53,6 +54,8 @@ export const idPrefixes = {
   repayment: 'rep',
   reversal: 'rev',
   processorAccount: 'pacc',
+  checkoutSession: 'chk',
+  agentCart: 'ucart',
 } as const
 export type IdKind = keyof typeof idPrefixes
 export type NewId = (kind: IdKind) => string
@@ -115,13 +118,16 @@ export const createNewId =
   (kind) =>
     `${idPrefixes[kind]}_${encodeSuffix(uuidV7())}`
 
-/** Creates a cart id from 122 random bits in the layout of a UUIDv4. It is the only credential of a guest. */
-export function newCartId(randomBytes: (count: number) => Uint8Array): string {
+/** Creates an id from 122 random bits in the layout of a UUIDv4. It is a credential: who has it can use the record. */
+export function newSecretId(kind: 'cart' | 'checkoutSession' | 'agentCart', randomBytes: (count: number) => Uint8Array): string {
   const bytes = Uint8Array.from(randomBytes(16))
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  return `${idPrefixes.cart}_${encodeSuffix(bytes)}`
+  return idOfBytes(kind, bytes)
 }
+
+/** Creates a cart id. It is the only credential of a guest. */
+export const newCartId = (randomBytes: (count: number) => Uint8Array): string => newSecretId('cart', randomBytes)
 
 /**
  * Returns a bound: ids created at `at` milliseconds or later sort after it, earlier ones before it, within a few

@@ -26,6 +26,7 @@ const table = {
   'sweep-payments': { pattern: '50 * * * * *', overlaps: true },
   forget: { pattern: '0 */10 * * * *', byAge: true },
   'finish-erasures': { pattern: '5,15,25,35,45,55 * * * * *', ofProcess: true },
+  'mail-abandoned-carts': { pattern: '40 */5 * * * *', byAge: true },
   'expire-carts': { pattern: '20 */10 * * * *', byAge: true },
   'fold-listings': { pattern: '15 * * * * *' },
   'fill-search': { pattern: '*/5 * * * * *', atStart: true },
@@ -102,6 +103,7 @@ export function idleReason(name: JobName, settings: JobSettings): string | undef
     case 'quick-check':
       return isFile ? undefined : 'PostgreSQL looks after its pages itself'
     case 'send-mails':
+    case 'mail-abandoned-carts':
       return settings.smtpUrl === undefined ? 'SMTP_URL is not set' : undefined
     case 'fetch-rates':
       return settings.fxRatesUrl === undefined ? 'FX_RATES_URL is not set' : undefined
@@ -121,5 +123,5 @@ export function patternOf(name: JobName, settings: JobSettings): string | undefi
   return set === 'off' || idleReason(name, settings) !== undefined ? undefined : set
 }
 
-/** Whether every process runs the job. Other jobs run in one process per database. */
+/** Returns whether every process runs the job. Other jobs run in one process per database. */
 export const runsInEachProcess = ({ overlaps, ofProcess }: JobEntry): boolean => overlaps === true || ofProcess === true

@@ -1,5 +1,5 @@
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof logLevels)[number]
+type LogLevel = (typeof logLevels)[number]
 export type Log = Record<LogLevel, (event: string, fields?: Record<string, unknown>) => void>
 
 const order: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }

@@ -2,9 +2,9 @@
 import { isIP } from 'node:net'
 import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
 
-export type Address = IPv4 | IPv6
+type Address = IPv4 | IPv6
 /** An address and the number of significant bits. */
-export type AddressBlock = [address: Address, bits: number]
+type AddressBlock = [address: Address, bits: number]
 
 /**
  * Parses an address in any spelling; an IPv4-mapped one (`::ffff:10.0.0.1`) as IPv4. Undefined for other text and for
@@ -140,7 +140,7 @@ const isOwnNetwork = containing([
   ...['::1', 'fc00::/7', 'fe80::/10'],
 ])
 
-/** Whether an address is loopback or private, in any spelling. */
+/** Returns whether an address is loopback or private, in any spelling. */
 export function isPrivate(text: string): boolean {
   const address = addressOf(text)
   return address !== undefined && isOwnNetwork(address)

@@ -14,24 +14,27 @@ export function pick<Fields extends object, Name extends keyof Fields>(record: F
 
 /** Returns a record without undefined fields. */
 export function withoutUndefined<Fields extends object>(record: Fields): WithoutUndefined<Fields> {
-  const kept: WithoutUndefined<Fields> = {}
+  const defined: WithoutUndefined<Fields> = {}
   for (const name of Object.keys(record) as (keyof Fields)[]) {
     const value = record[name]
-    if (value !== undefined) kept[name] = value as Exclude<Fields[keyof Fields], undefined>
+    if (value !== undefined) defined[name] = value as Exclude<Fields[keyof Fields], undefined>
   }
-  return kept
+  return defined
 }
 
 /** Formats the times of a record (milliseconds) as ISO 8601; null stays null. */
 export function isoTimes<Times extends Record<string, number | null>>(times: Times) {
-  const told: Record<string, string | null> = {}
+  const formatted: Record<string, string | null> = {}
   for (const name of Object.keys(times)) {
     const ms = times[name]
-    told[name] = ms === null || ms === undefined ? null : new Date(ms).toISOString()
+    formatted[name] = ms === null || ms === undefined ? null : new Date(ms).toISOString()
   }
-  return told as { [Name in keyof Times]: Times[Name] extends number ? string : string | null }
+  return formatted as { [Name in keyof Times]: Times[Name] extends number ? string : string | null }
 }
 
 /** Converts a number of a raw query. */
 export const numberOrUndefined = (value: number | string | null | undefined) =>
   value === null || value === undefined ? undefined : Number(value)
+
+/** Compares values that JSON can hold, with their fields in the same order. */
+export const isSameValue = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

@@ -36,13 +36,13 @@ const joinParagraphs = (html: readonly string[]): string =>
 
 /** Removes comments, in which the block editor stores its marks. */
 function withoutComments(text: string): string {
-  let kept = ''
+  let output = ''
   let at = 0
   for (;;) {
     const start = text.indexOf('<!--', at)
     const end = start < 0 ? -1 : text.indexOf('-->', start)
-    if (end < 0) return kept + text.slice(at)
-    kept += text.slice(at, start)
+    if (end < 0) return output + text.slice(at)
+    output += text.slice(at, start)
     at = end + 3
   }
 }

@@ -28,7 +28,10 @@ const keyOf = (passphrase: string, salt: Buffer): Promise<Buffer> =>
 const associated = ({ format, version, kdf, cipher }: Head) =>
   Buffer.from(JSON.stringify({ format, version, kdf: { name: kdf.name, n: kdf.n, r: kdf.r, p: kdf.p, salt: kdf.salt }, cipher }))
 
-/** @param randomBytes cryptographically strong */
+/**
+ * Seals a text under a passphrase.
+ * @param randomBytes cryptographically strong
+ */
 export async function sealUnderPassphrase(plain: string, passphrase: string, randomBytes: (count: number) => Uint8Array): Promise<string> {
   const salt = Buffer.from(randomBytes(saltBytes))
   const iv = Buffer.from(randomBytes(ivBytes))
@@ -38,9 +41,9 @@ export async function sealUnderPassphrase(plain: string, passphrase: string, ran
   return `${JSON.stringify({ ...head, iv: iv.toString('base64'), sealed: sealed.toString('base64') }, null, 2)}\n`
 }
 
-export type OpenedText = { kind: 'opened'; plain: string } | { kind: 'notOurs' } | { kind: 'newer' } | { kind: 'refused' }
+type OpenedText = { kind: 'opened'; plain: string } | { kind: 'notOurs' } | { kind: 'newer' } | { kind: 'refused' }
 
-/** `refused`: another passphrase, or altered text. */
+/** Opens a sealed text. `refused`: another passphrase, or altered text. */
 export async function openUnderPassphrase(text: string, passphrase: string): Promise<OpenedText> {
   const file = parse(text)
   if (file?.format !== format) return { kind: 'notOurs' }

@@ -18,7 +18,7 @@ export function modeOfHost(apiUrl: string): 'TEST' | 'LIVE' {
   return /(^|[.-])sandbox([.-]|$)/.test(host) || isThisMachine(host) ? 'TEST' : 'LIVE'
 }
 
-/** Whether a URL's host is a loopback name or address. */
+/** Returns whether a URL's host is a loopback name or address. */
 export const isThisMachine = (host: string): boolean => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(host)
 
 /** Returns the mode of an account by its key, or by its host. */

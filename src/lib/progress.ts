@@ -28,6 +28,8 @@ const firstLineMs = 5_000
 const lineEveryMs = 10_000
 /** An earlier rate would be too inaccurate. */
 const rateAfterMs = 1_000
+/** Before this part of the work is done, the remaining time would be too inaccurate. */
+const estimateFrom = 0.02
 
 /** Shows a bar with the rate and the remaining time; without a terminal, a line every ten seconds. */
 export function createProgress({ total, label, stream, unit, from = 0, monotonicMs }: ProgressOptions): Progress {
@@ -37,7 +39,8 @@ export function createProgress({ total, label, stream, unit, from = 0, monotonic
     const shown = note === undefined ? [] : [note]
     if (total <= 0) return [...(done > 0 ? [amount(done, unit)] : []), ...shown, `${durationText(elapsedMs / 1000)} so far`]
     const rate = elapsedMs >= rateAfterMs ? (done - from) / (elapsedMs / 1000) : 0
-    const left = rate > 0 && done < total ? [`${amount(rate, unit)}/s`, `${durationText((total - done) / rate)} left`] : []
+    const canEstimate = done - from >= (total - from) * estimateFrom
+    const left = rate > 0 && done < total && canEstimate ? [`${amount(rate, unit)}/s`, `${durationText((total - done) / rate)} left`] : []
     return [`${amount(done, unit, total)} of ${amount(total, unit)}`, ...shown, ...left]
   }
 

@@ -3,7 +3,7 @@
 type Labels = Readonly<Record<string, string>>
 export type Sample = { readonly labels: Labels; readonly value: number }
 /** Values of a histogram series: counts per bucket, one more than bounds, and the sum. */
-export type Distribution = { readonly labels: Labels; readonly buckets: readonly number[]; readonly sum: number }
+type Distribution = { readonly labels: Labels; readonly buckets: readonly number[]; readonly sum: number }
 
 const headOf = (name: string, help: string, type: string) => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
 

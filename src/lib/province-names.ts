@@ -154,7 +154,7 @@ VN HN=Hà Nội;HP=Hải Phòng;SG=Hồ Chí Minh
 YE DA=Aḑ Ḑāli‘;HD=Ḩaḑramawt;SD=Şāʻdah;SN=Şanʻā’;TA=Tāʻizz
 `
 
-/** Lists the local names of provinces. A province with several names stands once for each of them. */
+/** Lists the local names of provinces. A province with several names is listed once per name. */
 export const localProvinceNames = (): (Province & { country: string })[] =>
   table
     .trim()

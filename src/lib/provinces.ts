@@ -41,11 +41,13 @@ export function provinceCodes(table: Provinces, country: string, text: string): 
   return ofCountry ? (ofCountry.get(spelling) ?? []) : spelling === '' ? [] : [spelling]
 }
 
-/** Whether an address has a province that is not in the list of its country. False without a list or a province. */
+/**
+ * Returns whether an address has a province that is not in the list of its country. False without a list or a province.
+ */
 export const isUnknownProvince = (table: Provinces, { countryCode, province }: { countryCode: string; province: string | null }): boolean =>
   province !== null && table.has(countryCode) && provinceCodes(table, countryCode, province).length === 0
 
-/** Whether two texts name the same province of a country, each by its code or one of its names. */
+/** Returns whether two texts name the same province of a country, each by its code or one of its names. */
 export function isSameProvince(table: Provinces, country: string, one: string, other: string): boolean {
   if (spellingOf(one) === spellingOf(other)) return spellingOf(one) !== ''
   const codes = provinceCodes(table, country, other)

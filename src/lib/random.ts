@@ -5,5 +5,8 @@ export const randomFraction = (randomBytes: (count: number) => Uint8Array): numb
 
 /** Random part of a pause, so that failures do not retry at the same time. */
 export const jitter = 0.1
-/** @param chance from 0 to 1 */
+/**
+ * Adds a random part to a duration.
+ * @param chance from 0 to 1
+ */
 export const addJitter = (pause: number, chance: number): number => Math.round(pause * (1 - jitter + 2 * jitter * chance))

@@ -8,7 +8,7 @@ export function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
   return up ? quotient + 1n : quotient
 }
 
-/** `amount × numerator / denominator` in minor units, exactly rounded half-even. */
+/** Computes `amount × numerator / denominator` in minor units, exactly rounded half-even. */
 export function multiplyHalfEven(amount: number, numerator: number, denominator: number): number {
   const product = amount * numerator
   // Small products are exact as floats, which is the common case.

@@ -41,10 +41,10 @@ export function unseal(key: MasterKey, sealed: string, about: string): string {
   return Buffer.concat([decipher.update(bytes.subarray(ivBytes, -tagBytes)), decipher.final()]).toString('utf8')
 }
 
-/** SHA-256 in hex. */
+/** Computes the SHA-256 in hex. */
 export const sha256 = (text: string): string => hash('sha256', text)
 
-/** HMAC-SHA256 in hex. */
+/** Computes the HMAC-SHA256 in hex. */
 export const hmac = (key: Pick<MasterKey, 'bytes'>, text: string | Uint8Array): string =>
   createHmac('sha256', key.bytes).update(text).digest('hex')
 

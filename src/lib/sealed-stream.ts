@@ -90,7 +90,7 @@ async function* inChunks(
   let [length, position] = [0, 0]
   for await (const piece of stream) {
     for (let at = 0; at < piece.length; ) {
-      // A full chunk is known not to be the last once more bytes arrive.
+      // A full chunk is not the last one if more bytes arrive.
       if (length === size) {
         yield work(held, nonceOf(position++, false))
         length = 0

@@ -57,12 +57,12 @@ export function searchTermsOf(text: string, most: number): string[] {
 }
 
 /**
- * Whether terms match a query: each word whole, the last one also as a prefix.
+ * Returns whether terms match a query: each word whole, the last one also as a prefix.
  * @param plain terms that match whole words only
  */
-export function matchesTerms(asked: readonly string[], words: readonly string[], plain: readonly string[] = []): boolean {
-  const last = asked.length - 1
-  return asked.every(
+export function matchesTerms(query: readonly string[], words: readonly string[], plain: readonly string[] = []): boolean {
+  const last = query.length - 1
+  return query.every(
     (word, at) => words.includes(word) || plain.includes(word) || (at === last && words.some((one) => one.startsWith(word))),
   )
 }
@@ -100,6 +100,9 @@ export async function findByHandle<Found>(
 
 /** Extracts the words of HTML. */
 export const textOfHtml = (html: string): string => html.replace(/<[^>]*>/g, ' ').replace(/&[#\w]+;/g, ' ')
+
+/** Returns the form in which tags are compared: NFC, ignoring case. */
+export const tagKeyOf = (tag: string): string => tag.trim().normalize('NFC').toLowerCase()
 
 /** Normalizes tags: no blanks and no duplicates, ignoring case; the first spelling stays. */
 export function distinctTags(tags: readonly string[]): string[] {

@@ -86,7 +86,7 @@ const servicePorts: ReadonlyMap<number, string> = new Map([
 /** Web ports below 1024; the others belong to well-known services (RFC 6335). */
 const webPorts: readonly number[] = [80, 443]
 
-/** Whether a URL names the port of another service. */
+/** Returns whether a URL names the port of another service. */
 export function isServicePort({ port }: URL): boolean {
   if (port === '') return false
   const number = Number(port)

@@ -9,7 +9,7 @@ type Rate = { upToGrams?: number | undefined; upToAmount?: Money | undefined; am
 type Flat = { code: string; title: string; countries: string[]; price: Money }
 type Zoned = { code: string; title: string; zones: Zone[]; rates: Rate[]; freeOver?: Money | undefined }
 /** A method: one price for some countries, or prices by weight or amount in zones. */
-export type ShippingMethodRule = Flat | Zoned
+type ShippingMethodRule = Flat | Zoned
 
 /** The destination of a delivery. */
 export type Destination = { countryCode: string; province: string | null }
@@ -34,11 +34,11 @@ export const namesCountry = (method: ShippingMethodRule, country: string): boole
   return !reach.everywhere && reach.zones.some(({ countries }) => countries?.includes(country))
 }
 
-/** Whether a zone covers the countries that no other method names. */
+/** Returns whether a zone covers the countries that no other method names. */
 export const isRestOfWorld = ({ countries }: Zone): boolean => countries === undefined
 
 /**
- * Whether a method ships to a destination.
+ * Returns whether a method ships to a destination.
  * @param methods all methods of the shop
  * @param provinces without it, provinces match by spelling only
  */

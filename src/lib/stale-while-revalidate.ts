@@ -1,5 +1,5 @@
 /** Caches a value that is expensive to compute. */
-export type StaleWhileRevalidate<T> = {
+type StaleWhileRevalidate<T> = {
   /**
    * Returns the cached value while it is fresh. Otherwise it calls `make`, once for concurrent calls. If `make` was
    * slow the last time, the stale value is returned and `make` runs in the background.
@@ -14,7 +14,10 @@ const share = 100
 /** Callers do not wait if the last computation took longer. */
 const patienceMs = 250
 
-/** @param monotonic monotonic milliseconds */
+/**
+ * Creates a cache that returns the old value while it loads a new one.
+ * @param monotonic monotonic milliseconds
+ */
 export function createStaleWhileRevalidate<T>(monotonic: () => number): StaleWhileRevalidate<T> {
   let made: { readonly value: T; readonly tookMs: number; readonly until: number } | undefined
   let making: Promise<T> | undefined

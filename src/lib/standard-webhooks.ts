@@ -8,7 +8,7 @@ export const webhookSecretBytes = 32
 /** Formats random bytes as a webhook secret. */
 export const webhookSecret = (random: Uint8Array): string => secretPrefix + Buffer.from(random).toString('base64')
 
-export type SignedMessage = {
+type SignedMessage = {
   id: string
   /** Seconds since the epoch: the time of this attempt. */
   timestamp: number
@@ -23,7 +23,7 @@ export function signedHeaders(secret: string, { id, timestamp, body }: SignedMes
 }
 
 /** Maximum deviation of a message's time from ours. */
-export const toleranceSeconds = 5 * 60
+const toleranceSeconds = 5 * 60
 const idPattern = /^[\x21-\x7e]{1,255}$/
 const timePattern = /^\d{1,11}$/
 /** Maximum number of signatures that are checked. */

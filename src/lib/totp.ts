@@ -7,7 +7,7 @@ import { sameSecret } from './seal.ts'
 
 /** RFC 4226 (section 4, R6) recommends the length of the hash. */
 export const totpSecretBytes = 20
-export const totpStepMs = 30_000
+const totpStepMs = 30_000
 const digits = 6
 /** A clock may be one step off (RFC 6238, section 5.2), which also covers a code typed at the end of its step. */
 const skewSteps = 1

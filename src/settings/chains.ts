@@ -7,7 +7,7 @@ export const chains = {
   CHAINS: secret(
     'chains',
     'JSON',
-    'Chains whose attestations are counted: `[{ "chainId": 8453, "rpc": ["https://…"], "contract"?, "startBlock"?, "confirmations"? }]`; contract and first block are known of the main chains. Without `confirmations` a block is read once it is finalized',
+    'Chains whose attestations count: `[{ "chainId": 8453, "rpc": ["https://…"], "contract"?, "startBlock"?, "confirmations"? }]`. Contract and first block of the main chains are built in. Without `confirmations`, blocks are read when they are finalized',
     Object.assign(readChains, { whenUnset: [] }),
   ),
   CHAIN_SIGNING_KEY: secret('chainSigningKey', 'hex', 'Private key of `souk chain register` and `attest` without `--key-file`', signingKey),

@@ -74,7 +74,7 @@ export const redisUrl = (text: string) => {
 export const databaseUrl = (text: string) => {
   if (/^file:.+/.test(text)) return text
   if (serversOf(text).length === 0)
-    throw new Error('file:PATH or postgres://USER:PASSWORD@HOST/DATABASE, where HOST may be several with commas between')
+    throw new Error('file:PATH or postgres://USER:PASSWORD@HOST/DATABASE, with one HOST or several separated by commas')
   return text
 }
 export const path = (text: string) => {
@@ -95,23 +95,35 @@ export const token = (text: string) => {
   return text
 }
 export const publicKey = (text: string) => {
-  if (looksLikeSecret(text)) throw new Error('a publishable key: this one begins like a secret one')
+  if (looksLikeSecret(text)) throw new Error('a publishable key: this one looks like a secret key')
   return token(text)
 }
 export const secretKey = (text: string) => {
-  if (/^pk_/i.test(text)) throw new Error('a secret key: this one begins like a publishable one')
+  if (/^pk_/i.test(text)) throw new Error('a secret key: this one looks like a publishable key')
   return token(text)
 }
 
+/**
+ * A key of a known form, so that a placeholder or the key of another field is refused at the start.
+ * @param what such as "a Stripe secret key"
+ */
+export const keyWith =
+  (what: string, prefixes: readonly string[], read: (text: string) => string = token) =>
+  (text: string): string => {
+    const key = read(text)
+    if (!prefixes.some((one) => key.startsWith(one))) throw new Error(`${what}, which starts with ${prefixes.join(' or ')}`)
+    return key
+  }
+
 /** A lower-case header name. */
 export const headerName = (text: string) => {
-  if (!/^[a-z][a-z0-9-]{0,99}$/i.test(text)) throw new Error('the name of a header, as cf-ipcountry')
+  if (!/^[a-z][a-z0-9-]{0,99}$/i.test(text)) throw new Error('a header name such as cf-ipcountry')
   return text.toLowerCase()
 }
 
 /** A bucket or region name of S3. */
 export const bucketName = (text: string) => {
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text)) throw new Error('3 to 63 small letters, digits, dots and hyphens')
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text)) throw new Error('3 to 63 lowercase letters, digits, dots and hyphens')
   return text
 }
 
@@ -127,7 +139,7 @@ export const nameServer = (text: string) => {
   const address = bare.replace(/^\[|\]$/g, '')
   const isPort = port === undefined || (Number(port) >= 1 && Number(port) <= 65_535)
   if (isIP(address) === 0 || !isPort || (isIP(address) === 6) !== bare.startsWith('['))
-    throw new Error('an IP address, with or without a port, as 9.9.9.9:53')
+    throw new Error('an IP address, with or without a port, such as 9.9.9.9:53')
   return port === undefined ? address : `${bare}:${port}`
 }
 

@@ -77,7 +77,7 @@ describeProcesses('souk audit export', () => {
       stderr: 'pipe',
     })
     const [status, stderr] = await Promise.all([child.exited, Bun.readableStreamToText(child.stderr)])
-    expect([status, stderr]).toEqual([1, 'The disk is full: standard output. Make room, then run it again\n'])
+    expect([status, stderr]).toEqual([1, 'Disk full: standard output. Free some space, then run it again\n'])
   })
 
   test('an interrupted souk audit export says that its output is incomplete', async () => {
@@ -89,16 +89,16 @@ describeProcesses('souk audit export', () => {
     await reader.read()
     child.kill('SIGINT')
     expect(await child.exited).toBe(130)
-    expect(await Bun.readableStreamToText(child.stderr)).toBe('Stopped: what was printed ends in the middle. Run it again\n')
+    expect(await Bun.readableStreamToText(child.stderr)).toBe('Stopped. The output is incomplete. Run it again\n')
   })
 
   test('souk audit export creates no files without a database, and explains invalid arguments', async () => {
     const dataDir = temporaryDir()
-    expect((await souk(['audit', 'export'], dataDir)).stderr).toBe(`${join(dataDir, 'souk.db')} is not there\n`)
+    expect((await souk(['audit', 'export'], dataDir)).stderr).toBe(`Database not found: ${join(dataDir, 'souk.db')}\n`)
     expect(readdirSync(dataDir)).toEqual([])
     for (const [args, says] of [
       [['audit'], 'export is missing'],
-      [['audit', 'import'], '`souk audit export` is what there is'],
+      [['audit', 'import'], 'Unknown argument "import". '],
       [['audit', 'export', '--format', 'xml'], '--format must be jsonl or csv'],
       [['audit', 'export', '--from', '2026-02-30'], '--from must be a day'],
       [['audit', 'export', '--from', '2026-02-02', '--to', '2026-02-01'], '--to must not be before --from'],

@@ -46,7 +46,7 @@ describeProcesses('backups at the configured target', () => {
       expect(put.status).toBe(200)
       const answers = await Promise.all(reads.map((path) => app.call('GET', path, { token: merchant.token })))
       await backUp(app.deps)
-      // What comes after it is lost with the machine.
+      // Writes after the backup are lost with the machine.
       await app.merchant()
       return { token: merchant.token, id: application, before: answers.map(({ status, text }) => [status, text]) }
     })()
@@ -70,15 +70,15 @@ describeProcesses('backups at the configured target', () => {
 
   test('souk backup without FILE uses the configured target, beside a running server, and --list shows it', async () => {
     const { dataDir, folder, settings, made, name } = await backedUp()
-    expect(made.stdout).toStartWith(`Backup ${name} is in ${folder} (`)
-    expect(made.stdout).toContain('The keys are not in it')
+    expect(made.stdout).toStartWith(`Backup ${name} created in ${folder} (`)
+    expect(made.stdout).toContain("The backup doesn't include the keys")
     await using server = await serve(dataDir)
     const second = await souk(['backup'], dataDir, { settings })
     expect([second.status, namesIn(folder).length, leftovers(dataDir)]).toEqual([0, 2, []])
     const listed = await souk(['backup', '--list'], dataDir, { settings })
     expect(listed).toMatchObject({ status: 0, stderr: '' })
     expect(listed.stdout).toMatch(
-      new RegExp(String.raw`^${folder}:(?:\n  \d{8}T\d{9}Z  20.*  \d.* [KM]B  0 documents  instance [0-9a-f]{8}){2}\n$`),
+      new RegExp(String.raw`^${folder}:(?:\n  \d{8}T\d{9}Z  20.*  \d.* [KM]B  0 files  instance [0-9a-f]{8}){2}\n$`),
     )
     expect(server.pid).toBeGreaterThan(0)
   })
@@ -93,9 +93,9 @@ describeProcesses('backups at the configured target', () => {
     const { dataDir, database, settings, name, privateKey } = await backedUp()
     withFile(database, (file) => void file.run("UPDATE shops SET title = 'after the backup'"))
     const refused = await souk(['restore', name], dataDir, { settings })
-    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('--force puts the backup in its place')])
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('Use --force to replace it')])
     const server = await serve(dataDir)
-    expect((await souk(['restore', name, '--force'], dataDir, { settings })).stderr).toContain('stop it first')
+    expect((await souk(['restore', name, '--force'], dataDir, { settings })).stderr).toContain('Stop it first')
     await server.end('SIGKILL')
     expect(existsSync(`${database}-wal`)).toBe(true)
     expect(await souk(['restore', name, '--force', '--check'], dataDir, { settings })).toMatchObject({ status: 0, stderr: '' })
@@ -114,12 +114,15 @@ describeProcesses('backups at the configured target', () => {
     const fewer = record.replace(/"shops": 1/, '"shops": 2')
     expect(fewer).not.toBe(record)
     const damages: [() => void, string][] = [
-      [() => writeFileSync(file, altered), 'is not what was put there'],
-      [() => truncateSync(file, whole.length - 4_096), 'is not what was put there'],
-      [() => rmSync(file), 'is gone from'],
-      [() => writeFileSync(join(folder, name, 'manifest.json'), fewer), 'shops: 1 rows, and 2 on record'],
-      [() => writeFileSync(join(folder, name, 'manifest.json'), '{"format":"something else"}'), 'is no record of a backup'],
-      [() => rmSync(join(folder, name, 'manifest.json')), 'There is no backup'],
+      [() => writeFileSync(file, altered), 'was changed or damaged'],
+      [() => truncateSync(file, whole.length - 4_096), 'was changed or damaged'],
+      [() => rmSync(file), 'is missing in'],
+      [() => writeFileSync(join(folder, name, 'manifest.json'), fewer), 'shops: 1 rows instead of 2'],
+      [
+        () => writeFileSync(join(folder, name, 'manifest.json'), '{"format":"something else"}'),
+        'is damaged, or was written by a newer version',
+      ],
+      [() => rmSync(join(folder, name, 'manifest.json')), 'Backup'],
     ]
     for (const [damage, saying] of damages) {
       writeFileSync(file, whole)
@@ -134,12 +137,12 @@ describeProcesses('backups at the configured target', () => {
   test('a sealed backup opens only with its passphrase, which is asked for if not set; plain ones stay readable', async () => {
     const { dataDir, folder, settings, name } = await backedUp()
     const sealing = { ...settings, BACKUP_PASSPHRASE: passphrase }
-    expect((await souk(['backup'], dataDir, { settings: sealing })).stdout).toContain('the keys are in it')
+    expect((await souk(['backup'], dataDir, { settings: sealing })).stdout).toContain('includes the keys')
     const [, sealed = ''] = namesIn(folder)
     const elsewhere = () => ['--data-dir', join(temporaryDir(), 'new')]
     const wrong = { ...settings, BACKUP_PASSPHRASE: 'another passphrase' }
     const refused = await souk(['restore', sealed, ...elsewhere()], dataDir, { settings: wrong })
-    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('The passphrase is not the one')])
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('Wrong passphrase')])
     const asked = await souk(['restore', sealed, '--check', ...elsewhere()], dataDir, { settings, stdin: `${passphrase}\n` })
     expect(asked).toMatchObject({ status: 0 })
     const plain = await souk(['restore', name, ...elsewhere()], dataDir, { settings: sealing })
@@ -161,11 +164,11 @@ describeProcesses('backups at the configured target', () => {
     const sealed = join(temporaryDir(), 'part')
     writeFileSync(sealed, 'SOUKBAK1 and so on')
     for (const [words, status, saying] of [
-      [[folder], 1, 'is a folder'],
-      [[join(folder, name)], 1, 'is a folder'],
-      [[sealed], 1, 'is a sealed part of a backup'],
-      [['latest', '--instance', '0a1b2c3d'], 2, '--instance goes with --to'],
-      [[name, '--until-damage'], 2, '--until-damage goes with --to'],
+      [[folder], 1, 'is a directory, not a file'],
+      [[join(folder, name)], 1, 'is a directory, not a file'],
+      [[sealed], 1, 'is an encrypted part of a backup'],
+      [['latest', '--instance', '0a1b2c3d'], 2, '--instance needs --to'],
+      [[name, '--until-damage'], 2, '--until-damage needs --to'],
     ] as const) {
       const outcome = await souk(['restore', ...words, '--force'], dataDir, { settings })
       expect([words, outcome.status, outcome.stderr]).toEqual([words, status, expect.stringContaining(saying)])

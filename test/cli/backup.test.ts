@@ -59,7 +59,7 @@ describeProcesses('souk backup and restore', () => {
     writing = false
     await writes
     expect(made).toMatchObject({ status: 0, stderr: '' })
-    expect(made.stdout).toContain(`The keys are in ${file}.keys, sealed under the passphrase.`)
+    expect(made.stdout).toContain(`Keys written to ${file}.keys, encrypted with the passphrase.`)
     expect(after).toBeGreaterThan(before)
 
     const elsewhere = join(temporaryDir(), 'new')
@@ -81,7 +81,7 @@ describeProcesses('souk backup and restore', () => {
     const bytes = readFileSync(file, 'latin1')
     for (const secret of [...encryption, ...jwt]) expect(bytes).not.toContain(secret)
     const again = await souk(['backup', file, '--force'], dataDir)
-    expect(again.stdout).toContain('The keys are not in it')
+    expect(again.stdout).toContain("The backup doesn't include the keys")
   })
 
   test('when the key file is missing, the backup reports that', async () => {
@@ -90,7 +90,7 @@ describeProcesses('souk backup and restore', () => {
     const target = join(temporaryDir(), 'copy.db')
     const { status, stdout } = await souk(['backup', target], dataDir)
     expect(status).toBe(0)
-    expect(stdout).toEndWith(`read without them: ${keys} is missing, so put it back from your copy of the keys.\n`)
+    expect(stdout).toEndWith(`read without them: ${keys} is missing: restore it from your copy of the keys.\n`)
   })
 
   test('sealed keys contain no key in clear text and open only with their passphrase', async () => {
@@ -104,7 +104,7 @@ describeProcesses('souk backup and restore', () => {
     expect(wrong).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'The passphrase is not the one of that file, or the file was changed: nothing was restored\n',
+      stderr: 'Wrong passphrase, or the file was changed. Nothing was restored\n',
     })
     expect(existsSync(join(elsewhere, 'souk.db'))).toBe(false)
     expect(existsSync(join(elsewhere, 'keys.json'))).toBe(false)
@@ -116,7 +116,7 @@ describeProcesses('souk backup and restore', () => {
     expect(await souk(['backup', file], dataDir)).toEqual({
       status: 1,
       stdout: '',
-      stderr: `${file} exists: choose another name, or replace it with --force\n`,
+      stderr: `${file} already exists. Choose another name, or use --force\n`,
     })
     expect(readFileSync(file).equals(before)).toBe(true)
     for (const live of [database, join(dataDir, 'keys.json'), join(dataDir, 'lock.db')]) {
@@ -124,7 +124,7 @@ describeProcesses('souk backup and restore', () => {
       expect(await souk(['backup', live, '--force'], dataDir)).toEqual({
         status: 1,
         stdout: '',
-        stderr: `${live} belongs to the running instance: choose another name\n`,
+        stderr: `${live} belongs to the running instance. Choose another name\n`,
       })
       expect(readFileSync(live).equals(content)).toBe(true)
     }
@@ -135,7 +135,7 @@ describeProcesses('souk backup and restore', () => {
     for (const name of ['souk.db-journal', 'rotation.db']) {
       const refused = await souk(['backup', join(dataDir, name), '--force'], dataDir)
       expect(refused).toMatchObject({ status: 1, stdout: '' })
-      expect(refused.stderr).toContain('belongs to the running instance: choose another name')
+      expect(refused.stderr).toContain('belongs to the running instance. Choose another name')
       expect(existsSync(join(dataDir, name))).toBe(false)
     }
   })
@@ -158,7 +158,7 @@ describeProcesses('souk backup and restore', () => {
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
     expect(readFileSync(file).equals(before)).toBe(true)
     expect(readdirSync(join(file, '..'))).toEqual(['shop.db'])
-    expect(await souk(['check'], dataDir)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('WRONG database file') })
+    expect(await souk(['check'], dataDir)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('FAIL  database file') })
   })
 
   test('a backup removes the unfinished copy of a process that is gone', async () => {
@@ -198,7 +198,7 @@ describeProcesses('souk backup and restore', () => {
     await server.call('PATCH', '/shops/v2', { token: await logIn(server), body: { title: 'worth keeping' } })
     await server.end('SIGKILL')
     const refused = await souk(['restore', file], dataDir)
-    expect(refused).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('--force puts the backup in its place') })
+    expect(refused).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('Use --force to replace it') })
     expect((await souk(['restore', file, '--force'], dataDir)).status).toBe(0)
     const [kept, ...more] = readdirSync(join(dataDir, 'backups'))
     expect(more).toEqual([])
@@ -221,12 +221,12 @@ describeProcesses('souk backup and restore', () => {
       expect(await souk(['restore', file, '--force'], dataDir)).toEqual({
         status: 1,
         stdout: '',
-        stderr: `A souk runs on ${dataDir}: stop it first\n`,
+        stderr: `souk is running on ${dataDir}. Stop it first\n`,
       })
       expect((await server.call('GET', '/health/ready')).status).toBe(200)
       await server.end('SIGTERM')
     }
-    // It closes the database at its end: one that nobody uses any more the collector closes when it likes.
+    // Closes the database explicitly, because garbage collection would close it at any time.
     const command = Bun.spawn(
       [
         process.execPath,
@@ -240,7 +240,7 @@ describeProcesses('souk backup and restore', () => {
     expect(beside).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'Another souk command uses the database: wait until it is done, then try again\n',
+      stderr: 'Another souk command is using the database. Wait for it to finish, then try again\n',
     })
     command.stdin.end()
     await command.exited
@@ -259,7 +259,7 @@ describeProcesses('souk backup and restore', () => {
     const before = readFileSync(database)
     const { status, stderr } = await souk(['restore', file, '--force'], dataDir)
     expect(status).toBe(1)
-    expect(stderr).toMatch(/of another program|damaged|not a database|is not there/)
+    expect(stderr).toMatch(/of another program|damaged|not a database|not found/)
     expect(stderr).not.toContain('    at ')
     expect(readFileSync(database).equals(before)).toBe(true)
   })
@@ -269,7 +269,9 @@ describeProcesses('souk backup and restore', () => {
     const elsewhere = temporaryDir()
     const { status, stderr } = await souk(['restore', file], elsewhere)
     expect(status).toBe(0)
-    expect(stderr).toMatch(/^Its secrets are sealed under encryption key [0-9a-f]{8}, which is not at hand: put keys.json of that time/)
+    expect(stderr).toMatch(
+      /^The secrets need encryption key [0-9a-f]{8}, which is missing: before you start souk, copy the keys\.json of that time/,
+    )
     expect(existsSync(join(elsewhere, 'keys.json'))).toBe(false)
   })
 

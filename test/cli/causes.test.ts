@@ -70,7 +70,7 @@ describeProcesses('causes in error messages of commands', () => {
     ]) {
       const { status, stderr } = soukAsNobody(args, dataDir)
       expect({ args, status }).toEqual({ args, status: 1 })
-      expect(stderr).toMatch(new RegExp(`^Permission denied: ${dataDir}[^ ]*\\. .*souk runs here as user ${nobody}\n$`))
+      expect(stderr).toMatch(new RegExp(`^Permission denied: ${dataDir}[^ ]*\\. .*souk runs as user ${nobody}: .*\n$`))
     }
     const target = join(dataDir, 'copy.db')
     const own = dirOfNobody()
@@ -111,9 +111,9 @@ describeProcesses('causes in error messages of commands', () => {
     for (const args of [['serve'], ['setup', '--email', 'a@example.com'], ['rotate-keys'], ['serve', '--data-dir', join(dir, 'below')]]) {
       const { status, stderr } = await souk(args, dir, { stdin: 'password-of-root' })
       expect({ args, status }).toEqual({ args, status: 1 })
-      expect(stderr).toMatch(new RegExp(`^The disk is mounted read-only: ${dir}`))
+      expect(stderr).toMatch(new RegExp(`^Read-only file system: ${dir}`))
     }
-    expect((await souk(['backup', join(dir, 'copy.db')], dataDir)).stderr).toStartWith(`The disk is mounted read-only: ${dir}/copy.db`)
+    expect((await souk(['backup', join(dir, 'copy.db')], dataDir)).stderr).toStartWith(`Read-only file system: ${dir}/copy.db`)
     // What only reads works there.
     expect((await souk(['restore', join(dir, 'souk.db')], temporaryDir())).status).toBe(0)
   })
@@ -124,14 +124,14 @@ describeProcesses('causes in error messages of commands', () => {
     const target = join(dir, 'copy.db')
     const { status, stderr } = await souk(['backup', target], dataDir)
     expect(status).toBe(1)
-    expect(stderr).toMatch(new RegExp(`^The disk is full: ${target}`))
-    expect((await souk(['serve'], dir)).stderr).toMatch(new RegExp(`^The disk is full: ${dir}`))
+    expect(stderr).toMatch(new RegExp(`^Disk full: ${target}`))
+    expect((await souk(['serve'], dir)).stderr).toMatch(new RegExp(`^Disk full: ${dir}`))
   })
 
   test('an obstacle at a path is named: a directory, a file, a loop of symbolic links, or a missing path', async () => {
     const dir = temporaryDir()
     mkdirSync(join(dir, 'souk.db'))
-    expect((await souk(['serve'], dir)).stderr).toBe(`A directory stands where a file is meant: ${join(dir, 'souk.db')}\n`)
+    expect((await souk(['serve'], dir)).stderr).toBe(`Not a file, but a directory: ${join(dir, 'souk.db')}\n`)
     const other = temporaryDir()
     writeFileSync(join(other, 'file'), '')
     const below = join(other, 'file', 'data')
@@ -140,9 +140,9 @@ describeProcesses('causes in error messages of commands', () => {
       expect({ command, status }).toEqual({ command, status: 1 })
       expect(stderr).toContain(other)
     }
-    expect((await souk(['restore', join(other, 'none.db')], other)).stderr).toBe(`${join(other, 'none.db')} is not there\n`)
+    expect((await souk(['restore', join(other, 'none.db')], other)).stderr).toBe(`Database not found: ${join(other, 'none.db')}\n`)
     expect((await souk(['backup', join(other, 'none', 'copy.db')], (await servedOnce()).dataDir)).stderr).toBe(
-      `The directory ${join(other, 'none')} is not there\n`,
+      `Directory not found: ${join(other, 'none')}\n`,
     )
     expect(statSync(join(other, 'file')).size).toBe(0)
   })

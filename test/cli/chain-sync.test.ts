@@ -27,7 +27,7 @@ describeProcesses('souk chain, beside a running server', () => {
       const settingsBy = (url: string) => ({ CHAINS: JSON.stringify([{ chainId: chain.chainId, rpc: [url], contract: chain.contract }]) })
       const settings = settingsBy(`${chain.url}/?key=PLANTED`)
       const run = (...args: string[]) => souk(['chain', ...args], dataDir, { settings })
-      expect(await run('status')).toEqual({ status: 0, stdout: 'Chain 31337\n  nothing is read yet\n', stderr: '' })
+      expect(await run('status')).toEqual({ status: 0, stdout: 'Chain 31337\n  nothing read yet\n', stderr: '' })
       // The server itself reaches no node: what is read here, the commands have read.
       await using server = await serve(dataDir, settingsBy('http://127.0.0.1:9'))
       const token = await logIn(server, root)
@@ -38,7 +38,7 @@ describeProcesses('souk chain, beside a running server', () => {
       const status = await run('status')
       expect([status.status, status.stderr]).toEqual([0, ''])
       expect(status.stdout).toContain(`\n  counted to  ${last.number} ${last.hash} of ${new Date(last.at * 1_000).toISOString()}\n`)
-      expect(status.stdout).toContain(`\n  head        ${last.number + 2}, 2 blocks further\n`)
+      expect(status.stdout).toContain(`\n  head        ${last.number + 2}, 2 blocks ahead\n`)
       expect(status.stdout).toContain(`\n  answered    ${new URL(chain.url).host}, `)
       const stats = await server.call('GET', '/v2/trust-fabric/stats')
       expect(stats.body.attestations).toEqual({ schemaA: 1, schemaB: 0, schemaC: 3, schemaD: 0 })
@@ -53,27 +53,27 @@ describeProcesses('souk chain, beside a running server', () => {
       const verify = () => run('verify', '--registry', file, '--against', server.url)
       const same = await verify()
       expect([same.status, same.stderr]).toEqual([0, ''])
-      expect(same.stdout).toEndWith(`\n  A 1\n  B 0\n  C 3\n  D 0\n${new URL(server.url).host} says the same\n`)
+      expect(same.stdout).toEndWith(`\n  A 1\n  B 0\n  C 3\n  D 0\n${new URL(server.url).host} has the same counts\n`)
 
       const database = join(dataDir, 'souk.db')
       withFile(database, (rows) => rows.run("update trust_counts set value = value + 1 where name = 'attestations.C'"))
       const more = await verify()
-      expect([more.status, more.stderr.split('\n')[0]]).toEqual([1, 'WRONG Schema C: the souk says 4, and the chains 3'])
+      expect([more.status, more.stderr.split('\n')[0]]).toEqual([1, 'FAIL  Schema C: the server counts 4, the chains have 3'])
       withFile(database, (rows) => rows.run("update trust_counts set value = value - 1 where name = 'attestations.C'"))
       withFile(database, (rows) => rows.run(`update chain_syncs set counted_to_hash = '0x${'ab'.repeat(32)}'`))
       const other = await verify()
       expect([other.status, other.stderr]).toEqual([
         1,
-        expect.stringMatching(/^WRONG Chain 31337: block \d+ is 0x\w+, and the souk has counted to 0xab.* that is another chain\n/),
+        expect.stringMatching(/^FAIL {2}Chain 31337: block \d+ is 0x\w+, but the server counted to 0xab.*: the histories differ\n/),
       ])
 
       const elsewhere = await souk(['chain', 'status'], dataDir, { settings: {} })
-      expect([elsewhere.status, elsewhere.stdout.split('\n')[2]]).toEqual([0, expect.stringContaining('CHAINS does not name it')])
+      expect([elsewhere.status, elsewhere.stdout.split('\n')[2]]).toEqual([0, expect.stringContaining('not in CHAINS')])
 
       const anew = await run('resync', '--chain', '31337', '--from', '0')
       expect([anew.status, anew.stdout.split('\n')[0]]).toEqual([
         0,
-        'Chain 31337: nothing is counted yet; 5 attestations were taken away, and are read again',
+        'Chain 31337: nothing counted yet; 5 attestations removed, to be read again',
       ])
       expect((await server.call('GET', '/v2/trust-fabric/stats')).body.attestations).toMatchObject({ schemaA: 0, schemaC: 0 })
       expect((await run('sync')).stdout).toBe(`Chain 31337: ${counted}\n`)
@@ -84,7 +84,7 @@ describeProcesses('souk chain, beside a running server', () => {
       const stale = await verify()
       expect([stale.status, stale.stderr]).toEqual([
         1,
-        expect.stringMatching(/^WRONG The souk has counted by the registry [0-9a-f]{64}: export it anew\n$/),
+        expect.stringMatching(/^FAIL {2}The server uses the registry [0-9a-f]{64}: export it again\n$/),
       ])
       for (const { stdout, stderr } of [status, exported, same, more, other, anew, stale]) expect(stdout + stderr).not.toContain('PLANTED')
     })
@@ -109,7 +109,7 @@ describeProcesses('souk chain, beside a running server', () => {
       await asked.promise
       child.kill('SIGINT')
       const [status, stderr] = await Promise.all([child.exited, Bun.readableStreamToText(child.stderr)])
-      expect([status, stderr]).toEqual([130, 'Stopped: what is counted stays. Run it again to go on\n'])
+      expect([status, stderr]).toEqual([130, 'Stopped. Run it again to continue\n'])
       const next = await souk(['chain', 'sync'], dataDir, { settings: chains(chain.url) })
       expect([next.status, next.stderr, next.stdout]).toEqual([0, '', expect.stringMatching(/^Chain 31337: counted to block \d+ 0x/)])
     })

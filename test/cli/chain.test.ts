@@ -114,11 +114,13 @@ describeProcesses('souk chain', () => {
       const dry = await run(['register', '--chain', '31337', '--key-file', keyFile()], settings)
       expect([dry.status, dry.stderr]).toEqual([0, ''])
       for (const name of schemaNames)
-        expect(dry.stdout).toMatch(new RegExp(`^${name} ${schemaUids[name]} is not registered; to do it costs at most 0\\.0\\d+ of`, 'm'))
-      expect(dry.stdout).toEndWith('Dry run: nothing was sent. --yes sends it\n')
+        expect(dry.stdout).toMatch(
+          new RegExp(`^${name} ${schemaUids[name]} is not registered; registering costs at most 0\\.0\\d+ in`, 'm'),
+        )
+      expect(dry.stdout).toEndWith('Nothing was sent. Use --yes to send it\n')
       expect(await anvil.block()).toEqual(before)
       const sent = await run(['register', '--chain', '31337', '--yes'], { ...settings, CHAIN_SIGNING_KEY: deployerKey })
-      expect([sent.status, sent.stdout.match(/is registered, since block \d+$/gm)?.length]).toEqual([0, 4])
+      expect([sent.status, sent.stdout.match(/registered in block \d+$/gm)?.length]).toEqual([0, 4])
       const again = await run(['register', '--chain', '31337', '--key-file', keyFile(), '--yes'], settings)
       expect([again.status, again.stderr, again.stdout.match(/ is registered$/gm)?.length]).toEqual([0, '', 4])
       for (const { stdout, stderr } of [dry, sent, again]) {
@@ -137,12 +139,12 @@ describeProcesses('souk chain', () => {
       const dry = await attest('C', files.C)
       expect([dry.status, dry.stderr]).toEqual([0, ''])
       expect(dry.stdout).toMatch(
-        /\nAn attestation of schema C; to make it costs at most 0\.0\d+ of .*\nDry run: nothing was sent\. --yes sends it\n$/,
+        /\nAttestation of schema C; sending it costs at most 0\.0\d+ in .*\nNothing was sent\. Use --yes to send it\n$/,
       )
       expect(await chain.block()).toEqual(before)
       const flags = ['--schema', 'C', '--chain', '31337', '--rpc', chain.url, '--contract', chain.contract, '--key-file', keyFile()]
       const answered = await onTerminal(['chain', 'attest', jsonFile(files.C), ...flags], temporaryDir(), [['Send it? Type yes: ', 'no\n']])
-      expect([answered.status, answered.screen]).toEqual([0, expect.stringContaining('Dry run: nothing was sent')])
+      expect([answered.status, answered.screen]).toEqual([0, expect.stringContaining('Nothing was sent. Use --yes to send it')])
       expect(await chain.block()).toEqual(before)
       for (const name of schemaNames) {
         const made = await attest(name, files[name], '--yes')
@@ -166,16 +168,16 @@ describeProcesses('souk chain', () => {
       const open = keyFile(deployerKey, 0o640)
       const poor = keyFile(`0x${'1'.repeat(64)}`)
       for (const [told, wanted] of [
-        [await attest({ chain: '31338' }), `No node of chain 31338 answers:\n  ${host}: it is a node of chain 31337`],
-        [await attest({ 'key-file': open }), `${open} may be read by others than its owner`],
-        [await attest({ 'key-file': keyFile('0xPLANTED') }), 'holds no private key'],
-        [await attest({ 'key-file': keyFile(`0x${'0'.repeat(64)}`) }), 'holds no private key'],
-        [await attest({ contract: lender }), 'There is no Ethereum Attestation Service at '],
-        [await attest({}), 'Schema C is not registered on chain 31337: `souk chain register` does that'],
-        [await attest({ schema: 'D' }, { ...files.D, recipient: deployer }), 'is never counted'],
+        [await attest({ chain: '31338' }), `No node of chain 31338 answers:\n  ${host}: node of another chain (31337)`],
+        [await attest({ 'key-file': open }), `Other users can read ${open}`],
+        [await attest({ 'key-file': keyFile('0xPLANTED') }), 'must contain a private key only'],
+        [await attest({ 'key-file': keyFile(`0x${'0'.repeat(64)}`) }), 'must contain a private key only'],
+        [await attest({ contract: lender }), 'No Ethereum Attestation Service found at '],
+        [await attest({}), 'Schema C is not registered on chain 31337. Run `souk chain register`'],
+        [await attest({ schema: 'D' }, { ...files.D, recipient: deployer }), 'never count'],
         [
           await refusal(['register'], { chain: '31337', rpc: anvil.url, contract, 'key-file': poor }),
-          ' holds 0: too little. Nothing was sent',
+          ' has 0, which is not enough. Nothing was sent',
         ],
       ] as const) {
         expect(told).toContain(wanted)

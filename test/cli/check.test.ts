@@ -8,7 +8,7 @@ import { copiesOf, describeProcesses, logIn, serve, servedOnce, signUp, souk, wi
 
 const ownSecrets = { JWT_SECRET: 'j'.repeat(32), ENCRYPTION_KEY: 'e'.repeat(32), INTEGRATION_API_KEY: 'i'.repeat(16) }
 const allOk =
-  'ok    database file\nok    migrations\nok    keys\nok    sealed secrets\nok    documents\nok    pictures\nok    listings\nok    filters of listings\nok    products of collections\nok    search of products\nok    gift cards\nok    gift cards of orders\nok    money owed\nok    stock\nok    orders\nok    discounts\nok    money of orders\nok    order numbers\nok    amounts of payments\nok    payments\nok    refunds\nok    disputes\nok    books\nok    refunds to be paid by hand\nok    disputes of payments that are not here\nok    fulfilments\nok    tracking of orders\nok    search of orders\nok    draft orders\nok    signals of repayments\nok    defaults by day\nok    defaults by sixteen days\nok    reversals\nok    counts of the trust fabric\nok    counted attestations\nok    wallets\nok    messages of service providers\nok    attested repayments\nok    grants\nok    mails\nok    numbers of customers\nok    search of customers\nok    pages of long lists\nok    owners of shops\nok    staff of shops\nok    erased customers\nok    figures of the dashboards\n'
+  'ok    database file\nok    migrations\nok    keys\nok    sealed secrets\nok    documents\nok    pictures\nok    listings\nok    filters of listings\nok    products of collections\nok    search of products\nok    gift cards\nok    gift cards of orders\nok    money owed\nok    stock\nok    orders\nok    discounts\nok    money of orders\nok    order numbers\nok    credit notes\nok    amounts of payments\nok    payments\nok    refunds\nok    disputes\nok    books\nok    refunds to be paid by hand\nok    disputes of payments that are not here\nok    fulfilments\nok    tracking of orders\nok    search of orders\nok    draft orders\nok    sessions of agents\nok    signals of repayments\nok    defaults by day\nok    defaults by sixteen days\nok    reversals\nok    counts of the trust fabric\nok    counted attestations\nok    wallets\nok    messages of service providers\nok    attested repayments\nok    grants\nok    mails\nok    numbers of customers\nok    search of customers\nok    pages of long lists\nok    owners of shops\nok    staff of shops\nok    erased customers\nok    figures of the dashboards\n'
 
 /** A stopped instance with a shop of three visible products. */
 async function shop() {
@@ -46,7 +46,7 @@ describeProcesses('souk check', () => {
   test('souk check creates no files where there is no instance', async () => {
     const dataDir = temporaryDir()
     const { status, stderr } = await souk(['check'], dataDir)
-    expect({ status, stderr }).toEqual({ status: 1, stderr: `${join(dataDir, 'souk.db')} is not there: nothing to check\n` })
+    expect({ status, stderr }).toEqual({ status: 1, stderr: `Database not found: ${join(dataDir, 'souk.db')}\n` })
     expect(readdirSync(dataDir)).toEqual([])
   })
 
@@ -56,7 +56,7 @@ describeProcesses('souk check', () => {
     expect(await souk(['check'], dataDir)).toEqual({
       status: 1,
       stdout: '',
-      stderr: `WRONG database file\n      ${database} is empty: restore a backup, or see that DATA_DIR is the right one\n`,
+      stderr: `FAIL  database file\n      ${database} is empty: restore a backup, or correct DATA_DIR\n`,
     })
   })
 
@@ -68,7 +68,7 @@ describeProcesses('souk check', () => {
     )
     const { status, stdout, stderr } = await souk(['check'], dataDir)
     expect({ status, stdout }).toEqual({ status: 1, stdout: allOk.replace('ok    listings\n', '') })
-    expect(stderr).toMatch(/^WRONG listings\n( {6}Shop shop_\w+, sorted by (newest|price|title): 3 are counted of 2\n){3}$/)
+    expect(stderr).toMatch(/^FAIL {2}listings\n( {6}Shop shop_\w+, sorted by (newest|price|title): counted 3 of 2\n){3}$/)
   })
 
   test('souk check reports dangling references, secrets that cannot be opened and missing keys', async () => {
@@ -76,10 +76,10 @@ describeProcesses('souk check', () => {
     withFile(database, (file) => file.run("UPDATE api_keys SET sealed = sealed || 'AA' WHERE sealed IS NOT NULL"))
     expect(await souk(['check'], dataDir)).toMatchObject({
       status: 1,
-      stderr: 'WRONG sealed secrets\n      api_keys: 1 do not open under the keys at hand\n',
+      stderr: "FAIL  sealed secrets\n      api_keys: 1 can't be decrypted with the available keys\n",
     })
     rmSync(join(dataDir, 'keys.json'))
-    expect(await souk(['check'], dataDir)).toMatchObject({ status: 1, stderr: expect.stringContaining('WRONG keys\n') })
+    expect(await souk(['check'], dataDir)).toMatchObject({ status: 1, stderr: expect.stringContaining('FAIL  keys\n') })
     withFile(database, (file) => {
       file.run('PRAGMA foreign_keys = OFF')
       file.run('DELETE FROM users')
@@ -89,7 +89,7 @@ describeProcesses('souk check', () => {
       status: 1,
       stdout: '',
       stderr:
-        'WRONG database file\n      staff.user_id refers to rows of users that are not there, in rowid 1\n      shops.merchant_id refers to rows of users that are not there, in rowid 1\n',
+        'FAIL  database file\n      staff.user_id refers to rows of users that are not there, in rowid 1\n      shops.merchant_id refers to rows of users that are not there, in rowid 1\n',
     })
   })
 
@@ -103,7 +103,7 @@ describeProcesses('souk check', () => {
     const { status, stderr } = await souk(['check'], dataDir)
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: `WRONG migrations\n      The database is behind this version by ${tag}: start souk once to bring it up to date\n`,
+      stderr: `FAIL  migrations\n      The database is older than this version (missing: ${tag}): start souk once to migrate it\n`,
     })
     expect(withFile(database, (file) => file.query('SELECT 1 FROM souk_migrations WHERE tag = ?').get(tag))).toBeNull()
   })
@@ -134,7 +134,7 @@ test.skipIf(engine !== 'postgres')(
       "DELETE FROM souk_migrations WHERE tag = (SELECT max(tag) FROM souk_migrations WHERE tag <> 'lock') RETURNING tag",
     )
     const behind = await souk(['check'], dataDir, { settings: afterwards })
-    expect(behind).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`behind this version by ${rows[0]?.tag}`) })
+    expect(behind).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`(missing: ${rows[0]?.tag})`) })
     expect((await client.query('SELECT 1 FROM souk_migrations WHERE tag = $1', [rows[0]?.tag])).rows).toEqual([])
     await client.end()
     await drop()

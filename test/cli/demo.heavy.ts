@@ -7,7 +7,7 @@ import { demoShop } from '../../src/demo/data.ts'
 import { demoShops } from '../../src/demo/fill.ts'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, pause, source, startCommand, withFile, withoutProgress } from './souk.ts'
+import { describeProcesses, onTerminal, pause, source, startCommand, withFile, withoutProgress } from './souk.ts'
 
 /** A demo that is being filled, and then served, by its source as the README starts it. It ends with the test. */
 function demoIn(dataDir: string, settings: Record<string, string> = {}) {
@@ -19,7 +19,7 @@ function demoIn(dataDir: string, settings: Record<string, string> = {}) {
     async ready(): Promise<string> {
       const decoder = new TextDecoder()
       let said = ''
-      while (!said.includes('Ctrl-C stops it.\n')) {
+      while (!said.includes('Press Ctrl-C to stop.\n')) {
         const { value, done } = await reader.read()
         if (done) throw new Error(`the demo ended: ${said} ${await Bun.readableStreamToText(child.stderr)}`)
         said += decoder.decode(value, { stream: true })
@@ -70,7 +70,7 @@ async function untilOrders({ hasEnded, end }: ReturnType<typeof demoIn>, file: s
 
 describeProcesses('souk demo', () => {
   test('souk demo continues after a kill, keeps its documents out of the bucket, and restarts at once when complete', async () => {
-    // Of somebody's own settings: the demo keeps its documents to itself.
+    // The operator's document settings: the demo must not use them.
     await using s3 = startS3()
     const dataDir = temporaryDir()
     const file = join(dataDir, 'souk.db')
@@ -80,12 +80,18 @@ describeProcesses('souk demo', () => {
     const half = look(file)
     expect([half.orders < 320, half.filled]).toEqual([true, 0])
 
-    await using second = demoIn(dataDir, s3.settings)
+    await using second = demoIn(dataDir, { ...s3.settings, LOG_LEVEL: 'info' })
     await second.ready()
-    expect(await second.end('SIGTERM')).toEqual({ status: 0, stderr: '' })
+    const { status, stderr } = await second.end('SIGTERM')
+    const events = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).event)
+    // Nothing of the orders, payments and refunds of the invented past.
+    expect([status, events]).toEqual([0, ['mail.off', 'server.started', 'server.stopping', 'server.stopped']])
     const whole = look(file)
-    // Those of the last evening may be still to come.
-    expect(whole.orders).toBeWithin(320, 333)
+    // Orders of the last evening may still be missing.
+    expect(whole.orders).toBeWithin(321, 334)
     expect(whole).toMatchObject({ last: whole.orders, customers: 62, filled: 1, products: 49 })
     const unfinished = withFile(file, (connection) =>
       connection
@@ -103,7 +109,7 @@ describeProcesses('souk demo', () => {
       expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 401])
     expect(s3.requests).toEqual([])
     const list = await (await fetch(`${url}/v2/orders?limit=1`, { headers: { 'x-service-api-key': key } })).json()
-    expect(said).toContain(`(${(list as { total: number }).total}, with the secret key)`)
+    expect(said).toContain(`(${(list as { total: number }).total}; needs the secret key)`)
     for (const { merchant } of demoShops) expect(said).toContain(merchant.email)
     expect(said).toContain(demoShop.merchant.password)
     // Each start has stand-ins of its own, whose pages it names.
@@ -112,5 +118,14 @@ describeProcesses('souk demo', () => {
     expect(said).toMatch(/Checkout\.com +http:\/\/127\.0\.0\.1:\d+\/pay\/PAYMENT_SESSION_ID\n/)
     expect((await third.end('SIGTERM')).status).toBe(0)
     expect(look(file)).toEqual(whole)
+
+    const { status: stopped, screen } = await onTerminal(['demo'], dataDir, [['Press Ctrl-C to stop.\r\n', '\x03']], source)
+    expect([stopped, screen.slice(0, 'souk is ready'.length)]).toEqual([0, 'souk is ready'])
+    const [shown = ''] = screen.split('Press Ctrl-C to stop.')
+    expect(shown).not.toContain('{"time"')
+    expect(shown).toContain("No emails are sent: customers get no order confirmations, and passwords can't be reset by email.")
+    expect(shown).toContain('tok_decline')
+    const payUrl = /Draft order +(http\S+)/.exec(shown)?.[1] ?? ''
+    expect(payUrl).toContain('/pages/pay/')
   })
 })

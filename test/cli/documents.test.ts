@@ -66,7 +66,7 @@ describeProcesses('documents in backups and checks', () => {
     const stray = await souk(['check'], dataDir)
     expect([stray.status, stray.stderr]).toEqual([0, ''])
     expect(stray.stdout).toContain(
-      `${allFine}TO DO files without a document\n      A server removes them within the hour:\n      ${'b'.repeat(40)} in DATA_DIR/documents\n`,
+      `${allFine}TO DO files without a document\n      The server removes them within an hour:\n      ${'b'.repeat(40)} in DATA_DIR/documents\n`,
     )
     expect(stray.stdout).not.toContain('a'.repeat(40))
     const pathOf = (key: string) =>
@@ -85,7 +85,7 @@ describeProcesses('documents in backups and checks', () => {
     const faulty = await souk(['check'], dataDir)
     expect([faulty.status, faulty.stderr]).toEqual([
       1,
-      `WRONG documents\n      ${id}, ein_letter: its file was changed or is damaged\n      ${id}, owner_id: its file is missing\n`,
+      `FAIL  documents\n      ${id}, ein_letter: its file was changed or is damaged\n      ${id}, owner_id: its file is missing\n`,
     ])
   })
 
@@ -94,7 +94,7 @@ describeProcesses('documents in backups and checks', () => {
     const file = join(temporaryDir(), 'shop.db')
     const backup = await souk(['backup', file, '--with-keys'], dataDir, { stdin: 'a passphrase of many words\n' })
     expect([backup.status, backup.stderr]).toEqual([0, ''])
-    expect(backup.stdout).toContain(`Its 2 documents are in ${file}.files`)
+    expect(backup.stdout).toContain(`2 files (documents and images) copied to ${file}.files`)
     expect(readdirSync(`${file}.files`).sort()).toEqual(namesIn(database))
     for (const name of namesIn(database)) {
       expect(readFileSync(join(`${file}.files`, name)).equals(readFileSync(join(dataDir, 'documents', name)))).toBe(true)
@@ -103,7 +103,7 @@ describeProcesses('documents in backups and checks', () => {
     const empty = temporaryDir()
     const restored = await souk(['restore', file, '--keys', `${file}.keys`], empty, { stdin: 'a passphrase of many words\n' })
     expect([restored.status, restored.stderr]).toEqual([0, ''])
-    expect(restored.stdout).toContain('2 documents are restored with it')
+    expect(restored.stdout).toContain('2 files (documents and images) restored')
     expect((await souk(['check'], empty)).stdout).toContain(allFine)
   })
 
@@ -130,11 +130,11 @@ describeProcesses('documents in backups and checks', () => {
     expect(readdirSync(join(dataDir, 'backups', kept)).sort()).toEqual(present)
     expect(namesIn(database).filter((name) => !documentsIn(dataDir).includes(name))).toEqual([])
     rmSync(join(dataDir, 'documents'), { recursive: true })
-    // As it was called before.
+    // The former name of the file.
     renameSync(`${older}.files`, `${older}.documents`)
     rmSync(join(`${older}.documents`, namesIn(older)[0] ?? ''))
     const lacking = await souk(['restore', older, '--force'], dataDir)
-    expect([lacking.status, lacking.stderr.startsWith('A document of it is neither in ')]).toEqual([1, true])
+    expect([lacking.status, lacking.stderr.startsWith('1 file is missing in ')]).toEqual([1, true])
   })
 
   test('a repeated backup replaces altered copies of documents, and reports documents that cannot be opened', async () => {
@@ -156,9 +156,9 @@ describeProcesses('documents in backups and checks', () => {
     for (const made of [into, placed])
       expect([made?.status, made?.stderr]).toEqual([
         1,
-        expect.stringMatching(/put there anew.*\nA document cannot be opened in this instance/),
+        expect.stringMatching(/1 file changed in the backup and copied again.*\n1 file unreadable in this instance/),
       ])
-    expect(placed?.stdout).not.toContain('whole and checked')
+    expect(placed?.stdout).not.toContain('and verified')
     for (const one of folders) expect([name, other].map((file) => readFileSync(join(one, file)))).toEqual(good)
   })
 
@@ -194,7 +194,7 @@ describeProcesses('documents in backups and checks', () => {
     for (const name of s3.objects.keys()) s3.objects.delete(name)
     const kept = readdirSync(join(dataDir, 'backups')).find((one) => one.endsWith('.db')) ?? ''
     const back = await souk(['restore', join(dataDir, 'backups', kept), '--force'], dataDir, { settings })
-    expect([back.status, back.stdout.includes('3 documents are restored with it')]).toEqual([0, true])
+    expect([back.status, back.stdout.includes('3 files (documents and images) restored')]).toEqual([0, true])
     expect((await souk(['check'], dataDir, { settings })).stdout).toContain(allFine)
   })
 
@@ -209,8 +209,8 @@ describeProcesses('documents in backups and checks', () => {
       return s3
     })()
     const backup = await souk(['backup', file], dataDir, { settings })
-    expect([backup.status, backup.stderr.startsWith('A document is named by it and could not be copied')]).toEqual([1, true])
-    expect(backup.stdout).toContain('whole and checked')
+    expect([backup.status, backup.stderr.startsWith('1 file could not be copied')]).toEqual([1, true])
+    expect(backup.stdout).toContain('and verified')
     expect(readdirSync(`${file}.files`).length).toBe(2)
   })
 
@@ -235,7 +235,7 @@ describeProcesses('documents in backups and checks', () => {
     expect(refused.status).toBe(1)
     expect(refused.stderr).toContain(`The documents of this database are not in ${elsewhere}/documents, which has no file`)
     const wrong = await souk(['check'], elsewhere)
-    expect(wrong.stderr).toStartWith(`WRONG store of documents\n      The documents of this database are not in ${elsewhere}/documents`)
+    expect(wrong.stderr).toStartWith(`FAIL  store of documents\n      The documents of this database are not in ${elsewhere}/documents`)
     const mark =
       withFile(database, (one) => one.query<{ mark: string }, []>("SELECT mark FROM document_stores WHERE kind = 'FILES'").get())?.mark ??
       ''
@@ -286,11 +286,14 @@ describeProcesses('documents in backups and checks', () => {
     expect(s3.objects.size).toBe(2)
     expect((await souk(['check'], dataDir, { settings })).stdout).toContain(allFine)
     const closed = await souk(['check'], dataDir, { settings: { ...settings, DOCUMENTS_S3_SECRET: 'another' } })
-    expect([closed.status, closed.stderr.includes('WRONG files without a document\n      The bucket does not answer')]).toEqual([1, true])
+    expect([closed.status, closed.stderr]).toEqual([
+      1,
+      expect.stringContaining("FAIL  files without a document\n      The bucket doesn't answer"),
+    ])
     const unset = await souk(['check'], dataDir)
     expect([unset.status, unset.stderr]).toEqual([
       1,
-      `WRONG documents\n      ${id}, lease_agreement: the store that it is in does not answer, or is not in the settings\n`,
+      `FAIL  documents\n      ${id}, lease_agreement: its store doesn't answer, or is not in the settings\n`,
     ])
   })
 
@@ -307,7 +310,7 @@ describeProcesses('documents in backups and checks', () => {
     cpSync(join(dataDir, 'keys.json'), join(elsewhere, 'keys.json'))
     const restored = await souk(['restore', file], elsewhere)
     expect([restored.status, restored.stderr]).toEqual([0, ''])
-    expect(restored.stdout).toContain('3 documents are restored with it')
+    expect(restored.stdout).toContain('3 files (documents and images) restored')
     expect((await souk(['check'], elsewhere)).stdout).toContain(allFine)
     await using again = await serve(elsewhere, lendingOn)
     const headers = { authorization: `Bearer ${await logIn(again)}` }
@@ -341,7 +344,7 @@ describeProcesses('documents in backups and checks', () => {
     const [name = ''] = namesIn(database)
     for (const target of [join(folder, 'linked'), join(dataDir, 'documents', name), join(folder, 'all', 'documents', 'new')]) {
       const refused = await souk(['backup', target, '--force'], dataDir)
-      expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('where the documents of the running instance are')])
+      expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('contains the documents of the running instance')])
     }
     expect(documentsIn(dataDir)).toEqual(before)
     expect((await souk(['check'], dataDir)).stdout).toContain(allFine)

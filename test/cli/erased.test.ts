@@ -48,7 +48,9 @@ describeProcesses('erasures after a restore', () => {
     const elsewhere = join(temporaryDir(), 'new')
     const restored = await souk(['restore', 'latest', '--data-dir', elsewhere], temporaryDir(), { settings })
     expect(restored).toMatchObject({ status: 0, stderr: '' })
-    expect(restored.stdout).toContain('A customer of it was erased since: the next start erases them again before it lets anybody in.')
+    expect(restored.stdout).toContain(
+      '1 customer was erased after this backup: the next start erases them again before it accepts requests.',
+    )
     {
       await using shop = await serve(elsewhere, { ...settings })
       expect([await nameOf(shop.url, made.shop.secretKey, made.id), await nameOf(shop.url, made.shop.secretKey, made.other)]).toEqual([
@@ -93,14 +95,14 @@ describeProcesses('erasures after a restore', () => {
       expect(await replayErasures(app.deps)).toBe(1)
       expect(await tracesOf(app)).toEqual([])
       expect(await replayErasures(app.deps)).toBe(0)
-      // Open in the older database: it goes on without the person.
+      // The order is unfinished in the older database, and completes without the personal data.
       expect((await app.call('GET', `/v2/orders/${made.order.id}`, { key: made.shop.secretKey })).body.status).toBe('CONFIRMED')
       const text = readFileSync(list, 'utf8')
       rmSync(list)
       await finishErasures(app.deps)
       expect(readFileSync(list, 'utf8')).toBe(text)
       expect(app.logged.filter(({ event }) => event === 'erasures.list_missing')).toHaveLength(1)
-      // What a crash left of a line is a line of its own, and said.
+      // A line that a crash cut off is counted as a damaged line.
       writeFileSync(list, `${text}{"customerId":"cus_`)
       expect(await replayErasures(app.deps)).toBe(0)
       expect(app.logged.filter(({ event }) => event === 'erasures.list_damaged')).toHaveLength(1)

@@ -27,7 +27,6 @@ describeProcesses('event streams of a server process', () => {
     await again.until(() => again.told.length === 1)
     expect(again.told.map(({ event, data }) => [event, data['onHand']])).toEqual([['stock.changed', 8]])
     const stopping = second.end('SIGTERM')
-    // While nobody has closed it here.
     await again.ended()
     expect(await stopping).toBe(0)
   })

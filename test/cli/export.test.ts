@@ -113,7 +113,7 @@ describeProcesses('souk export', () => {
       return [status, stderr.split('\n')[0], stdout]
     }
     expect(await said('orders')).toEqual([2, expect.stringContaining('--shop is missing'), ''])
-    expect(await said('orders', '--shop', 'no-shop')).toEqual([1, expect.stringContaining('There is no shop of that name'), ''])
+    expect(await said('orders', '--shop', 'no-shop')).toEqual([1, expect.stringContaining('Shop not found'), ''])
     expect(await said('orders', '--shop', 'a-shop', '--from', '2026-02-30')).toEqual([
       2,
       expect.stringContaining('--from must be a day'),

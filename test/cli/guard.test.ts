@@ -47,10 +47,10 @@ describeProcesses('souk help guard', () => {
       true,
       true,
     ])
-    // What no proxy is believed to say lets nobody in.
+    // A country header without a trusted proxy admits no operator.
     const { GEO_COUNTRY_HEADER: _, ...unbelieved } = settings
     const believed = await souk(['help', 'guard', '203.0.113.9', '--country', 'AE'], dataDir, { settings: unbelieved })
     expect([believed.status, believed.stdout]).toEqual([2, ''])
-    expect(believed.stderr).toStartWith('--country is what a proxy would say, and none is believed')
+    expect(believed.stderr).toStartWith('--country needs a trusted proxy')
   })
 })

@@ -28,7 +28,7 @@ test('a ready server stays ready when an informational check fails, which become
         ready: true,
         version: '1.2.3',
         problems: [],
-        notes: ['backupRecent: the last backup is late: `souk backup` makes one and says what is wrong'],
+        notes: ['backupRecent: the last backup is late: run `souk backup` to create one and see the cause'],
       }),
   )
 })
@@ -38,7 +38,7 @@ test('a server that is not ready lists each failed check in words, and an unknow
     () => failing('Not ready: diskSpace, keysAtHand, somethingNew'),
     async (url) =>
       expect((await checkHealth({ url })).problems).toEqual([
-        'diskSpace: less is free on the disk than DISK_FREE_MIN_MB: make room',
+        'diskSpace: less disk space is free than DISK_FREE_MIN_MB: free some space',
         'keysAtHand: keys.json is missing or holds other keys: put it back before the next start',
         'somethingNew: this check fails',
       ]),
@@ -52,19 +52,25 @@ test('the health check distinguishes no server, another server and no response, 
       return [ready, ...problems]
     })
   const never = Promise.withResolvers<Response>()
-  expect(await problemOf(() => never.promise)).toEqual([false, expect.stringContaining('did not answer within 5 seconds')])
+  expect(await problemOf(() => never.promise)).toEqual([false, expect.stringContaining('no answer within 5 seconds')])
   never.resolve(new Response())
-  expect(await problemOf(() => new Response('<html>'))).toEqual([false, expect.stringContaining('status 200, and it is not the readiness')])
-  expect(await problemOf(() => Response.json(['status', 'ok']))).toEqual([false, expect.stringContaining('not the readiness of souk')])
-  expect(await problemOf(() => Response.redirect('/elsewhere'))).toEqual([false, expect.stringContaining('leads elsewhere')])
-  expect(await problemOf(() => new Response('x'.repeat(100_000)))).toEqual([false, expect.stringContaining('tells too much')])
-  expect(await problemOf(() => failing('The database is busy'))).toEqual([false, expect.stringContaining('answers 503')])
-  expect(await problemOf(() => failing('host (header): not served here', 400))).toEqual([false, expect.stringContaining('ALLOWED_HOSTS')])
+  expect(await problemOf(() => new Response('<html>'))).toEqual([
+    false,
+    expect.stringContaining('another program answers at this address (status 200)'),
+  ])
+  expect(await problemOf(() => Response.json(['status', 'ok']))).toEqual([
+    false,
+    expect.stringContaining('another program answers at this address (status 200)'),
+  ])
+  expect(await problemOf(() => Response.redirect('/elsewhere'))).toEqual([false, expect.stringContaining('with a redirect')])
+  expect(await problemOf(() => new Response('x'.repeat(100_000)))).toEqual([false, expect.stringContaining('with a large response')])
+  expect(await problemOf(() => failing('The database is busy'))).toEqual([false, expect.stringContaining('status 503')])
+  expect(await problemOf(() => failing('host: not served here', 400))).toEqual([false, expect.stringContaining('ALLOWED_HOSTS')])
   const gone = await answering(
     () => new Response(),
     async (url) => url,
   )
-  expect((await checkHealth({ url: gone })).problems).toEqual([expect.stringContaining('nothing answers there')])
+  expect((await checkHealth({ url: gone })).problems).toEqual([expect.stringContaining('nothing is listening at this address')])
 })
 
 test('the health check uses the configured address and an allowed host name', async () => {
@@ -74,7 +80,7 @@ test('the health check uses the configured address and an allowed host name', as
   expect(of('::')).toEqual({ url: 'http://[::1]:3000', host: undefined })
   expect(of('0.0.0.0', 'shop.example')).toEqual({ url: 'http://127.0.0.1:3000', host: 'shop.example' })
   expect(of('0.0.0.0', 'shop.example', '127.0.0.1')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
-  expect(() => serverAddressOf({ host: '127.0.0.1', port: 0, allowedHosts: [] })).toThrow('name it by --url')
+  expect(() => serverAddressOf({ host: '127.0.0.1', port: 0, allowedHosts: [] })).toThrow('use --url')
   await answering(
     ({ headers }) => failing(`Not ready: ${headers.get('host')?.replaceAll('.', '_')}`),
     async (url) => expect((await checkHealth({ url, host: 'shop.example' })).problems[0]).toStartWith('shop_example'),

@@ -62,14 +62,14 @@ describeProcesses('interrupted commands', () => {
     expect(await interrupt(['backup', join(target, 'copy.db')], dataDir, copying(target))).toEqual({
       status: 130,
       stdout: '',
-      stderr: 'Stopped: no backup was made. Run it again\n',
+      stderr: 'Stopped. No backup was created. Run it again\n',
     })
     expect(readdirSync(target)).toEqual([])
 
     expect(await interrupt(['restore', database], target, copying(target))).toEqual({
       status: 130,
       stdout: '',
-      stderr: 'Stopped: nothing was restored, and what was there is as it was. Run it again\n',
+      stderr: 'Stopped. Nothing was restored or changed. Run it again\n',
     })
     expect(readdirSync(target)).toEqual(['lock.db'])
     expect((await souk(['restore', database], target)).status).toBe(0)
@@ -113,14 +113,13 @@ describeProcesses('interrupted commands', () => {
   test('an interrupted key rotation says that it will continue, and the next run does', async () => {
     const { dataDir, database, keys } = await servedOnce()
     const before = readFileSync(keys, 'utf8')
-    // While somebody else writes nothing is sealed anew.
+    // Resealing waits while another process writes.
     using writer = new Sqlite(database)
     writer.run('BEGIN IMMEDIATE')
     expect(await interrupt(['rotate-keys'], dataDir, () => readFileSync(keys, 'utf8') !== before)).toEqual({
       status: 130,
       stdout: '',
-      stderr:
-        'Stopped: not every secret is sealed under the new key yet, and the old one stays in use. Run it again: it goes on where it was\n',
+      stderr: 'Stopped. Some secrets still use the old key, which stays in use. Run it again to resume\n',
     })
     writer.run('ROLLBACK')
     const again = await souk(['rotate-keys'], dataDir)

@@ -8,12 +8,12 @@ describeProcesses('souk jobs', () => {
     const database = await testDatabase()
     const app = await testApp({}, { database })
     const { jobRunner } = app.deps
-    await jobRunner.begin([
+    await jobRunner.start([
       { name: 'forget', perform: async () => ({ result: 'FAILED', error: new Error('it could not') }) },
       { name: 'expire-carts', perform: async () => ({ result: 'OK' }) },
     ])
-    await jobRunner.tick('forget')
-    await jobRunner.tick('expire-carts')
+    await jobRunner.runScheduled('forget')
+    await jobRunner.runScheduled('expire-carts')
     await jobRunner.stop()
     await app.close()
     const later = await souk(['jobs'], database.dataDir, {

@@ -45,11 +45,11 @@ describeProcesses('souk lending', () => {
     writeFileSync(file, rules.stdout)
     expect(await souk(['lending', 'backtest', file, '--all'], dataDir)).toEqual({
       status: 0,
-      stdout: `${decision}, APPROVED for $30,000: T1 $23,000 FORMULA, as it was
-1 decisions were given figures; 0 would come out otherwise: 0 with a higher ceiling, 0 with a lower one
-Tiers: all as they were
-Ceilings together, of each application by its last decision: $23,000 → $23,000
-Approved for more than the ceiling: 1 → 1
+      stdout: `${decision}, APPROVED for $30,000: T1 $23,000 FORMULA, unchanged
+1 decisions with figures, 0 would change: 0 to a higher limit, 0 to a lower limit
+Tiers: unchanged
+Total of limits (last decision of each application): $23,000 → $23,000
+Approved above the limit: 1 → 1
 `,
       stderr: '',
     })
@@ -62,7 +62,7 @@ Approved for more than the ceiling: 1 → 1
       0,
       [
         `${decision}, APPROVED for $30,000: T1 $23,000 FORMULA → T2 $28,000 FORMULA`,
-        '1 decisions were given figures; 1 would come out otherwise: 1 with a higher ceiling, 0 with a lower one',
+        '1 decisions with figures, 1 would change: 1 to a higher limit, 0 to a lower limit',
         'Tiers: 1 from T1 to T2',
       ],
     ])
@@ -73,7 +73,7 @@ Approved for more than the ceiling: 1 → 1
     expect(await souk(['lending', 'backtest', file], dataDir)).toEqual({
       status: 1,
       stdout: '',
-      stderr: `${file} holds no rules that credit can be judged by:\n  unknown field: cohorts.MN_SOLE.capusd\n  cohorts.MN_SOLE.capUsd: is missing\n`,
+      stderr: `${file} contains no valid credit rules:\n  unknown field: cohorts.MN_SOLE.capusd\n  cohorts.MN_SOLE.capUsd: is missing\n`,
     })
   })
 
@@ -81,7 +81,7 @@ Approved for more than the ceiling: 1 → 1
     const { dataDir, database, decision } = await decidedOnce()
     expect(await souk(['lending', 'replay'], dataDir)).toEqual({
       status: 0,
-      stdout: '1 decisions were judged again, 1 came out as they were, to the byte\n',
+      stdout: '1 decisions recalculated: 1 identical, 0 different\n',
       stderr: '',
     })
     const forge = `update lending_decisions set envelope = '${envelope(23_100)}'`
@@ -89,8 +89,8 @@ Approved for more than the ceiling: 1 → 1
     withFile(database, (file) => file.exec(`drop trigger lending_decisions_unchanged; ${forge}`))
     expect(await souk(['lending', 'replay'], dataDir)).toEqual({
       status: 1,
-      stdout: '1 decisions were judged again, 0 came out as they were, to the byte\n',
-      stderr: `WRONG ${decision}: was ${envelope(23_100)}, and is ${envelope(23_000)}\n`,
+      stdout: '1 decisions recalculated: 0 identical, 1 different\n',
+      stderr: `FAIL  ${decision}: was ${envelope(23_100)}, and is ${envelope(23_000)}\n`,
     })
   })
 })

@@ -83,7 +83,7 @@ function everyTable(): { dataDir: string; file: string; tables: Map<string, unkn
       const row = columns.map((column) => {
         const type = types.get(name)?.get(column.name) ?? ''
         if (type !== 'text') return integers[type]?.[nth]
-        // What is referred to is the key of another table, where it is called the same.
+        // A reference names the key of another table, in a column of the same name.
         if (foreign.has(column.name) || column.pk > 0n) return `key ${nth} ${texts[nth]}`
         if (name === 'products' && column.name === 'tags') return '["Blue Sky"]'
         if (name === 'products' && column.name === 'options') return '[{"name":"Size","values":["Large"]}]'
@@ -114,24 +114,24 @@ onPostgres('souk move copies every table exactly, wherever it is interrupted', a
   const target = await emptyPostgres()
   const to = (url: string) => ['move', '--to', url]
 
-  // What is wrong with --to is not said of the settings.
+  // An invalid --to is reported as such, not as an invalid setting.
   const nowhere = await souk(to(target.url.replace(/[^/]*$/, 'nowhere')), dataDir, { settings: keys })
-  expect(nowhere).toEqual(refusal('The server of --to refused the login'))
+  expect(nowhere).toEqual(refusal('The server in --to rejected the login'))
 
   // The server goes away in the middle.
   {
     await using wire = await wireTo(target.url, 'COPY "orders"', 'before')
     wire.arm()
-    expect(await souk(to(wire.url), dataDir, { settings: keys })).toEqual(refusal('does not answer'))
+    expect(await souk(to(wire.url), dataDir, { settings: keys })).toEqual(refusal("doesn't answer"))
   }
   await using client = await connected(target.url)
   const reached = async () => Number((await client.query('select count(*) as n from souk_move')).rows[0].n)
   const first = await reached()
   expect(first).toBeGreaterThan(1)
   expect(first).toBeLessThan(tables.size)
-  // Half of a shop is nobody's: not to be served, not to be looked into, and no target of another instance.
+  // An unfinished copy cannot be served, read, or used as the target of another instance.
   const served = await souk(['serve'], temporaryDir(), { settings: { ...keys, DATABASE_URL: target.url } })
-  expect(served).toEqual(refusal('is being moved into this database'))
+  expect(served).toEqual(refusal('is being moved to this database'))
   const elsewhere = temporaryDir()
   copyFileSync(file, join(elsewhere, 'souk.db'))
   expect(await souk(to(target.url), elsewhere, { settings: keys })).toEqual(refusal('of another instance'))
@@ -147,10 +147,10 @@ onPostgres('souk move copies every table exactly, wherever it is interrupted', a
   await client.query('rollback')
   expect(await reached()).toBeGreaterThan(first)
 
-  // What somebody changes there in between is seen, and keeps the shop closed.
+  // A change in the target between two runs is detected and keeps the shop closed.
   await client.query("update shops set title = title || '!' where updated_at = 0; update users set created_at = 1 where created_at = 0")
   const differs = await souk(to(target.url), dataDir, { settings: keys })
-  expect(differs).toEqual(refusal('what is in the target is not what was sent'))
+  expect(differs).toEqual(refusal('the target differs from the source'))
   for (const what of ['shops: a row is not as it was sent', 'users: the sums of its numbers differ'])
     expect(differs.stderr).toContain(`  - ${what}\n`)
   await client.query(
@@ -159,10 +159,10 @@ onPostgres('souk move copies every table exactly, wherever it is interrupted', a
 
   const moved = await souk(to(target.url), dataDir, { settings: keys })
   expect(moved).toMatchObject({ status: 0, stderr: '' })
-  expect(moved.stdout).toContain(`All is there: ${tables.size * 3} rows of ${tables.size} tables, and 3 products`)
+  expect(moved.stdout).toContain(`Move complete: ${tables.size * 3} rows in ${tables.size} tables, 3 products in the search index`)
   expect(hashOf(file)).toBe(before)
   for (const [table, rows] of tables) {
-    // What is still to be made findable is noted besides.
+    // The search index still has to be filled, which is reported.
     const { rows: there } = await client.query(`select * from "${table}" ${table === 'search_fills' ? "where below <> '~'" : ''}`)
     const sorted = (all: unknown[]) => all.map((row) => Bun.inspect(row, { sorted: true })).sort()
     // By which the other engine knows what is new: no column of the schema.
@@ -217,9 +217,9 @@ onPostgres('after souk move, logins, keys and secrets work, the check is clean, 
       }),
     })
     expect(made.status).toBe(201)
-    // Somebody who serves it cannot be moved away from under them.
+    // A database that a server uses cannot be moved.
     expect(await souk(['move', '--to', 'postgres://souk@127.0.0.1:1/nowhere'], dataDir)).toEqual(
-      refusal(`A souk runs on ${dataDir}: stop it first`),
+      refusal(`souk is running on ${dataDir}. Stop it first`),
     )
     await server.end('SIGTERM')
   }
@@ -230,22 +230,22 @@ onPostgres('after souk move, logins, keys and secrets work, the check is clean, 
   expect(moved).toMatchObject({ status: 0, stderr: '' })
   const served = await souk(['serve'], dataDir, { settings: s3.settings })
   expect([served.status, served.stdout]).toEqual([1, ''])
-  expect(served.stderr).toContain(`remove ${join(dataDir, 'MOVED')} if this one is to go on`)
-  // What would change it is refused as well: nobody would ever see it.
+  expect(served.stderr).toContain(`delete ${join(dataDir, 'MOVED')} to use this instance instead`)
+  // Commands that change the moved file are refused too, because nothing reads it any more.
   for (const command of [
     ['setup', '--email', 'late@example.com'],
     ['reset-password', '--email', 'late@example.com'],
   ])
     expect(await souk(command, dataDir, { settings: s3.settings, stdin: `${crypto.randomUUID()}\n` })).toEqual(
-      refusal('moved into PostgreSQL'),
+      refusal('moved to PostgreSQL'),
     )
-  // Whoever lost the terminal is told that it is done, and whatever fails then leaves the old instance closed.
+  // A repeated command reports that the move is complete. A failure afterwards leaves the old instance closed.
   const again = await souk(['move', '--to', target.url], dataDir, { settings: s3.settings })
-  expect(again).toEqual(refusal('This instance was moved already'))
+  expect(again).toEqual(refusal('This instance was already moved'))
   const wrongly = target.url.replace('souk@', 'nobody@')
   expect(await souk(['move', '--to', wrongly], dataDir, { settings: s3.settings })).toMatchObject({ status: 1 })
   expect(existsSync(join(dataDir, 'MOVED'))).toBe(true)
-  expect(moved.stdout).toContain('1 document of lending applications went into the bucket')
+  expect(moved.stdout).toContain('1 document of loan applications copied to the bucket')
   expect(statSync(envFile).mode & 0o777).toBe(0o600)
   const settings = Object.fromEntries(
     readFileSync(envFile, 'utf8')
@@ -255,7 +255,7 @@ onPostgres('after souk move, logins, keys and secrets work, the check is clean, 
   )
   expect(settings).toMatchObject({ DATABASE_URL: target.url })
   for (const secret of [settings['JWT_SECRET'], settings['ENCRYPTION_KEY']]) expect(moved.stdout).not.toContain(secret)
-  // On another machine, where nothing of the first is.
+  // On another machine without files of the first one.
   const elsewhere = temporaryDir()
   const checked = await souk(['check'], elsewhere, { settings: { ...settings, ...s3.settings } })
   expect(checked).toMatchObject({ status: 0, stderr: '' })
@@ -267,7 +267,7 @@ onPostgres('after souk move, logins, keys and secrets work, the check is clean, 
   const login = ok(await app.call('POST', '/merchant/login', { body: merchantLogin }))
   const { token } = { token: login.body.data.accessToken as string }
   expect(ok(await app.call('GET', '/shops/v2/private-key', { token })).body.privateKey).toBe(privateKey)
-  // Whichever process is asked knows the session and opens the keys.
+  // Every process knows the session and opens the keys.
   const beside = await testApp(secrets, { database: { url, dataDir: elsewhere, drop: target.drop }, as: 'command', startAt: Date.now() })
   expect(ok(await beside.call('GET', '/shops/v2/private-key', { token })).body.privateKey).toBe(privateKey)
   await beside.close()
@@ -322,9 +322,9 @@ onPostgres('an instance whose move was killed at its end is not served, and the 
   while (!(await isAtEnd())) await pause()
   moving.kill('SIGKILL')
   await moving.exited
-  expect(await souk(['serve'], dataDir, { settings: keys })).toEqual(refusal('moved into PostgreSQL'))
+  expect(await souk(['serve'], dataDir, { settings: keys })).toEqual(refusal('moved to PostgreSQL'))
   while (await isAtEnd()) await pause()
-  // It goes on, and where it is known that nobody was let in there, the instance is as it was.
+  // The move continues; if no process was admitted to the target, the instance is unchanged.
   expect(await souk(['move', '--to', target.url], dataDir, { settings: keys })).toMatchObject({ status: 1, stdout: '' })
   expect(existsSync(join(dataDir, 'MOVED'))).toBe(false)
   await client.query('DROP EVENT TRIGGER stops')
@@ -343,20 +343,20 @@ onPostgres('souk move refuses invalid data and a target that is not empty before
     file,
     (db) => db.query('DELETE FROM souk_migrations WHERE tag = ? RETURNING applied_at AS at').get(last?.tag ?? '') as { at: number },
   )
-  expect(await move()).toEqual(refusal(`The database is behind this version by ${last?.tag}`))
+  expect(await move()).toEqual(refusal(`The database is older than this version (missing: ${last?.tag}`))
   withFile(file, (db) => db.query('INSERT INTO souk_migrations VALUES (?, ?)').run(last?.tag ?? '', forgotten.at))
 
   const lock = lockDataDir(dataDir)
-  expect(await move()).toEqual(refusal(`A souk runs on ${dataDir}: stop it first`))
+  expect(await move()).toEqual(refusal(`souk is running on ${dataDir}. Stop it first`))
   lock?.release()
   expect(await souk(['move', '--to', 'postgres://souk@127.0.0.1:1/nowhere'], dataDir, { settings: keys })).toEqual(
-    refusal('does not answer'),
+    refusal("doesn't answer"),
   )
   expect(await souk(['move', '--to', 'mysql://one/shop'], dataDir, { settings: keys })).toMatchObject({ status: 2 })
 
   withFile(file, (db) => db.query("UPDATE products SET tags = 'none' WHERE rowid = 1").run())
   const badJson = await emptyPostgres()
-  expect(await souk(['move', '--to', badJson.url], dataDir, { settings: keys })).toEqual(refusal('is no JSON'))
+  expect(await souk(['move', '--to', badJson.url], dataDir, { settings: keys })).toEqual(refusal('is not valid JSON'))
   await badJson.drop()
   withFile(file, (db) => db.query("UPDATE products SET tags = '[]' WHERE rowid = 1").run())
 
@@ -385,7 +385,7 @@ onPostgres('souk move refuses invalid data and a target that is not empty before
   ])
     expect(stderr).toContain(`  - ${problem}\n`)
   expect((await client.query('select 1 from shops')).rows).toEqual([])
-  // Mended, it is moved into the same database: nothing of it was there.
+  // After the repair it is moved into the same database, which is still empty.
   withFile(file, (db) => {
     db.query("UPDATE shops SET title = 'ab' WHERE rowid = 2").run()
     db.query('UPDATE variants SET weight_grams = 1, taxable = 1').run()
@@ -417,6 +417,6 @@ onPostgres('souk move refuses tables or columns that only one of the databases h
       ),
     ),
   ).toThrow(
-    'not every table can be moved: the source has no table c; the target has no table b; the source has no column a.more; a.at is of the type jsonb; the target has no column b.id',
+    "some tables can't be moved: the source has no table c; the target has no table b; the source has no column a.more; a.at is of the type jsonb; the target has no column b.id",
   )
 })

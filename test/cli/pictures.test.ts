@@ -52,7 +52,7 @@ describeProcesses('images in backups', () => {
     const elsewhere = temporaryDir()
     writeFileSync(join(elsewhere, 'keys.json'), readFileSync(join(dataDir, 'keys.json')), { mode: 0o600 })
     const restored = await souk(['restore', file], elsewhere)
-    expect([restored.status, restored.stdout.includes('3 documents are restored with it')]).toEqual([0, true])
+    expect([restored.status, restored.stdout.includes('3 files (documents and images) restored')]).toEqual([0, true])
     expect((await souk(['check'], elsewhere)).stdout).toContain('ok    pictures\n')
     const shown = await shownBy(elsewhere, path)
     expect([shown.status, shown.bytes.equals(picture)]).toEqual([200, true])

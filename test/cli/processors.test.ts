@@ -48,10 +48,10 @@ describeProcesses('souk processors', () => {
     expect(bad.stdout).toBe(`ok    stripe of the settings (TEST, ${host})\n`)
     const lines = bad.stderr.split('\n')
     const after = (start: string) => lines[lines.findIndex((line) => line.startsWith(start)) + 1]?.trim()
-    expect(after('WRONG tap of the settings')).toBe('TAP_SECRET_KEY: Tap does not know this key')
-    expect(after('WRONG paypal of the settings')).toBe('PAYPAL_CLIENT_ID, PAYPAL_SECRET: PayPal does not know these in this mode')
-    expect(after('WRONG qpay of the settings')).toBe('QPAY_USERNAME must be set as well: nothing can be paid through it')
-    expect(after('WRONG btcpay of the settings')).toStartWith('the processor did not answer')
+    expect(after('FAIL  tap of the settings')).toBe('TAP_SECRET_KEY: Tap rejects this key')
+    expect(after('FAIL  paypal of the settings')).toBe('PAYPAL_CLIENT_ID, PAYPAL_SECRET: PayPal rejects these in this mode')
+    expect(after('FAIL  qpay of the settings')).toBe('QPAY_USERNAME must be set as well: nothing can be paid through it')
+    expect(after('FAIL  btcpay of the settings')).toStartWith('the processor did not answer')
     expect(bad.stdout + bad.stderr).not.toContain('PLANTED')
     expect(readdirSync(dataDir)).toEqual([])
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('souk-processors-'))).toEqual([])
@@ -59,7 +59,7 @@ describeProcesses('souk processors', () => {
 
   test('souk processors says when no account is configured', async () => {
     const { status, stdout, stderr } = await asked(temporaryDir(), {})
-    expect([status, stderr, stdout.startsWith('No account')]).toEqual([0, '', true])
+    expect([status, stderr, stdout.startsWith('No payment processor account')]).toEqual([0, '', true])
   })
 
   test('souk processors also tests accounts of shops, beside a server, and reports one that cannot be opened', async () => {

@@ -93,7 +93,7 @@ describeChain('recounting a chain', () => {
     const target = { chainId: chain.chainId, urls: [proxy.url], contract: chain.contract, startBlock: 0 }
     const { number } = await chain.block()
     const counting = recount(target, [], { to: number + 7, progress: () => undefined })
-    expect(counting).rejects.toThrow(`${proxy.host}: it does not have block ${number + 7} yet: its newest is ${number}`)
+    expect(counting).rejects.toThrow(`${proxy.host}: block ${number + 7} is missing: the newest is ${number}`)
     await counting.catch(() => undefined)
     expect(proxy.batches).toHaveLength(1)
   })

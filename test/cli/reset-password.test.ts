@@ -36,18 +36,18 @@ describeProcesses('souk reset-password', () => {
     expect(await reset('nobody@example.com', next)).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'No merchant or super admin has that e-mail address: nothing was changed\n',
+      stderr: 'No user has this email. Nothing was changed\n',
     })
     expect(await reset('root@example.com', 'short')).toEqual({
       status: 2,
       stdout: '',
       stderr: 'The password must have 10 to 200 characters\n',
     })
-    expect((await reset('root@example.com', 'password123')).stderr).toBe('The password is one of the most common: choose another\n')
+    expect((await reset('root@example.com', 'password123')).stderr).toBe('The password is too common. Choose another one\n')
     expect(await souk(['reset-password'], dataDir)).toEqual({
       status: 2,
       stdout: '',
-      stderr: '--email is missing: `souk reset-password --email you@example.com`\n',
+      stderr: '--email is missing. Run `souk reset-password --email you@example.com`\n',
     })
     await using server = await serve(dataDir)
     expect(await logIn(server, { email: 'root@example.com', password: 'password-of-root' })).toStartWith('ey')

@@ -70,7 +70,7 @@ describeProcesses('Shipping the log', () => {
     const store = join(folder, 'store')
     const file = newCounter(folder)
     let shipped = -1
-    // Early, while the first snapshot is made, and later ones; then wherever it is.
+    // Kills during the first and later snapshots, then at random times.
     for (const [nth, lines] of [3, 60, 20, 45].entries()) {
       const isEnough = nth === 1 ? (now: number, done: number) => now > lines && done > 0 : (now: number) => now >= lines
       const run = await countUntil(file, store, isEnough)
@@ -103,7 +103,7 @@ describeProcesses('Shipping the log', () => {
     const file = newCounter(folder)
     await countUntil(file, store, (_, shipped) => shipped > 0, 70, 5_000)
     let [before, shipped] = [0, 0]
-    // A long commit each time: the log begins anew all the while.
+    // Each commit is long, so that the log restarts often.
     for (const lines of [150, 90, 210, 130, 170]) {
       const run = await countUntil(file, store, (now, done) => now >= lines && done > before, 70, 150_000)
       ;[before, shipped] = [run.made, run.shipped]
@@ -157,7 +157,7 @@ describeProcesses('Shipping the log', () => {
     expect(back.n).toBeGreaterThanOrEqual(first.shipped)
     expect(back.n).toBeLessThanOrEqual(first.made + 1)
     expect((await restored(folder, store)).n).toBeGreaterThanOrEqual(second.shipped)
-    await expect(restored(folder, store, { to: 1 })).rejects.toThrow(/reaches from/)
+    await expect(restored(folder, store, { to: 1 })).rejects.toThrow(/covers/)
   })
 
   test('a shop whose disk is lost is restored elsewhere by one command, with its keys and the newest changes', async () => {
@@ -183,7 +183,7 @@ describeProcesses('Shipping the log', () => {
     rmSync(lost, { recursive: true })
     const refused = await souk(['restore', '--to', '2020-01-01T00:00:00Z'], found, { settings })
     expect(refused).toMatchObject({ status: 1, stdout: '' })
-    expect(refused.stderr).toContain('reaches from')
+    expect(refused.stderr).toContain('covers')
     const outcome = await souk(['restore', '--to', 'latest', '--check'], found, { settings })
     expect(outcome.stderr).toBe('')
     expect(outcome.status).toBe(0)

@@ -109,7 +109,7 @@ describeProcesses('souk rotate-keys', () => {
     expect(again).toMatchObject({
       status: 0,
       stderr: '',
-      stdout: expect.stringContaining('This finished a change of keys that had been begun'),
+      stdout: expect.stringContaining('This completed an earlier, interrupted rotation'),
     })
     const { encryption } = keysIn(dataDir)
     expect(encryption).toHaveLength(2)
@@ -122,7 +122,7 @@ describeProcesses('souk rotate-keys', () => {
     const { dataDir } = await servedOnce()
     const both = await Promise.all([souk(['rotate-keys'], dataDir), souk(['rotate-keys'], dataDir)])
     expect(both.map(({ status }) => status).toSorted()).toEqual([0, 1])
-    expect(both.find(({ status }) => status === 1)?.stderr).toBe('Another rotate-keys is at work: let it finish\n')
+    expect(both.find(({ status }) => status === 1)?.stderr).toBe('Another rotate-keys is running. Wait for it to finish\n')
     expect(keysIn(dataDir).encryption).toHaveLength(2)
     expect(await souk(['check'], dataDir)).toMatchObject({ status: 0, stderr: '' })
   })
@@ -141,7 +141,7 @@ describeProcesses('souk rotate-keys', () => {
     const alone = await souk(['rotate-keys'], dataDir, { settings: settings(oldSecret) })
     expect(alone).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('set ENCRYPTION_KEY=new,old') })
     const tooEarly = await souk(['check'], dataDir, { settings: settings(newSecret) })
-    expect(tooEarly).toMatchObject({ status: 1, stderr: expect.stringContaining(`Encryption key ${versionOf(oldSecret)} is not at hand`) })
+    expect(tooEarly).toMatchObject({ status: 1, stderr: expect.stringContaining(`Encryption key ${versionOf(oldSecret)} is missing`) })
 
     await using server = await serve(dataDir, settings(`${newSecret},${oldSecret}`))
     const rotated = await souk(['rotate-keys'], dataDir, { settings: settings(`${newSecret},${oldSecret}`) })
@@ -158,7 +158,7 @@ describeProcesses('souk rotate-keys', () => {
     expect(await souk(['rotate-keys'], dataDir)).toEqual({
       status: 1,
       stdout: '',
-      stderr: `There is no database in ${dataDir}, so no key to rotate\n`,
+      stderr: `No database in ${dataDir}: there is no key to rotate\n`,
     })
   })
 })

@@ -49,7 +49,7 @@ describeProcesses('souk serve', () => {
     const dataDir = temporaryDir()
     await using first = await serve(dataDir)
     const second = await souk(['serve'], dataDir)
-    expect(second).toEqual({ status: 1, stdout: '', stderr: `another souk already serves ${dataDir}: stop it, or set another DATA_DIR\n` })
+    expect(second).toEqual({ status: 1, stdout: '', stderr: `souk is already running on ${dataDir}: stop it, or set another DATA_DIR\n` })
     expect((await first.call('GET', '/health/ready')).status).toBe(200)
   })
 
@@ -75,7 +75,7 @@ describeProcesses('souk serve', () => {
       ['restore', database, '--data-dir', temporaryDir()],
     ]) {
       const { status, stdout, stderr } = await souk(args, dataDir)
-      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('the database was written by a newer souk') })
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('the database was written by a newer version') })
       expect(stdout.replace('ok    database file\n', '')).toBe('')
     }
     expect(readFileSync(database).equals(before)).toBe(true)
@@ -139,7 +139,7 @@ describeProcesses('souk serve', () => {
     const { status, stderr } = await souk(['serve'], dataDir)
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: expect.stringMatching(/sealed under encryption key [0-9a-f]{8}, which is not at hand: restore keys.json/),
+      stderr: expect.stringMatching(/encrypted with key [0-9a-f]{8}, which is missing: restore keys.json/),
     })
     for (const secret of [...JSON.parse(right).encryption, ...JSON.parse(wrong).encryption]) expect(stderr).not.toContain(secret)
     expect(readFileSync(keys, 'utf8')).toBe(wrong)
@@ -177,7 +177,7 @@ describeProcesses('souk serve', () => {
     writeFileSync(file, '')
     const { status, stderr } = await souk(['serve', '--data-dir', join(file, 'data')], temporaryDir())
     expect(status).toBe(1)
-    expect(stderr).toStartWith(`A file stands where a directory is meant: ${file}`)
+    expect(stderr).toStartWith(`Not a directory: ${file}`)
     expect(stderr).not.toContain('    at ')
   })
 

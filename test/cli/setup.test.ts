@@ -13,7 +13,7 @@ describeProcesses('souk setup', () => {
     await using server = await serve(dataDir)
     expect(await server.out.until(/souk setup --email/)).toBeString()
     const made = await souk(['setup', '--email', 'Root@Example.com'], dataDir, { stdin: `${password}\nsecond line` })
-    expect(made).toEqual({ status: 0, stdout: 'The super admin root@example.com is made: log in with POST /merchant/login\n', stderr: '' })
+    expect(made).toEqual({ status: 0, stdout: 'Administrator root@example.com created. Log in at /console\n', stderr: '' })
     expect(await logIn(server, login)).toStartWith('ey')
   })
 
@@ -30,9 +30,13 @@ describeProcesses('souk setup', () => {
     const dataDir = temporaryDir()
     await souk(['setup', '--email', login.email], dataDir, { stdin: password })
     const same = await souk(['setup', '--email', login.email, '--another'], dataDir, { stdin: password })
-    expect(same).toEqual({ status: 1, stdout: '', stderr: 'Somebody with that e-mail address is there already: nothing was changed\n' })
+    expect(same).toEqual({ status: 1, stdout: '', stderr: 'A user with this email already exists. Nothing was changed\n' })
     const second = await souk(['setup', '--email', 'other@example.com'], dataDir, { stdin: password })
-    expect(second).toEqual({ status: 1, stdout: '', stderr: 'There is a super admin already: `souk setup --another` makes one more\n' })
+    expect(second).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'An administrator already exists. Use `souk setup --another` to create a further one\n',
+    })
     const another = await souk(['setup', '--email', 'other@example.com', '--another'], dataDir, { stdin: password })
     expect(another.status).toBe(0)
     const emails = withFile(join(dataDir, 'souk.db'), (file) =>
@@ -43,12 +47,12 @@ describeProcesses('souk setup', () => {
 
   test('souk serve prints a token with which a browser creates the first super admin, and no token afterwards', async () => {
     const dataDir = temporaryDir()
-    const printed = /Or open (\S+\/console) and give it this token, which is good once, for a day: ([\w-]{43})\n/
+    const printed = /Set up your shop: (\S+\/console\/setup)#([\w-]{43})\n/
     {
       await using server = await serve(dataDir)
       expect(await server.out.until(printed)).toBeString()
       const [, page, token] = printed.exec(server.out.text()) ?? []
-      expect(page).toBe(`${server.url}/console`)
+      expect(page).toBe(`${server.url}/console/setup`)
       const body = { token, email: login.email, password }
       const setUp = (headers: Record<string, string>) =>
         fetch(`${server.url}/console/setup`, {
@@ -71,26 +75,23 @@ describeProcesses('souk setup', () => {
     }
     await using again = await serve(dataDir)
     expect(await logIn(again, login)).toStartWith('ey')
-    expect(again.out.text()).not.toMatch(/token/)
+    expect(again.out.text()).not.toMatch(/setup/)
   })
 
   test('souk serve prints no token without a console, and uses PUBLIC_URL in the printed address', async () => {
     await using off = await serve(temporaryDir(), { CONSOLE_ENABLED: 'false' })
     expect(await off.out.until(/souk setup --email/)).toBeString()
-    expect(off.out.text()).not.toMatch(/token/)
+    expect(off.out.text()).not.toMatch(/console/)
     await using on = await serve(temporaryDir(), { PUBLIC_URL: 'https://souk.example.com' })
-    expect(await on.out.until(/Or open https:\/\/souk\.example\.com\/console and/)).toBeString()
+    expect(await on.out.until(/Set up your shop: https:\/\/souk\.example\.com\/console\/setup#/)).toBeString()
   })
 
   test.each([
-    ['', 'No password was given: type it on a terminal, or hand it over as the first line of standard input\n'],
-    [
-      '\npassword-on-the-second-line\n',
-      'No password was given: type it on a terminal, or hand it over as the first line of standard input\n',
-    ],
+    ['', 'The password is missing: type it on a terminal, or pass it as the first line of standard input\n'],
+    ['\npassword-on-the-second-line\n', 'The password is missing: type it on a terminal, or pass it as the first line of standard input\n'],
     ['nine char\n', 'The password must have 10 to 200 characters\n'],
     [`${'x'.repeat(201)}\n`, 'The password must have 10 to 200 characters\n'],
-    ['Password123\n', 'The password is one of the most common: choose another\n'],
+    ['Password123\n', 'The password is too common. Choose another one\n'],
   ])('souk setup refuses the password %j and creates no account', async (stdin, stderr) => {
     const dataDir = temporaryDir()
     expect(await souk(['setup', '--email', login.email], dataDir, { stdin })).toEqual({ status: 2, stdout: '', stderr })
@@ -102,19 +103,19 @@ describeProcesses('souk setup', () => {
     const asked = ['setup', '--email', login.email]
     const other = await onTerminal(asked, dataDir, [
       ['password: ', 'password-of-root\r'],
-      ['once more: ', 'password-of-roof\r'],
+      ['Repeat the password: ', 'password-of-roof\r'],
     ])
     expect(other.status).toBe(2)
-    expect(other.screen).toContain('The two are not the same: nothing was done')
+    expect(other.screen).toContain("The entries don't match. Nothing was changed")
     const stopped = await onTerminal(asked, dataDir, [['password: ', '\x03']])
     expect(stopped.status).toBe(130)
     const made = await onTerminal(asked, dataDir, [
       ['password: ', 'password-of-rooX\x7ft\r'],
-      ['once more: ', 'password-of-root\r'],
+      ['Repeat the password: ', 'password-of-root\r'],
     ])
     expect(made).toEqual({
       status: 0,
-      screen: 'password: \r\npassword, once more: \r\nThe super admin root@example.com is made: log in with POST /merchant/login\r\n',
+      screen: 'password: \r\nRepeat the password: \r\nAdministrator root@example.com created. Log in at /console\r\n',
     })
     for (const { screen } of [other, stopped]) expect(screen).not.toContain('password-of')
     await using server = await serve(dataDir)

@@ -47,7 +47,7 @@ function start(args: readonly string[], dataDir: string, settings: Settings, std
 /** Without what work says of itself only where it takes long, as on a busy machine (test/cli/progress.test.ts has that). */
 export const withoutProgress = (stderr: string): string =>
   stderr.replace(
-    /^(?:Copying|Fetching|Checking the (?:file|copy)|Opening (?:secrets|documents)|(?:Copying|Restoring) documents|Sealing anew|Filling the demo shops|Importing): .*\n/gm,
+    /^(?:Copying|Downloading|Checking (?:the (?:file|copy)|secrets|documents)|(?:Copying|Restoring) documents|Re-encrypting|Sample data|Importing): .*\n/gm,
     '',
   )
 
@@ -78,12 +78,13 @@ export async function onTerminal(
   args: readonly string[],
   dataDir: string,
   typing: readonly (readonly [prompt: string, line: string])[],
+  by = program,
 ): Promise<{ status: number; screen: string }> {
   const decoder = new TextDecoder()
   let screen = ''
   let wake: () => void = () => undefined
   const closed = Promise.withResolvers<void>()
-  const child = Bun.spawn([...program, ...args], {
+  const child = Bun.spawn([...by, ...args], {
     cwd: dataDir,
     env: environment(dataDir, {}),
     terminal: {

@@ -27,8 +27,8 @@ test.each([
   [{ dueAt: '1969-12-31T23:59:59Z' }, 'dueAt must be '],
   [{ dueAt: null }, 'dueAt must be '],
   [{ dueAt: 1_764_460_800_000 }, 'dueAt must be a whole second since 1970'],
-  [{ settledAt: null }, 'settledAt must be given: only a DEFAULT may have none'],
-  [{ merchantRef: 'mer_1' }, 'merchantRef must be an id as mer_… with its 26 characters, or its hash: 0x and 64 hexadecimal digits'],
+  [{ settledAt: null }, 'settledAt is required, except for the outcome DEFAULT'],
+  [{ merchantRef: 'mer_1' }, 'merchantRef must be an id such as mer_… with 26 characters, or its hash: 0x and 64 hexadecimal digits'],
   [{ merchantRef: '0x12' }, 'merchantRef must be '],
   [{ loanRef: '0x12' }, 'loanRef must be a name of at most 200 characters, or its hash'],
   [{ loanRef: ' ' }, 'loanRef must be '],
@@ -49,8 +49,8 @@ test('all problems of a statement are reported together, and a value that is no 
     'loanRef is missing',
     'outcome must be one of ON_TIME, LATE, DEFAULT, or a whole number from 0 to 2',
   ])
-  for (const none of [[], null, 'text', 1]) expect(problems('C', none)).toEqual(['it is no JSON object'])
-  expect(readStatement('C', '{')).toEqual({ problems: ['it is no JSON object'] })
+  for (const none of [[], null, 'text', 1]) expect(problems('C', none)).toEqual(['it is not a JSON object'])
+  expect(readStatement('C', '{')).toEqual({ problems: ['it is not a JSON object'] })
   const text = JSON.stringify(c)
   expect(readStatement('C', `\ufeff${text}`)).toEqual(readStatement('C', text))
   expect(readStatement('C', text.replace('{', '{"amountUsdCents":2,'))).toEqual({ problems: ['amountUsdCents is given twice'] })
@@ -71,7 +71,7 @@ test('the fields of the other schemas have their own ranges', () => {
   expect(
     problems('D', { ...d, observations: 2 ** 32, claimType: 256, archetype: 'shop', providerRef: 'lend_1', evidenceHash: 'PLANTED' }),
   ).toEqual([
-    expect.stringContaining('providerRef must be an id as prov_…'),
+    expect.stringContaining('providerRef must be an id such as prov_…'),
     'archetype must be one of generic, warehouse, third_party_logistics, cross_border, or a whole number from 0 to 3',
     'claimType must be a whole number from 0 to 255',
     'observations must be a whole number from 0 to 4294967295',

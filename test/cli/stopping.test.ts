@@ -26,7 +26,7 @@ function hammer(port: number, path: string): { started: Promise<void>; ended: Pr
       answers.push(text.slice(0, head))
       text = text.slice(head + 4 + length)
       started.resolve()
-      // As a client should: a connection that is said to close is not asked again.
+      // Like a client: a connection with `Connection: close` is not reused.
       waiting = !/\r\nconnection: close/i.test(answers.at(-1) ?? '')
       if (waiting) ask()
     }
@@ -92,7 +92,7 @@ describeProcesses('a server that stops', () => {
     const many = await Promise.all(Array.from({ length: 2 }, () => slowDownload(portOf(server), path, authorization)))
     process.kill(server.pid, 'SIGTERM')
     await server.log.until(/"server.stopping"/)
-    // It stops to listen while the downloads still hang.
+    // The server stops listening while the downloads are still open.
     const listens = () =>
       fetch(`${server.url}/health/live`).then(
         () => true,
@@ -130,9 +130,7 @@ describeProcesses('a server that stops', () => {
     while ([...files.scanSync(dataDir)].length === 0) await pause()
     child.kill('SIGINT')
     expect(await child.exited).toBe(130)
-    expect(await new Response(child.stderr).text()).toBe(
-      'Stopped: the demo is not filled yet. Nothing is lost: `souk demo` goes on where it was\n',
-    )
+    expect(await new Response(child.stderr).text()).toBe('Stopped before the sample data was complete. Run `souk demo` again to resume\n')
     expect(await new Response(child.stdout).text()).toBe('')
   })
 })

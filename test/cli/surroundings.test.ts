@@ -51,7 +51,7 @@ describeProcesses('files around a running server', () => {
         expect({ args, status, stdout }).toEqual({ args, status: 1, stdout: '' })
         expect(stderr.trim().split('\n').length).toBe(1)
         if (args[0] !== 'rotate-keys')
-          expect(stderr).toContain(`${database} is missing or empty, but the keys in ${keys} belong to a database`)
+          expect(stderr).toContain(`${database} is missing or empty, but ${keys} contains the keys of a database`)
         expect(existsSync(database) ? statSync(database).size : 0).toBe(0)
       }
       expect(readFileSync(keys).equals(content)).toBe(true)
@@ -70,7 +70,7 @@ describeProcesses('files around a running server', () => {
     withFile(join(fresh, 'souk.db'), (file) => file.run('DELETE FROM encryption_keys'))
     writeFileSync(join(fresh, 'keys.json'), readFileSync(keys), { mode: 0o600 })
     const { status, stderr } = await souk(['serve'], fresh)
-    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('belong to a database') })
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('contains the keys of a database') })
   })
 
   test('an empty file without keys becomes a new database, and a backup is restored beside keys alone', async () => {
@@ -172,11 +172,11 @@ describeProcesses('files around a running server', () => {
         writeFileSync(join(other, 'keys.json'), readFileSync(keys), { mode: 0o600 })
         const { status, stdout, stderr } = await souk(['serve'], other)
         expect({ how, status, stdout }).toEqual({ how, status: 1, stdout: '' })
-        expect(stderr).toMatch(/open under another name|another souk already serves/)
+        expect(stderr).toMatch(/open under another path|souk is already running on/)
         // A symbolic link leads SQLite to the one log, so other commands work by it as beside any server.
         if (how === 'symbolic link') continue
         for (const args of [['setup', '--email', 'a@example.com', '--another'], ['rotate-keys'], ['backup', join(other, 'copy.db')]])
-          expect((await souk(args, other, { stdin: 'password-of-root' })).stderr).toContain('open under another name')
+          expect((await souk(args, other, { stdin: 'password-of-root' })).stderr).toContain('open under another path')
       } finally {
         if (how === 'mount') Bun.spawnSync(['umount', name])
       }

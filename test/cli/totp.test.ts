@@ -20,14 +20,14 @@ describeProcesses('souk totp', () => {
     const remove = () => souk(['totp', 'remove', '--email', merchantLogin.email.toUpperCase()], dataDir)
     expect(await remove()).toEqual({
       status: 0,
-      stdout: 'merchant@example.com has no second factor any more, and logs in with the password alone.\n',
+      stdout: 'Two-factor authentication removed for merchant@example.com.\n',
       stderr: '',
     })
     expect((await logIn(password)).status).toBe(200)
     expect(await remove()).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'No merchant or super admin with that e-mail address has a second factor: nothing was changed\n',
+      stderr: 'No user with this email uses two-factor authentication. Nothing was changed\n',
     })
     const trail = withFile(join(dataDir, 'souk.db'), (file) =>
       file.query<{ actor: string }, []>("SELECT actor FROM audit_log WHERE action = 'totp.removed'").all(),
@@ -39,8 +39,8 @@ describeProcesses('souk totp', () => {
     const dataDir = temporaryDir()
     const refused = (stderr: string) => ({ status: 2, stdout: '', stderr })
     expect(await souk(['totp', 'add', '--email', 'a@example.com'], dataDir)).toEqual(
-      refused('`souk totp remove` is what there is: `souk totp --help` shows how it is called\n'),
+      refused('Unknown argument "add". Use `souk totp remove`.\n'),
     )
-    expect(await souk(['totp', 'remove'], dataDir)).toEqual(refused('--email is missing: `souk totp remove --email you@example.com`\n'))
+    expect(await souk(['totp', 'remove'], dataDir)).toEqual(refused('--email is missing. Run `souk totp remove --email you@example.com`\n'))
   })
 })

@@ -43,23 +43,26 @@ describeProcesses('the command line', () => {
   })
 
   test.each([
-    [['frobnicate'], 'souk has no such command: `souk help` lists them\n'],
-    [['toString'], 'souk has no such command: `souk help` lists them\n'],
-    [['setup', '--password=hunter2-hunter2'], '--password is no flag of this command: `souk setup --help` shows how it is called\n'],
-    [['--frobnicate'], '--frobnicate is no flag of this command: `souk serve --help` shows how it is called\n'],
-    [['backup', '--force=hunter2', 'x.db'], '--force takes no value: `souk backup --help` shows how it is called\n'],
-    [['serve', '--port'], '--port needs a value: `souk serve --help` shows how it is called\n'],
-    [['restore', 'x.db', '--force', '--data-dir', ''], '--data-dir needs a value: `souk restore --help` shows how it is called\n'],
-    [['serve', '--port', '1', '--port', '2'], '--port is given twice: `souk serve --help` shows how it is called\n'],
-    [['backup', '--force', '--force', 'x.db'], '--force is given twice: `souk backup --help` shows how it is called\n'],
-    [['check', 'hunter2'], 'Too many arguments: `souk check --help` shows how it is called\n'],
-    [['help', 'frobnicate'], 'There is no help on that: `souk help` lists the commands\n'],
-    [['help', 'serve', 'more'], 'Too many arguments: `souk help --help` shows how it is called\n'],
-    [['help', 'guard'], 'ADDRESS is to be an IP address: `souk help guard 203.0.113.9`\n'],
-    [['help', 'guard', 'hunter2'], 'ADDRESS is to be an IP address: `souk help guard 203.0.113.9`\n'],
-    [['help', 'guard', '::1', '--country', 'hunter2'], '--country is to be two letters, as AE\n'],
-    [['setup'], '--email is missing: `souk setup --email you@example.com`\n'],
-    [['setup', '--email', 'nobody'], '--email must be an e-mail address\n'],
+    [['frobnicate'], 'Unknown command "frobnicate". See `souk help`.\n'],
+    [['exprot'], 'Unknown command "exprot". Did you mean "export"? See `souk help`.\n'],
+    [['hunter2hunter2hunter2'], 'Unknown command. See `souk help`.\n'],
+    [['toString'], 'Unknown command "toString". See `souk help`.\n'],
+    [['setup', '--password=hunter2-hunter2'], 'Unknown flag --password. See `souk setup --help`.\n'],
+    [['--frobnicate'], 'Unknown flag --frobnicate. See `souk serve --help`.\n'],
+    [['serve', '--prot', '1'], 'Unknown flag --prot. Did you mean --port? See `souk serve --help`.\n'],
+    [['backup', '--force=hunter2', 'x.db'], '--force takes no value. See `souk backup --help`.\n'],
+    [['serve', '--port'], '--port needs a value. See `souk serve --help`.\n'],
+    [['restore', 'x.db', '--force', '--data-dir', ''], '--data-dir needs a value. See `souk restore --help`.\n'],
+    [['serve', '--port', '1', '--port', '2'], '--port is given twice. See `souk serve --help`.\n'],
+    [['backup', '--force', '--force', 'x.db'], '--force is given twice. See `souk backup --help`.\n'],
+    [['check', 'hunter2'], 'Too many arguments. See `souk check --help`.\n'],
+    [['help', 'frobnicate'], 'Unknown command "frobnicate". See `souk help`.\n'],
+    [['help', 'serve', 'more'], 'Too many arguments. See `souk help --help`.\n'],
+    [['help', 'guard'], 'ADDRESS must be an IP address, such as `souk help guard 203.0.113.9`\n'],
+    [['help', 'guard', 'hunter2'], 'ADDRESS must be an IP address, such as `souk help guard 203.0.113.9`\n'],
+    [['help', 'guard', '::1', '--country', 'hunter2'], '--country must be a two-letter country code such as AE\n'],
+    [['setup'], '--email is missing. Run `souk setup --email you@example.com`\n'],
+    [['setup', '--email', 'nobody'], '--email must be an email address\n'],
   ])('the command line %p is refused with advice and without its values', async (args, message) => {
     const dataDir = temporaryDir()
     expect(await souk(args, dataDir)).toEqual({ status: 2, stdout: '', stderr: message })
@@ -78,7 +81,7 @@ describeProcesses('the command line', () => {
     writeFileSync(join(dataDir, 'products.csv'), 'Title\nTea\n')
     const { status, stdout, stderr } = await souk(line.split(' '), dataDir, { stdin: 'a long password' })
     expect([status, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/souk\.db is not there\n$|^There is no database in /)
+    expect(stderr).toMatch(/^Database not found: .*souk\.db\n$|^No database in /)
     expect(readdirSync(dataDir)).toEqual(['products.csv'])
   })
 
@@ -89,7 +92,7 @@ describeProcesses('the command line', () => {
         stderr: 'pipe',
       })
       const [status, stderr] = await Promise.all([child.exited, Bun.readableStreamToText(child.stderr)])
-      expect([status, stderr]).toEqual([1, 'The disk is full: standard output. Make room, then run it again\n'])
+      expect([status, stderr]).toEqual([1, 'Disk full: standard output. Free some space, then run it again\n'])
     }
   })
 
@@ -132,7 +135,7 @@ test('expected errors print one message: status 2 for usage, 130 for interruptio
   expect(explain(new DatabaseRefused('not ours'), {})).toEqual({ text: 'not ours', status: 1 })
   expect(explain(new Interrupted('Stopped'), {})).toEqual({ text: 'Stopped', status: 130 })
   const full = Object.assign(new Error('ENOSPC: no space'), { code: 'ENOSPC', path: '/srv/shop.db' })
-  const text = 'The disk is full: /srv/shop.db. Make room, then run it again'
+  const text = 'Disk full: /srv/shop.db. Free some space, then run it again'
   expect(explain(full, {})).toEqual({ text, status: 1 })
   expect(explain(new Error('could not', { cause: full }), {}).text).toBe(text)
 })
@@ -145,14 +148,12 @@ test('unexpected errors print no stack and no secret of the settings', () => {
     env,
   )
   expect(status).toBe(1)
-  expect(text).toBe(
-    'Something unexpected went wrong. Details: Error: broken by *** and *** and ***; Error: postgres://souk:***@host/db said ***',
-  )
+  expect(text).toBe('Unexpected error: Error: broken by *** and *** and ***; Error: postgres://souk:***@host/db said ***')
 })
 
 test('the Markdown table has one row per setting', () => {
   const lines = settingsMarkdown().trimEnd().split('\n')
   expect(lines.slice(2).map((line) => line.split('`')[1])).toEqual(Object.keys(settings))
-  expect(lines).toContain('| `PORT` | integer | `3000` | Port to listen on; 0 takes any free one |')
+  expect(lines).toContain('| `PORT` | integer | `3000` | Port to listen on; 0 picks a free port |')
   for (const line of lines) expect(line.replaceAll('\\|', '').split('|')).toHaveLength(6)
 })

@@ -48,7 +48,7 @@ test('a file with only IPv4 has no country for an IPv6 address', () => {
 test('opening a file that is missing, foreign, empty or truncated fails with its name', () => {
   const whole = mmdb({ '203.0.113.0/24': { country: { iso_code: 'AE' } } })
   for (const bytes of [undefined, Buffer.alloc(0), Buffer.from('not a database'), whole.subarray(0, -70), whole.subarray(-60)])
-    expect(() => opened(bytes)).toThrow(/^GEO_DATABASE cannot be read: .*countries\.mmdb/)
+    expect(() => opened(bytes)).toThrow(/^GEO_DATABASE can't be read: .*countries\.mmdb/)
 })
 
 test('a replaced file is loaded, and a half-written one is ignored until it is complete', () => {

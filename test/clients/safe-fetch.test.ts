@@ -149,7 +149,7 @@ describe('requests to addresses chosen by others', () => {
       asked.push(name)
       return asked.length === 1 ? ['127.0.0.3'] : ['127.0.0.2']
     }
-    // The first answer passes, and nobody listens there; the second leads to the server, and must not be asked for.
+    // The first address is allowed and closed; the second is the server's and must not be used.
     const refused = await failure(`http://hook.example:${inside.port}/`, { networks: ['127.0.0.3'], lookup: rebinding })
     expect(refused.kind).toBe('connection failed')
     expect((refused.cause as Error).message).toContain('127.0.0.3')
@@ -159,7 +159,7 @@ describe('requests to addresses chosen by others', () => {
 
   test('does not ask the resolver of the system for a name that was already looked up', async () => {
     using server = await rawServer(ok, '127.0.0.2')
-    // The system says 127.0.0.1, where nobody listens on this port.
+    // The system resolves to 127.0.0.1, where this port is closed.
     const safeFetch = createSafeFetch({ allowedNetworks: ['127.0.0.2'], lookup: async () => ['127.0.0.2'] })
     expect((await safeFetch(`http://localhost:${server.port}/`, limits)).status).toBe(200)
   })
@@ -376,7 +376,7 @@ describe('requests that are not made or are aborted', () => {
     for (const url of ['http://a.example:22/', 'https://a.example:25/', 'http://a.example:6379/', 'http://127.0.0.1:53/'])
       expect((await failure(url, { lookup })).kind).toBe('port not allowed')
     expect(lookups).toBe(0)
-    // What the operator chose may listen where it will; here nobody does.
+    // Addresses set by the operator may use any port; this one is closed.
     expect((await failure('http://127.0.0.1:1/', { trusted: true })).kind).toBe('connection failed')
   })
 
@@ -387,5 +387,25 @@ describe('requests that are not made or are aborted', () => {
     await server.closed
     const late = await failure(server.url, { signal: giveUp.signal })
     expect(late.kind).toBe('timeout')
+  })
+})
+
+describe('profiles of strangers', () => {
+  test('http is only for the networks that are named, whatever else may be called', async () => {
+    using server = await rawServer(ok)
+    const of = (httpNetworks: readonly string[]) => createSafeFetch({ allowedNetworks: loopback, httpNetworks })
+    expect((await of(loopback)(server.url, limits)).status).toBe(200)
+    const kind = (networks: readonly string[]) => of(networks)(server.url, limits).catch((error: OutgoingError) => error.kind)
+    expect(await kind([])).toBe('address not allowed')
+    expect(await kind(['10.0.0.0/8'])).toBe('address not allowed')
+    expect(server.connections()).toBe(1)
+  })
+
+  test('connecting has a time limit of its own, which ends with the handshake', async () => {
+    using silent = await rawServer(() => undefined)
+    expect((await failure(silent.url.replace('http:', 'https:'), { connectTimeoutMs: 20 })).kind).toBe('timeout')
+    using slow = await rawServer((socket) => void setTimeout(() => ok(socket), 200))
+    const safeFetch = createSafeFetch({ allowedNetworks: loopback })
+    expect((await safeFetch(slow.url, { ...limits, connectTimeoutMs: 100 })).status).toBe(200)
   })
 })

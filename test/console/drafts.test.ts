@@ -122,6 +122,8 @@ test('attention items are the non-zero counts, most urgent first', () => {
     ordersToSend: { total: 1_000, totalCapped: true },
     paymentsProcessing: none,
     ordersStuck: none,
+    returnsRequested: { total: 3 },
+    returnsApproved: null,
     refundsManual: { total: 2 },
     refundsClaimable: none,
     disputes: { total: 2, orders: [7, 9].map((number) => ({ id: `ord_${number}`, number })) },
@@ -138,6 +140,7 @@ test('attention items are the non-zero counts, most urgent first', () => {
     ['disputes', 2, false],
     ['refundsManual', 2, false],
     ['ordersToSend', 1_000, true],
+    ['returnsRequested', 3, false],
     ['webhooksDisabled', 1, false],
   ])
   expect(attentionItems({ ...counts, webhooks: null }).map(({ name }) => name)).not.toContain('webhooksDisabled')

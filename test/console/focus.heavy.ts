@@ -22,9 +22,9 @@ test('a form that opens in the place of a list, and one that closes, keep the ke
 }) => {
   const settings = `s/${selling.shop.name}/settings`
   for (const [at, opens] of [
-    ['taxes', 'Add a rate'],
-    ['shipping', 'Add a way to send'],
-    ['webhooks', 'New endpoint'],
+    ['taxes', 'Add tax rate'],
+    ['shipping', 'Add shipping method'],
+    ['webhooks', 'Add endpoint'],
   ] as const) {
     const visitor = await open({ as: selling, at: `${settings}/${at}` })
     await visitor.until(`document.querySelector('main h1') !== null`, 'the page')
@@ -39,7 +39,7 @@ test('a window whose opener is gone when it closes leaves the keyboard in the pa
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders/${id}` })
   await visitor.keyPress('Cancel order')
   await visitor.there(/^Cancel order/, { role: 'dialog' })
-  await visitor.keyPress('Cancel the order', { role: 'button' })
+  await visitor.keyPress('Cancel order', { role: 'button' })
   await visitor.until(`document.querySelector('dialog') === null`, 'no window any more')
   expect(await keyboardOf(visitor)).toBe(true)
 })

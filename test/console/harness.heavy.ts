@@ -20,7 +20,7 @@ describe('a visitor', () => {
     expect(visitor.requests()).toContain('POST /console/session 200')
     await visitor.key('Control+k')
     await visitor.there(/./, { role: 'dialog' })
-    await visitor.keyboardAt(/./, { role: 'combobox' })
+    await visitor.keyboardAt(/^(Search|Jump to)/, { role: 'combobox' })
     await visitor.type('disc')
     await visitor.there(/Discounts$/, { role: 'option' })
     // The first one clears what was typed, as in every field to search in.
@@ -54,7 +54,7 @@ describe('a visitor', () => {
   test('is told what to do without scripts', async ({ open }) => {
     const visitor = await open({ scripts: false })
     await visitor.there('souk', { role: 'heading' })
-    await visitor.there(/This page needs JavaScript/, {})
+    await visitor.there(/This page requires JavaScript/, {})
     expect(visitor.requests().filter((one) => one.startsWith('POST'))).toEqual([])
   })
 
@@ -125,7 +125,6 @@ describe('a visitor', () => {
     }
     visitor.expects(/never/)
     expect(visitor.complaints().at(-1)).toContain('expected, and never came')
-    // All of it was wanted here.
     visitor.expects(/./)
     await page.evaluate(`console.error('never')`)
     for (let look = 0; look < 1_000 && visitor.complaints().length > 0; look++) await Bun.sleep(10)

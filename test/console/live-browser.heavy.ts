@@ -79,19 +79,19 @@ test('a failed read is repeated', async ({ open, data: { selling } }) => {
   const visitor = await openCuttable(open, selling)
   await visitor.page.evaluate(unreadable)
   const first = await selling.bought()
-  await visitor.text('souk does not answer')
+  await visitor.text('Can’t reach the server')
   await visitor.page.evaluate('readable()')
   await visitor.there(`#${first.number}`, { role: 'link' })
-  expect(await visitor.has('souk does not answer')).toBe(false)
+  expect(await visitor.has('Can’t reach the server')).toBe(false)
   // The server away and back: a read fails while there is no stream, and the stream is back before the next one.
   await visitor.page.evaluate(unreadable)
   await visitor.page.evaluate('cut()')
-  await visitor.text('souk does not answer')
+  await visitor.text('Can’t reach the server')
   const second = await selling.bought()
   await visitor.page.evaluate('readable()')
   await visitor.page.evaluate('mend()')
   await visitor.there(`#${second.number}`, { role: 'link' })
-  await visitor.gone('souk does not answer')
+  await visitor.gone('Can’t reach the server')
 })
 
 test('whoever logs in long after somebody has left is told what happens from then on, and nothing from before', async ({
@@ -151,15 +151,15 @@ test('what is typed into a window stays behind the login, which can be used', as
   const login = async () => ok(await app.call('POST', '/merchant/login', { body: { email, password } })).body.data.accessToken
   await app.call('DELETE', '/auth/sessions', { token: await login() })
   visitor.expects(/^(GET|POST) \S+ 401/)
-  await visitor.keyPress('Cancel the order', { role: 'button' })
+  await visitor.keyPress('Cancel order', { role: 'button' })
   await visitor.heading('Log in to souk')
   expect(await visitor.has('They called')).toBe(false)
-  await visitor.keyFill('E-mail address', email)
+  await visitor.keyFill('Email', email)
   await visitor.keyFill('Password', password)
   await visitor.key('Enter')
   await visitor.there(/^Cancel order/, { role: 'dialog' })
   expect(await visitor.value(/^Reason/)).toBe('They called')
-  // The keyboard is in the window again, and Escape asks before it is lost.
+  // The focus is in the dialog again, and Escape asks for confirmation.
   await visitor.key('Escape')
   await visitor.there('Leave without saving?', { role: 'dialog' })
   await visitor.press('Leave')
@@ -179,9 +179,9 @@ test('a write with a lost response is reported as unknown and applied once', asy
     }
   }`)
   await visitor.press('Add note', { role: 'button' })
-  await visitor.text('souk did not answer, and it may have done it or not')
+  await visitor.text('No answer from the server')
   await visitor.press('Add note', { role: 'button' })
-  await visitor.text('An earlier try had done this already')
+  await visitor.text('Already done by an earlier attempt')
   const { notes } = await selling.order(id)
   expect(notes).toMatchObject([{ text: 'Gift wrapped' }])
 })
@@ -190,8 +190,8 @@ test('a question about one page is not answered on another', async ({ open, data
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
   await visitor.heading('Orders')
   await visitor.press('API keys')
-  await visitor.heading('Keys')
-  await visitor.press('Replace it', { role: 'button' })
+  await visitor.heading('API keys')
+  await visitor.press('Roll key', { role: 'button' })
   await visitor.there(/./, { role: 'dialog' })
   await visitor.back()
   await visitor.heading('Orders')
@@ -207,7 +207,7 @@ test('going back restores a list, and a page past its end says so', async ({ ope
   await visitor.heading('Orders')
   expect(await visitor.path()).toEndWith('/orders?paymentStatus=CAPTURED')
   await visitor.go(`s/${selling.shop.name}/orders?page=999`)
-  await visitor.text('There is no page 999')
+  await visitor.text('Page 999 doesn’t exist')
   await visitor.press('Last page', { role: 'link' })
   await visitor.there(`#${number}`, { role: 'link' })
 })
@@ -265,7 +265,7 @@ test('the home of a shop comes without the library that draws, until one points 
     'GET /v2/events 200',
   ])
   // And what came first is not all that it ever shows.
-  const toSend = `Number(/(\\d+)\\s+orders? to send/.exec(document.body.innerText)?.[1])`
+  const toSend = `Number(/(\\d+)\\s+orders? to fulfil/.exec(document.body.innerText)?.[1])`
   const waiting = Number(await visitor.page.evaluate(toSend))
   await selling.bought()
   await visitor.until(`${toSend} === ${waiting + 1}`, 'one more order to send')
@@ -305,7 +305,7 @@ test('a page that stays open shows that its shop was suspended, restored, went l
     await visitor.until(`!document.body.innerText.includes('Test mode: no real money')`, 'a shop that is live')
   await owner.text(live.publishableKey)
 
-  // Whose role changes is let in anew, which is what ends the stream.
+  // A changed role requires a new authorisation, which ends the stream.
   await beside.page.command('Page.addScriptToEvaluateOnNewDocument', { source: cuttable })
   await beside.reload()
   await beside.until('globalThis.streams?.[0]?.isPlaced === true', 'the stream has said where it is')

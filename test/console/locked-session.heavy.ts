@@ -21,22 +21,22 @@ test('a secret that is shown once, and keys that are typed, are not in the page 
     await visitor.heading('Log in to souk')
   }
   async function again(): Promise<void> {
-    await visitor.keyFill('E-mail address', shop.email)
+    await visitor.keyFill('Email', shop.email)
     await visitor.keyFill('Password', shop.password)
     // The lock's own is not blanked.
     expect(await visitor.value('Password')).toBe(shop.password)
     await visitor.key('Enter')
     await visitor.until(`!document.querySelector('input[autocomplete="current-password"]')`, 'in again')
   }
-  await visitor.fill(/^Address/, 'https://hooks.example/souk')
+  await visitor.fill('Endpoint URL', 'https://hooks.example/souk')
   await visitor.press('order.confirmed')
-  await visitor.press('Register it', { role: 'button' })
+  await visitor.press('Add endpoint', { role: 'button' })
   await visitor.text('whsec_')
   await left()
   expect(await html('whsec_')).toBe(false)
   await again()
   await visitor.text('whsec_')
-  await visitor.press('I have it', { role: 'button' })
+  await visitor.press('I’ve saved it', { role: 'button' })
   await visitor.gone('whsec_')
   await visitor.go(`${settings}/payments/stripe`)
   await visitor.fill('Secret key', 'sk_test_typed')

@@ -14,21 +14,21 @@ const { test } = consoleTests()
 test('a session that ends in the middle of an edit keeps what was typed behind the login', async ({ open, app }) => {
   const shop = await app.merchant()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings` })
-  await visitor.keyFill('Title', 'A long thought')
+  await visitor.keyFill('Shop name', 'A long thought')
   await app.call('DELETE', '/auth/sessions', { token: shop.token })
   // Its stream may begin before that or after it.
   visitor.expects(/^(PATCH \/shops\/v2|GET \/v2\/events) 401/)
   await visitor.keyPress('Save', { role: 'button' })
   await visitor.heading('Log in to souk')
-  await visitor.text('Your session has ended: log in again.')
+  await visitor.text('Your session has expired. Log in again.')
   expect(await visitor.has('A long thought')).toBe(false)
-  await visitor.keyFill('E-mail address', shop.email)
+  await visitor.keyFill('Email', shop.email)
   await visitor.keyFill('Password', shop.password)
   await visitor.key('Enter')
-  await visitor.heading('Shop')
-  expect(await visitor.value('Title')).toBe('A long thought')
+  await visitor.heading('Shop details')
+  expect(await visitor.value('Shop name')).toBe('A long thought')
   // What was refused of the session before is no refusal any more.
-  expect(await visitor.has('That did not work')).toBe(false)
+  expect(await visitor.has('Something went wrong')).toBe(false)
 })
 
 test('the login asks for the second factor and focuses its field', async ({ open, app, clock }) => {
@@ -37,11 +37,11 @@ test('the login asks for the second factor and focuses its field', async ({ open
   ok(await app.call('POST', '/auth/totp/confirm', { token: shop.token, body: { code: codeAt(secret, clock.now()) } }))
   const visitor = await open({ at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Log in to souk')
-  await visitor.keyFill('E-mail address', shop.email)
+  await visitor.keyFill('Email', shop.email)
   await visitor.keyFill('Password', shop.password)
   await visitor.key('Enter')
-  await visitor.keyboardAt('Code of your authenticator app', { role: 'textbox' })
-  await visitor.text('Your password is right.')
+  await visitor.keyboardAt('Authentication code', { role: 'textbox' })
+  await visitor.text('Enter the code from your authenticator app.')
   expect(await visitor.axe()).toEqual([])
   // That of the step at hand is used up.
   await visitor.type(codeAt(secret, clock.now(), 1))
@@ -57,7 +57,7 @@ test('another account in a second tab inherits nothing', async ({ open, app }) =
   await beside.heading(/./)
   await beside.press('Log out', { role: 'button' })
   await visitor.heading('Log in to souk')
-  await beside.keyFill('E-mail address', second.email)
+  await beside.keyFill('Email', second.email)
   await beside.keyFill('Password', second.password)
   await beside.key('Enter')
   await beside.until(`!document.querySelector('input[type=password]')`, 'the second is in')
@@ -72,10 +72,10 @@ test('a screen that fails to load shows an error and recovers', async ({ open, a
   visitor.expects(/ERR_INTERNET_DISCONNECTED/)
   await visitor.offline(true)
   await visitor.press('Discounts')
-  await visitor.text('souk does not answer')
-  await visitor.heading('That did not work')
+  await visitor.text('Can’t reach the server')
+  await visitor.heading('Something went wrong')
   await visitor.offline(false)
-  // Nobody presses anything: it is looked for from time to time.
+  // The page checks periodically without input.
   await visitor.heading('Discounts')
 })
 
@@ -102,10 +102,10 @@ test('a screen that does not come while somebody logs in takes nothing from them
   await visitor.page.evaluate('globalThis.isBefore = true')
   await visitor.go(`${at}/discounts`)
   await visitor.until(`!globalThis.isBefore && document.querySelector('input[type=password]') !== null`, 'the login of that screen')
-  await visitor.fill('E-mail address', shop.email)
+  await visitor.fill('Email', shop.email)
   await visitor.settled()
   expect(await visitor.page.evaluate(`performance.getEntriesByType('navigation')[0].type`)).toBe('navigate')
-  expect(await visitor.value('E-mail address')).toBe(shop.email)
+  expect(await visitor.value('Email')).toBe(shop.email)
   await block([])
   await visitor.fill('Password', shop.password)
   await visitor.key('Enter')
@@ -121,7 +121,7 @@ test('a page whose files do not come, or do not run, says so in every language, 
   const [begin, late] = (await evaluate(`[...document.scripts].map(({ src }) => src)`)) as [string, string]
   const main = (await evaluate(`location.origin + document.scripts[0].dataset.then`)) as string
   const core = (await evaluate(`document.querySelector('link[rel=modulepreload]').href`)) as string
-  const texts = ['This page has not begun.', 'لم تبدأ هذه الصفحة بعد.', 'Энэ хуудас эхэлсэнгүй.']
+  const texts = ['This page didn’t start.', 'لم تبدأ هذه الصفحة.', 'Энэ хуудас эхэлсэнгүй.']
   const saysSo = async () => {
     for (const text of texts) await visitor.text(text)
   }
@@ -135,7 +135,7 @@ test('a page whose files do not come, or do not run, says so in every language, 
     await visitor.until(`!globalThis.isBefore && document.readyState !== 'loading'`, 'the page anew')
   }
 
-  // At once where the browser says that they do not come,
+  // At once if the browser reports that they are missing,
   for (const file of [main, core]) {
     await reload(file)
     await saysSo()
@@ -202,7 +202,7 @@ test('the session is requested without a lock if the browser refuses or never gr
   for (const request of [
     `() => Promise.reject(new DOMException('No lock here', 'SecurityError'))`,
     `() => new Promise(() => undefined); { const before = setTimeout; setTimeout = (then, ms, ...more) => before(then, ms === 3_000 ? 50 : ms, ...more) }`,
-    // Its time is up at once, as it would be in the end.
+    // The timeout passes at once.
     `(name, { signal }) => new Promise((_, refuse) => setTimeout(() => refuse(new DOMException('', signal ? 'TimeoutError' : 'AbortError'))))`,
   ]) {
     const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
@@ -227,7 +227,7 @@ test('a slow screen shows progress and finally an error', async ({ open, shop })
   await visitor.heading('Discounts')
   expect(await evaluate(`document.querySelector('.coming.on')`)).toBeNull()
 
-  // Its time is up at once, as it would be in the end; and it has begun anew for that already.
+  // The timeout passes at once, and the next one has started.
   await evaluate(`{
     sessionStorage.setItem('souk-console-reloaded', Date.now())
     const before = globalThis.setTimeout
@@ -235,7 +235,7 @@ test('a slow screen shows progress and finally an error', async ({ open, shop })
   }`)
   await command('Fetch.enable', { patterns: [{ urlPattern: '*/console/assets/*.js' }] })
   await visitor.press('Gift cards')
-  await visitor.text('souk does not answer')
+  await visitor.text('Can’t reach the server')
   await command('Fetch.disable')
   // It is asked for again by itself; whoever presses first may find the button gone.
   await visitor.heading('Gift cards')
@@ -245,16 +245,16 @@ test('without mails the password reset does not claim to have sent one', async (
   const visitor = await open()
   await visitor.heading('Log in to souk')
   await visitor.keyPress('Forgot your password?')
-  await visitor.keyFill('E-mail address', shop.email)
+  await visitor.keyFill('Email', shop.email)
   await visitor.key('Enter')
-  await visitor.text('This souk sends no mails.')
+  await visitor.text('This installation can’t send email.')
   expect(await visitor.axe()).toEqual([])
 })
 
 test('a merchant at an operator page is told and can go home', async ({ open, shop }) => {
   const visitor = await open({ as: shop, at: 'net/jobs' })
-  await visitor.text('These pages are for whoever runs this souk.')
-  expect(await visitor.has('Whoever owns the shop can give you another role')).toBe(false)
+  await visitor.text('Only the administrator of this installation can see these pages.')
+  expect(await visitor.has('Ask the shop’s owner to change your role')).toBe(false)
   await visitor.press('Home', { role: 'link' })
   await visitor.until(`location.pathname === '/console/s/${shop.shop.name}'`, 'their shop')
 })
@@ -268,7 +268,7 @@ test('a removed staff member is told while working', async ({ open, app, shop })
   const { data } = ok(await app.call('GET', '/shops/v2/staff', { token: shop.token })).body
   const { id } = data.find(({ email }: { email: string }) => email === packer.email)
   await app.call('DELETE', `/shops/v2/staff/${id}`, { token: shop.token })
-  await visitor.heading('You work in this shop no more')
+  await visitor.heading('You no longer have access to this shop')
   expect(await visitor.axe()).toEqual([])
 })
 
@@ -276,7 +276,7 @@ test('the phone’s menu closes when the focus leaves it', async ({ open, shop }
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders`, width: 'phone' })
   await visitor.heading('Orders')
   await visitor.press('Menu', { role: 'button' })
-  await visitor.tabTo('Log out', { role: 'button' })
+  await visitor.tabTo('Appearance', { role: 'combobox' })
   expect(await visitor.page.evaluate(`document.querySelector('.frame.open') !== null`)).toBe(true)
   await visitor.key('Tab')
   await visitor.until(`document.querySelector('.frame.open') === null`, 'no menu')

@@ -12,7 +12,7 @@ import {
   typeOf,
   uploadedKeys,
 } from '../../src/console/screens/lending/application.domain.ts'
-import { mailBody, textsOfMail } from '../../src/console/screens/settings-mail/mail.domain.ts'
+import { mailBody, templateTextsBody, textsOfMail, textsOfTemplate } from '../../src/console/screens/settings-mail/mail.domain.ts'
 import { kybBody, parseShare, textsOfKyb } from '../../src/console/screens/settings-verification/kyb.domain.ts'
 
 describe('a business', () => {
@@ -38,7 +38,8 @@ describe('a business', () => {
 
   test('is of the kind that is usual in the country, until one chooses', () => {
     expect(typed).toMatchObject({ cohort: 'MN_LLC', country: 'MN', owners: [{ name: '', share: '100' }] })
-    expect(textsOfKyb(undefined, { country: 'DE', title: '' }).cohort).toBe('INTL_OTHER')
+    expect(textsOfKyb(undefined, { country: 'DE', title: '' }).cohort).toBe('EU_COMPANY')
+    expect(textsOfKyb(undefined, { country: 'JP', title: '' }).cohort).toBe('INTL_OTHER')
   })
 
   test('is filed without spaces around, with shares that add up exactly', () => {
@@ -148,8 +149,25 @@ test('the look of mails goes through its form unchanged, and what is as usual st
   const sent = { sentLastHour: 0, sentLastDay: 0, delayed: 0, refusedLastDay: 0 }
   const limits = { perHour: 2_000, perDay: 20_000, ...sent, onlyStaff: false }
   const more = { effective, limits, sending: true }
-  const own = { senderName: 'A', replyTo: 'a@example.com', colours: { accent: '#123456', background: null }, language: 'ar' as const }
+  const own = {
+    ...{ senderName: 'A', replyTo: 'a@example.com', colours: { accent: '#123456', background: null }, language: 'ar' as const },
+    orderMails: ['b@example.com'],
+    abandonedCartMail: { enabled: true, afterHours: 5 },
+  }
   expect(mailBody(textsOfMail({ ...own, ...more }))).toEqual(own)
-  const usual = { senderName: null, replyTo: null, colours: { accent: null, background: null }, language: 'en' as const }
+  const usual = {
+    ...{ senderName: null, replyTo: null, colours: { accent: null, background: null }, language: 'en' as const, orderMails: [] },
+    abandonedCartMail: { enabled: false, afterHours: 10 },
+  }
   expect(mailBody(textsOfMail({ ...usual, ...more }))).toEqual(usual)
+})
+
+test('texts of a template that are as usual stay souk’s, and own ones go through the form unchanged', () => {
+  const of = { template: 'new_order', language: 'en', placeholders: ['shop'], defaults: { subject: 'New', intro: 'Usual' } } as const
+  const usual = { subject: null, intro: null, closing: null }
+  const record = { ...of, placeholders: [...of.placeholders] }
+  expect(templateTextsBody(textsOfTemplate({ ...record, ...usual }), of.defaults)).toEqual(usual)
+  const own = { subject: 'Mine', intro: 'A\n\nB ', closing: 'Bye' }
+  expect(templateTextsBody(textsOfTemplate({ ...record, ...own }), of.defaults)).toEqual(own)
+  expect(templateTextsBody({ subject: ' ', intro: '', closing: ' ' }, of.defaults)).toEqual(usual)
 })

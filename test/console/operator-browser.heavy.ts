@@ -24,15 +24,15 @@ const { test } = consoleTests({
     await selling.bought({ quantity: 1 })
     ok(await selling.refund(order.id, { amount: selling.money(1_000) }))
     ok(await selling.patch(`/product-v2/${selling.productId}`, { title: long(255) }))
-    await app.deps.jobRunner.begin([{ name: 'forget', perform: async () => outcome }])
+    await app.deps.jobRunner.start([{ name: 'forget', perform: async () => outcome }])
     return { selling, operator: await app.superAdmin() }
   },
 })
 
 test('six figures lead to their own pages, and their days go along', async ({ open, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net' })
-  await visitor.heading('Figures')
-  for (const name of ['Sales in US dollars', 'Confirmed orders', 'Sign-ups', 'Verified shops', 'New products', 'Refund rate'])
+  await visitor.heading('Analytics')
+  for (const name of ['Gross sales (USD)', 'Orders', 'Sign-ups', 'Verified shops', 'Products created', 'Refund rate'])
     await visitor.there(name, { role: 'link' })
   await visitor.text('$40.00')
   await visitor.text('25%')
@@ -41,27 +41,27 @@ test('six figures lead to their own pages, and their days go along', async ({ op
   await visitor.keyPress('Refund rate', { role: 'link' })
   await visitor.heading('Refund rate')
   expect(await visitor.path()).toBe('/console/net/figures/refund-rate?days=90')
-  await visitor.there('Sandbox', { role: 'rowheader' })
-  await visitor.keyPress('Show as a table')
-  await visitor.there('Day', { role: 'columnheader' })
+  await visitor.there('Test payments (sandbox)', { role: 'rowheader' })
+  await visitor.keyPress('Show as table')
+  await visitor.there('Date', { role: 'columnheader' })
   expect(await visitor.axe()).toEqual([])
   await visitor.back()
-  await visitor.heading('Figures')
+  await visitor.heading('Analytics')
   expect(await visitor.path()).toBe('/console/net?days=90')
 })
 
 test('days of one’s own stand in the address; too many are refused in souk’s words', async ({ open, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net/figures/gmv', width: 'phone', scheme: 'dark' })
-  await visitor.heading('Sales in US dollars')
-  await visitor.press('Other days', { role: 'link' })
+  await visitor.heading('Gross sales (USD)')
+  await visitor.press('Custom', { role: 'link' })
   await visitor.fill('From', '2026-01-01')
   await visitor.fill('To', '2026-02-01')
-  await visitor.text('Jan 1, 2026 to Feb 1, 2026')
+  await visitor.text('Jan 1, 2026 – Feb 1, 2026')
   expect(await visitor.path()).toBe('/console/net/figures/gmv?from=2026-01-01&to=2026-02-01')
   expect(await visitor.axe()).toEqual([])
   visitor.expects('GET /admin/dashboard/gmv?startDate=2020-01-01&endDate=2026-02-01&mode=TEST 400')
   await visitor.fill('From', '2020-01-01')
-  await visitor.text('a window has 365 days at most')
+  await visitor.text('must be within 365 days of startDate')
   await visitor.text('Request ')
 })
 
@@ -78,26 +78,26 @@ test('what is shown is taken along as CSV, by souk and by the page', async ({ op
     }
     throw new Error(`no ${start}: ${readdirSync(folder)}`)
   }
-  await visitor.keyPress('Parts as CSV')
+  await visitor.keyPress('Export breakdown CSV')
   expect(await kept('refund-rate-parts')).toBe('part,refundedUsd,confirmedUsd,rate\r\nsandbox,10,40,0.25\r\n')
-  await visitor.keyPress('Days as CSV', { back: true })
+  await visitor.keyPress('Export daily CSV', { back: true })
   expect(await kept('refund-rate-2')).toMatch(/^date,value\r?\n2/)
 })
 
 test('a figure that there is not is said, and the way back', async ({ open, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net/figures/constructor' })
-  await visitor.heading('There is no such page')
-  await visitor.keyPress('Figures', { role: 'link' })
-  await visitor.heading('Figures')
+  await visitor.heading('Page not found')
+  await visitor.keyPress('Analytics', { role: 'link' })
+  await visitor.heading('Analytics')
 })
 
 test('affiliates are ranked by shop and by product, whatever these are called', async ({ open, data: { operator, selling } }) => {
   const visitor = await open({ as: operator, at: 'net/rankings', width: 'phone' })
-  await visitor.heading('Rankings')
+  await visitor.heading('Affiliate sales')
   await visitor.there(selling.shop.name, { role: 'link' })
   await visitor.text('$30.00')
   expect(await visitor.axe()).toEqual([])
-  await visitor.press('Products', { role: 'link', within: 'What is ranked' })
+  await visitor.press('Products', { role: 'link', within: 'Rank by' })
   await visitor.text('bold')
   expect(await visitor.axe()).toEqual([])
   await visitor.fill('Rows', '100')
@@ -118,8 +118,8 @@ test('a shop is found, suspended and restored by the keyboard, and a change of s
   const path = `/admin/shops/${merchant.shop.id}`
   const status = async () => ok(await app.call('GET', path, { token: operator.token })).body.status
   const visitor = await open({ as: operator, at: 'net/shops' })
-  await visitor.keyFill('Part of a title or handle, or an ID', merchant.shop.id, { role: 'searchbox' })
-  await visitor.text('1 found')
+  await visitor.keyFill('Search by name, handle or ID', merchant.shop.id, { role: 'searchbox' })
+  await visitor.text('1 result')
   expect(await visitor.axe()).toEqual([])
   await visitor.tabTo(/bold/, { role: 'link' })
   await visitor.key('Enter')
@@ -128,8 +128,8 @@ test('a shop is found, suspended and restored by the keyboard, and a change of s
   await visitor.width('phone')
   expect(await visitor.axe()).toEqual([])
   await visitor.keyPress('Suspend', { role: 'button' })
-  await visitor.text('Nothing new is bought, and nobody begins to pay.')
-  await visitor.text('Payments that are under way, refunds and parcels.')
+  await visitor.text('No new orders or payments.')
+  await visitor.text('Payments in progress, refunds and fulfilment.')
   expect(await visitor.axe()).toEqual([])
   await visitor.key('Escape')
   expect(await status()).toBe('ACTIVE')
@@ -142,15 +142,15 @@ test('a shop is found, suspended and restored by the keyboard, and a change of s
   // On a phone what is said in passing stands above, and lets what lies beside it be pressed.
   expect(await visitor.page.evaluate(`document.querySelector('.toast').getBoundingClientRect().bottom < innerHeight / 2`)).toBe(true)
   expect(await visitor.page.evaluate(`getComputedStyle(document.querySelector('.toasts')).pointerEvents`)).toBe('none')
-  // Somebody else restores and changes it meanwhile, and this page does not know.
+  // Another user restores and changes it; this page does not know.
   ok(await app.call('PATCH', '/shops/v2', { token: merchant.token, body: { title: 'Other' } }))
   visitor.expects(`PATCH ${path} 412`)
-  await visitor.keyPress('Restore', { role: 'button' })
-  await visitor.there(/^Restore /, { role: 'dialog' })
-  await visitor.keyPress('Restore', { role: 'button' })
-  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
-  await visitor.keyPress('Save mine over it', { role: 'button' })
-  await visitor.text('is restored')
+  await visitor.keyPress('Reactivate', { role: 'button' })
+  await visitor.there(/^Reactivate /, { role: 'dialog' })
+  await visitor.keyPress('Reactivate', { role: 'button' })
+  await visitor.there('Someone else changed this', { role: 'dialog' })
+  await visitor.keyPress('Overwrite with mine', { role: 'button' })
+  await visitor.text('reactivated')
   expect(await status()).toBe('ACTIVE')
   // What took the suspension back would do so of another by now.
   expect(await visitor.all('button')).not.toContain('Undo')
@@ -159,12 +159,12 @@ test('a shop is found, suspended and restored by the keyboard, and a change of s
 test('a job is run, is followed until it is over, and says why it failed', async ({ open, data: { operator } }) => {
   outcome = { result: 'FAILED', error: new Error(`the disk is full ${evil}${'W'.repeat(400)}`) }
   const visitor = await open({ as: operator, at: 'net/jobs' })
-  await visitor.heading('Jobs')
+  await visitor.heading('Background jobs')
   await visitor.keyPress('Run now: forget', { role: 'button' })
   // It cannot be pressed while it runs, and keeps the keyboard.
   await visitor.keyboardAt('Run now: forget', { role: 'button' })
   await visitor.text('the disk is full')
-  await visitor.text('1 job did not succeed when it ran last:')
+  await visitor.text('1 job failed on its last run:')
   expect(await visitor.axe()).toEqual([])
   await visitor.width('phone')
   await visitor.scheme('dark')
@@ -173,27 +173,27 @@ test('a job is run, is followed until it is over, and says why it failed', async
   await visitor.press('Run now: forget', { role: 'button' })
   await visitor.gone('the disk is full')
   await visitor.text('Succeeded')
-  await visitor.press(/^1 run before\s+forget$/)
+  await visitor.press(/^1 earlier run\s+forget$/)
   await visitor.text('the disk is full')
   expect(await visitor.axe()).toEqual([])
 })
 
 test('a processor is isolated after a question, and taken back at once', async ({ open, app, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net/breakers', width: 'phone' })
-  await visitor.heading('Breakers')
+  await visitor.heading('Processor health')
   const isolated = async () =>
     ok(await app.call('GET', '/admin/operations/breakers', { token: operator.token })).body.data.filter(
       ({ isolatedAt }: { isolatedAt: string | null }) => isolatedAt !== null,
     ).length
-  const first = 'Isolate Stripe'
+  const first = 'Pause Stripe'
   await visitor.keyPress(first, { role: 'button' })
   await visitor.there(first, { role: 'dialog' })
-  await visitor.keyPress('Isolate', { role: 'button' })
-  await visitor.there(/^Isolated since/)
+  await visitor.keyPress('Pause', { role: 'button' })
+  await visitor.there(/^Paused since/)
   expect(await isolated()).toBe(1)
   expect(await visitor.axe()).toEqual([])
   await visitor.press('Undo', { role: 'button' })
-  await visitor.gone('Isolated since')
+  await visitor.gone('Paused since')
   expect(await isolated()).toBe(0)
 })
 
@@ -225,12 +225,12 @@ test('what a provider answered long ago is shown, and that it is stale; titles o
   })
   try {
     const visitor = await open({ as: operator, at: 'net/operations' })
-    await visitor.heading('Services')
+    await visitor.heading('System status')
     await visitor.text('Degraded')
-    await visitor.text('Errors of the last 24 hours')
+    await visitor.text('Errors (last 24 hours)')
     // Each of the three comes by itself.
     await visitor.settled()
-    expect((await visitor.page.evaluate(`document.body.innerText.match(/Stale: the last good answer/g).length`)) as number).toBe(3)
+    expect((await visitor.page.evaluate(`document.body.innerText.match(/Outdated: last update/g).length`)) as number).toBe(3)
     expect(await visitor.page.evaluate(`document.querySelectorAll('a[href^="javascript"]').length`)).toBe(0)
     expect(await visitor.axe()).toEqual([])
     await visitor.width('phone')
@@ -260,7 +260,7 @@ test('a backup that was asked for is not asked for again while it is awaited', a
   await visitor.heading('Backups')
   const asked = () => visitor.requests().filter((one) => one.startsWith('POST /admin/operations/jobs/back-up/run'))
   await visitor.keyPress('Back up now', { role: 'button' })
-  await visitor.text('A backup was asked for')
+  await visitor.text('Backup started')
   await visitor.key('Enter')
   await visitor.keyboardAt('Back up now', { role: 'button' })
   await visitor.until(`document.activeElement.getAttribute('aria-busy') === 'true'`, 'a button that waits')
@@ -286,19 +286,19 @@ test('a backup that an earlier try had asked for, and that is over, is waited fo
   await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source })
   await visitor.reload()
   await visitor.press('Back up now', { role: 'button' })
-  await visitor.text('it may have done it or not')
+  await visitor.text('may or may not have been saved')
   const failures = `[...document.querySelectorAll('dd')].some(({ innerText }) => innerText === '7')`
   await visitor.until(failures, 'what has ended since')
   await visitor.press('Back up now', { role: 'button' })
-  await visitor.text('An earlier try had done this already')
+  await visitor.text('Already done by an earlier attempt')
   await visitor.settled()
-  expect(await visitor.has('Under way')).toBe(false)
+  expect(await visitor.has('In progress')).toBe(false)
 })
 
 test('the figures move when an order becomes a sale, without anybody asking', async ({ open, data: { operator, selling } }) => {
   const visitor = await open({ as: operator, at: 'net/figures/confirmed-orders' })
-  await visitor.heading('Confirmed orders')
-  await visitor.there('Follows what happens', { role: 'image' })
+  await visitor.heading('Orders')
+  await visitor.there('Live updates on', { role: 'image' })
   const total = `[...document.querySelectorAll('.figure strong')].map(({ innerText }) => innerText).join()`
   await visitor.until(`${total} !== ''`, 'the figure')
   const before = Number(await visitor.page.evaluate(total))
@@ -311,7 +311,7 @@ test('figures, rankings and backups are looked at anew while nothing is told of 
   data: { operator },
 }) => {
   const visitor = await open({ as: operator, at: 'net' })
-  await visitor.heading('Figures')
+  await visitor.heading('Analytics')
   // To this visitor a minute goes by in half a second.
   const source = `{ const often = setInterval; globalThis.setInterval = (what, ms, ...given) => often(what, ms === 60_000 ? 500 : ms, ...given) }`
   await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source })

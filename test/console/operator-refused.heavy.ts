@@ -13,13 +13,13 @@ const { test } = consoleTests({
 test('an unlisted network address is reported on each operator screen', async ({ open, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net/jobs' })
   visitor.expects(/^GET \/admin\/(operations|dashboard|affiliate|events)\S* 403$/)
-  await visitor.heading('Jobs')
+  await visitor.heading('Background jobs')
   await visitor.text('OPERATOR_IP_ALLOWLIST')
   expect(await visitor.axe()).toEqual([])
   for (const at of ['net', 'net/rankings', 'net/operations', 'net/breakers', 'net/chains', 'net/backups']) {
     await visitor.go(at)
     await visitor.heading(/./)
-    await visitor.text('souk answers its operators at some addresses and from some countries only')
+    await visitor.text('Administrators can’t sign in from this address or country')
     expect([at, await visitor.has('Skeleton')]).toEqual([at, false])
   }
   await visitor.width('phone')

@@ -189,6 +189,21 @@ describe('a parcel', () => {
   })
 })
 
+test('an order that came from an abandoned-cart email says so in its story', () => {
+  const placed = { type: 'PLACED', at: '2026-11-23T00:00:00.000Z', detail: {} }
+  expect(timelineOf({ events: [placed], fromAbandonedCart: true })).toMatchObject([{ type: 'PLACED_FROM_CART' }])
+  expect(timelineOf({ events: [placed], fromAbandonedCart: false })).toMatchObject([{ type: 'PLACED' }])
+})
+
+test('an order of an agent says so in its story, with the platform', () => {
+  const placed = { type: 'PLACED', at: '2026-11-23T00:00:00.000Z', detail: {} }
+  const agent = { profile: 'https://platform.example/profile' }
+  expect(timelineOf({ events: [placed], fromAbandonedCart: true, agent })).toMatchObject([
+    { type: 'PLACED_BY_AGENT', details: ['https://platform.example/profile'] },
+  ])
+  expect(timelineOf({ events: [placed], agent: { profile: null } })).toMatchObject([{ type: 'PLACED_BY_AGENT', details: [] }])
+})
+
 test('events and notes are one story, the newest first', () => {
   const at = (second: number) => `2026-11-23T00:00:0${second}.000Z`
   const story = timelineOf({

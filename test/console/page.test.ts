@@ -89,7 +89,7 @@ describe('the page', () => {
   test('tells a browser without scripts what to do, in every language', async () => {
     await using app = await testApp()
     const [, text = ''] = /<noscript>([\s\S]+)<\/noscript>/.exec(await pageOf(app)) ?? []
-    expect(text).toContain('This page needs JavaScript')
+    expect(text).toContain('This page requires JavaScript')
     for (const language of ['en', 'ar', 'mn']) expect(text).toContain(`lang="${language}"`)
   })
 
@@ -189,7 +189,7 @@ test('what does not compile is answered for with 500 and a line in the log, and 
   for (const path of ['/console', '/console/orders', '/console/assets/index-1.js']) {
     const { status, body, headers } = await app.call('GET', path)
     expect([path, status, headers.get('cache-control')]).toEqual([path, 500, 'no-store'])
-    expect(body.message).toBe('The console could not be put together: the log tells why')
+    expect(body.message).toBe('The console could not be built: see the log')
   }
   expect(app.logged).toContainEqual(expect.objectContaining({ level: 'error', event: 'console.not_built' }))
   app.deps.consoleFiles.open = open
@@ -262,7 +262,7 @@ describe('what is bundled', () => {
     const [begin, late] = [entry.begin, entry.late].map((name) => new TextDecoder().decode(files.get(name)?.body as Uint8Array))
     expect(begin).toContain('/console/session')
     for (const ahead of [begin, late]) {
-      // It is run as no module is.
+      // It runs as a classic script, not as a module.
       expect(ahead).not.toMatch(/\b(import(?!\()|export)\b/)
       expect(ahead?.length).toBeLessThan(700)
     }

@@ -47,7 +47,17 @@ const wrongOf = (change: Partial<typeof blankDiscount>) => {
 describe('a percentage', () => {
   test('is read as it is shown, and no other text is one', () => {
     fc.assert(fc.property(fc.integer({ min: 0, max: 10_000 }), (bps) => expect(parsePercent(percentText(bps))).toBe(bps)))
-    expect(['12,5', ' 7 ', '100', '0.01', '007.50', '١٢٫٥', '۳'].map(parsePercent)).toEqual([1_250, 700, 10_000, 1, 750, 1_250, 300])
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000_000 }), (hundredths) =>
+        expect(parsePercent(percentText(hundredths / 100), 4)).toBe(hundredths / 100),
+      ),
+    )
+    expect(['8.875', '8,8755', '100.0000'].map((text) => parsePercent(text, 4))).toEqual([887.5, 887.55, 10_000])
+    expect(['8.87555', '100.0001', '8.', '.5'].map((text) => parsePercent(text, 4))).toEqual([undefined, undefined, undefined, undefined])
+    expect([887.5, 887.55, 0.01, 0, 1_000, 10_000].map(percentText)).toEqual(['8.875', '8.8755', '0.0001', '0', '10', '100'])
+    expect(['12,5', ' 7 ', '100', '0.01', '007.50', '١٢٫٥', '۳'].map((text) => parsePercent(text))).toEqual([
+      1_250, 700, 10_000, 1, 750, 1_250, 300,
+    ])
     for (const text of ['', '-1', '100.01', '1.234', '1e1', '12.', '.5', '1 2', '0x1'])
       expect([text, parsePercent(text)]).toEqual([text, undefined])
   })

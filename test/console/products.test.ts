@@ -25,6 +25,7 @@ import {
   valuesOf,
 } from '../../src/console/screens/products/options.domain.ts'
 import { stockBody, stockOf } from '../../src/console/screens/products/stock.domain.ts'
+import { storefrontUrl } from '../../src/console/screens/products/storefront-url.ts'
 
 const options = optionsOf([
   { name: 'Size', values: ['S', 'M'] },
@@ -173,7 +174,7 @@ describe('what is sent of a product', () => {
     expect(of({ publishedAt: null }, {})).toEqual({ publishedAt: '2026-06-01T00:00:00.000Z' })
     expect(of({ publishedAt: '2027-01-01T00:00:00.000Z' }, {})).toEqual({ publishedAt: '2026-06-01T00:00:00.000Z' })
     expect(of({ publishedAt: '2027-01-01T00:00:00.000Z', status: 'DRAFT' }, {})).toEqual({ publishedAt: null })
-    // It is shown already, and is as new as it was.
+    // It is shown already with the same version.
     expect(of({ publishedAt: '2026-01-02T03:04:05.678Z' }, {})).toEqual({})
     expect(of({ publishedAt: null, status: 'DRAFT' }, { status: 'ACTIVE' })).toEqual({ status: 'ACTIVE' })
   })
@@ -220,7 +221,7 @@ describe('what is sent of a product', () => {
     const priced = changeBody({ ...unpriced, rows: [{ ...row, price: '0' }] }, unpriced, terms)
     expect(priced).toEqual({ body: { variants: [{ id: 'var_S', price: { amount: 0, currency: 'USD' } }] }, wrong: {} })
     expect(changeBody({ ...unpriced, status: 'ACTIVE' }, unpriced, terms).wrong).toEqual({ [`rows.${row.key}.price`]: 'required' })
-    // A price that was there cannot be taken away.
+    // An existing price cannot be removed.
     const full = textOf({ ...draft, variants: [first] }, terms.zone)
     const cleared = full.rows.map((one) => ({ ...one, price: '' }))
     expect(Object.values(changeBody({ ...full, rows: cleared }, full, terms).wrong)).toContain('required')
@@ -368,5 +369,24 @@ describe('stock', () => {
     const read = (text: string) => wholeNumber(text)
     expect(['12', ' ٣٤', '۵', '007'].map(read)).toEqual([12, 34, 5, 7])
     expect(['', '1.0', '1٬000', '12345678901', '1e2'].map(read)).toEqual(Array<undefined>(5).fill(undefined))
+  })
+})
+
+describe('the URL of a product in the storefront', () => {
+  const shop = { pages: { product: null }, storefrontOrigins: [] as string[] }
+  const hosts = [
+    { host: 'new.example', verifiedAt: null },
+    { host: 'tea.example', verifiedAt: '2026-01-01T00:00:00.000Z' },
+  ]
+  test('is the product page with the handle', () => {
+    const pages = { product: 'https://tea.example/product?lang=en' }
+    expect(storefrontUrl({ ...shop, pages }, [], 'mug & cup')).toBe('https://tea.example/product?lang=en&handle=mug+%26+cup')
+  })
+  test('is the first origin or a verified host without a product page', () => {
+    expect(storefrontUrl({ ...shop, storefrontOrigins: ['https://a.example', 'https://b.example'] }, hosts, 'mug')).toBe(
+      'https://a.example',
+    )
+    expect(storefrontUrl(shop, hosts, 'mug')).toBe('https://tea.example/')
+    expect(storefrontUrl(shop, hosts.slice(0, 1), 'mug')).toBeUndefined()
   })
 })

@@ -16,7 +16,7 @@ type In = InConsole<undefined>
 type Visitor = Awaited<ReturnType<In['open']>>
 /** Logs in again at the page as it stands. */
 async function again(visitor: Visitor, { email, password }: { email: string; password: string }): Promise<void> {
-  await visitor.keyFill('E-mail address', email)
+  await visitor.keyFill('Email', email)
   await visitor.keyFill('Password', password)
   await visitor.key('Enter')
   await visitor.until(`!document.querySelector('input[autocomplete="current-password"]')`, 'in again')
@@ -30,31 +30,31 @@ withoutCookies(
     const shop = await app.merchant()
     const visitor = await open({ cookies: false, at: `s/${shop.shop.name}/settings` })
     await visitor.heading(isAtLogin)
-    await visitor.text('Your browser keeps no cookies for this page')
+    await visitor.text('Cookies are blocked')
     expect(await visitor.axe()).toEqual([])
     await again(visitor, shop)
-    await visitor.heading('Shop')
-    expect(await visitor.has('keeps no cookies')).toBe(false)
-    // Nor locks: what happens is told all the same.
+    await visitor.heading('Shop details')
+    expect(await visitor.has('Cookies are blocked')).toBe(false)
+    // Locks are unavailable too, and events still arrive.
     expect(await untilThere(async () => app.deps.live.figures().shop > 0)).toBe(true)
     await visitor.press('Orders')
     await visitor.heading('Orders')
     await visitor.back()
-    await visitor.heading('Shop')
-    await visitor.keyFill('Title', 'Of an hour ago')
+    await visitor.heading('Shop details')
+    await visitor.keyFill('Shop name', 'Of an hour ago')
     // Another tab begins at the login, and takes nothing from this one.
     const beside = await open({ beside: visitor, cookies: false, at: `s/${shop.shop.name}` })
     await beside.heading(isAtLogin)
-    expect(await visitor.value('Title')).toBe('Of an hour ago')
+    expect(await visitor.value('Shop name')).toBe('Of an hour ago')
     clock.advance(hourMs + 60_000)
     // Whichever asks first.
     visitor.expects(/^(PATCH \/shops\/v2|GET \/v2\/events|GET \/merchant\/me) 401/)
     await visitor.keyPress('Save', { role: 'button' })
     await visitor.heading(isAtLogin)
-    await visitor.text('Your session has ended: log in again.')
+    await visitor.text('Your session has expired. Log in again.')
     await again(visitor, shop)
-    await visitor.heading('Shop')
-    expect(await visitor.value('Title')).toBe('Of an hour ago')
+    await visitor.heading('Shop details')
+    expect(await visitor.value('Shop name')).toBe('Of an hour ago')
     await visitor.keyPress('Save', { role: 'button' })
     await visitor.text('Saved')
     const sessions = async () => ok(await app.call('GET', '/auth/sessions', { token: mine.data.accessToken })).body.total
@@ -80,7 +80,7 @@ withoutCookies('where the browser keeps nothing another language can be chosen s
 test('a token that ends after an hour is renewed unseen, and what was typed is saved', async ({ open, app, clock }) => {
   const shop = await app.merchant()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings` })
-  await visitor.keyFill('Title', 'An hour later')
+  await visitor.keyFill('Shop name', 'An hour later')
   clock.advance(hourMs + 60_000)
   // Whichever asks first.
   visitor.expects(/^(PATCH \/shops\/v2|GET \/v2\/events|GET \/merchant\/me) 401/)
@@ -92,18 +92,18 @@ test('a token that ends after an hour is renewed unseen, and what was typed is s
 test('a machine that slept for three hours asks for the password, and keeps what was typed', async ({ open, app, clock }) => {
   const shop = await app.merchant()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings` })
-  await visitor.keyFill('Title', 'Before the night')
+  await visitor.keyFill('Shop name', 'Before the night')
   visitor.sessionEnds()
   clock.advance(3 * hourMs)
-  // The clock on the wall goes on while it sleeps, the steady one stands still.
+  // The wall clock advances during sleep; the monotonic clock stops.
   await visitor.page.evaluate(`{ const right = Date.now; Date.now = () => right.call(Date) + ${3 * hourMs} }`)
   await visitor.page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
   await visitor.heading(isAtLogin)
-  await visitor.text('Nobody was here for half an hour')
+  await visitor.text('You were logged out after 30 minutes')
   expect(await visitor.has('Before the night')).toBe(false)
   await again(visitor, shop)
-  await visitor.heading('Shop')
-  expect(await visitor.value('Title')).toBe('Before the night')
+  await visitor.heading('Shop details')
+  expect(await visitor.value('Shop name')).toBe('Before the night')
   await visitor.keyPress('Save', { role: 'button' })
   await visitor.text('Saved')
 })

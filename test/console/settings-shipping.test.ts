@@ -97,6 +97,12 @@ test('each method comes back from its fields in the form in which it was put', (
   for (const method of methods) expect(parseMethod(textsOfMethod(method), 'USD')).toEqual({ method })
 })
 
+test('a method without a code gets one from its name', () => {
+  const typed = { ...newMethod, title: ' Express (2 days) ', price: '5' }
+  expect(parseMethod(typed, 'USD')).toMatchObject({ method: { code: 'express-2-days', title: 'Express (2 days)' } })
+  expect(parseMethod({ ...typed, title: 'شحن' }, 'USD')).toMatchObject({ method: { code: 'shipping' } })
+})
+
 test('a wrong amount is reported by field and row without a request', () => {
   const flat = { ...newMethod, code: 'a', title: 'A' }
   expect(parseMethod({ ...flat, price: '1.234' }, 'USD')).toEqual({ wrong: { field: 'price', is: 'notAmount' } })

@@ -20,8 +20,12 @@ const shop: Parameters<typeof textsOfShop>[0] = {
   storefrontOrigins: ['https://tea.example'],
   showQuantity: false,
   strictProvinces: false,
+  legalName: null,
+  taxNumber: 'KW 1',
+  invoiceNote: null,
+  returnDays: 30,
   timeZone: 'Asia/Kuwait',
-  pages: { order: null, reset: 'https://tea.example/reset', verify: null, invitation: null },
+  pages: { order: null, reset: 'https://tea.example/reset', verify: null, invitation: null, product: null, cart: null, checkout: null },
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',
 }
@@ -53,6 +57,8 @@ describe('the shop', () => {
     expect(shopChange(before, { ...before, description: '', logoUrl: 'https://tea.example/media/1' })).toEqual({
       ...{ description: '', logoUrl: 'https://tea.example/media/1' },
     })
+    expect(shopChange(before, { ...before, returnDays: '0' })).toEqual({ returnDays: 0 })
+    expect(shopChange(before, { ...before, legalName: ' Tea GmbH ', taxNumber: ' ' })).toEqual({ legalName: 'Tea GmbH', taxNumber: null })
     expect(shopChange({ ...before, logoUrl: 'https://a.example/b' }, before)).toEqual({ logoUrl: null })
   })
 })
@@ -113,17 +119,19 @@ describe('ways to pay', () => {
 describe('tax rates', () => {
   test('a rate comes back as it was', () => {
     for (const rate of [
-      { country: 'US', region: 'CA', rateBps: 725, inclusive: false },
-      { country: 'GB', region: null, rateBps: 2000, inclusive: true, class: 'books' },
+      { country: 'US', region: 'CA', rateBps: 887.55, inclusive: false, shipping: true },
+      { country: 'GB', region: null, rateBps: 2000, inclusive: true, shipping: false, class: 'books' },
     ])
       expect(parseRate(textsOfRate(rate))).toEqual(rate)
-    expect(parseRate({ ...textsOfRate({ country: 'US', region: null, rateBps: 1, inclusive: false }), rate: '' })).toBeUndefined()
+    expect(
+      parseRate({ ...textsOfRate({ country: 'US', region: null, rateBps: 1, inclusive: false, shipping: false }), rate: '' }),
+    ).toBeUndefined()
   })
 
   test('a place that stands twice is found by its spelling, and is none against itself', () => {
     const [us, ca] = [
-      { country: 'US', region: null, rateBps: 100, inclusive: false },
-      { country: 'US', region: 'CA', rateBps: 725, inclusive: false },
+      { country: 'US', region: null, rateBps: 100, inclusive: false, shipping: false },
+      { country: 'US', region: 'CA', rateBps: 725, inclusive: false, shipping: false },
     ]
     expect(findDuplicate([us, ca], { ...ca, region: ' us-ca', rateBps: 1 }, undefined)).toEqual(ca)
     expect(findDuplicate([us, ca], { ...ca, rateBps: 1 }, rateKey(ca))).toBeUndefined()

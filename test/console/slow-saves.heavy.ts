@@ -48,9 +48,9 @@ test('input that is typed during a save stays and is saved next time', async ({ 
     { as: operator, at: `net/wallets/${wallet}`, label: /^Address/, typed: [address(8), address(9)] },
     { as: selling, at: `${at}/gift-cards/${card}`, label: 'Note', typed: ['First', 'Second'] },
     { as: selling, at: `${at}/blog/${blog}`, label: 'Title', typed: ['First', 'Second'] },
-    { as: selling, at: `${at}/discounts/${discount}`, label: 'Name', typed: ['First', 'Second'] },
-    { as: selling, at: `${at}/settings/mail`, label: 'Sender’s name', typed: ['First', 'Second'] },
-    { as: borrower, at: `s/${borrower.shop.name}/lending/${application}`, label: 'Term in months', typed: ['24', '36'] },
+    { as: selling, at: `${at}/discounts/${discount}`, label: 'Title', typed: ['First', 'Second'] },
+    { as: selling, at: `${at}/settings/mail`, label: 'Sender name', typed: ['First', 'Second'] },
+    { as: borrower, at: `s/${borrower.shop.name}/lending/${application}`, label: 'Term (months)', typed: ['24', '36'] },
   ] as const
   for (const { as, at, label, typed } of fields) {
     const visitor = await open({ as, at })
@@ -63,7 +63,7 @@ test('input that is typed during a save stays and is saved next time', async ({ 
     await visitor.text('Saved')
     await visitor.settled()
     expect([at, await visitor.value(label)]).toEqual([at, typed[1]])
-    // It is not saved yet: it is asked about before it is lost.
+    // Unsaved input asks for confirmation before it is lost.
     expect(await visitor.page.evaluate(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`)).toBe(false)
     await visitor.press('Save', { role: 'button' })
     await visitor.until(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`, 'all is saved')
@@ -92,7 +92,7 @@ test('a form that begins anew with what it saved holds its fields meanwhile, and
     { at: `${at}/products/${product}`, label: /^Title/, text: 'First' },
     { at: `${at}/collections/${collection}`, label: /^Title/, text: 'First' },
     { at: `${at}/orders/drafts/${draft}`, label: 'Note', text: 'First' },
-    { at: `${at}/settings`, label: /^Title/, text: 'First' },
+    { at: `${at}/settings`, label: /^Shop name/, text: 'First' },
   ] as const
   for (const { at: path, label, text } of fields) {
     const visitor = await open({ as: selling, at: path })
@@ -109,13 +109,13 @@ test('a form that begins anew with what it saved holds its fields meanwhile, and
     expect(await visitor.page.evaluate(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`)).toBe(true)
   }
   const payments = await open({ as: selling, at: `${at}/settings/payments` })
-  await payments.fill('Offered', 'Off')
+  await payments.fill('Status', 'Off')
   await payments.page.evaluate(heldBack)
   await payments.page.evaluate(`document.activeElement.form.requestSubmit()`)
   await payments.until(`document.querySelector('form[aria-busy=true] .held').inert`, 'the fields are held')
   await payments.page.evaluate('letGo()')
   await payments.text('Saved')
-  await payments.keyboardAt('Offered')
+  await payments.keyboardAt('Status')
   expect(ok(await selling.get(`/product-v2/${product}`)).body.title).toBe('First')
   expect(ok(await selling.get(`/v2/orders/drafts/${draft}`)).body.note).toBe('First')
 })
@@ -130,40 +130,40 @@ test('leaving during a save asks, and no longer after it', async ({ open, data: 
   await visitor.until(`document.querySelector('form[aria-busy=true]') !== null`, 'the save is under way')
   await visitor.press('Customers', { role: 'link' })
   await visitor.there('Leave without saving?', { role: 'dialog' })
-  await visitor.text('It is being sent right now')
+  await visitor.text('This is still being saved')
   await visitor.page.evaluate('letGo()')
   await visitor.heading('Customers')
   expect((await selling.get(`/blogs/${blog}`)).body).toMatchObject({ title: 'Sent' })
 
-  // A window closes by itself once it is done, and what was asked about it goes with it.
+  // The dialog and its confirmation close when the request has ended.
   const { id, number } = await selling.bought()
   await visitor.go(`${at}/orders/${id}?do=cancel`)
   await visitor.there(/^Cancel order/, { role: 'dialog' })
   await visitor.keyFill(/^Reason/, 'They called')
   await visitor.page.evaluate(heldBack.replace('PATCH|PUT', 'POST'))
-  await visitor.keyPress('Cancel the order', { role: 'button' })
-  // Nor can it be closed while it is sent.
+  await visitor.keyPress('Cancel order', { role: 'button' })
+  // The dialog cannot be closed during the request.
   await visitor.key('Escape')
-  await visitor.text('One moment: it is being sent.')
+  await visitor.text('Saving…')
   await visitor.there(/^Cancel order/, { role: 'dialog' })
   await visitor.page.evaluate('letGo()')
   await visitor.until(`document.querySelector('dialog') === null`, 'no window any more')
   await visitor.heading(new RegExp(String(number)))
   expect((await selling.order(id)).status).toBe('CANCELLED')
 
-  // What comes of it is seen, also by who was about to leave.
+  // The result is shown, also while leaving.
   await visitor.press('Gift cards', { role: 'link' })
   await visitor.heading('Gift cards')
-  await visitor.press('Issue a card', { role: 'link' })
-  await visitor.there('Issue a card', { role: 'dialog' })
+  await visitor.press('Create gift card', { role: 'link' })
+  await visitor.there('Create gift card', { role: 'dialog' })
   await visitor.fill(/^Amount/, '77')
   await visitor.page.evaluate(heldBack.replace('PATCH|PUT', 'POST'))
-  await visitor.keyPress('Issue', { role: 'button' })
+  await visitor.keyPress('Create', { role: 'button' })
   await visitor.page.evaluate('history.back()')
   await visitor.there('Leave without saving?', { role: 'dialog' })
   await visitor.page.evaluate('letGo()')
-  await visitor.there('The card is issued', { role: 'dialog' })
+  await visitor.there('Gift card created', { role: 'dialog' })
   await visitor.until(`document.querySelectorAll('dialog').length === 1`, 'nothing is asked any more')
-  await visitor.press('I have it', { role: 'button' })
+  await visitor.press('Done', { role: 'button' })
   await visitor.until(`document.querySelector('dialog') === null`, 'no window any more')
 })

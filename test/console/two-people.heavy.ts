@@ -34,13 +34,13 @@ const operatorOf = (app: TestApp, token: string) => ({
 
 /** Looks at the conflict, and keeps what was typed. */
 async function keepMine(visitor: ConsoleVisitor, theirs: string, mine: string): Promise<void> {
-  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
+  await visitor.there('Someone else changed this', { role: 'dialog' })
   await visitor.there(theirs, { role: 'cell' })
   await visitor.there(mine, { role: 'cell' })
   expect(await visitor.axe()).toEqual([])
-  await visitor.press('Save mine over it', { role: 'button' })
+  await visitor.press('Overwrite with mine', { role: 'button' })
   await visitor.text('Saved')
-  // It may say so still of a change before.
+  // The message may be that of the previous change.
   await visitor.settled()
 }
 
@@ -55,7 +55,7 @@ test('what is typed over a lender stays while one activates it oneself, and goes
   await visitor.heading('Northern')
   await visitor.fill(/^Name/, 'Northern and Sons')
   await visitor.press('Activate', { role: 'button' })
-  await visitor.press('Activate', { role: 'button', within: /^Activate: / })
+  await visitor.press('Activate', { role: 'button', within: /^Activate .+\?$/ })
   await visitor.there('Suspend', { role: 'button' })
   expect(await visitor.value(/^Name/)).toBe('Northern and Sons')
   await visitor.press('Save', { role: 'button' })
@@ -76,14 +76,14 @@ test('what somebody else saved of a lender is seen after a move, and asked about
   await api.change(`/admin/lenders/${id}`, { displayName: 'Theirs' })
   visitor.expects(`PATCH /admin/lenders/${id} 412`)
   await visitor.press('Activate', { role: 'button' })
-  await visitor.press('Activate', { role: 'button', within: /^Activate: / })
-  await visitor.press('Show what is there now', { role: 'button' })
+  await visitor.press('Activate', { role: 'button', within: /^Activate .+\?$/ })
+  await visitor.press('Show latest version', { role: 'button' })
   await visitor.heading('Theirs')
   expect(await visitor.value(/^Name/)).toBe('Mine')
   await visitor.press('Save', { role: 'button' })
   await keepMine(visitor, 'Theirs', 'Mine')
   await visitor.heading('Mine')
-  // From here on it is one's own version: nothing is asked any more.
+  // From here on the version is the user's own, and no conflict is shown.
   await visitor.fill(/^Name/, 'Mine again')
   await visitor.press('Save', { role: 'button' })
   await visitor.heading('Mine again')
@@ -101,8 +101,8 @@ test('what is typed over a provider stays while its secret is replaced, also whe
   await visitor.heading('Quay')
   await visitor.fill(/^Name/, 'My quay')
   const rotate = async () => {
-    await visitor.press('Replace the secret', { role: 'button' })
-    await visitor.press('Replace the secret', { role: 'button', within: /^Replace the secret of/ })
+    await visitor.press('Rotate secret', { role: 'button' })
+    await visitor.press('Rotate secret', { role: 'button', within: /^Rotate the secret of/ })
   }
   await rotate()
   await visitor.text('whsec_')
@@ -144,15 +144,15 @@ test('a wallet of the platform that somebody else changed is shown, and then wha
   const { id } = await api.made('/admin/platform-wallets', { address: address(3), from: '2026-01-05T10:00:00.000Z' })
   const visitor = await open({ as: operator, at: `net/wallets/${id}` })
   await visitor.heading('Platform wallet')
-  await visitor.fill('To (UTC)', '2026-03-01T00:00')
+  await visitor.fill('Valid until (UTC)', '2026-03-01T00:00')
   await api.change(`/admin/platform-wallets/${id}`, { address: address(4) })
   visitor.expects(`PATCH /admin/platform-wallets/${id} 412`)
   await visitor.press('Save', { role: 'button' })
   await visitor.there(address(4), { role: 'cell' })
-  await visitor.press('Show what is there now', { role: 'button' })
+  await visitor.press('Show latest version', { role: 'button' })
   await visitor.until(`document.querySelector('main form input').value === '${address(4)}'`, 'the address of theirs')
-  expect(await visitor.value('To (UTC)')).toBe('')
-  await visitor.fill('To (UTC)', '2026-03-01T00:00')
+  expect(await visitor.value('Valid until (UTC)')).toBe('')
+  await visitor.fill('Valid until (UTC)', '2026-03-01T00:00')
   await visitor.press('Save', { role: 'button' })
   await visitor.text('Saved')
   expect(await api.read(`/admin/platform-wallets/${id}`)).toMatchObject({ address: address(4), to: '2026-03-01T00:00:00.000Z' })
@@ -166,17 +166,17 @@ test('a note on a gift card outlives orders and what somebody else writes meanwh
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/gift-cards/${id}` })
   await visitor.there('Note', { role: 'textbox' })
   await visitor.fill('Note', 'Mine')
-  // Whatever is done with the card is no conflict with its note, seen or not.
+  // Uses of the card do not conflict with a change of its note.
   ok(await selling.patch(`/giftcard/${id}`, { status: 'DISABLED' }))
   visitor.expects(`PATCH /giftcard/${id} 412`)
   await visitor.press('Save', { role: 'button' })
-  await visitor.there('Enable again', { role: 'button' })
+  await visitor.there('Enable', { role: 'button' })
   expect((await selling.get(`/giftcard/${id}`)).body).toMatchObject({ note: 'Mine', status: 'DISABLED' })
 
   await visitor.fill('Note', 'Mine again')
   ok(await selling.patch(`/giftcard/${id}`, { note: 'Theirs', status: 'ACTIVE' }))
   await selling.bought({ quantity: 1 })
-  // The order made the page read the card anew.
+  // The order made the page reload the card.
   await visitor.there('Disable', { role: 'button' })
   expect(await visitor.value('Note')).toBe('Mine again')
   await visitor.press('Save', { role: 'button' })
@@ -210,14 +210,14 @@ test('whoever is removed from the staff is seen as they are by then, and not rem
   ok(await change('MANAGER'))
   visitor.expects(`DELETE /shops/v2/staff/${id} 412`)
   await visitor.press('Remove', { role: 'button', within: `Remove ${email}?` })
-  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
-  await visitor.there('Manager', { role: 'cell', within: 'Somebody else changed this meanwhile' })
+  await visitor.there('Someone else changed this', { role: 'dialog' })
+  await visitor.there('Manager', { role: 'cell', within: 'Someone else changed this' })
   expect(await visitor.axe()).toEqual([])
-  await visitor.press('Show what is there now', { role: 'button' })
+  await visitor.press('Show latest version', { role: 'button' })
   await visitor.until(`[...document.querySelectorAll('tr')].some(({ innerText }) => /${email}[^]*Manager/.test(innerText))`, 'the manager')
   await visitor.press(`Remove : ${email}`, { role: 'button' })
   await visitor.press('Remove', { role: 'button', within: `Remove ${email}?` })
-  await visitor.there(`${email} is removed`, {})
+  await visitor.there(`${email} removed`, {})
 })
 
 /** An application, files for it, and what somebody else of its merchant's does with it. */
@@ -247,19 +247,19 @@ test('a loan’s input survives uploads and conflicts with another person’s ch
   const visitor = await open({ as: borrower, at: `s/${borrower.shop.name}/lending/${id}` })
   await visitor.heading('Application')
   await visitor.text('0 of ')
-  await visitor.fill('Term in months', '24')
+  await visitor.fill('Term (months)', '24')
   await change({ requestedTermMonths: 36 })
-  // It reads the application anew.
+  // The page reloads the application.
   await visitor.upload(/^File: Proof of address/, [await file('proof.pdf')], { role: 'button' })
   await visitor.text('1 of ')
   await visitor.settled()
-  expect(await visitor.value('Term in months')).toBe('24')
+  expect(await visitor.value('Term (months)')).toBe('24')
   visitor.expects(`PATCH /lending-application/${id} 412`)
   await visitor.press('Save', { role: 'button' })
   await keepMine(visitor, '36', '24')
   expect(await read()).toMatchObject({ requestedTermMonths: 24 })
   // Documents alone are no conflict with it.
-  await visitor.fill('Term in months', '48')
+  await visitor.fill('Term (months)', '48')
   await visitor.upload(/^File: Proof of address/, [await file('other.pdf')], { role: 'button' })
   await visitor.text('other.pdf')
   await visitor.settled()
@@ -293,16 +293,16 @@ test('documents are handed in beside each other, and one of somebody else is nei
 
   await handIn(key, 'theirs.pdf')
   await visitor.upload(proof, [await file('third.pdf')], { role: 'button' })
-  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
+  await visitor.there('Someone else changed this', { role: 'dialog' })
   await visitor.there(/^theirs\.pdf, /, { role: 'cell' })
   await visitor.there('third.pdf', { role: 'cell' })
   expect(await visitor.axe()).toEqual([])
-  // Closed, nothing was sent and the file is still at hand.
+  // After closing, nothing was sent and the file is still selected.
   await visitor.key('Escape')
-  await visitor.text('Somebody else changed this meanwhile')
+  await visitor.text('Someone else changed this')
   await visitor.text('theirs.pdf')
   expect(await names()).toContain('theirs.pdf')
-  await visitor.press('Try again', { role: 'button' })
+  await visitor.press('Retry', { role: 'button' })
   await visitor.text('third.pdf')
   await visitor.settled()
 
@@ -310,7 +310,7 @@ test('documents are handed in beside each other, and one of somebody else is nei
   await visitor.press(/^Remove.*Proof of address/, { role: 'button' })
   await visitor.press('Remove', { role: 'button', within: 'Remove this document?' })
   await visitor.there(/^theirs again\.pdf, /, { role: 'cell' })
-  await visitor.press('Show what is there now', { role: 'button' })
+  await visitor.press('Show latest version', { role: 'button' })
   await visitor.text('theirs again.pdf')
   await visitor.settled()
   await visitor.press(/^Remove.*Proof of address/, { role: 'button' })
@@ -323,7 +323,7 @@ test('documents are handed in beside each other, and one of somebody else is nei
   await handIn(key, 'first.pdf')
   await visitor.upload(proof, [await file('mine.pdf')], { role: 'button' })
   await visitor.there(/^first\.pdf, /, { role: 'cell' })
-  await visitor.press('Save mine over it', { role: 'button' })
+  await visitor.press('Overwrite with mine', { role: 'button' })
   await visitor.text('mine.pdf')
   await visitor.settled()
   expect((await names()).toSorted()).toEqual(['bank.pdf', 'mine.pdf'])
@@ -348,7 +348,7 @@ test('a proxy that weakens the tags of answers makes no conflict, and one that r
   await visitor.fill('Note', 'Mine again')
   await visitor.page.evaluate('window.between.refuses = true')
   await visitor.press('Save', { role: 'button' })
-  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
+  await visitor.there('Someone else changed this', { role: 'dialog' })
   // Closed by the keyboard it is no answer: what was typed stays, and nothing is sent.
   await visitor.key('Escape')
   await visitor.until(`!document.querySelector('dialog[open]')`, 'no question')
@@ -380,14 +380,14 @@ const betweenThem = `
 test('a bulk undo skips products that changed since', async ({ open, shop }) => {
   const [mine, theirs] = [await shop.add({ title: 'Mine' }), await shop.add({ title: 'Theirs' })]
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products` })
-  await visitor.press('Choose Mine', { role: 'checkbox' })
-  await visitor.press('Choose Theirs', { role: 'checkbox' })
+  await visitor.press('Select Mine', { role: 'checkbox' })
+  await visitor.press('Select Theirs', { role: 'checkbox' })
   await visitor.press('Archive', { role: 'button' })
   await visitor.there('Undo', { role: 'button' })
   ok(await shop.patch(`/product-v2/${theirs.id}`, { status: 'DRAFT' }))
   visitor.expects(`PATCH /product-v2/${theirs.id} 412`)
   await visitor.press('Undo', { role: 'button' })
-  await visitor.text('the record has changed')
+  await visitor.text('Someone else changed this')
   const statuses = await Promise.all([mine, theirs].map(async ({ id }) => (await shop.get(`/product-v2/${id}`)).body.status))
   expect(statuses).toEqual(['ACTIVE', 'DRAFT'])
 })
@@ -414,7 +414,7 @@ test('a change whose answer was lost is no conflict with itself, and a variant t
   const idOf = async (size: string) => (await read()).variants.find((one: { title: string }) => one.title === size).id
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${id}` })
   await visitor.heading('Glove')
-  await visitor.fill('New value: Size', 'XL')
+  await visitor.fill('Add value: Size', 'XL')
   await visitor.press('Add', { within: 'Size' })
   await visitor.page.evaluate(losesOneAnswer)
   await visitor.press('Save', { role: 'button' })
@@ -426,12 +426,12 @@ test('a change whose answer was lost is no conflict with itself, and a variant t
 
   // Of what they remove, one was typed about here, one is removed here too, and one was not touched.
   await visitor.fill('Price (USD)', '7', { within: 'M' })
-  await visitor.press('Remove L', { within: 'L' })
+  await visitor.press('Delete variant L', { within: 'L' })
   for (const size of ['M', 'L', 'XL']) ok(await shop.delete(`/product-v2/${id}/variants/${await idOf(size)}`))
   visitor.expects(/^DELETE \/product-v2\/\S+ 404$/, `PATCH /product-v2/${id} 412`)
   await visitor.press('Save', { role: 'button' })
-  await visitor.press('Remove and save')
-  await visitor.press('Save mine over it')
+  await visitor.press('Delete and save')
+  await visitor.press('Overwrite with mine')
   await visitor.until(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`, 'all is saved')
   expect((await read()).variants.map(({ title, price }: { title: string; price: { amount: number } }) => [title, price.amount])).toEqual([
     ['S', 500],
@@ -449,10 +449,10 @@ test('another person’s change of other product fields is kept without a confli
   await visitor.press('Save', { role: 'button' })
   await visitor.text('Saved')
   expect(ok(await selling.get(path)).body).toMatchObject({ vendor: 'Loom', status: 'ARCHIVED', type: 'Clothing' })
-  // What both have changed is asked about, and nothing else is said to differ.
+  // Only fields that both users changed are shown as conflicts.
   await visitor.fill('Vendor', 'Mine')
   ok(await selling.patch(path, { vendor: 'Theirs', type: 'Cloth' }))
   await visitor.press('Save', { role: 'button' })
-  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
+  await visitor.there('Someone else changed this', { role: 'dialog' })
   expect(await visitor.page.evaluate(`[...document.querySelectorAll('.compare tbody th')].map((one) => one.innerText)`)).toEqual(['Vendor'])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { htmlLengthMax, sanitize } from '../../src/core/html.ts'
 
-const refusal = (message: string) => expect.objectContaining({ code: 'INVALID', message: expect.stringContaining(message) })
+const refusal = (message: string) => expect.objectContaining({ kind: 'INVALID', message: expect.stringContaining(message) })
 function outcome(html: string): unknown {
   try {
     return sanitize(html, 'bodyHtml')
@@ -59,7 +59,7 @@ describe('sanitising', () => {
       ['<script>', 5_000],
     ] as const) {
       expect([unit, typeof outcome(unit.repeat(times))]).toEqual([unit, 'string'])
-      expect([unit, outcome(`${unit.repeat(times)}<b>`)]).toEqual([unit, refusal('bodyHtml (body): at most 5000 tags')])
+      expect([unit, outcome(`${unit.repeat(times)}<b>`)]).toEqual([unit, refusal('bodyHtml: must have at most 5000 tags')])
     }
     expect(outcome('<'.repeat(htmlLengthMax))).toEqual(refusal('at most 5000 tags'))
   })
@@ -67,7 +67,7 @@ describe('sanitising', () => {
   test('sanitising refuses what grows beyond 64 KiB by it, and takes what does not', () => {
     const ampersands = Math.floor(htmlLengthMax / '&amp;'.length)
     expect(outcome('&'.repeat(ampersands))).toBe('&amp;'.repeat(ampersands))
-    expect(outcome('&'.repeat(ampersands + 1))).toEqual(refusal('bodyHtml (body): at most 65536 characters'))
+    expect(outcome('&'.repeat(ampersands + 1))).toEqual(refusal('bodyHtml: must have at most 65536 characters'))
     expect(outcome('<a href="https://a.example">a</a>'.repeat(1_900))).toEqual(refusal('at most 65536 characters'))
     expect(outcome('x'.repeat(htmlLengthMax))).toBe('x'.repeat(htmlLengthMax))
     expect(outcome('x'.repeat(htmlLengthMax + 1))).toEqual(refusal('at most 65536 characters'))

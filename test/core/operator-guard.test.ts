@@ -20,11 +20,11 @@ test('operators may call from an address of the list, whatever its spelling, in 
     ['2001:db8::1', undefined, undefined],
     ['203.0.113.2', undefined, 'COUNTRY'],
     ['203.0.113.3', undefined, 'COUNTRY_UNKNOWN'],
-    // A proxy's word goes before the file's; what is no country is none, and two of them neither.
+    // The proxy's header wins over the file; an invalid or repeated value is no country.
     ['203.0.113.2', 'ae', undefined],
     ['203.0.113.1', 'FR', 'COUNTRY'],
     ...['XX', 'T1', '', 'AE, FR', 'ARE'].map((word) => ['203.0.113.1', word, 'COUNTRY_UNKNOWN'] as const),
-    // No country there, whatever somebody says.
+    // Private addresses have no country, whatever the header contains.
     ...['127.9.9.9', '10.1.2.3', '::1', 'fd00::7', '::ffff:10.1.2.3'].map((private_) => [private_, 'FR', undefined] as const),
   ] as const)
     expect([address, proxyCountry, guard({ address, proxyCountry })]).toEqual([address, proxyCountry, reason])

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { assertPublicationDate, publicationInMs } from '../../src/core/publication.ts'
 
-test('a publication date is none, or a moment from 1970 to 2199', () => {
+test('a publication date is none, or must be a time between 1970 and 2199', () => {
   const last = Date.UTC(2200, 0, 1) - 1
   for (const ms of [undefined, null, 0, last]) expect(() => assertPublicationDate(ms)).not.toThrow()
   for (const ms of [-1, last + 1, Number.NaN])
     expect(() => assertPublicationDate(ms)).toThrow(
-      expect.objectContaining({ code: 'INVALID', message: 'publishedAt (body): a moment from 1970 to 2199' }),
+      expect.objectContaining({ kind: 'INVALID', message: 'publishedAt: must be a time between 1970 and 2199' }),
     )
 })
 

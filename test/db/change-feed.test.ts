@@ -136,7 +136,7 @@ describe.skipIf(engine !== 'postgres')('the change feed on PostgreSQL', () => {
     expect(await all(db.read, second?.cursor ?? '', 500)).toEqual([idOf(1)])
     expect(await all(db.read, first?.cursor ?? '', 500)).toEqual([idOf(1), idOf(3)])
     expect((await all(db.read, begin, 500)).toSorted()).toEqual([idOf(1), idOf(2), idOf(3)])
-    // Up to a place of before it committed, it is not told.
+    // Up to a cursor from before its commit, the row is not returned.
     expect(await all(db.read, begin, 500, second?.cursor)).toEqual([idOf(2), idOf(3)])
   })
 

@@ -28,8 +28,7 @@ const open = (url: string, dataDir: string) =>
 
 test('a program started for PostgreSQL refuses a file and creates nothing', async () => {
   const dir = temporaryDir()
-  const refusal =
-    'DatabaseRefused: souk was started for PostgreSQL and asked to open a SQLite file: set DATABASE_URL in its environment to the database that it is to open'
+  const refusal = 'DatabaseRefused: souk was started for PostgreSQL, but opens a SQLite file: set DATABASE_URL in its environment'
   const url = `file:${join(dir, 'souk.db')}`
   expect(await said('postgres://souk@127.0.0.1:1/nowhere', open(url, join(dir, 'data')))).toBe(refusal)
   const direct = `const { openSqlite } = await import('./db/sqlite/engine.ts'); openSqlite('${join(dir, 'souk.db')}')`
@@ -40,8 +39,7 @@ test('a program started for PostgreSQL refuses a file and creates nothing', asyn
 
 test('a program started for SQLite refuses PostgreSQL before it connects', async () => {
   const dir = temporaryDir()
-  const refusal =
-    'DatabaseRefused: souk was started for a SQLite file and asked to open PostgreSQL: set DATABASE_URL in its environment to the database that it is to open'
+  const refusal = 'DatabaseRefused: souk was started for a SQLite file, but opens PostgreSQL: set DATABASE_URL in its environment'
   const url = 'postgres://souk@127.0.0.1:1/nowhere'
   expect(await said(`file:${join(dir, 'souk.db')}`, open(url, dir))).toBe(refusal)
   const direct = `const { openPostgres } = await import('./db/postgres/engine.ts'); openPostgres('${url}', Math.random)`

@@ -103,7 +103,6 @@ test('each of several concurrent writes ends as it would alone, whatever happens
   expect(of('waits for what it reads')).toEqual(row('taken'))
   expect(of('asks by a builder')).toEqual([{ id: 'taken' }])
   expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual([row('a', 2), row('b', 2), row('read'), row('taken')])
-  // The line goes on.
   await Promise.all(times(3, () => db.write(async (tx) => tx.run(countUp, { id: 'a' }), inGroup)))
   expect((await db.read.first(found, { id: 'a' }))?.at).toBe(5)
 })

@@ -101,8 +101,8 @@ test('each block with a wrong count is reported', async () => {
     await tx.insert(listBlocks).values({ shopId: other.id, list: 'PRODUCTS', last: 'prod_z', records: 1 })
   })
   expect(await wrong(app)).toEqual([
-    `Shop ${shop.id}, CUSTOMERS up to ${last[1]}: 999 are counted of 1000`,
-    `Shop ${other.id}, PRODUCTS up to prod_z: 1 are counted of 0`,
+    `Shop ${shop.id}, CUSTOMERS up to ${last[1]}: counted 999 of 1000`,
+    `Shop ${other.id}, PRODUCTS up to prod_z: counted 1 of 0`,
   ])
   // As docs/operations.md has it.
   await db.write((tx) => tx.rows(sql`delete from list_blocks returning 1 as done`))

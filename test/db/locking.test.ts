@@ -132,6 +132,10 @@ describe('inserting many rows', () => {
       shippingMethods: [],
       showQuantity: false,
       strictProvinces: false,
+      legalName: null,
+      taxNumber: null,
+      invoiceNote: null,
+      returnDays: 30,
       pages: {},
       timeZone: 'UTC',
       version: 1,
@@ -188,7 +192,7 @@ test.skipIf(engine !== 'postgres')('on PostgreSQL, a write waits for the server 
   const order: string[] = []
   await db.write(async (tx) => {
     await tx.run(prepare((queries) => queries.insert(attempts).values({ id: 'a', bucket: 'test', at: 0 })))
-    // The loop has not turned since: nothing can have been answered.
+    // The event loop has not run since, so nothing can have been answered.
     setImmediate(() => order.push('the loop turned'))
     await insertAll(tx, [row('b'), row('c')])
     order.push('inserted')

@@ -166,7 +166,7 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
       const range = next()
       if (!range) return false
       if (pick(6) === 0) {
-        // What takes it fails, before or in the middle; meanwhile the shop goes on, and the same is asked for again.
+        // The reader fails at the start or in the middle; writes continue, and the same part is requested again.
         const pieces = tail.pieces()
         if (pick(2) === 0) pieces.next()
         pieces.return(undefined)
@@ -273,7 +273,7 @@ test('a log that another program checkpointed and restarted while nothing held i
   expect(range).toBeDefined()
   for (const _ of tail.pieces());
   tail.kept()
-  // All of it is in the file, and a log of other salts takes its place.
+  // All frames are in the file, and a log with other salts replaces it.
   for (let nth = 0; nth < 2; nth++) {
     writer.run('PRAGMA wal_checkpoint(PASSIVE)')
     tail.next()
@@ -300,7 +300,7 @@ for (const isHeld of [true, false])
     if (!range) throw new Error('nothing was committed')
     for (const _ of tail.pieces());
     tail.kept()
-    // Far more than has the log moved into the file, and nobody takes it.
+    // Far more than triggers a checkpoint, and the reader takes nothing.
     fill(writer, 200)
     const left = join(folder, `left-${isHeld}`)
     for (const ending of ['', '-wal']) copyFileSync(`${file}${ending}`, `${left}${ending}`)
@@ -337,7 +337,7 @@ test('after a crash in a new generation of the log, following continues from the
   const kept = { header: range.header, frame: range.to, sum: range.end }
   const again = databaseFileAt(file)
   again.holdLog()
-  // As a crash leaves it: nobody who followed it has said anything.
+  // The state after a crash: the follower has acknowledged nothing.
   tail.close()
   fill(writer, 60)
   const log = await again.followLog(kept)
@@ -363,7 +363,7 @@ test('a log that is checkpointed and stored does not restart with the next write
   const tail = openLogTail(file)
   fill()
   read()
-  // While the last is put away: what follows is in the file before it is read.
+  // During the acknowledgement of the last part, later frames move into the file before they are read.
   fill()
   tail.kept()
   const range = read()
@@ -461,7 +461,7 @@ test('the log stays short while its target is silent, and everything is still th
     for (let nth = 0; nth < 40; nth++) {
       for (let row = 0; row < 5; row++) writer.run('INSERT INTO blobs (x) VALUES (randomblob(30000))')
       writer.run('UPDATE counter SET n = n + 1')
-      // What is asked for meanwhile, as by a target that does not answer, stays the same.
+      // Repeated requests, as for a target that does not respond, return the same part.
       if (nth % 10 === 0) tail.next()
       lengths.push(tail.tend().logBytes / 4_120)
     }
@@ -480,7 +480,7 @@ test('the log stays short while its target is silent, and everything is still th
     again.releaseLog()
     expect(tail.goesOn).toBe(true)
     fill(tail)
-    // Some of it is taken.
+    // The reader takes a part.
     for (let nth = 0; nth < 5; nth++) {
       const next = tail.next()
       if (!next) throw new Error('nothing waits')
@@ -519,7 +519,7 @@ test('a process killed in its first transaction of a restarted log does not lose
     for (const _ of tail.pieces());
     tail.kept()
   }
-  // The next write begins the log anew.
+  // The next write restarts the log.
   const script = `
     const { Database } = require('bun:sqlite')
     const connection = new Database(process.argv[1])

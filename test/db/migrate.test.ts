@@ -156,7 +156,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     const { file, options } = place()
     migrateSqlite(file, [first, second], options)
     const before = Bun.hash(readFileSync(file))
-    expect(messageOf(() => migrateSqlite(file, [first], options))).toContain('DatabaseRefused: the database was written by a newer souk')
+    expect(messageOf(() => migrateSqlite(file, [first], options))).toContain('DatabaseRefused: the database was written by a newer version')
     expect(Bun.hash(readFileSync(file))).toBe(before)
   })
 
@@ -179,7 +179,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     const { file, options } = place()
     migrateSqlite(file, [first], options)
     expect(messageOf(() => migrateSqlite(file, [first, second], { ...options, mayMigrate: false }))).toContain(
-      'DatabaseRefused: the database is behind',
+      'DatabaseRefused: the database is older than this version',
     )
     expect(columnsOf(file)).toEqual(['id'])
   })

@@ -55,7 +55,7 @@ describe.skipIf(engine !== 'postgres' || whyNoPgBouncer !== undefined)('PgBounce
     expect(refused).toBeInstanceOf(DatabaseUnavailable)
     const slowRead = await db.read.rows(sql`select pg_sleep(60)`).catch((error: unknown) => error)
     expect((slowRead as Error).cause).toBeInstanceOf(DatabaseUnavailable)
-    // The same connection to the server, for somebody else.
+    // The pooler gives the same server connection to another client.
     const other = new pg.Client({ connectionString: bouncer.url })
     await other.connect()
     const { rows } = await other.query("select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock")

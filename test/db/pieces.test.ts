@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { isUniqueViolation, NothingChanged } from '../../db/engine.ts'
-import { insertOf, lockAsKnownOf, prepare, rowsOf, sureChangeOf } from '../../db/prepared.ts'
+import { insertOf, lockAsKnownOf, prepare, prepareSure, rowsOf, sureChangeOf } from '../../db/prepared.ts'
 import { attempts } from '../../db/schema/people.ts'
 import { openTestDatabase } from '../support/database.ts'
 
@@ -13,6 +13,14 @@ const found = rowsOf(attempts, ['id'])
 const ofBucket = rowsOf(attempts, ['bucket'])
 const setAt = sureChangeOf(attempts, eq(attempts.id, sql.placeholder('which')))
 const lockAsKnown = lockAsKnownOf(attempts, 'id', ['bucket', 'at'])
+const assertExists = prepareSure(
+  (queries) =>
+    queries
+      .select({ one: sql`1`.as('one') })
+      .from(attempts)
+      .where(eq(attempts.id, sql.placeholder('which'))),
+  'behind',
+)
 const broken = prepare((queries) => queries.select({ at: sql<number | null>`cast(${attempts.id} as integer) / 0` }).from(attempts))
 
 test('a write that waits for nothing is stored whole or not at all, and then runs its effects', async () => {
@@ -49,6 +57,22 @@ test('a write fails with NothingChanged if its row is missing or differs from wh
   expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual([row('a')])
   expect(await changing('a', row('a'))).toBeUndefined()
   expect(await db.read.first(found, { id: 'a' })).toEqual(row('a', 1))
+})
+
+test('a write fails with NothingChanged if a read that must find a row finds none, and is rolled back', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  const finding = (which: string) =>
+    db
+      .write(async (tx) => {
+        await insert(tx, row('a'))
+        await tx.run(assertExists, { which })
+      }, locking)
+      .catch((error: unknown) => error)
+  expect(await finding('b')).toBeInstanceOf(NothingChanged)
+  expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual([])
+  expect(await finding('a')).toBeUndefined()
+  expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual([row('a')])
 })
 
 test('reads sent together get their own rows, and one that fails does not affect the others', async () => {

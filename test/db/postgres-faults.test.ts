@@ -112,7 +112,7 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
     expect(events).toEqual(['read', ...Array(6).fill('refused')])
     for (const refused of refusals) {
       expect(refused).toBeInstanceOf(DatabaseUnavailable)
-      expect(asAppError(refused)).toMatchObject({ code: 'UNAVAILABLE' })
+      expect(asAppError(refused)).toMatchObject({ kind: 'UNAVAILABLE' })
     }
   })
 
@@ -150,14 +150,14 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
       }),
     )
     expect(refused).toBeInstanceOf(DatabaseUnavailable)
-    expect(asAppError(await failure(db.read.rows(slow)))).toMatchObject({ code: 'UNAVAILABLE' })
+    expect(asAppError(await failure(db.read.rows(slow)))).toMatchObject({ kind: 'UNAVAILABLE' })
     expect(await idsIn(db)).toEqual([])
   })
 
   test('a server that does not respond in time is unavailable, and the next read gets a new connection', async () => {
     await using of = await opened({ timeouts: { answer: 500 } })
     const { db } = of
-    expect(asAppError(await failure(db.read.rows(sql`select pg_sleep(60)`)))).toMatchObject({ code: 'UNAVAILABLE' })
+    expect(asAppError(await failure(db.read.rows(sql`select pg_sleep(60)`)))).toMatchObject({ kind: 'UNAVAILABLE' })
     expect(await failure(db.write((tx) => tx.rows(sql`select pg_sleep(60)`)))).toBeInstanceOf(DatabaseUnavailable)
     expect(await idsIn(db)).toEqual([])
   })

@@ -63,10 +63,10 @@ describe.skipIf(engine !== 'postgres')('writes and reads on PostgreSQL', () => {
     const written = await failure(db.write(async (tx) => void (await tx.insert(attempts).values(row('a')))))
     expect(written).toBeInstanceOf(DatabaseUnavailable)
     expect(runInRequest('test', () => asAppError(written))).toMatchObject({
-      code: 'UNAVAILABLE',
+      kind: 'UNAVAILABLE',
       message: 'The database is busy: nothing was changed, try again later',
     })
-    expect(asAppError(await failure(db.read.select().from(attempts).execute()))).toMatchObject({ code: 'UNAVAILABLE' })
+    expect(asAppError(await failure(db.read.select().from(attempts).execute()))).toMatchObject({ kind: 'UNAVAILABLE' })
     expect(JSON.stringify(asAppError(written))).not.toContain('127.0.0.1')
     await db.close()
   })

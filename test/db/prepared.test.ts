@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { isUniqueViolation } from '../../db/engine.ts'
-import { insertOf, updateOf } from '../../db/prepared.ts'
+import { insertNewOf, insertOf, updateOf } from '../../db/prepared.ts'
 import { users } from '../../db/schema/people.ts'
 import { shops } from '../../db/schema/shop.ts'
 import { openTestDatabase } from '../support/database.ts'
@@ -26,6 +26,10 @@ const shop = {
   shippingMethods: [],
   showQuantity: false,
   strictProvinces: false,
+  legalName: null,
+  taxNumber: null,
+  invoiceNote: null,
+  returnDays: 30,
   pages: {},
   timeZone: 'UTC',
   createdAt: 1,
@@ -50,7 +54,7 @@ test('an insert with a taken key is refused, or skipped if requested', async () 
   await using opened = await openTestDatabase()
   const { db } = opened
   const insert = insertOf(users)
-  const insertNew = insertOf(users, 'skip')
+  const insertNew = insertNewOf(users)
   expect(await db.write((tx) => insertNew(tx, user))).toBe(true)
   expect(await db.write((tx) => insertNew(tx, { ...user, passwordHash: 'y' }))).toBe(false)
   const refusal = await db.write((tx) => insert(tx, user)).catch((error: unknown) => error)

@@ -119,7 +119,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
       messageOf(db.write(insert('zafter'))),
     ])
     expect(outcomes).toEqual(['kept', 'a database work may await its own queries only', 'kept'])
-    // What the refused work still tries comes too late.
+    // Statements of the refused work arrive after its end.
     ends()
     await new Promise((resolve) => setImmediate(resolve))
     await db.write(insert('zzlast'))
@@ -141,7 +141,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
       await new Promise((resolve) => setTimeout(resolve, 1))
       turns++
     }
-    // Twenty turns of the loop went by, and reads are answered meanwhile.
+    // The event loop ran twenty times, and reads were answered.
     expect(done).toBe(false)
     expect(await db.read.select().from(attempts)).toEqual([])
     holder.tell('go')
@@ -236,12 +236,12 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
     const dataDir = temporaryDir()
     const url = `file:${join(dataDir, 'souk.db')}`
     const server = await opening(dataDir, url)
-    expect(await messageOf(opening(dataDir, url))).toContain('another souk already serves')
+    expect(await messageOf(opening(dataDir, url))).toContain('souk is already running on')
     const command = await opening(dataDir, url, 'command')
     await command.db.write(insert('from a command'))
     await command.db.close()
     expect(await server.db.read.select().from(attempts)).toHaveLength(1)
-    expect(await messageOf(opening(dataDir, url))).toContain('another souk already serves')
+    expect(await messageOf(opening(dataDir, url))).toContain('souk is already running on')
     await server.db.close()
     const next = await opening(dataDir, url)
     await next.db.close()
@@ -251,7 +251,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
     const shared = temporaryDir()
     const url = `file:${join(shared, 'souk.db')}`
     const first = await opening(temporaryDir(), url)
-    expect(await messageOf(opening(temporaryDir(), url))).toContain('another souk already serves')
+    expect(await messageOf(opening(temporaryDir(), url))).toContain('souk is already running on')
     await first.db.close()
   })
 
@@ -274,7 +274,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
 
   test('a data directory that cannot be locked for another reason throws', () => {
     const dataDir = temporaryDir()
-    // A directory in the lock file's place: opening it fails whoever asks.
+    // With a directory in place of the lock file, opening fails for every user.
     mkdirSync(join(dataDir, 'lock.db'))
     expect(() => lockDataDir(dataDir)).toThrow()
     symlinkSync(dataDir, join(dataDir, 'self'))

@@ -44,7 +44,7 @@ test('a new temporary file removes those of dead processes in its folder, whatev
     [...names.stays, own.slice(folder.length + 1)].sort(),
     false,
   ])
-  // A day later nobody writes to it, whoever has the number of its process.
+  // After a day without a write the file is abandoned, even if its process number is in use.
   const old = join(folder, `orders.csv.${alive.pid}-${start}.tmp`)
   utimesSync(old, 1_000, 1_000)
   newTemporary(join(folder, 'orders.csv'))

@@ -206,7 +206,7 @@ describe('the filled demo has', () => {
       for (const order of orders)
         expect([order.total.currency, order.payments[0]?.amount.currency ?? currency]).toEqual([currency, currency])
     }
-    expect(totals).toEqual({ demo: 212, 'diwan-coffee': 44, 'steppe-felt': 41, 'kumo-paper': 35 })
+    expect(totals).toEqual({ demo: 213, 'diwan-coffee': 44, 'steppe-felt': 41, 'kumo-paper': 35 })
     expect(demoShops.map(({ currency }) => decimalsOf(currency))).toEqual([2, 3, 2, 0])
   })
 
@@ -222,9 +222,9 @@ describe('the filled demo has', () => {
 
   test('the filled demo has orders of every end, by five processors, some of them paid at the second try', async () => {
     const orders = ordersOf()
-    expect(countBy(orders, ({ status }) => status)).toEqual({ CANCELLED: 6, COMPLETED: 189, CONFIRMED: 1, EXPIRED: 3, FULFILLED: 13 })
+    expect(countBy(orders, ({ status }) => status)).toEqual({ CANCELLED: 6, COMPLETED: 189, CONFIRMED: 2, EXPIRED: 3, FULFILLED: 13 })
     expect(countBy(orders, ({ paymentStatus }) => paymentStatus)).toEqual({
-      CAPTURED: 192,
+      CAPTURED: 193,
       FAILED: 5,
       PARTIALLY_REFUNDED: 7,
       REFUNDED: 8,
@@ -244,11 +244,21 @@ describe('the filled demo has', () => {
     expect(second.every(({ status }) => status === 'COMPLETED')).toBe(true)
     const everywhere = [...orders, ...demoShops.slice(1).flatMap(({ name }) => ordersOf(name))]
     const processors = new Set(everywhere.flatMap(({ payments }) => payments.map(({ processor }: Json) => processor)))
-    expect([...processors].sort()).toEqual(['checkout', 'paypal', 'qpay', 'stripe', 'tap'])
+    expect([...processors].sort()).toEqual(['checkout', 'paypal', 'qpay', 'sandbox', 'stripe', 'tap'])
     const sold = everywhere.filter(({ refunds }) => refunds.length > 0)
     expect(sold.length / everywhere.length).toBeWithin(0.04, 0.09)
-    for (const { total, capturedTotal, refundedTotal, giftCardTotal, amountDue, subtotal, shippingTotal, taxTotal } of everywhere) {
-      expect(subtotal.amount + shippingTotal.amount + taxTotal.amount).toBe(total.amount)
+    for (const {
+      total,
+      capturedTotal,
+      refundedTotal,
+      giftCardTotal,
+      amountDue,
+      subtotal,
+      discountTotal,
+      shippingTotal,
+      taxTotal,
+    } of everywhere) {
+      expect(subtotal.amount - discountTotal.amount + shippingTotal.amount + taxTotal.amount).toBe(total.amount)
       expect(amountDue.amount + giftCardTotal.amount).toBe(total.amount)
       expect(refundedTotal.amount).toBeLessThanOrEqual(capturedTotal.amount)
     }
@@ -302,6 +312,32 @@ describe('the filled demo has', () => {
     expect(Object.keys(unused)).not.toContain('codeHash')
   })
 
+  test('the filled demo has discounts in every state, whose uses are those of its orders', async () => {
+    const stateOf = ({ status, ended, usedUp, startsAt }: Json) => {
+      if (ended || usedUp) return ended ? 'ended' : 'used up'
+      return startsAt !== null && Date.parse(startsAt) > app.clock.now() ? 'scheduled' : status
+    }
+    for (const { name } of demoShops) {
+      const discounts = await all('/discounts', await keyOf(name))
+      expect([name, countBy(discounts, stateOf)]).toEqual([name, { ACTIVE: 3, ended: 1, scheduled: 1, 'used up': 1 }])
+      const sold = ordersOf(name).filter(({ status }) => status !== 'EXPIRED' && status !== 'CANCELLED')
+      const codes = sold.flatMap((order) => order.discounts.map(({ code }: Json) => code))
+      for (const { code, used } of discounts) expect([code, used]).toEqual([code, codes.filter((one) => one === code).length])
+      if (name === demoShop.name) expect(discounts.every(({ used, code }) => used > 0 === (code !== 'WINTER20'))).toBe(true)
+    }
+  })
+
+  test('the filled demo has variants low in stock, carts that nobody checked out, and a draft order that can be paid', async () => {
+    const token = await tokenOf(demoShop.merchant)
+    const { waiting, carts } = ok(await app.call('GET', '/shops/v2/overview', { token })).body
+    expect([waiting.lowStock.total > 1, waiting.drafts.total, carts.rate > 0.3, carts.rate < 0.7]).toEqual([true, 1, true, true])
+    const [draft] = await all('/v2/orders/drafts', await keyOf())
+    expect(draft.lines.map(({ available }: Json) => available)).toEqual([true, true])
+    const page = await app.call('GET', new URL(draft.payUrl).pathname)
+    expect(page.text).toContain('Pay $')
+    expect(page.text).not.toContain('role="alert"')
+  })
+
   test('the filled demo has affiliates with clicks, orders and earnings, one of whom has left', async () => {
     const partners = await all('/affiliates', await keyOf())
     const orders = ordersOf()
@@ -349,9 +385,9 @@ describe('the filled demo has', () => {
       const required = documentsOf({ cohort, selectedTier1Partner }).filter((one) => one.required)
       expect([status, documents.length]).toEqual([status, submittedAt ? required.length : status === 'DRAFT' ? 3 : 2])
       const times = events.map(({ at }: Json) => at)
-      // A fill that was broken off begins the day of an application anew.
+      // An interrupted fill repeats the day of an application.
       if (engine === 'sqlite') expect(times).toEqual(times.toSorted())
-      // What is read comes back as it was sealed.
+      // Reading returns the sealed content.
       const file = await app.call('GET', `/admin/lending-application/${id}/documents/${documents[0].key}`, { token })
       expect([status, file.status, file.text.length]).toEqual([status, 200, documents[0].size])
       const envelopes = decisions.map(({ envelope }: Json) => envelope?.reason)
@@ -390,7 +426,7 @@ describe('the filled demo has', () => {
     })
     const recommended = ok(await app.call('GET', '/v2/service-provider-routing/recommend')).body.recommendations
     expect(recommended.map(({ successfulIngestionCount }: Json) => successfulIngestionCount)).toEqual([24, 18, 12, 6])
-    // What the tutorial prints of it, by the expressions that it gives to grep.
+    // The output that the tutorial's grep commands select.
     const tour =
       readFileSync(join(import.meta.dir, '../../docs/tutorial.md'), 'utf8')
         .split('/v2/trust-fabric/stats | ')[1]
@@ -409,6 +445,7 @@ describe('the filled demo has', () => {
   test('the filled demo has a catalog that was filled in the course of the year, a draft among it, and some of it sold out', async () => {
     const products = await all('/product-v2', await keyOf())
     expect(countBy(products, ({ status }) => status)).toEqual({ ACTIVE: 24, DRAFT: 1 })
+    expect(products.every(({ images }) => images.length > 0)).toBe(true)
     const months = new Set(products.map(({ createdAt }) => createdAt.slice(0, 7)))
     expect(months.size).toBeGreaterThan(8)
     const stock = products.flatMap(({ variants }) => variants.map(({ onHand, reserved }: Json) => [onHand, reserved]))
@@ -466,7 +503,7 @@ describe('filling the demo', () => {
     await using app = await testApp()
     await app.merchant()
     const before = await contentsOf(app)
-    await expect(fillDemo(app.deps)).rejects.toThrow('an empty DATA_DIR of its own')
+    await expect(fillDemo(app.deps)).rejects.toThrow('needs an empty data directory')
     expect(await contentsOf(app)).toEqual(before)
   })
 })

@@ -81,13 +81,13 @@ describeProcesses('damage of the disk or the file', () => {
     await using server = await serve(dataDir)
     await ask(server, '/shops/v2/public/name/a-shop')
     await expectEnd(server, 'database.damaged')
-    expect((await souk(['check'], dataDir)).stderr).toContain('WRONG database file')
+    expect((await souk(['check'], dataDir)).stderr).toContain('FAIL  database file')
   })
 
   test('a page damaged under a running server ends the process when a write reads it', async () => {
     const { dataDir, database } = await servedOnce()
     await using server = await serve(dataDir)
-    // A commit of another process has every connection read the file anew.
+    // After a commit of another process every connection rereads the file.
     withFile(database, (file) => {
       file.run('UPDATE souk_migrations SET applied_at = applied_at + 1')
       file.run('PRAGMA wal_checkpoint(TRUNCATE)')

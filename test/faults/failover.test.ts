@@ -20,7 +20,7 @@ test.skipIf(engine !== 'postgres' || whyNoPostgres !== undefined)(
   'when the first of two servers is killed, the second takes over, no order is lost, and responses are 201 or 503',
   async () => {
     await using pair = await postgresPair()
-    // Asked by itself, a standby takes no writes, which is no fault of the shop's. Named before the other, it is passed over.
+    // A standby alone takes no writes, which is not a fault of souk. Named first, it is skipped.
     const standby = openPostgres(pair.standby, Math.random)
     for (const isolation of ['serializable', 'locking'] as const) {
       const made = await standby.write((tx) => tx.rows(sql`create table t (id int)`), { isolation }).catch((error: unknown) => error)
@@ -41,9 +41,9 @@ test.skipIf(engine !== 'postgres' || whyNoPostgres !== undefined)(
     let after = 0
     const shopping = Array.from({ length: shoppers }, async (_, nth) => {
       while (!isOver) {
-        // A cart is not what is promised: it is asked for again until there is one.
+        // Carts are not acknowledged writes, so the test retries until one exists.
         const cartId = await shop.cart({ email: `shopper${nth}@example.com` }).catch(() => undefined)
-        // Whoever is answered 503 asks again under the same key, and learns what has become of the order.
+        // After a 503 the client retries with the same key and learns the order's state.
         const key = crypto.randomUUID()
         for (let isKnown = cartId === undefined; !isKnown && !isOver; ) {
           const { status, body } = await shop.checkout(cartId ?? '', {}, key)
@@ -65,7 +65,7 @@ test.skipIf(engine !== 'postgres' || whyNoPostgres !== undefined)(
     expect(answers.filter((status) => status !== 201 && status !== 503)).toEqual([])
 
     expect(await wasMigrated(pair.url)).toBe(true)
-    // As whoever starts anew finds it: all that was answered is there, once.
+    // After a restart every acknowledged order is there once.
     const anew = openPostgres(pair.url, Math.random)
     const there = await anew.read.rows<{ id: string; number: number }>(sql`select id, number from orders`)
     await anew.close()

@@ -1,62 +1,31 @@
 /** Tests that a full disk refuses writes, and only writes, until there is room. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
-import { engine } from '../../db/columns.ts'
 import { DatabaseFull } from '../../db/engine.ts'
 import { openDatabase } from '../../db/open.ts'
 import { attempts } from '../../db/schema/people.ts'
-import { keepReserve } from '../../db/sqlite/full-disk.ts'
+import { createReserve } from '../../db/sqlite/full-disk.ts'
 import { explain } from '../../src/cli/failure.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { booksOf, violationsAtRest } from '../support/books.ts'
 import { temporaryDir } from '../support/database.ts'
 import { approved } from '../support/kyb.ts'
 import { allUploaded } from '../support/lending.ts'
-import { borrower, lendingOn, pathOf, pdf, saidOf } from '../support/lending-documents.ts'
+import { borrower, documentationOf, lendingOn, pathOf, pdf } from '../support/lending-documents.ts'
 import { allThere, newOutside, playOn } from '../support/persistent-processors.ts'
 import { everySetting } from '../support/processor-settings.ts'
 import { signed, untruths } from '../support/random-processor.ts'
 import { instalment, lenderIn, previewOf } from '../support/repayments.ts'
 import { ok, sellingIn } from '../support/selling.ts'
+import { canFillDisks, fillUp, smallDisk, unmountDisks } from '../support/small-disk.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const mounted: string[] = []
-
-/** A disk of a few megabytes, or undefined where this process may not mount one. */
-function smallDisk(megabytes: number): string | undefined {
-  const dir = temporaryDir()
-  const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `mode=700,size=${megabytes}m`, 'tmpfs', dir], {
-    stdout: 'ignore',
-    stderr: 'ignore',
-  })
-  if (exitCode !== 0) return undefined
-  mounted.push(dir)
-  return dir
-}
-
-const probe = engine === 'sqlite' ? smallDisk(1) : undefined
-if (engine === 'sqlite' && !probe)
-  process.stdout.write('skipped: a full disk cannot be tried, because this process may not mount a small one\n')
-
-afterAll(() => {
-  for (const dir of mounted) Bun.spawnSync(['umount', '-l', dir])
-})
-
-/** Takes all the room that is left on a disk. */
-function fillUp(file: string): void {
-  const descriptor = openSync(file, 'w')
-  for (const bytes of [65_536, 4_096])
-    try {
-      while (writeSync(descriptor, new Uint8Array(bytes)) === bytes);
-    } catch {
-      // Now it is full.
-    }
-  closeSync(descriptor)
-}
+const hasSmallDisks = canFillDisks()
+afterAll(unmountDisks)
 
 /** A shop on a small disk, of which an order waits on Stripe's page and another is bought. */
 async function sellingOnSmallDisk() {
@@ -103,7 +72,7 @@ const later = async ({ clock, jobs }: TestApp) => {
 const ballastBytes = 2 * 1024 * 1024
 const row = (id: string) => ({ id, bucket: 'x'.repeat(50_000), at: 0 })
 
-describe.skipIf(!probe)('a full disk', () => {
+describe.skipIf(!hasSmallDisks)('a full disk', () => {
   test('on a full disk writes are refused, reads work, acknowledged rows stay, and writes resume when there is room', async () => {
     const dataDir = smallDisk(8) ?? ''
     const ballast = join(dataDir, 'ballast')
@@ -152,7 +121,7 @@ describe.skipIf(!probe)('a full disk', () => {
     test(`a start on a full disk with a long log ${hasReserve ? 'moves the log into the file' : 'without a reserve loses nothing, and works once there is room'}`, async () => {
       const from = temporaryDir()
       const ids: string[] = []
-      // As a crash leaves it: all of it in the log, and no `-shm`.
+      // The state after a crash: everything is in the log, and `-shm` is missing.
       const built = await openDatabase({ url: `file:${join(from, 'souk.db')}`, dataDir: from, as: 'server', now: 0, random: Math.random })
       built.db.file?.holdLog()
       for (let nth = 0; nth < 60; nth++) {
@@ -163,7 +132,7 @@ describe.skipIf(!probe)('a full disk', () => {
       const file = join(dataDir, 'souk.db')
       for (const ending of ['', '-wal']) Bun.spawnSync(['cp', join(from, `souk.db${ending}`), `${file}${ending}`])
       await built.db.close()
-      if (hasReserve) keepReserve(file, 10 * 1024 * 1024)
+      if (hasReserve) createReserve(file, 10 * 1024 * 1024)
       fillUp(join(dataDir, 'ballast'))
 
       const options = { url: `file:${file}`, dataDir, as: 'server', now: 0, random: Math.random } as const
@@ -171,7 +140,7 @@ describe.skipIf(!probe)('a full disk', () => {
         (await db.read.select({ id: attempts.id }).from(attempts)).map(({ id }) => id).sort()
       if (!hasReserve) {
         const refusal = await openDatabase(options).catch((error: unknown) => error)
-        expect(explain(refusal, {}).text).toStartWith(`The disk is full: ${file}`)
+        expect(explain(refusal, {}).text).toStartWith(`Disk full: ${file}`)
         rmSync(join(dataDir, 'ballast'))
       }
       const opened = await openDatabase(options)
@@ -190,7 +159,7 @@ describe.skipIf(!probe)('a full disk', () => {
     const options = { url: `file:${file}`, dataDir, as: 'server', now: 0, random: Math.random } as const
     await (await openDatabase(options)).db.close()
     for (const ending of ['-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
-    keepReserve(file, 10 * 1024 * 1024)
+    createReserve(file, 10 * 1024 * 1024)
     const reserve = readFileSync(`${file}-reserve`)
     expect([reserve.length, Bun.gzipSync(reserve).length > reserve.length * 0.9]).toEqual([10 * 1024 * 1024, true])
     fillUp(join(dataDir, 'ballast'))
@@ -225,12 +194,31 @@ describe.skipIf(!probe)('a full disk', () => {
       statusCode: 503,
       message: 'The disk is full: nothing was changed, try again later',
       error: 'Service Unavailable',
+      code: 'unavailable',
     })
     expect((await app.call('GET', `/shops/v2/public/name/${shop.name}`)).status).toBe(200)
     expect((await app.call('GET', '/shops/v2', { token })).status).toBe(200)
     rmSync(ballast)
     expect((await app.call('PATCH', '/shops/v2', { token, body: { title: 'Room again' } })).body.title).toBe('Room again')
     expect((await app.call('GET', '/health/ready')).status).toBe(200)
+  })
+
+  test('/health/ready is 503 on a full disk and names diskSpace, and 200 again when there is room', async () => {
+    const dataDir = smallDisk(8) ?? ''
+    const ballast = join(dataDir, 'ballast')
+    const settings = { DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}`, DISK_FREE_MIN_MB: '1' }
+    await using app = await testApp(settings)
+    const ready = async () => {
+      app.clock.advance(1_000)
+      const { status, body } = await app.call('GET', '/health/ready')
+      return [status, body.message]
+    }
+    expect(await ready()).toEqual([200, undefined])
+    const { bavail, bsize } = statfsSync(dataDir)
+    writeFileSync(ballast, new Uint8Array(bavail * bsize - 512 * 1024))
+    expect(await ready()).toEqual([503, 'Not ready: diskSpace'])
+    rmSync(ballast)
+    expect(await ready()).toEqual([200, undefined])
   })
 
   test('on a full disk, a webhook of a payment or dispute is 503, and is accepted when there is room', async () => {
@@ -256,7 +244,7 @@ describe.skipIf(!probe)('a full disk', () => {
     await using it = await sellingOnSmallDisk()
     const { app, shop, orderId, played } = it
     it.pay()
-    // The processor's answer cannot be noted, and then not even that it was asked.
+    // First the processor's answer cannot be stored, then not even the call.
     const fillOnce = () => {
       played.around((call) => call())
       it.fill()
@@ -354,15 +342,15 @@ describe.skipIf(!probe)('a full disk', () => {
         headers: { 'content-type': 'application/pdf', 'content-length': String(bytes) },
       })
     ok(await put(100_000))
-    const before = await saidOf(app, id)
-    // Enough by what is free when it begins, and not any more once it is there.
+    const before = await documentationOf(app, id)
+    // There is enough free space at the start, and too little after the upload.
     const free = app.deps.documentStores.current.free
     Object.assign(app.deps.documentStores.current, { free: async () => undefined })
     const refused = await put(20_000_000)
     expect([refused.status, refused.body.message]).toEqual([503, 'The disk is full: nothing was changed, try again later'])
     Object.assign(app.deps.documentStores.current, { free })
     expect(readdirSync(join(dataDir, 'documents')).length).toBe(1)
-    expect(await saidOf(app, id)).toEqual(before)
+    expect(await documentationOf(app, id)).toEqual(before)
     expect((await app.call('GET', pathOf(id, 'bank_statements_12m'), { token: merchant.token })).text.length).toBe(100_000)
     expect((await put(20_000_000)).status).toBe(503)
     ok(await put(200_000))

@@ -11,7 +11,7 @@ import type { ProcessorName } from '../../src/modules/payments/payment-method/do
 import type { ActRequest } from '../support/act-until-killed.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { type Books, comparable, violationsAtRest, violationsOf } from '../support/books.ts'
-import { crash, type Deed, type Doing, inTurns, openAt, runWhole, type Stage } from '../support/crash.ts'
+import { crash, type Deed, type Doing, openAt, runLimited, runUninterrupted, type Stage } from '../support/crash.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../support/database.ts'
 import { approved } from '../support/kyb.ts'
 import { allThere, newOutside, type Outside, type Played } from '../support/persistent-processors.ts'
@@ -145,7 +145,7 @@ const scenarios: Scenario[] = [
     },
     status: 201,
     end: { refunds: [] },
-    // What it has begun while nobody heard of it, nobody can pay: then the order ends.
+    // A payment whose creation was never answered cannot be paid, so the order ends.
     varies: true,
   },
   {
@@ -400,7 +400,7 @@ const named = (books: Books, end: Scenario['end']) =>
 test.each(scenarios)('$name ends the same wherever the process stops, and a repeated request gets the same response', async (scenario) => {
   const { status, end, varies } = scenario
   const stage = await setStage(scenario)
-  const whole = await runWhole(stage, 'here', ['untilQuiet'])
+  const whole = await runUninterrupted(stage, 'here', ['untilQuiet'])
   expect(whole.status).toBe(status)
   expect(whole.count).toBeGreaterThan(0)
   const last = whole.states.at(-1) as Books
@@ -411,7 +411,7 @@ test.each(scenarios)('$name ends the same wherever the process stops, and a repe
     { length: whole.count },
     (_, nth) => () => crash(stage, 'here', nth + 1, [doingsAfter(nth + 1, scenario, stage)]),
   )
-  for (const { what, doing, found, answers, states, errors, also, wrong, outside } of (await inTurns(stops, atOnce)).flat()) {
+  for (const { what, doing, found, answers, states, errors, also, wrong, outside } of (await runLimited(stops, atOnce)).flat()) {
     expect(violationsOf(found), what).toEqual([])
     expect(
       errors.filter(({ event }) => !told.includes(event)),

@@ -9,9 +9,10 @@ import type { ActRequest } from '../support/act-until-killed.ts'
 import { type CallOptions, type TestApp, testApp } from '../support/app.ts'
 import { type Books, booksOf, comparable, violationsAtRest, violationsOf } from '../support/books.ts'
 import { usd } from '../support/catalog.ts'
-import { type CrashMethod, crash, type Doing, inTurns, runAfterNone, runWhole, type Stage } from '../support/crash.ts'
+import { type CrashMethod, crash, type Doing, runAfterNone, runLimited, runUninterrupted, type Stage } from '../support/crash.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../support/database.ts'
 import { browserOn, formOf, formRequest } from '../support/drafts.ts'
+import { bankTransfer } from '../support/manual-payments.ts'
 import { changeProcessor, confirmAtSandbox, lost } from '../support/sandbox.ts'
 import { address, customerOf, ok, sellingIn } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -148,6 +149,51 @@ const scenarios: Scenario[] = [
     ...givenBack,
   },
   {
+    name: 'a checkout that is paid by bank transfer',
+    prepare: async ({ manualCheckoutOf, cartPaidBy }) => manualCheckoutOf(await cartPaidBy(300, 450)),
+    status: 201,
+    order: { status: 'PENDING_PAYMENT', paymentStatus: 'PENDING', resumeAt: null },
+    holds: 'HELD',
+    stock: { onHand: 10, reserved: 2 },
+    cards: [0, 0],
+  },
+  {
+    name: 'marking an order as paid',
+    prepare: async ({ manual, action }) => action((await manual()).orderId, 'mark-paid', { reference: 'SEPA 1' }),
+    status: 200,
+    order: confirmed,
+    ...sold,
+  },
+  {
+    name: 'cancelling an order that awaits a bank transfer',
+    prepare: async ({ manual, action }) => action((await manual()).orderId, 'cancel'),
+    status: 200,
+    order: { status: 'CANCELLED', paymentStatus: 'VOIDED' },
+    ...givenBack,
+  },
+  {
+    name: 'the expiry of an order that awaits a bank transfer',
+    async prepare({ app, manual }) {
+      await manual()
+      app.clock.advance(7 * 24 * hourMs)
+      return undefined
+    },
+    order: { status: 'EXPIRED', paymentStatus: 'VOIDED' },
+    ...givenBack,
+  },
+  {
+    name: 'a refund of a bank transfer',
+    async prepare({ send, manual, action }) {
+      const { orderId } = await manual()
+      ok(await send(action(orderId, 'mark-paid')))
+      return action(orderId, 'refunds', { all: true })
+    },
+    status: 201,
+    order: { status: 'FULFILLED', paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: 0, giftCardRefundedTotal: 750 },
+    ...sold,
+    cards: [300, 450],
+  },
+  {
     name: 'cancelling an order that is not paid',
     prepare: async ({ unpaid, action }) => action((await unpaid('tok_action')).orderId, 'cancel'),
     status: 200,
@@ -198,6 +244,21 @@ const scenarios: Scenario[] = [
     stock: { onHand: 9, reserved: 0 },
   },
   {
+    name: 'receiving a return',
+    async prepare({ app, send, bought, action }) {
+      const orderId = await bought()
+      const line = (await booksOf(app)).lines.find(({ tracked }) => tracked)
+      ok(await send(action(orderId, 'fulfil')))
+      const { id } = ok(await send(action(orderId, 'returns', { lines: [{ lineId: line?.id, quantity: 1, reason: 'Too small' }] }))).body
+      ok(await send(action(orderId, `returns/${id}/approve`)))
+      return action(orderId, `returns/${id}/receive`, { restock: true, refund: true })
+    },
+    status: 200,
+    order: { status: 'FULFILLED', paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: 1_072, giftCardRefundedTotal: 0 },
+    ...sold,
+    stock: { onHand: 9, reserved: 0 },
+  },
+  {
     name: 'sending an order',
     prepare: async ({ bought, action }) => action(await bought(), 'fulfil', { trackingNumber: 'Z1' }),
     status: 200,
@@ -232,6 +293,7 @@ async function layGround(): Promise<Ground> {
   const print = await shop.add({ title: 'Print', variants: [{ price: shop.money(2_499) }] })
   ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 725, inclusive: false }] }))
   ok(await shop.put('/shops/v2/shipping-methods', { data: [{ code: 'post', title: 'Post', price: shop.money(594), countries: ['US'] }] }))
+  ok(await app.call('PUT', '/shops/v2/payment-methods', { token: shop.token, body: { manual: [bankTransfer] } }))
   ok(await shop.post('/affiliates', { name: 'Partner', code: 'partner', rateBps: 1_000 }))
   const events = ['order.confirmed', 'order.refunded', 'order.cancelled', 'order.fulfilled']
   ok(await shop.post('/webhook-endpoints', { url: 'https://receiver.example/hook', events }))
@@ -264,6 +326,8 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
   }
   const checkoutOf = (cartId: string, paymentToken = 'tok_success', key?: string) =>
     request(`/cart/${cartId}/checkout`, { token, body: { method: 'card', paymentToken } }, key)
+  const manualCheckoutOf = (cartId: string, key?: string) =>
+    request(`/cart/${cartId}/checkout`, { token, body: { method: 'manual', manualCode: bankTransfer.code } }, key)
   const placed = async (cartId: string, paymentToken: string) => ok(await send(checkoutOf(cartId, paymentToken, 'before'))).body.order
 
   /** The form by which a draft of two of each product is paid, which has gift cards of these amounts. */
@@ -286,6 +350,12 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
     formOfDraft,
     cartPaidBy,
     checkoutOf,
+    manualCheckoutOf,
+    /** An order that gift cards pay in part, and that awaits a bank transfer. */
+    async manual(): Promise<{ cartId: string; orderId: string }> {
+      const cartId = await cartPaidBy(300, 450)
+      return { cartId, orderId: ok(await send(manualCheckoutOf(cartId, 'before'))).body.order.id }
+    },
     action: (orderId: string, what: string, body = {}) => request(`/v2/orders/${orderId}/${what}`, { key: secretKey, body }),
     /** An order that gift cards pay in part, and whose payment did not come. */
     async unpaid(paymentToken: string): Promise<{ cartId: string; orderId: string; paymentId: string }> {
@@ -345,7 +415,7 @@ test.each(scenarios)(
     expect(before).not.toEqual(after)
 
     const crashes = Array.from({ length: writes }, (_, nth) => () => crash(stage, way, nth + 1, doingsAfter(nth + 1, scenario)))
-    for (const { what, doing, found, answers, states, errors } of (await inTurns(crashes, atOnce)).flat()) {
+    for (const { what, doing, found, answers, states, errors } of (await runLimited(crashes, atOnce)).flat()) {
       expect(violationsOf(found), what).toEqual([])
       expect(errors, what).toEqual([])
       expect(answers, what).toEqual(status ? [status] : [])
@@ -366,7 +436,7 @@ async function uninterrupted(
   { status, order, holds, stock, cards, way = 'here' }: Scenario,
   stage: Stage,
 ): Promise<{ end: Books; writes: number }> {
-  const { found: end, status: answered, count: writes } = await runWhole(stage, way)
+  const { found: end, status: answered, count: writes } = await runUninterrupted(stage, way)
   if (status) expect(answered).toBe(status)
   expect(writes).toBeGreaterThan(0)
   expect(writes).toBeLessThan(writesMax)

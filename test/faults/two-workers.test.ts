@@ -74,7 +74,7 @@ test('of two workers on one webhook of a processor, one takes it and applies it 
   const books = await it.books()
   expect(books.orders).toMatchObject([{ id: order.id, status: 'CONFIRMED', capturedTotal: 1_000 }])
   expect(books.messages).toMatchObject([{ attempts: 1, resumeAt: null }])
-  // It is asked once what became of the payment, and told once to take the money.
+  // The processor gets one query and one capture.
   expect([it.calls(), it.changes()]).toEqual([2, 1])
 })
 
@@ -96,6 +96,6 @@ test('of two concurrent sweeps of a late payment, one refunds it', async () => {
   const books = await it.books()
   expect(books.orders).toMatchObject([{ status: 'EXPIRED', capturedTotal: 1_000, refundedTotal: 1_000 }])
   expect(books.refunds).toMatchObject([{ status: 'SUCCEEDED', amount: 1_000 }])
-  // Given up once and given back once; whoever did it may ask once more how the payment stands.
+  // One void and one refund; the worker that made them may query the payment once more.
   expect(it.changes()).toBe(2)
 })

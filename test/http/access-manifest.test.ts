@@ -10,7 +10,7 @@ import { accessManifest } from './access-manifest.ts'
 
 setDefaultTimeout(longTestMs)
 
-const everythingOn = { SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' }
+const everythingOn = { SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true' }
 const twinPrefix = '/api/v3'
 
 test('the access of every route equals the manifest', async () => {
@@ -35,7 +35,12 @@ const guarded: Guarded[] = Object.entries(accessManifest).flatMap(([route, acces
 
 function expectRefusal(answer: Answer, statusCode: 401 | 403, route: string): void {
   expect(answer.status, route).toBe(statusCode)
-  expect(answer.body, route).toEqual({ statusCode, message: expect.any(String), error: statusCode === 401 ? 'Unauthorized' : 'Forbidden' })
+  expect(answer.body, route).toEqual({
+    statusCode,
+    message: expect.any(String),
+    error: statusCode === 401 ? 'Unauthorized' : 'Forbidden',
+    code: statusCode === 401 ? 'unauthenticated' : 'forbidden',
+  })
 }
 
 test('a guarded route without credentials is 401, whatever the body', async () => {

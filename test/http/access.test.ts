@@ -9,7 +9,12 @@ test('a request without credentials is refused before its body is validated', as
   await using app = await testApp()
   const answer = await app.call('PATCH', '/shops/v2', { body: { title: 1 } })
   expect(answer.status).toBe(401)
-  expect(answer.body).toEqual({ statusCode: 401, message: 'A valid access token is required', error: 'Unauthorized' })
+  expect(answer.body).toEqual({
+    statusCode: 401,
+    message: 'A valid access token is required',
+    error: 'Unauthorized',
+    code: 'unauthenticated',
+  })
 })
 
 test('a request for another shop gets validation errors first, and then 404', async () => {

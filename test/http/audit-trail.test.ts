@@ -19,8 +19,10 @@ import { statedAccess } from '../support/credentials.ts'
 import { nameServer } from '../support/dns.ts'
 import { approved, business, filed } from '../support/kyb.ts'
 import { completed, drafted, path as lendingPath, submitted } from '../support/lending.ts'
+import { manualOrderOf } from '../support/manual-payments.ts'
 import { drawn } from '../support/pictures.ts'
 import { instalment } from '../support/repayments.ts'
+import { requestedReturnOf, returnableOf } from '../support/returns.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
 import { invited } from '../support/staff.ts'
@@ -31,7 +33,7 @@ import { givenUpDelivery } from '../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
 
-type Asked = { path: string; body?: unknown; contentType?: string; shopId?: null }
+type Asked = { path: string; body?: unknown; contentType?: string; shopId?: null | 'created' }
 /** Makes what a route needs, and says what to ask of it so that it succeeds. */
 type Prepare = (shop: Selling) => Promise<Asked> | Asked
 
@@ -53,6 +55,7 @@ const draftOf = async (shop: Selling): Promise<string> => {
   return `/v2/orders/drafts/${await made(shop, '/v2/orders/drafts', { lines, email: `${planted}@example.com`, note: planted })}`
 }
 const discount = { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 }
+const mailTexts = '/shops/v2/mail/templates/order-confirmed/en'
 const customer = { email: `${planted}@example.com`, name: `${planted} Customer`, phone: `${planted} 1` }
 const endpoint = { url: `https://hooks.example/${planted}?token=${planted}`, events: ['order.confirmed'] }
 const shipping = { code: 'post', title: 'By post', price: { amount: 500, currency: 'USD' } }
@@ -91,6 +94,11 @@ const changes: Record<string, Prepare> = {
     const code = codeAt(secret, shop.app.clock.now(), 1)
     return { path: '/auth/totp', body: { password: shop.password, code }, shopId: null }
   },
+  'POST /shops/v2': () => ({
+    path: '/shops/v2',
+    body: { shopName: `second-${randomUUID()}`, title: 'Second', country: 'US', currency: 'USD' },
+    shopId: 'created',
+  }),
   'PATCH /shops/v2': () => ({
     path: '/shops/v2',
     body: { title: 'Another title', contact: { email: `${planted}@example.com`, phone: planted }, address: { line1: planted } },
@@ -99,8 +107,13 @@ const changes: Record<string, Prepare> = {
   'PUT /shops/v2/shipping-methods': () => ({ path: '/shops/v2/shipping-methods', body: { data: [shipping] } }),
   'PUT /shops/v2/mail': () => ({
     path: '/shops/v2/mail',
-    body: { senderName: `${planted} Shop`, replyTo: `${planted}@example.com`, language: 'mn' },
+    body: { senderName: `${planted} Shop`, replyTo: `${planted}@example.com`, language: 'mn', orderMails: [`${planted}2@example.com`] },
   }),
+  'PUT /shops/v2/mail/templates/:template/:language': () => ({ path: mailTexts, body: { intro: planted } }),
+  'DELETE /shops/v2/mail/templates/:template/:language': async (shop) => {
+    ok(await shop.app.call('PUT', mailTexts, { token: shop.token, body: { closing: planted } }))
+    return { path: mailTexts }
+  },
   'POST /shops/v2/staff': () => ({ path: '/shops/v2/staff', body: { email: `${planted}@example.com`, role: 'MANAGER' } }),
   'PATCH /shops/v2/staff/:id': async (shop) => ({
     path: `/shops/v2/staff/${(await invited(shop.app, shop, 'MANAGER', `${planted}@example.com`)).id}`,
@@ -110,9 +123,15 @@ const changes: Record<string, Prepare> = {
     path: `/shops/v2/staff/${(await invited(shop.app, shop, 'MANAGER', `${planted}@example.com`)).id}`,
   }),
   'POST /shops/v2/private-key/rotate': () => ({ path: '/shops/v2/private-key/rotate', body: { graceSeconds: 3_600 } }),
+  'PUT /shops/v2/agents': () => ({ path: '/shops/v2/agents', body: { enabled: true } }),
+  'POST /shops/v2/agents/keys/rotate': async (shop) => {
+    ok(await shop.app.call('PUT', '/shops/v2/agents', { token: shop.token, body: { enabled: true } }))
+    return { path: '/shops/v2/agents/keys/rotate' }
+  },
   'POST /shops/v2/custody/wallet': () => ({ path: '/shops/v2/custody/wallet' }),
   'POST /product-v2': () => ({ path: '/product-v2', body: { title: 'Lamp' } }),
   'PATCH /product-v2/:id': ({ productId }) => ({ path: `/product-v2/${productId}`, body: { title: 'Cup' } }),
+  'POST /product-v2/:id/duplicate': ({ productId }) => ({ path: `/product-v2/${productId}/duplicate` }),
   'DELETE /product-v2/:id': ({ productId }) => ({ path: `/product-v2/${productId}` }),
   'POST /product-v2/:id/variants/:variantId/stock': ({ productId, variantId }) => ({
     path: `/product-v2/${productId}/variants/${variantId}/stock`,
@@ -180,6 +199,10 @@ const changes: Record<string, Prepare> = {
     body: { reference: planted },
   }),
   'POST /v2/orders/:orderId/cancel': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/cancel`, body: { reason: planted } }),
+  'POST /v2/orders/:orderId/mark-paid': async (shop) => ({
+    path: `/v2/orders/${(await manualOrderOf(shop)).orderId}/mark-paid`,
+    body: { reference: planted },
+  }),
   'POST /v2/orders/:orderId/fulfil': async (shop) => ({
     path: `/v2/orders/${(await shop.bought()).id}/fulfil`,
     body: { trackingNumber: planted },
@@ -188,7 +211,36 @@ const changes: Record<string, Prepare> = {
     path: `/v2/orders/${(await shop.bought()).id}/fulfilments`,
     body: { trackingNumber: planted },
   }),
+  'PATCH /customer/:customerId': async (shop) => ({
+    path: `/customer/${await made(shop, '/customer', { email: 'ann@example.com' })}`,
+    body: { email: `${planted}@example.com`, name: planted, note: planted, tags: [planted] },
+  }),
+  'PATCH /v2/orders/:orderId': async (shop) => ({
+    path: `/v2/orders/${(await shop.bought()).id}`,
+    body: { email: `${planted}@example.com`, tags: [planted] },
+  }),
+  'POST /v2/orders/fulfilments': async (shop) => ({
+    path: '/v2/orders/fulfilments',
+    body: { orders: [{ orderId: (await shop.bought()).id, trackingNumber: planted }] },
+  }),
   'PATCH /v2/orders/:orderId/fulfilments/:fulfilmentId': async (shop) => ({ path: (await sentOf(shop)).path, body: { carrier: planted } }),
+  'POST /v2/orders/:orderId/returns': async (shop) => {
+    const { path, body } = await returnableOf(shop)
+    return { path, body: { lines: [{ ...body.lines[0], reason: planted }] } }
+  },
+  'POST /v2/orders/:orderId/returns/:returnId/approve': async (shop) => ({
+    path: `${(await requestedReturnOf(shop)).path}/approve`,
+    body: {},
+  }),
+  'POST /v2/orders/:orderId/returns/:returnId/reject': async (shop) => ({
+    path: `${(await requestedReturnOf(shop)).path}/reject`,
+    body: {},
+  }),
+  'POST /v2/orders/:orderId/returns/:returnId/receive': async (shop) => {
+    const { path } = await requestedReturnOf(shop)
+    ok(await shop.post(`${path}/approve`, {}))
+    return { path: `${path}/receive`, body: { restock: true, refund: false } }
+  },
   'POST /v2/orders/:orderId/notes': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/notes`, body: { text: planted } }),
   'POST /v2/orders/drafts': (shop) => ({
     path: '/v2/orders/drafts',
@@ -343,8 +395,8 @@ async function borrowing(shop: Selling): Promise<Selling> {
   await decideKyb(shop.app.deps, { actor: system }, id, { decision: 'APPROVED', reason: null })
   return shop
 }
-/** Only answers what it is asked. */
-const changesNothing = new Set(['POST /admin/lending-application/credit-tier/preview'])
+/** Routes that store nothing. */
+const changesNothing = new Set(['POST /admin/lending-application/credit-tier/preview', 'POST /shops/v2/processor-accounts/:processor/test'])
 
 /** Routes by which somebody changes something who is known to the audit trail: not shoppers, of whom carts tell. */
 const ofMerchants = [
@@ -375,8 +427,9 @@ beforeAll(async () => {
     STRIPE_API_URL: stripe.url,
     DNS_SERVER: dns.address,
     LENDING_PLATFORM_ENABLED: 'true',
+    AGENTS_ENABLED: 'true',
+    SIGNUP_ENABLED: 'true',
     OPERATOR_IP_ALLOWLIST: from,
-    // Nobody is asked: mails wait.
     SMTP_URL: 'smtp://127.0.0.1:9',
     MAIL_FROM: 'shop@souk.example',
   })
@@ -387,7 +440,7 @@ for (const [route, prepare] of Object.entries(changes))
   test(`${route} writes an audit entry with actor, request, address and changes, without personal data`, async () => {
     const [method = ''] = route.split(' ')
     const shop = await sellingIn(app)
-    const { path, body, contentType, shopId: none } = await prepare(shop)
+    const { path, body, contentType, shopId: about } = await prepare(shop)
     const access = statedAccess(app).get(route)
     const requestId = `request-${randomUUID()}`
     const headers = {
@@ -409,7 +462,7 @@ for (const [route, prepare] of Object.entries(changes))
     const rows = await app.deps.db.read.select().from(auditLog)
     const own = rows.filter((row) => row.requestId === requestId)
     // An account is its owner's, and no shop's; so is what a merchant's business is, to an operator.
-    const shopId = access === 'loggedIn' || none === null ? null : shop.shop.id
+    const shopId = about === 'created' ? answer.body.id : access === 'loggedIn' || about === null ? null : shop.shop.id
     expect(own.map((row) => [row.shopId, row.address])).toEqual([[shopId, from]])
     expect(own.map(({ before, after }) => before !== null || after !== null)).toEqual([true])
     expect(JSON.stringify(rows)).not.toMatch(new RegExp(planted, 'i'))

@@ -18,7 +18,7 @@ describe('reading a request body', () => {
     expect(Buffer.from(await readBody(pieces, 4)).toString()).toBe('abcd')
     expect(await readBody(new Request('http://localhost/', { method: 'POST' }), 4)).toHaveLength(0)
     expect(await failure(readBody(new Request('http://localhost/', { method: 'POST', body: 'abcde' }), 4))).toMatchObject({
-      code: 'TOO_LARGE',
+      kind: 'TOO_LARGE',
     })
   })
 
@@ -31,7 +31,7 @@ describe('reading a request body', () => {
       },
     )
     expect(await failure(readBody(stalled, 100, { withinMs: 5 }))).toMatchObject({
-      code: 'TIMEOUT',
+      kind: 'TIMEOUT',
       message: 'The body took too long to arrive',
     })
     expect(letGo).toBe(true)
@@ -45,11 +45,11 @@ describe('reading a request body', () => {
       },
       () => clearInterval(timer),
     )
-    expect(await failure(readBody(trickling, 1_000_000, { withinMs: 30 }))).toMatchObject({ code: 'TIMEOUT' })
+    expect(await failure(readBody(trickling, 1_000_000, { withinMs: 30 }))).toMatchObject({ kind: 'TIMEOUT' })
   })
 
   test('a body that breaks off is a client error without the message of the socket', async () => {
     const broken = streamed((controller) => controller.error(new Error('ECONNRESET by 10.0.0.1')))
-    expect(await failure(readBody(broken, 100))).toMatchObject({ code: 'INVALID', message: 'The body broke off' })
+    expect(await failure(readBody(broken, 100))).toMatchObject({ kind: 'INVALID', message: 'The body is incomplete' })
   })
 })

@@ -77,7 +77,7 @@ describe('cross-origin requests', () => {
     for (const ask of asked(evil)) expect((await ask()).status).toBe(403)
     const own = []
     for (const ask of asked(origin)) own.push((await ask()).status)
-    // The refreshed token was spent: using it to log out still ends the session.
+    // The token was already used for a refresh; a logout with it still ends the session.
     expect(own).toEqual([404, 200, 200, 204])
     const { data } = (await app.call('POST', '/merchant/login', { headers: evil, body: { email, password } })).body
     expect((await app.call('POST', '/auth/refresh', { headers: evil, body: { refreshToken: data.refreshToken } })).status).toBe(200)
@@ -197,7 +197,7 @@ describe('cross-origin requests', () => {
     expect((await app.call('GET', path)).status).toBe(200)
     const refused = await app.call('GET', path, { headers: { origin: 'https://evil.example' } })
     expect(refused.headers.get('access-control-allow-origin')).toBe('*')
-    expect(refused.body).toEqual({ statusCode: 403, message: 'The shop does not allow this origin', error: 'Forbidden' })
+    expect(refused.body).toEqual({ statusCode: 403, message: 'The shop does not allow this origin', error: 'Forbidden', code: 'forbidden' })
     const signup = { shopName: shop.name, email: 'c@example.com', password: 'long enough' }
     expect((await app.call('POST', '/customer/signup', { headers: { origin: 'https://evil.example' }, body: signup })).status).toBe(403)
     expect((await app.call('POST', '/customer/login', { headers: { origin: 'https://evil.example' }, body: signup })).status).toBe(403)

@@ -64,12 +64,12 @@ test('a checkout whose processor takes too long is accepted, and its idempotency
   const late = await first
   expect([late.status, late.body.message, late.headers.get('access-control-allow-origin')]).toEqual([
     503,
-    'The answer takes too long, but the request was accepted: send it again under the same Idempotency-Key',
+    'The request took too long, but the request was accepted: send it again under the same Idempotency-Key',
     '*',
   ])
   expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(late.headers.get('x-request-id')).toBeTruthy()
-  // It is still at work: nobody else may be at it.
+  // The first request is still at work, so a second one must not start.
   expect((await send()).status).toBe(409)
   answered.resolve()
   let again = await send()
@@ -89,9 +89,9 @@ test('after the deadline, the outcome of a write that waits for the database is 
   await still.stood
   time.pass()
   const { status, body } = await waiting
-  expect([status, body.message.startsWith('The answer takes too long, outcome unknown: ')]).toEqual([503, true])
+  expect([status, body.message.startsWith('The request took too long, and the outcome is unknown: ')]).toEqual([503, true])
   const read = runInRequest('id', () => deadlineExceeded({ method: 'GET' }))
-  expect(read.message).toBe('The answer takes too long: nothing was changed, try again later')
+  expect(read.message).toBe('The request took too long: nothing was changed, try again later')
   still.goOn()
   let again = await shop.checkout(cartId, {}, 'the-one')
   while (again.status === 409) again = await shop.checkout(cartId, {}, 'the-one')

@@ -120,9 +120,9 @@ const turn = (page: Page, id: string, how: 'open' | 'shut') =>
 test.skipIf(!hasBrowser)('in a browser, the documentation lists every operation and shows one with its responses', async () => {
   const { app, page } = await visitDocumentation()
   await turn(page, 'operations-tag-Login', 'open')
-  await page.evaluate(appears('#operations-Login-postMerchantLogin .opblock-summary'))
-  await page.evaluate(`document.querySelector('#operations-Login-postMerchantLogin .opblock-summary-control').click()`)
-  await page.evaluate(appears('#operations-Login-postMerchantLogin .responses-table'))
+  await page.evaluate(appears('#operations-Login-logInMerchant .opblock-summary'))
+  await page.evaluate(`document.querySelector('#operations-Login-logInMerchant .opblock-summary-control').click()`)
+  await page.evaluate(appears('#operations-Login-logInMerchant .responses-table'))
   await turn(page, 'operations-tag-Login', 'shut')
   const { paths, webhooks } = (await app.call('GET', '/docs/json')).body as Record<string, Record<string, object>>
   const all = [...Object.values(paths ?? {}), ...Object.values(webhooks ?? {})].flatMap((methods) => Object.keys(methods))

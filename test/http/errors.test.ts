@@ -1,6 +1,11 @@
-/** Tests that every error is `{ statusCode, message, error }` and never repeats what was sent. */
+/** Tests that every error is `{ statusCode, message, error, code, field? }` and never repeats input. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glob } from 'bun'
 import { type Database, DatabaseOutcomeUnknown } from '../../db/engine.ts'
+import checkedIn from '../../docs/openapi.json'
+import { errorCodes } from '../../src/core/error-codes.ts'
 import { runInRequest, trackCommits, untracked } from '../../src/core/request-context.ts'
 import { asAppError } from '../../src/http/errors.ts'
 import { type Answer, type CallOptions, testApp } from '../support/app.ts'
@@ -8,13 +13,17 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
+const root = join(import.meta.dir, '../..')
+
 const canary = 'CANARY-d41d8cd98f00'
 const json = { 'content-type': 'application/json' }
 
 function expectRefusal(answer: Answer, status: number, message?: string | RegExp): void {
   expect([answer.status, answer.text]).toEqual([status, answer.text])
-  expect(Object.keys(answer.body).sort()).toEqual(['error', 'message', 'statusCode'])
-  expect(answer.body.statusCode).toBe(status)
+  const { statusCode, message: _, error, code, field, ...rest } = answer.body
+  expect([statusCode, typeof error, rest]).toEqual([status, 'string', {}])
+  expect(Object.keys(errorCodes)).toContain(code)
+  if (field !== undefined) expect(answer.body.message).toContain(field)
   if (message instanceof RegExp) expect(answer.body.message).toMatch(message)
   else if (message !== undefined) expect(answer.body.message).toBe(message)
   expect(answer.text).not.toContain(canary)
@@ -24,10 +33,60 @@ function expectRefusal(answer: Answer, status: number, message?: string | RegExp
   expect(answer.headers.get('x-request-id')).toBeTruthy()
 }
 
+test('docs/api.md and the OpenAPI document list every code with its meaning, and the program uses each', async () => {
+  const text = await Bun.file(join(root, 'docs/api.md')).text()
+  for (const [code, meaning] of Object.entries(errorCodes)) expect(text).toContain(`| \`${code}\` | ${meaning} |`)
+  const { description, ...code } = checkedIn.components.schemas.ApiError.properties.code
+  // A client that is generated from the document accepts codes of later versions.
+  expect(code).toEqual({ type: 'string', 'x-extensible-enum': Object.keys(errorCodes) })
+  for (const [code, meaning] of Object.entries(errorCodes)) expect(description).toContain(`- \`${code}\`: ${meaning}`)
+  const sources = [...new Glob('src/{core,http,modules}/**/*.ts').scanSync({ cwd: root })].filter(
+    (file) => !file.endsWith('error-codes.ts'),
+  )
+  const program = sources.map((file) => readFileSync(join(root, file), 'utf8')).join('\n')
+  expect(Object.keys(errorCodes).filter((code) => !program.includes(`'${code}'`))).toEqual([])
+})
+
+test('an invalid field is named by its path, with an example of what is expected', async () => {
+  await using app = await testApp()
+  const { token } = await app.merchant()
+  const post = async (body: object) => {
+    const { message, code, field } = (await app.call('POST', '/product-v2', { token, body })).body
+    return { message, code, field }
+  }
+  const variant = (one: object) => ({ title: 'Tea', variants: [one] })
+  expect(await post(variant({ price: 12.5 }))).toEqual({
+    message: 'variants.0.price: expected {"amount": 1250, "currency": "USD"}; amounts are in minor units',
+    code: 'invalid_field',
+    field: 'variants.0.price',
+  })
+  expect(await post(variant({ price: { amount: 12.5, currency: 'USD' } }))).toEqual({
+    message: 'variants.0.price.amount: must be a whole number of minor units: 12.50 USD is 1250',
+    code: 'invalid_field',
+    field: 'variants.0.price.amount',
+  })
+  expect(await post({})).toEqual({ message: 'title: required', code: 'missing_field', field: 'title' })
+  expect(await post({ title: 'Tea', amout: 1 })).toEqual({ message: 'unknown field: amout', code: 'unknown_field', field: 'amout' })
+})
+
+test('a credential in the header of another kind is refused with the right header', async () => {
+  await using app = await testApp()
+  const shop = await app.merchant()
+  const refusal = async (headers: Record<string, string>) => (await app.call('GET', '/product-v2', { headers })).body
+  expect(await refusal({ authorization: `Bearer ${shop.secretKey}` })).toMatchObject({
+    statusCode: 401,
+    message: 'API keys are sent in the header x-service-api-key, not in Authorization',
+  })
+  expect(await refusal({ 'x-service-api-key': `Bearer ${shop.token}` })).toMatchObject({
+    statusCode: 401,
+    message: 'Access tokens are sent as Authorization: Bearer TOKEN, not in x-service-api-key',
+  })
+})
+
 describe('error responses have the documented shape', () => {
   test('an unknown path, or a known path with another method, has the documented error', async () => {
     await using app = await testApp()
-    expectRefusal(await app.call('GET', `/nowhere/${canary}`), 404, 'There is nothing at this path')
+    expectRefusal(await app.call('GET', `/nowhere/${canary}`), 404, 'Unknown path')
     expectRefusal(await app.call('GET', '/health%2Flive'), 404)
     expectRefusal(await app.call('PROPFIND', '/nowhere'), 404)
     const refused = async (method: string, path: string, allow: string, named = allow) => {
@@ -37,14 +96,14 @@ describe('error responses have the documented shape', () => {
     }
     await refused('PUT', '/merchant/login', 'POST, OPTIONS', 'POST')
     await refused('GET', '/merchant/login', 'POST, OPTIONS', 'POST')
-    await refused('DELETE', '/shops/v2', 'GET, PATCH, HEAD', 'GET, PATCH')
+    await refused('DELETE', '/shops/v2', 'GET, POST, PATCH, HEAD', 'GET, POST, PATCH')
     await refused('DELETE', '/product-v2', 'GET, POST, HEAD', 'GET, POST')
     await refused('PROPFIND', '/health/live', 'GET, HEAD, OPTIONS', 'GET')
-    await refused('POST', '/v2/orders/some', 'GET, HEAD, OPTIONS', 'GET')
+    await refused('POST', '/v2/orders/some', 'GET, PATCH, HEAD, OPTIONS', 'GET, PATCH')
     await refused('POST', '/console/some/screen', 'GET, HEAD', 'GET')
-    await refused('OPTIONS', '/shops/v2', 'GET, PATCH, HEAD', 'GET, PATCH')
+    await refused('OPTIONS', '/shops/v2', 'GET, POST, PATCH, HEAD', 'GET, POST, PATCH')
     // Lending is switched off: its paths do not exist.
-    expectRefusal(await app.call('DELETE', '/lending-application'), 404, 'There is nothing at this path')
+    expectRefusal(await app.call('DELETE', '/lending-application'), 404, 'Unknown path')
   })
 
   test('a body that is not a JSON object has the documented error', async () => {
@@ -65,9 +124,9 @@ describe('error responses have the documented shape', () => {
       expectRefusal(await post(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`), 400)
       expectRefusal(await post(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`), 400)
     }
-    expectRefusal(await post('{"email":"a\\u0000b","password":"x"}'), 400, 'The body holds a NUL character')
-    expectRefusal(await post('{"a\\u0000b":"x"}'), 400, 'The body holds a NUL character')
-    expectRefusal(await post('{"deep":[{"list":["\\u0000"]}]}'), 400, 'The body holds a NUL character')
+    expectRefusal(await post('{"email":"a\\u0000b","password":"x"}'), 400, 'The body contains a NUL character')
+    expectRefusal(await post('{"a\\u0000b":"x"}'), 400, 'The body contains a NUL character')
+    expectRefusal(await post('{"deep":[{"list":["\\u0000"]}]}'), 400, 'The body contains a NUL character')
   })
 
   test('concurrent requests with the same error get their own request ids and headers', async () => {
@@ -75,7 +134,7 @@ describe('error responses have the documented shape', () => {
     const { token } = await app.merchant()
     const bodies = {
       'The body is nested deeper than 32 levels': `{"a":${'['.repeat(40)}${']'.repeat(40)}}`,
-      'The body holds more than 1008 values': `{"a":[${'1,'.repeat(2_000)}1]}`,
+      'The body has more than 1008 values': `{"a":[${'1,'.repeat(2_000)}1]}`,
     }
     const asked = Object.entries(bodies).flatMap(([message, raw]) =>
       ['one', 'two'].map(async (id) => {
@@ -85,7 +144,7 @@ describe('error responses have the documented shape', () => {
           app.call('POST', '/webhook-endpoints', { raw, headers, token }),
         ])
         expectRefusal(toAnybody, 400, message)
-        expectRefusal(toMerchants, 400, /^The body (is nested deeper|holds more) than /)
+        expectRefusal(toMerchants, 400, /^The body (is nested deeper|has more) than /)
         const seen = [toAnybody, toMerchants].map((answer) => [
           answer.headers.get('x-request-id'),
           answer.headers.get('access-control-allow-origin'),
@@ -101,20 +160,12 @@ describe('error responses have the documented shape', () => {
 
   test('an empty body or a missing field has an error with the field and the rule', async () => {
     await using app = await testApp()
-    expectRefusal(await app.call('POST', '/merchant/login', { raw: '', headers: json }), 400, /^\w+ \(body\): /)
-    expectRefusal(await app.call('POST', '/merchant/login'), 400, /^\w+ \(body\): /)
-    expectRefusal(await app.call('POST', '/merchant/login', { body: { email: 'a@example.com' } }), 400, /^password \(body\): /)
-    expectRefusal(await app.call('POST', '/merchant/login', { body: { email: 5, password: canary } }), 400, /^email \(body\): /)
-    expectRefusal(
-      await app.call('POST', '/merchant/login', { body: { email: canary.repeat(50), password: 'x' } }),
-      400,
-      /^email \(body\): /,
-    )
-    expectRefusal(
-      await app.call('POST', '/merchant/login', { body: { email: 'a', password: canary.repeat(50) } }),
-      400,
-      /^password \(body\): /,
-    )
+    expectRefusal(await app.call('POST', '/merchant/login', { raw: '', headers: json }), 400, /^\w+: /)
+    expectRefusal(await app.call('POST', '/merchant/login'), 400, /^\w+: /)
+    expectRefusal(await app.call('POST', '/merchant/login', { body: { email: 'a@example.com' } }), 400, /^password: /)
+    expectRefusal(await app.call('POST', '/merchant/login', { body: { email: 5, password: canary } }), 400, /^email: /)
+    expectRefusal(await app.call('POST', '/merchant/login', { body: { email: canary.repeat(50), password: 'x' } }), 400, /^email: /)
+    expectRefusal(await app.call('POST', '/merchant/login', { body: { email: 'a', password: canary.repeat(50) } }), 400, /^password: /)
   })
 
   test('an invalid nullable or enumerated field has an error with the rule', async () => {
@@ -122,9 +173,9 @@ describe('error responses have the documented shape', () => {
     const { token } = await app.merchant()
     const price = { amount: 1, currency: 'USD' }
     for (const [body, message] of [
-      [{ status: canary }, 'status (body): Expected one of DRAFT, ACTIVE, ARCHIVED'],
-      [{ variants: [{ price, sku: canary.repeat(30) }] }, 'variants.0.sku (body): Expected string length less or equal to 255'],
-      [{ variants: [{ price, compareAtPrice: { ...price, amount: -1 } }] }, /^variants\.0\.compareAtPrice\.amount \(body\): .*0$/],
+      [{ status: canary }, 'status: must be one of DRAFT, ACTIVE, ARCHIVED'],
+      [{ variants: [{ price, sku: canary.repeat(30) }] }, 'variants.0.sku: must have at most 255 characters'],
+      [{ variants: [{ price, compareAtPrice: { ...price, amount: -1 } }] }, /^variants\.0\.compareAtPrice\.amount: .*0$/],
     ] as const)
       expectRefusal(await app.call('POST', '/product-v2', { token, body: { title: 'Tee', ...body } }), 400, message)
     expectRefusal(await app.call('GET', `/product-v2/public/shop/demo?sort=${canary}`), 400, /one of newest, title, price, -price$/)
@@ -182,7 +233,12 @@ describe('error responses have the documented shape', () => {
       { requestIP: () => ({ address: '127.0.0.1' }) },
     )
     expect(response.status).toBe(413)
-    expect(await response.json()).toEqual({ statusCode: 413, message: 'The body is larger than 64 KB', error: 'Payload Too Large' })
+    expect(await response.json()).toEqual({
+      statusCode: 413,
+      message: 'The body is larger than 64 KB',
+      error: 'Payload Too Large',
+      code: 'body_too_large',
+    })
     const filled = `{"email":"a@example.com","password":"x"${' '.repeat(64 * 1024 - 40)}}`
     expect((await app.call('POST', '/merchant/login', { raw: filled, headers: json })).status).toBe(401)
   })
@@ -200,7 +256,7 @@ describe('error responses have the documented shape', () => {
       expectRefusal(await app.call('GET', path), 400)
     }
     expectRefusal(await app.call('GET', `/health/live?${canary.repeat(600)}`), 400, 'The URL is longer than 8192 characters')
-    expectRefusal(await app.call('GET', `/shops/v2/public/name/${canary.repeat(20)}`), 400, /^shopName \(path\): /)
+    expectRefusal(await app.call('GET', `/shops/v2/public/name/${canary.repeat(20)}`), 400, /^shopName: /)
   })
 
   test('an exception in a handler is 500 without its details', async () => {
@@ -321,7 +377,9 @@ test('an unknown commit makes the outcome of a request unknown, unless the write
         (error: unknown) => asAppError(error).message,
       ),
     )
-  expect(await says(() => lost.write(async () => 1))).toBe('The database was lost at work, outcome unknown: read first, then send it again')
+  expect(await says(() => lost.write(async () => 1))).toBe(
+    'The connection to the database was lost, and the outcome is unknown: read the record before you send it again',
+  )
   // The claim of a key, or the count of an attempt.
   expect(await says(() => untracked(() => lost.write(async () => 1)))).toBe('The database is busy: nothing was changed, try again later')
 })

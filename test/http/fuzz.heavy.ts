@@ -52,12 +52,24 @@ const neverSucceed: Record<string, string> = {
   'POST /auth/password/reset': 'it takes a token that only a mail holds',
   'POST /auth/totp/confirm': 'it takes a code of what was begun, and logins would ask for more of them',
   'DELETE /auth/totp': 'it takes a code of a second factor that is on',
+  'POST /cart/restore': 'it takes a token that only a mail holds',
+  'POST /cart/handoff': 'it takes a token that only a platform is given',
   'POST /console/session': 'it takes the origin of the console’s own page',
   'DELETE /console/session': 'the same',
   'POST /console/setup': 'it takes a token that only a terminal shows, while there is no super admin',
   'POST /customer/verify': 'it takes a token that only a mail holds',
+  ...Object.fromEntries(
+    [
+      ...['POST /carts', 'GET /carts/{id}', 'PUT /carts/{id}', 'POST /carts/{id}/cancel', 'GET /orders/{id}'],
+      ...['POST /catalog/lookup', 'POST /catalog/product', 'POST /catalog/search'],
+      ...['POST /checkout-sessions', 'GET /checkout-sessions/{id}', 'PUT /checkout-sessions/{id}'],
+      ...['POST /checkout-sessions/{id}/cancel', 'POST /checkout-sessions/{id}/complete'],
+    ].map((route) => [route.replace(' ', ' /ucp/{shopName}'), 'it takes the profile of a platform']),
+  ),
+  'POST /ucp/{shopName}/mcp': 'it takes a message of JSON-RPC',
   'POST /shops/v2/go-live': 'it takes an approved business, and would end the keys by which the run goes on',
   'PUT /shops/v2/processor-accounts/{processor}': 'its fields are those of the processor, and not all at once',
+  'POST /shops/v2/processor-accounts/{processor}/test': 'the same',
   'POST /v2/orders/drafts/{id}/send': 'it takes a mail server',
   'POST /webhooks/payments/{processor}': 'it takes the signature of the processor over the body',
   'POST /webhooks/payments/{processor}/{shopId}': 'the same',
@@ -68,6 +80,8 @@ const neverSucceed: Record<string, string> = {
 
 /** What some operations need that no answer of another gives: values by name, made just before. */
 const preparations: Record<string, () => Promise<Given>> = {
+  'GET /.well-known/ucp': agentsOn,
+  'GET /.well-known/ucp/2026-04-08': agentsOn,
   'POST /admin/operations/jobs/{job}/run': async () => ({ job: ['fold-listings'] }),
   'POST /product-v2/{id}/variants/{variantId}/stock': productOfMany,
   'DELETE /product-v2/{id}/variants/{variantId}': productOfMany,
@@ -76,7 +90,7 @@ const preparations: Record<string, () => Promise<Given>> = {
   'DELETE /cart/{id}/items/{lineId}': filledCart,
   'PATCH /customer/me/addresses/{id}': async () => ({ id: await ownBook() }),
   'DELETE /customer/me/addresses/{id}': async () => ({ id: await ownBook() }),
-  // Never the one by whom the run is logged in.
+  // Never the account that the run is logged in with.
   'POST /customer/{customerId}/erase': async () => ({ customerId: await customersToErase() }),
   'POST /cart/{id}/checkout': async () => ({ id: await cartsToBuy() }),
   'POST /cart/{id}/complete': async () => ({ id: await boughtCarts() }),
@@ -88,8 +102,20 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /v2/orders/{orderId}/fulfil': ordersToSend,
   'POST /v2/orders/{orderId}/fulfilments': ordersToSend,
   'POST /v2/orders/{orderId}/notes': ordersToSend,
+  'GET /v2/orders/{orderId}/packing-slip': ordersToSend,
+  'GET /v2/orders/{orderId}/invoice': ordersToSend,
+  'GET /v2/orders/documents': async () => ({ ids: (await ordersToSend())['orderId'] ?? [] }),
+  'GET /v2/orders/{orderId}/credit-notes/{refundId}': creditedRefunds,
   'GET /v2/orders/{orderId}/fulfilments/{fulfilmentId}': sentParcels,
   'PATCH /v2/orders/{orderId}/fulfilments/{fulfilmentId}': sentParcels,
+  'POST /v2/orders/{orderId}/mark-paid': manualOrders,
+  'POST /v2/orders/{orderId}/returns': returnableOrders,
+  'GET /v2/orders/{orderId}/returns': returnableOrders,
+  'POST /v2/orders/public/{token}/returns': returnableOrders,
+  'POST /v2/orders/{orderId}/returns/{returnId}/approve': async () => requestedReturns(),
+  'POST /v2/orders/{orderId}/returns/{returnId}/reject': async () => requestedReturns(),
+  'POST /v2/orders/{orderId}/returns/{returnId}/receive': async () => requestedReturns('approve'),
+  'PATCH /v2/orders/{orderId}': ordersToSend,
   'POST /webhook-endpoints': noEndpoints,
   'POST /webhook-endpoints/{id}/deliveries/{deliveryId}/resend': givenUp,
   'GET /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
@@ -127,7 +153,7 @@ const preparations: Record<string, () => Promise<Given>> = {
     const { contentHash } = await registerMethodology(world.app.deps, { actor: system }, methodology(id))
     return { lenderId: [id], hash: [contentHash] }
   },
-  // Not the shop that the run goes on with.
+  // Not the shop that the run uses later.
   'PATCH /admin/shops/{id}': async () => ({ id: [(await world.app.merchant()).shop.id] }),
 }
 type Given = Record<string, readonly unknown[]>
@@ -223,7 +249,7 @@ const nameOf = ({ method, path }: Target) => `${method} ${path}`
 beforeAll(async () => {
   const dns = await nameServer()
   const app = await testApp(
-    { SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', DNS_SERVER: dns.address },
+    { SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true', DNS_SERVER: dns.address },
     { safeFetch: nobodyElse },
   )
   const everyone = await everyCredential(app)
@@ -241,7 +267,7 @@ beforeAll(async () => {
   harvest(everyone.merchant.shop)
   harvest(everyone.merchant.id)
   harvest(everyone.customer.id)
-  // What is made first can be asked for later: twice, because some things need others.
+  // Records made first can be used by later calls; two passes, because some records need others.
   const makers = targets.filter(({ method, operation }) => method === 'POST' && operation.responses['201'])
   for (const target of [...makers, ...makers]) await makeOne(target)
 })
@@ -335,10 +361,11 @@ function assertAsDocumented(target: Target, { path }: Draft, { status, headers, 
   expect(headers.get('x-content-type-options'), about).toBe('nosniff')
   for (const name of Object.keys(documented.headers ?? {}))
     if (name !== 'idempotent-replayed') expect(headers.has(name), `${about}: ${name}`).toBe(true)
-  // Of a field that nobody knows the name is told, and never what was in it.
-  const isNamed = status === 400 && body.message.startsWith('unknown field: ')
+  // An unknown field is named, and its value is never repeated.
+  const message: string = body?.message ?? body?.content ?? body?.error?.message ?? ''
+  const isNamed = status === 400 && message.startsWith('unknown field: ')
   if (status >= 400 && !isNamed) expect(text.includes(marker), `${about}: repeats what was sent`).toBe(false)
-  if (status === 400 && !isNamed) expect(body.message, about).not.toMatch(/[\^\\]/)
+  if (status === 400 && !isNamed) expect(message, about).not.toMatch(/[\^\\]/)
   expect(
     text.includes(world.everyone.merchant.password) || text.includes(world.everyone.customer.password),
     `${about}: shows a password`,
@@ -590,6 +617,12 @@ async function manualRefunds(): Promise<Given> {
   return { orderId: [order.id], refundId }
 }
 
+/** A shop that agents find at every host name. */
+async function agentsOn(): Promise<Given> {
+  await bySecret('PUT', '/shops/v2/agents', { enabled: true, access: 'OPEN' })
+  return {}
+}
+
 /** An order of many units, and its line. */
 async function ordersToSend(): Promise<Given> {
   const [cartId = ''] = await boughtCarts()
@@ -597,11 +630,55 @@ async function ordersToSend(): Promise<Given> {
   return { orderId: [order.id], lineId: order.lines.map(({ id }: { id: string }) => id) }
 }
 
+/** The same, and some of it was refunded. */
+async function creditedRefunds(): Promise<Given> {
+  const { orderId = [] } = await ordersToSend()
+  const { currency } = await bySecret('GET', `/v2/orders/${orderId[0]}`)
+  const asked = { amount: { amount: 1, currency } }
+  const refund = await bySecret('POST', `/v2/orders/${orderId[0]}/refunds`, asked, { 'idempotency-key': String(orderId[0]) })
+  return { orderId, refundId: [refund.id] }
+}
+
 /** The same, and it was sent. */
 async function sentParcels(): Promise<Given> {
   const { orderId = [] } = await ordersToSend()
   const parcel = await bySecret('POST', `/v2/orders/${orderId[0]}/fulfilments`, {})
   return { orderId, fulfilmentId: [parcel.id] }
+}
+
+/** An order that was sent, with the lines that can be returned. */
+async function returnableOrders(): Promise<Given> {
+  const { orderId = [], lineId = [] } = await ordersToSend()
+  await bySecret('POST', `/v2/orders/${orderId[0]}/fulfil`, {})
+  const links = await world.app.deps.orderLinks.ready()
+  return { orderId, lineId, quantity: [1], token: [links.tokenOf(String(orderId[0]))] }
+}
+
+/** A requested return of it, which `step` may move on. */
+async function requestedReturns(step?: 'approve'): Promise<Given> {
+  const { orderId = [], lineId = [] } = await returnableOrders()
+  const lines = [{ lineId: lineId[0], quantity: 1, reason: 'Too small' }]
+  const { id } = await bySecret('POST', `/v2/orders/${orderId[0]}/returns`, { lines })
+  if (step) await bySecret('POST', `/v2/orders/${orderId[0]}/returns/${id}/${step}`, {})
+  return { orderId, returnId: [id] }
+}
+
+/** Orders that wait for a manual payment. */
+async function manualOrders(): Promise<Given> {
+  const manual = [{ code: 'transfer', title: 'Bank transfer', instructions: 'Pay by transfer.', expiresAfterDays: 7 }]
+  const { app, everyone } = world
+  ok(await app.call('PUT', '/shops/v2/payment-methods', { ...everyone.credentials.merchant, body: { manual } }))
+  const orderId: string[] = []
+  for (const id of await cartsToBuy()) {
+    const { order } = await bySecret(
+      'POST',
+      `/cart/${id}/checkout`,
+      { method: 'manual', manualCode: 'transfer' },
+      { 'idempotency-key': id },
+    )
+    orderId.push(order.id)
+  }
+  return { orderId }
 }
 
 const newCart = (body: object): Promise<{ id: string; currency: string }> => bySecret('POST', '/cart', body)
@@ -701,7 +778,13 @@ function createValidators(document: OpenApi): Validators {
     uri: (text: string) => URL.canParse(text),
     binary: true as const,
   }
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, formats, keywords: ['x-roles'] })
+  const ajv = new Ajv2020({
+    strict: true,
+    strictRequired: false,
+    allowUnionTypes: true,
+    formats,
+    keywords: ['x-roles', 'x-extensible-enum'],
+  })
   for (const [name, schema] of Object.entries(document.components.schemas)) ajv.addSchema(closed(schema) as object, name)
   const compiled = new Map<unknown, ValidateFunction>()
   return ({ operation }, status, value) => {

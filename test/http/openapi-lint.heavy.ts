@@ -72,7 +72,7 @@ const client = `import type { operations, paths } from './types.ts'
 
 type Json<Answer> = Answer extends { content: { 'application/json': infer Body } } ? Body : never
 type Shop = Json<paths['/shops/v2']['get']['responses']['200']>
-type Refusal = Json<operations['getShopsV2']['responses']['401']>
+type Refusal = Json<operations['getOwnShop']['responses']['401']>
 
 export const body: paths['/merchant/login']['post']['requestBody']['content']['application/json'] = { email: 'a@example.com', password: 'secret' }
 export const titleOf = (shop: Shop): string => shop.title

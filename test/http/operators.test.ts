@@ -14,7 +14,7 @@ import { longTestMs } from '../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const path = '/admin/operations/jobs'
-const roleMessage = 'This needs the SUPER_ADMIN role'
+const roleMessage = 'This requires the SUPER_ADMIN role'
 const { ADDRESS: wrongAddress, NO_ADDRESS: noAddress, COUNTRY: wrongCountry, COUNTRY_UNKNOWN: noCountry } = operatorRefusalMessages
 
 function countriesFile(): string {
@@ -51,7 +51,7 @@ test('an operator route needs role, address and country, and the error names the
   }
   const unknown = await app.call('GET', path, { token: admin, from: '203.0.113.193' })
   expect([unknown.status, unknown.body.message]).toEqual([403, noCountry])
-  // A private address has no country; without a token, or with a broken one, nothing else is looked at.
+  // A private address has no country. Without a valid token nothing else is checked.
   expect((await app.call('GET', path, { token: admin, from: '10.1.2.3' })).status).toBe(200)
   for (const token of [undefined, `${admin}x`])
     expect((await app.call('GET', path, { ...(token ? { token } : {}), from: '198.51.100.129' })).status).toBe(401)
@@ -97,7 +97,7 @@ test('the refusal of a super admin is audited however many other refusals came b
     ['ADDRESS', '198.51.100.1'],
     ['COUNTRY', '203.0.113.129'],
   ])
-  // Nor has whoever holds a stolen token room without end.
+  // Rows by the holder of a stolen token are limited too.
   for (let nth = 1; nth <= 150; nth++) await app.call('GET', path, { token, from: `198.51.100.${nth}` })
   expect((await own()).length).toBeLessThanOrEqual(101)
   const all = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'audit.suppressed')).orderBy(auditLog.id)
@@ -155,7 +155,7 @@ test('behind a proxy the address that it adds counts, and what the client put be
     [noAddress, 'X-Forwarded-For: 203.0.113.7, unknown'],
     [noAddress, 'X-Forwarded-For: 203.0.113.007'],
     [noAddress, 'X-Forwarded-For:'],
-    // The proxy itself, which is on nobody's list.
+    // The address of the proxy itself, which is not on the list.
     [wrongAddress],
     // The country: the proxy's word before the file's, and one word.
     [wrongCountry, mine, 'cf-ipcountry: FR'],
@@ -171,5 +171,5 @@ test('behind a proxy the address that it adds counts, and what the client put be
 test('an invalid country file stops the start', async () => {
   const file = join(temporaryDir(), 'countries.mmdb')
   writeFileSync(file, 'not one')
-  expect(testApp({ GEO_DATABASE: file })).rejects.toThrow('GEO_DATABASE cannot be read')
+  expect(testApp({ GEO_DATABASE: file })).rejects.toThrow("GEO_DATABASE can't be read")
 })

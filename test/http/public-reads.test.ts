@@ -21,7 +21,7 @@ const json = (bytes: number) => new Response(JSON.stringify('x'.repeat(bytes - 2
 /** Reads of a public and a private route that a test answers. */
 function reading(
   answer: (request: Request) => Response | Promise<Response>,
-  given: { room?: ReturnType<typeof createBodyBudget>; waitingMax?: number; cached?: string } = {},
+  given: { budget?: ReturnType<typeof createBodyBudget>; waitingMax?: number; cached?: string } = {},
 ) {
   const routeTable = createRouteTable()
   routeTable.fill([
@@ -44,7 +44,7 @@ function reading(
     routeTable,
     isCached: ({ url }) => given.cached !== undefined && url.endsWith(given.cached),
     turns,
-    room: given.room ?? createBodyBudget(),
+    budget: given.budget ?? createBodyBudget(),
     turnKey: ofRequest,
     senderOf: ofRequest,
     log: { debug: nothing, info: nothing, warn: nothing, error: (event, fields) => void logged.push([event, fields]) },
@@ -147,23 +147,23 @@ describe('the size limit of public responses', () => {
 
 describe('the budget of unread response bytes', () => {
   test('unread response bytes are counted until read, and released when the client disconnects', async () => {
-    const room = createBodyBudget()
-    const { get } = reading(() => json(1_000_000), { room })
+    const budget = createBodyBudget()
+    const { get } = reading(() => json(1_000_000), { budget })
     const taken = await get()
     const reader = taken.body?.getReader()
     await reader?.read()
-    expect(room.usage().bytes).toBe(1_000_000 - 64 * 1024)
+    expect(budget.usage().bytes).toBe(1_000_000 - 64 * 1024)
     while (!(await reader?.read())?.done) {}
-    expect(room.usage()).toEqual({ bodies: 0, bytes: 0 })
+    expect(budget.usage()).toEqual({ bodies: 0, bytes: 0 })
     const left = (await get()).body?.getReader()
     await left?.read()
     await left?.cancel()
-    expect(room.usage()).toEqual({ bodies: 0, bytes: 0 })
+    expect(budget.usage()).toEqual({ bodies: 0, bytes: 0 })
   })
 
   test('unread response bytes are limited for a client, whose oldest response breaks off, and in total', async () => {
-    const room = createBodyBudget(4_000_000, 0, 2_000_000)
-    const { get } = reading(() => json(900_000), { room })
+    const budget = createBodyBudget(4_000_000, 0, 2_000_000)
+    const { get } = reading(() => json(900_000), { budget })
     const begin = async (from: string) => {
       const reader = (await get(from)).body?.getReader()
       await reader?.read()
@@ -171,19 +171,19 @@ describe('the budget of unread response bytes', () => {
     }
     const [oldest, ...others] = [await begin('a'), await begin('a'), await begin('a')]
     await expect(oldest?.read()).rejects.toBeUndefined()
-    expect(room.usage().bodies).toBe(2)
+    expect(budget.usage().bodies).toBe(2)
     for (const from of ['b', 'b', 'c', 'c']) others.push(await begin(from))
-    expect(room.usage().bytes).toBeLessThanOrEqual(4_000_000)
+    expect(budget.usage().bytes).toBeLessThanOrEqual(4_000_000)
     const ends = await Promise.allSettled(others.map((reader) => reader?.read()))
-    expect(ends.filter(({ status }) => status === 'fulfilled').length).toBe(room.usage().bodies)
+    expect(ends.filter(({ status }) => status === 'fulfilled').length).toBe(budget.usage().bodies)
   })
 
   test('unread response bytes of routes that are not public are not counted', async () => {
-    const room = createBodyBudget(4_000_000, 0, 2_000_000)
-    const { get } = reading(() => json(1_500_000), { room })
+    const budget = createBodyBudget(4_000_000, 0, 2_000_000)
+    const { get } = reading(() => json(1_500_000), { budget })
     const answers = [await get('a', { at: '/own/1' }), await get('a', { at: '/own/2' })]
     const lengths = await Promise.all(answers.map(async (answer) => (await answer.bytes()).length))
-    expect([lengths, room.usage().bodies]).toEqual([[1_500_000, 1_500_000], 0])
+    expect([lengths, budget.usage().bodies]).toEqual([[1_500_000, 1_500_000], 0])
   })
 
   test('unread response bytes of a long response are all released after GET and HEAD to a server', async () => {

@@ -7,6 +7,8 @@ import { createApp } from '../../src/app.ts'
 import { type Answer, type CallOptions, type TestApp, testApp } from '../support/app.ts'
 import { approved } from '../support/kyb.ts'
 import { completed, drafted, path as lendingPath } from '../support/lending.ts'
+import { manualOrderOf } from '../support/manual-payments.ts'
+import { requestedReturnOf, returnableOf } from '../support/returns.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { address, customerOf, ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -78,6 +80,10 @@ const keyed: Record<string, Prepare> = {
       id,
     }
   },
+  'POST /product-v2/:id/duplicate': async (shop) => {
+    const { productId: id } = shop
+    return { path: `/product-v2/${id}/duplicate`, body: {}, other: {}, by: ofMerchant(shop), table: 'products', id }
+  },
   'POST /product-v2/:id/variants/:variantId/stock': async (shop) => {
     const { productId: id, variantId } = shop
     return {
@@ -109,6 +115,10 @@ const keyed: Record<string, Prepare> = {
     const { id } = await shop.bought()
     return { path: `/v2/orders/${id}/cancel`, body: {}, other: { reason: 'Another' }, by: ofMerchant(shop), table: 'orders', id }
   },
+  'POST /v2/orders/:orderId/mark-paid': async (shop) => {
+    const { orderId: id } = await manualOrderOf(shop)
+    return { path: `/v2/orders/${id}/mark-paid`, body: {}, other: { reference: 'SEPA 1' }, by: ofMerchant(shop), table: 'orders', id }
+  },
   'POST /v2/orders/:orderId/fulfil': async (shop) => {
     const { id } = await shop.bought()
     return { path: `/v2/orders/${id}/fulfil`, body: {}, other: { carrier: 'Post' }, by: ofMerchant(shop), table: 'orders', id }
@@ -117,6 +127,14 @@ const keyed: Record<string, Prepare> = {
     const { id } = await shop.bought()
     return { path: `/v2/orders/${id}/fulfilments`, body: {}, other: { carrier: 'Post' }, by: ofMerchant(shop), table: 'orders', id }
   },
+  'PATCH /customer/:customerId': async (shop) => {
+    const id = await made(shop, '/customer', { email: 'ann@example.com' })
+    return { path: `/customer/${id}`, body: { note: 'One' }, other: { note: 'Two' }, by: ofMerchant(shop), table: 'customers', id }
+  },
+  'PATCH /v2/orders/:orderId': async (shop) => {
+    const { id } = await shop.bought()
+    return { path: `/v2/orders/${id}`, body: { tags: ['one'] }, other: { tags: ['two'] }, by: ofMerchant(shop), table: 'orders', id }
+  },
   'PATCH /v2/orders/:orderId/fulfilments/:fulfilmentId': async (shop) => {
     const { orderId: id, path } = await sentOf(shop)
     return { path, body: { carrier: 'Post' }, other: { carrier: 'Caravan' }, by: ofMerchant(shop), table: 'orders', id }
@@ -124,6 +142,24 @@ const keyed: Record<string, Prepare> = {
   'POST /v2/orders/:orderId/notes': async (shop) => {
     const { id } = await shop.bought()
     return { path: `/v2/orders/${id}/notes`, body: { text: 'One' }, other: { text: 'Two' }, by: ofMerchant(shop), table: 'orders', id }
+  },
+  'POST /v2/orders/:orderId/returns': async (shop) => {
+    const { orderId: id, path, body } = await returnableOf(shop)
+    return { path, body, other: { lines: [{ ...body.lines[0], reason: 'Another' }] }, by: ofMerchant(shop), table: 'orders', id }
+  },
+  'POST /v2/orders/:orderId/returns/:returnId/approve': async (shop) => {
+    const { orderId: id, path } = await requestedReturnOf(shop)
+    return { path: `${path}/approve`, body: {}, other: {}, by: ofMerchant(shop), table: 'orders', id }
+  },
+  'POST /v2/orders/:orderId/returns/:returnId/reject': async (shop) => {
+    const { orderId: id, path } = await requestedReturnOf(shop)
+    return { path: `${path}/reject`, body: {}, other: { reason: 'Another' }, by: ofMerchant(shop), table: 'orders', id }
+  },
+  'POST /v2/orders/:orderId/returns/:returnId/receive': async (shop) => {
+    const { orderId: id, path } = await requestedReturnOf(shop)
+    ok(await shop.post(`${path}/approve`, {}))
+    const body = { restock: true, refund: true }
+    return { path: `${path}/receive`, body, other: { restock: true, refund: false }, by: ofMerchant(shop), table: 'orders', id }
   },
   'PATCH /v2/orders/drafts/:id': async (shop) => {
     const id = await draftOf(shop)
@@ -183,8 +219,17 @@ const forOperators = new Set([
   'POST /admin/service-providers/:id/webhook-secret',
 ])
 
-/** A page, whose form holds its key, and which shows what is so: test/modules/selling/draft-order/pay-draft.test.ts sends it twice. */
-const pages = new Set(['POST /pages/pay/:token'])
+/**
+ * Pages, whose form holds its key, and which show what is so, and links, which open their order for ever. Sent twice in
+ * test/modules/selling/draft-order/pay-draft.test.ts and order-return/order-link.test.ts.
+ */
+const pages = new Set([
+  'POST /pages/pay/:token',
+  'POST /pages/cart/:token',
+  'POST /pages/buy/:token',
+  'POST /pages/returns/:token',
+  'POST /v2/orders/public/:token/returns',
+])
 
 /** The routes that take an Idempotency-Key and name a record in their path. */
 const naming = (app: TestApp): string[] =>
@@ -205,7 +250,7 @@ test('every route with an idempotency key and a record has a case in this test',
 for (const [route, prepare] of Object.entries(keyed))
   test(`${route} without access to the record gets the same 404 for a used key as for a new one`, async () => {
     const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' }
-    await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true', ...mail })
+    await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true', ...mail })
     const shop = await sellingIn(app)
     const { path, body, other, by, table, id, isMerchants } = await prepare(shop)
     const [method = ''] = route.split(' ')

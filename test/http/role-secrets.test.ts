@@ -60,7 +60,7 @@ const reads = Object.entries(accessManifest)
   .map(([route]) => route.slice('GET '.length))
 
 test('no JSON or CSV read of FULFILMENT and READ_ONLY has secrets; OWNER, MANAGER and secret keys see them', async () => {
-  await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' })
+  await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true' })
   const { shop, secrets, pathOf } = await planted(app)
   const found = new Map<string, Set<string>>()
   const ask = async (who: string, credentials: { token?: string; key?: string }) => {

@@ -33,20 +33,20 @@ describe('the shape of a body', () => {
 
   test('assertShape refuses a list for an object, an object for a list, or a text, and says where', () => {
     const wrong: [body: unknown, message: string][] = [
-      [{ seo: 'text' }, 'seo (body): Expected object'],
-      [{ seo: [] }, 'seo (body): Expected object'],
-      [{ seo: null }, 'seo (body): Expected object'],
-      [{ tags: 'text' }, 'tags (body): Expected array'],
-      [{ tags: { length: 4_000_000_000 } }, 'tags (body): Expected array'],
-      [{ tags: { 0: 'a', length: 1 } }, 'tags (body): Expected array'],
-      [{ items: [{ address: null }, 'x'] }, 'items.1 (body): Expected object'],
-      [{ items: [[]] }, 'items.0 (body): Expected object'],
+      [{ seo: 'text' }, 'seo: must be an object'],
+      [{ seo: [] }, 'seo: must be an object'],
+      [{ seo: null }, 'seo: must be an object'],
+      [{ tags: 'text' }, 'tags: must be a list'],
+      [{ tags: { length: 4_000_000_000 } }, 'tags: must be a list'],
+      [{ tags: { 0: 'a', length: 1 } }, 'tags: must be a list'],
+      [{ items: [{ address: null }, 'x'] }, 'items.1: must be an object'],
+      [{ items: [[]] }, 'items.0: must be an object'],
       // What may be null too.
-      [{ items: [{ address: [] }] }, 'items.0.address (body): Expected object'],
-      [{ items: [{ address: 'text' }] }, 'items.0.address (body): Expected object'],
-      [{ free: [] }, 'free (body): Expected object'],
+      [{ items: [{ address: [] }] }, 'items.0.address: must be an object'],
+      [{ items: [{ address: 'text' }] }, 'items.0.address: must be an object'],
+      [{ free: [] }, 'free: must be an object'],
       [JSON.parse('{"free":{"a":1,"__proto__":{"b":1}}}'), 'unknown field: free.__proto__'],
-      ['text', 'body (body): Expected object'],
+      ['text', 'body: must be an object'],
     ]
     for (const [body, message] of wrong) expect(() => assertShape(shape, body)).toThrow(message)
   })
@@ -61,7 +61,7 @@ describe('the shape of a body', () => {
       ['POST', '/product-v2', 'variants'],
     ] as const) {
       const answer = await app.call(method, path, { token, body: { [field]: { length: 4_000_000_000 } } })
-      expect([path, answer.status, answer.body.message]).toEqual([path, 400, `${field} (body): Expected array`])
+      expect([path, answer.status, answer.body.message]).toEqual([path, 400, `${field}: must be a list`])
     }
   })
 
@@ -76,7 +76,7 @@ describe('the shape of a body', () => {
         },
       },
     )
-    expect(() => assertShape(shape, { tags })).toThrow('tags (body): Expected array')
+    expect(() => assertShape(shape, { tags })).toThrow('tags: must be a list')
     expect(looked.filter((name) => /^\d+$/.test(String(name)))).toEqual([])
   })
 

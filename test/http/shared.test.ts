@@ -150,7 +150,7 @@ describe.skipIf(whyNoRedis !== undefined)('without a reachable Redis', () => {
     }
     for (let nth = 0; nth < failuresMax; nth++) one.deps.breakers.failed(stripe)
     expect([one, two].map(({ deps }) => deps.breakers.of(stripe).state)).toEqual(['OPEN', 'CLOSED'])
-    // What happened meanwhile is told once it is back.
+    // Changes made during the outage are shared once Redis is back.
     await redis.start()
     await until(() => isHere(one) && isHere(two))
     await one.deps.syncBreakers()

@@ -117,7 +117,7 @@ describe('invalid HTTP requests', () => {
     expect([manyHeaders.status, JSON.parse(manyHeaders.body).statusCode]).toEqual([404, 404])
     for (const lines of [['GET /health/live HTTP/1.0'], ['GET /health/live HTTP/1.1', 'host:']]) {
       const answer = await sendRaw(server.port, request(lines[0] ?? '', ...lines.slice(1)))
-      expect([lines, answer.status, JSON.parse(answer.body).message]).toEqual([lines, 400, 'host (header): not a host name'])
+      expect([lines, answer.status, JSON.parse(answer.body).message]).toEqual([lines, 400, 'host: must be a host name'])
     }
     const tunnel = await sendRaw(server.port, request('CONNECT shop.example:443 HTTP/1.1', host))
     expect([tunnel.status, JSON.parse(tunnel.body).statusCode]).toEqual([404, 404])
@@ -134,7 +134,7 @@ describe('request bodies over a socket', () => {
     const { status, body } = await sendRaw(server.port, `${post('content-length: 2000000')}\r\n\r\n{`)
     expect([status, JSON.parse(body)]).toEqual([
       413,
-      { statusCode: 413, message: 'The body is larger than 64 KB', error: 'Payload Too Large' },
+      { statusCode: 413, message: 'The body is larger than 64 KB', error: 'Payload Too Large', code: 'body_too_large' },
     ])
   })
 
@@ -179,7 +179,7 @@ describe('request bodies over a socket', () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const half = `${post('content-length: 60000')}\r\n\r\n${' '.repeat(50_000)}`
-    // What is set aside for those that come at once is theirs first.
+    // Memory reserved for complete bodies is used first.
     const { usage: held, reserve: setAside } = app.deps.bodyBudget
     while (setAside(1_024)) {}
     const first = await rawConnection(server.port)
@@ -194,7 +194,7 @@ describe('request bodies over a socket', () => {
     }
     while (held().bytes < 16 * 1024 * 1024 - 50_000) await new Promise((resolve) => setImmediate(resolve))
     expect(held().bytes).toBeLessThanOrEqual(16 * 1024 * 1024)
-    // Whoever sends theirs at once is served meanwhile.
+    // Clients that send complete bodies are served.
     const whole = JSON.stringify({ email: 'a@example.com', password: 'wrong' })
     expect((await sendRaw(server.port, `${post(`content-length: ${whole.length}`)}\r\n\r\n${whole}`)).status).toBe(401)
     first.send(' ')
@@ -202,7 +202,7 @@ describe('request bodies over a socket', () => {
     expect([status, headers.get('connection')?.toLowerCase(), JSON.parse(body).message]).toEqual([
       408,
       'close',
-      'Too many bodies were on their way at once: send it again',
+      'Too many request bodies arrived at once. Send the request again',
     ])
     expect(await first.closed()).toBe(true)
     for (const other of others) other.close()

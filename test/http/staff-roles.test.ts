@@ -6,6 +6,7 @@ import { accessRules } from '../../src/http/access-rules.ts'
 import { testApp } from '../support/app.ts'
 import { accepted } from '../support/credentials.ts'
 import { approved } from '../support/kyb.ts'
+import { ok } from '../support/selling.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
 import { accessManifest } from './access-manifest.ts'
@@ -14,7 +15,7 @@ setDefaultTimeout(longTestMs)
 
 /** One's own account, and which shops one works in. */
 const anybodys = [
-  ...['GET /merchant/me', 'GET /shops/v2', 'POST /auth/password'],
+  ...['GET /merchant/me', 'GET /shops/v2', 'POST /shops/v2', 'POST /auth/password'],
   ...['GET /auth/totp', 'POST /auth/totp', 'POST /auth/totp/confirm', 'DELETE /auth/totp'],
   ...['GET /auth/sessions', 'DELETE /auth/sessions', 'DELETE /auth/sessions/:id'],
 ]
@@ -28,8 +29,10 @@ const readsOrders = [
 const fulfils = [
   'POST /v2/orders/:orderId/fulfil',
   'POST /v2/orders/:orderId/fulfilments',
+  'POST /v2/orders/fulfilments',
   'PATCH /v2/orders/:orderId/fulfilments/:fulfilmentId',
 ]
+const prints = ['GET /v2/orders/:orderId/packing-slip', 'GET /v2/orders/documents']
 const readsCatalog = [
   ...['GET /product-v2', 'GET /product-v2/:id', 'GET /product-v2/low-stock', 'GET /product-v2/:id/variants/:variantId/stock'],
   ...['GET /collection-v2', 'GET /collection-v2/:id', 'GET /blogs', 'GET /blogs/:id', 'GET /media'],
@@ -39,8 +42,10 @@ const owners = [
   ...['GET /shops/v2/private-key', 'POST /shops/v2/private-key/rotate', 'POST /shops/v2/custody/wallet', 'POST /shops/v2/go-live'],
   'GET /shops/v2/processor-accounts',
   ...['GET', 'PUT', 'DELETE'].map((method) => `${method} /shops/v2/processor-accounts/:processor`),
+  'POST /shops/v2/processor-accounts/:processor/test',
   ...['GET /shops/v2/staff', 'POST /shops/v2/staff'],
   ...['GET', 'PATCH', 'DELETE'].map((method) => `${method} /shops/v2/staff/:id`),
+  ...['GET /shops/v2/agents', 'PUT /shops/v2/agents', 'POST /shops/v2/agents/keys/rotate'],
   ...['POST /kyb', 'GET /kyb'],
   ...['POST /lending-application', 'GET /lending-application', 'GET /lending-application/:id', 'PATCH /lending-application/:id'],
   ...['POST /lending-application/:id/submit', 'POST /lending-application/:id/withdraw', 'GET /lending-application/:id/checklist'],
@@ -57,18 +62,18 @@ const merchants = Object.entries(accessManifest)
 const mayCall: Record<StaffRole, (route: string) => boolean> = {
   OWNER: () => true,
   MANAGER: (route) => !owners.includes(route),
-  FULFILMENT: (route) => [...anybodys, ...readsOrders, ...fulfils].includes(route),
+  FULFILMENT: (route) => [...anybodys, ...readsOrders, ...fulfils, ...prints].includes(route),
   READ_ONLY: (route) => [...anybodys, ...readsCatalog, ...readsOrders, ...readsCustomers].includes(route),
 }
 
 test('every route in the role lists is one that merchants may call', () => {
-  const named = [...anybodys, ...readsOrders, ...fulfils, ...readsCatalog, ...readsCustomers, ...owners]
+  const named = [...anybodys, ...readsOrders, ...fulfils, ...prints, ...readsCatalog, ...readsCustomers, ...owners]
   expect(named.filter((route) => !merchants.includes(route))).toEqual([])
   expect(merchants.length).toBeGreaterThan(named.length)
 })
 
 test('each role can call its routes, and gets 403 for all others before the body is validated', async () => {
-  await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' })
+  await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true' })
   const owner = await app.merchant()
   await approved(app, owner, await app.superAdmin())
   const tokens = { OWNER: (await staffOf(app, owner, 'OWNER')).token } as Record<StaffRole, string>
@@ -78,10 +83,31 @@ test('each role can call its routes, and gets 403 for all others before the body
       const [method = '', path = ''] = route.split(' ')
       const body = method === 'GET' ? {} : { body: { noSuchField: true } }
       const answer = await app.call(method, path.replace(/:\w+/g, 'none_00000000000000000000000000'), { token: tokens[role], ...body })
-      const refused = answer.status === 403 && /This needs the .* role in the shop/.test(answer.body.message)
+      const refused = answer.status === 403 && /This requires the .* role in the shop/.test(answer.body.message)
       expect([role, route, answer.status, refused]).toEqual([role, route, answer.status, !mayCall[role](route)])
       if (!refused) expect([role, route, answer.status]).not.toEqual([role, route, 403])
     }
+  }
+})
+
+test('a super admin who owns a shop can call every route of merchants there, and none in other shops', async () => {
+  await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true' })
+  const stranger = await app.merchant()
+  const admin = await app.superAdmin()
+  const body = { shopName: 'own-shop', title: 'Own', country: 'US', currency: 'USD' }
+  const shop = ok(await app.call('POST', '/shops/v2', { token: admin.token, body }), 201).body
+  await approved(app, admin, admin)
+  for (const route of merchants) {
+    const [method = '', path = ''] = route.split(' ')
+    const sent = method === 'GET' ? {} : { body: { noSuchField: true } }
+    const call = (shopId?: string) =>
+      app.call(method, path.replace(/:\w+/g, 'none_00000000000000000000000000'), {
+        ...{ token: admin.token, ...sent },
+        ...(shopId === undefined ? {} : { headers: { 'x-shop-id': shopId } }),
+      })
+    for (const shopId of [undefined, shop.id]) expect([route, [401, 403].includes((await call(shopId)).status)]).toEqual([route, false])
+    if (accessManifest[route] === 'loggedIn' || accessManifest[route] === 'merchantOrSuperAdmin') continue
+    expect([route, (await call(stranger.shop.id)).status < 300]).toEqual([route, false])
   }
 })
 
@@ -100,7 +126,7 @@ test('OWNER, MANAGER and the secret key may export lists', () => {
   const as = (role?: StaffRole) => canExport({ kind: 'merchant', id: 'mer_1', sessionId: 'ses_1', role })
   expect(staffRoles.filter((role) => as(role))).toEqual(['OWNER', 'MANAGER'])
   expect(as()).toBe(false)
-  const shop = { id: 'shop_1', merchantId: 'mer_1', currency: 'USD', mode: 'TEST', origins: [] } as const
+  const shop = { id: 'shop_1', merchantId: 'mer_1', currency: 'USD', mode: 'TEST', origins: [], timeZone: 'UTC' } as const
   expect(canExport({ kind: 'key', id: 'key_1', scopes: ['storefront', 'server'], shop })).toBe(true)
   expect(canExport({ kind: 'key', id: 'key_1', scopes: ['storefront'], shop })).toBe(false)
   expect(canExport({ kind: 'customer', id: 'cus_1', sessionId: 'ses_1', shopId: 'shop_1' })).toBe(false)

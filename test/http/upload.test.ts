@@ -78,7 +78,7 @@ describe('a route that takes files', () => {
 describe('reading an upload', () => {
   const told: boolean[] = []
   const uploading: UploadOptions = {
-    room: createBodyBudget(100),
+    budget: createBodyBudget(100),
     senderOf: () => 'sender',
     arrivalLimit: { withinMs: 100, everyBytes: 4 },
     reads: (_, isReading) => void told.push(isReading),
@@ -103,7 +103,7 @@ describe('reading an upload', () => {
         () => undefined,
         (error: unknown) => error,
       ),
-    ).toMatchObject({ code: 'TOO_LARGE' })
+    ).toMatchObject({ kind: 'TOO_LARGE' })
     expect([sizes, letGo]).toEqual([[4, 4], true])
   })
 
@@ -152,7 +152,7 @@ describe('reading an upload', () => {
   test('the time limit of an upload counts only waiting for the client, not the work of its reader', async () => {
     const sent = (rest: 'comes' | 'stalls') => {
       let nth = 0
-      // As from a socket: what was asked for comes a little later.
+      // As from a socket: requested bytes arrive a little later.
       const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
         await new Promise((resume) => setImmediate(resume))
         if (++nth <= 2) controller.enqueue(new Uint8Array([nth]))
@@ -175,7 +175,7 @@ describe('reading an upload', () => {
         }
         return 'whole'
       })()
-      expect([await reading.catch(({ code }: { code: string }) => code), read]).toEqual([outcome, [1, 2]])
+      expect([await reading.catch(({ kind }: { kind: string }) => kind), read]).toEqual([outcome, [1, 2]])
     }
   })
 
@@ -200,7 +200,7 @@ describe('reading an upload', () => {
     expect(
       await arriving(1).then(
         () => 'whole',
-        ({ code }: { code: string }) => code,
+        ({ kind }: { kind: string }) => kind,
       ),
     ).toBe('TIMEOUT')
   })

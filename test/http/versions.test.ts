@@ -41,6 +41,7 @@ const titled = (nth: number) => ({ title: `Title ${nth}` })
 const partner = { name: 'Partner', code: 'partner', rateBps: 500 }
 const draftOf = ({ variantId }: Selling) => ({ lines: [{ variantId, quantity: 1 }] })
 const discount = { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 }
+const mailTexts = '/shops/v2/mail/templates/order-confirmed/en'
 const endpoint = { url: 'https://hooks.example/souk', events: ['order.confirmed'] }
 
 /** A processor that knows an account. */
@@ -71,6 +72,12 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     path: '/shops/v2/mail',
     body: (nth) => ({ senderName: `Sender ${nth}` }),
   }),
+  'PUT /shops/v2/mail/templates/:template/:language': () => ({
+    read: mailTexts,
+    path: mailTexts,
+    body: (nth) => ({ intro: `Text ${nth}` }),
+  }),
+  'DELETE /shops/v2/mail/templates/:template/:language': () => ({ read: mailTexts, path: mailTexts }),
   'PATCH /shops/v2/staff/:id': async (shop) => {
     const path = `/shops/v2/staff/${(await invited(shop.app, shop, 'MANAGER')).id}`
     return { read: path, path, body: (nth) => ({ role: staffRoles[nth % staffRoles.length] }) }
@@ -79,6 +86,11 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     const path = `/shops/v2/staff/${(await invited(shop.app, shop, 'MANAGER')).id}`
     return { read: path, path, raises: false }
   },
+  'PUT /shops/v2/agents': () => ({
+    read: '/shops/v2/agents',
+    path: '/shops/v2/agents',
+    body: (nth) => ({ enabled: nth % 2 === 0 }),
+  }),
   'PUT /shops/v2/payment-methods': () => ({
     read: '/shops/v2/payment-methods',
     path: '/shops/v2/payment-methods',
@@ -97,7 +109,11 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     }
   },
   'PATCH /product-v2/:id': ({ productId }) => ({ read: `/product-v2/${productId}`, path: `/product-v2/${productId}`, body: titled }),
-  'DELETE /product-v2/:id': ({ productId }) => ({ read: `/product-v2/${productId}`, path: `/product-v2/${productId}` }),
+  // Ordered, so that it is archived and still has a version.
+  'DELETE /product-v2/:id': async (shop) => {
+    await shop.bought()
+    return { read: `/product-v2/${shop.productId}`, path: `/product-v2/${shop.productId}` }
+  },
   'DELETE /product-v2/:id/variants/:variantId': async (shop) => {
     const options = [{ name: 'Size', values: ['S', 'M'] }]
     const sizes = ['S', 'M'].map((size) => ({ optionValues: [size], price: shop.money(1) }))
@@ -157,6 +173,14 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
   'DELETE /v2/orders/drafts/:id': async (shop) => {
     const path = `/v2/orders/drafts/${await made(shop, '/v2/orders/drafts', draftOf(shop))}`
     return { read: path, path, raises: false }
+  },
+  'PATCH /customer/:customerId': async (shop) => {
+    const path = `/customer/${await made(shop, '/customer', { email: 'ann@example.com' })}`
+    return { read: path, path, body: (nth) => ({ note: `Note ${nth}` }) }
+  },
+  'PATCH /v2/orders/:orderId': async (shop) => {
+    const path = `/v2/orders/${(await shop.bought()).id}`
+    return { read: path, path, body: (nth) => ({ tags: [`tag ${nth}`] }) }
   },
   'PATCH /v2/orders/:orderId/fulfilments/:fulfilmentId': async (shop) => {
     const { path } = await sentOf(shop)
@@ -237,7 +261,7 @@ for (const [route, prepare] of Object.entries(subjects))
   describe(route, () => {
     const [method = ''] = route.split(' ')
     async function subject() {
-      const app = await testApp({ STRIPE_API_URL: stripe.url, LENDING_PLATFORM_ENABLED: 'true' })
+      const app = await testApp({ STRIPE_API_URL: stripe.url, LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true' })
       const shop = await sellingIn(app)
       const { read, path, body, file, raises, token = shop.token } = await prepare(shop)
       const change = (nth: number, headers: Record<string, string>) =>
@@ -292,8 +316,10 @@ for (const [route, prepare] of Object.entries(subjects))
           412,
           {
             statusCode: 412,
-            message: 'if-match (header): the record has changed; read it again',
+            message: 'if-match: the record has changed: read it again',
             error: 'Precondition Failed',
+            code: 'version_mismatch',
+            field: 'if-match',
           },
         ])
       }
@@ -321,7 +347,7 @@ for (const [route, prepare] of Object.entries(subjects))
       const answers = await Promise.all([1, 2].map((nth) => one.change(nth, headers)))
       // What is gone is gone: 404. The stock is no part of the version.
       const expected = one.raises !== false ? [200, 412] : method === 'DELETE' ? [204, 404] : [200, 200]
-      // Whoever comes second finds the variant gone, or the product another.
+      // The second request finds the variant removed, or another version of the product.
       const alike = one.path.includes('/variants/') && method === 'DELETE' ? [[200, 404], expected] : [expected]
       expect(alike).toContainEqual(answers.map(({ status }) => status).sort())
     })

@@ -56,6 +56,7 @@ test('every job that depends on ages says so', () => {
   expect(jobs.filter(({ byAge }) => byAge).map(({ name }) => name)).toEqual([
     'close-orders',
     'forget',
+    'mail-abandoned-carts',
     'expire-carts',
     'approve-commissions',
     'recheck-hosts',

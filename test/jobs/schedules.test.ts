@@ -1,10 +1,11 @@
 /** When jobs run, by croner and by the clock of the machine, also when somebody sets it. */
 import { afterEach, expect, setDefaultTimeout, setSystemTime, test } from 'bun:test'
 import { Cron } from 'croner'
-import { jobs } from '../../jobs/index.ts'
+import { jobs, startJobs } from '../../jobs/index.ts'
 import { openSchedule } from '../../src/core/schedule.ts'
 import { isPattern } from '../../src/lib/cron-pattern.ts'
 import { jobNames, jobTable } from '../../src/lib/job-table.ts'
+import { testApp } from '../support/app.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -54,4 +55,16 @@ test('a clock set forward or back by hours neither stops a job of every second n
   }
   cron.stop()
   clearInterval(going)
+})
+
+test('the start logs the jobs that JOB_SCHEDULES turns off as jobs.off', async () => {
+  const offAt = async (settings: Record<string, string>) => {
+    await using app = await testApp(settings)
+    await startJobs(app.deps).stop()
+    return app.logged.filter(({ event }) => event === 'jobs.off')
+  }
+  expect(await offAt({})).toEqual([])
+  const schedules = 'forget=off; recheck-hosts=off; fold-listings=0 0 3 * * *'
+  const [logged, ...more] = await offAt({ JOB_SCHEDULES: schedules })
+  expect([logged?.level, new Set(logged?.fields['jobs'] as string[]), more]).toEqual(['warn', new Set(['forget', 'recheck-hosts']), []])
 })

@@ -146,7 +146,6 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   SMTP_URL: {
     field: 'smtpUrl',
     byDefault: undefined,
-    // With it somebody must be named.
     beside: { MAIL_FROM: 'shop@souk.example' },
     good: [
       ['smtp://mail.example', 'smtp://mail.example'],
@@ -230,6 +229,14 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     ],
     bad: ['maybe', '2'],
   },
+  AGENTS_ENABLED: { field: 'agentsEnabled', byDefault: false, good: [['true', true]], bad: ['maybe'] },
+  AGENTS_SHOP: { field: 'agentsShop', byDefault: undefined, good: [['my-shop', 'my-shop']], bad: ['My Shop', '-shop', 'a/b'] },
+  AGENTS_PROFILE_NETWORKS: {
+    field: 'agentsProfileNetworks',
+    byDefault: [],
+    good: [['127.0.0.0/8, ::1/128', ['127.0.0.0/8', '::1/128']]],
+    bad: ['127.0.0.0/33', 'localhost'],
+  },
   CONSOLE_ENABLED: {
     field: 'consoleEnabled',
     byDefault: true,
@@ -285,22 +292,22 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     bad: ['29', '256', '-1', '75s'],
   },
   STOREFRONT_WRITES_PER_MINUTE: { field: 'storefrontWritesPerMinute', byDefault: 600, good: [['1', 1]], bad: ['0', 'many'] },
-  STRIPE_PUBLISHABLE_KEY: plain('stripePublishableKey', 'pk_test_abc', ...secretLooking),
-  STRIPE_SECRET_KEY: plain('stripeSecretKey', 'rk_live_abc', 'pk_test_0123456789'),
-  STRIPE_WEBHOOK_SECRET: plain('stripeWebhookSecret', 'whsec_abc'),
+  STRIPE_PUBLISHABLE_KEY: plain('stripePublishableKey', 'pk_test_abc', 'hello', ...secretLooking),
+  STRIPE_SECRET_KEY: plain('stripeSecretKey', 'rk_live_abc', 'hello-hello', 'whsec_0123456789', 'pk_test_0123456789'),
+  STRIPE_WEBHOOK_SECRET: plain('stripeWebhookSecret', 'whsec_abc', 'sk_test_0123456789'),
   STRIPE_API_URL: apiUrl('stripeApiUrl', 'https://api.stripe.com'),
-  TAP_PUBLISHABLE_KEY: plain('tapPublishableKey', 'pk_live_abc', ...secretLooking),
-  TAP_SECRET_KEY: plain('tapSecretKey', 'sk_test_abc', 'pk_test_0123456789'),
+  TAP_PUBLISHABLE_KEY: plain('tapPublishableKey', 'pk_live_abc', 'hello', ...secretLooking),
+  TAP_SECRET_KEY: plain('tapSecretKey', 'sk_test_abc', 'hello-hello', 'pk_test_0123456789'),
   TAP_MERCHANT_ID: plain('tapMerchantId', '599424', ...secretLooking),
   TAP_API_URL: apiUrl('tapApiUrl', 'https://api.tap.company/v2'),
   QPAY_USERNAME: plain('qpayUsername', 'SOUK'),
   QPAY_PASSWORD: plain('qpayPassword', 'p4ss!'),
   QPAY_INVOICE_CODE: plain('qpayInvoiceCode', 'SOUK_INVOICE', ...secretLooking),
   QPAY_API_URL: apiUrl('qpayApiUrl', 'https://merchant.qpay.mn/v2'),
-  CHECKOUT_PUBLISHABLE_KEY: plain('checkoutPublishableKey', 'pk_sbox_abc', ...secretLooking),
-  CHECKOUT_SECRET_KEY: plain('checkoutSecretKey', 'sk_abc', 'pk_sbox_0123456789'),
+  CHECKOUT_PUBLISHABLE_KEY: plain('checkoutPublishableKey', 'pk_sbox_abc', 'hello', ...secretLooking),
+  CHECKOUT_SECRET_KEY: plain('checkoutSecretKey', 'sk_abc', 'hello-hello', 'pk_sbox_0123456789'),
   CHECKOUT_WEBHOOK_SECRET: plain('checkoutWebhookSecret', 'abc'),
-  CHECKOUT_CHANNEL_ID: plain('checkoutChannelId', 'pc_abc', ...secretLooking),
+  CHECKOUT_CHANNEL_ID: plain('checkoutChannelId', 'pc_abc', 'hello', ...secretLooking),
   CHECKOUT_API_URL: apiUrl('checkoutApiUrl', undefined),
   PAYPAL_CLIENT_ID: plain('paypalClientId', 'AbC-1', ...secretLooking),
   PAYPAL_SECRET: plain('paypalSecret', 'EfG'),
@@ -616,7 +623,7 @@ describe('the settings', () => {
     expect(problems).toHaveLength(5)
     const { message } = new ConfigError(problems)
     for (const value of Object.values(env)) expect(message).not.toContain(value)
-    expect(message).toStartWith('The settings have 5 problems:')
+    expect(message).toStartWith('5 invalid settings:')
   })
 
   test('the settings of a document bucket must be set together', () => {
@@ -633,7 +640,7 @@ describe('the settings', () => {
     expect(problemsOf(half).map((problem) => problem.split(' ').slice(0, 4).join(' '))).toEqual(['MEDIA_S3_SECRET must be set'])
     expect(parseConfig({ ...bucket, ...mediaBucket }).mediaS3Bucket).toBe('bucket')
     expect(problemsOf({ ...bucket, ...mediaBucket, MEDIA_S3_PREFIX: 'souk/' })).toEqual([
-      'MEDIA_S3_PREFIX must be another than DOCUMENTS_S3_PREFIX where both name one bucket',
+      'MEDIA_S3_PREFIX must differ from DOCUMENTS_S3_PREFIX in the same bucket',
     ])
   })
 
@@ -651,7 +658,7 @@ describe('the settings', () => {
   test('shipping the log needs a backup target and SQLite', () => {
     expect(problemsOf({ SHIP_LOG_SECONDS: '5' })).toEqual([expect.stringContaining('BACKUP_DIR')])
     expect(problemsOf({ SHIP_LOG_SECONDS: '5', DATABASE_URL: 'postgres://db.example/souk' })).toContainEqual(
-      expect.stringContaining('archive its own write-ahead log'),
+      expect.stringContaining('archives its own write-ahead log'),
     )
   })
 
@@ -728,7 +735,7 @@ describe('the settings', () => {
       ['pk_sbox_a', 'sk_a'],
     ] as const)
       expect(problemsOf(keys(open, hidden))).toEqual([
-        `${name}_SECRET_KEY must be of the same mode, test or live, as ${name}_PUBLISHABLE_KEY`,
+        `${name}_SECRET_KEY must have the same mode (test or live) as ${name}_PUBLISHABLE_KEY`,
       ])
     for (const [open, hidden] of [
       ['pk_test_a', 'sk_test_a'],

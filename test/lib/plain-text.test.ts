@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { plainText } from '../../src/lib/plain-text.ts'
+import { plainText, plainTextOfHtml } from '../../src/lib/plain-text.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -22,4 +22,10 @@ test('plainText respects the maximum length, splits no character and is idempote
       expect(plainText(plain, max)).toBe(plain)
     }),
   )
+})
+
+test('plainTextOfHtml keeps a line for each block, decodes entities once and cuts whole characters', () => {
+  expect(plainTextOfHtml('<h2>One</h2>\n<p>a<br>b &amp;lt; c</p><ul><li>d</li></ul><img src="x">', 100)).toBe('One\na\nb &lt; c\nd')
+  expect(plainTextOfHtml(`<p>${'😀'.repeat(100)}</p>`, 4)).toBe('😀…')
+  expect(plainTextOfHtml('<p></p>', 10)).toBe('')
 })

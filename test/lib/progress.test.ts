@@ -39,6 +39,17 @@ test('work of an earlier run counts as done but not in the rate', () => {
   expect(stream.written).toEqual(['\r\x1b[KMoving  [##################------]  75 %  1,500 of 2,000 rows  500 rows/s  1 s left'])
 })
 
+test('the bar shows no remaining time before two percent are done', () => {
+  const stream = terminal()
+  let now = 0
+  const progress = createProgress({ total: 1_000, label: 'X', stream, unit: 'rows', monotonicMs: () => now })
+  now = 2_000
+  progress.at(19)
+  now = 4_000
+  progress.at(20)
+  expect(stream.written.map((text) => text.endsWith(' left'))).toEqual([false, true])
+})
+
 test('the bar is drawn at most ten times a second, and always at the end', () => {
   const stream = terminal()
   let now = 0

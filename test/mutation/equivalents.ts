@@ -90,7 +90,7 @@ export const equivalents: readonly { file: string; mutant: string; why: string }
   },
   {
     file: 'src/modules/catalog/products/domain.ts',
-    mutant: `if (true && used.has(id)) throw invalid(\`images.\${at}.id\`, 'stands twice')`,
+    mutant: `if (true && used.has(id)) throw invalid(\`images.\${at}.id\`, 'must not be repeated')`,
     why: 'what has no id is not among the used',
   },
   {
@@ -122,7 +122,7 @@ export const equivalents: readonly { file: string; mutant: string; why: string }
   },
   {
     file: 'src/modules/catalog/products/domain.ts',
-    mutant: `if (!options[nth].values.includes(value)) throw invalid(\`variants.\${at}.optionValues.\${nth}\`, "not among the option's values")`,
+    mutant: `if (!options[nth].values.includes(value)) throw invalid(\`variants.\${at}.optionValues.\${nth}\`, "must be one of the option's values")`,
     why: 'asked for the compiler: there are as many values as options',
   },
   {

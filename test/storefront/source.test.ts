@@ -1,21 +1,22 @@
-/** The storefront's sources where no browser is needed: money, what a payment's answer asks for, and what its pages may load. */
+/** Tests the storefront's money, payment steps and content security policy without a browser. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { build } from '../../docs/storefront/build.ts'
 import { currencies, decimalsOf as decimalsOfSouk, parseAmount } from '../../src/lib/money.ts'
+import { noticeCodes } from '../../src/modules/selling/cart/domain.ts'
 
 const sources = join(import.meta.dir, '../../docs/storefront/src')
-// Past the compiler: their types are made of the document, and are not there before (storefront.test.ts makes them, and compiles everything).
-const { nextOf, waysToPay } = await import(join(sources, 'ways.ts'))
-const { decimalOf, decimalsOf, minorUnitsOf, wordsOf } = await import(join(sources, 'words.ts'))
+// Imported without types, which are generated. storefront.heavy.ts compiles everything.
+const { nextOf, waysToPay } = await import(join(sources, 'payment-methods.ts'))
+const { decimalOf, decimalsOf, minorUnitsOf, wordsOf } = await import(join(sources, 'i18n.ts'))
 
 describe('money', () => {
-  test('every currency has the decimals that souk gives it', () => {
+  test('has the decimals of souk for every currency', () => {
     expect(currencies.filter((currency) => decimalsOf(currency) !== decimalsOfSouk(currency))).toEqual([])
   })
 
-  test('an amount is written exactly, and what is typed is read as souk would', () => {
+  test('formats amounts exactly and parses entered amounts like souk', () => {
     const money = fc.record({ amount: fc.maxSafeNat(), currency: fc.constantFrom(...currencies) })
     fc.assert(
       fc.property(money, ({ amount, currency }) => {
@@ -30,7 +31,7 @@ describe('money', () => {
     for (const text of ['', '-1', '1,5', '1.234', '1e3', 'x', '٣']) expect([text, minorUnitsOf(text, 'USD')]).toEqual([text, undefined])
   })
 
-  test('every language writes large amounts to the last digit, with the digits of its country', () => {
+  test('formats large amounts exactly in every language', () => {
     for (const language of ['en', 'ar', 'mn', 'unknown'])
       expect(wordsOf(language, 'US').money({ amount: 9_007_199_254_740_991, currency: 'USD' })).toContain('90,071,992,547,409.91')
     expect(wordsOf('en', 'KW').money({ amount: 1_234, currency: 'KWD' })).toContain('1.234')
@@ -39,11 +40,25 @@ describe('money', () => {
   })
 })
 
+test('has a text for every notice and policy in every language', async () => {
+  const { policiesIn } = await import(join(sources, 'policies/index.ts'))
+  for (const language of ['en', 'ar', 'mn']) {
+    const { notices, policies } = wordsOf(language, 'US')
+    expect(Object.keys(notices).sort()).toEqual([...noticeCodes].sort())
+    const isEnglish = (text: string) => /[a-z]{3}/i.test(text.replace(/<[^>]*>/g, ''))
+    const texts = noticeCodes.map((code) => notices[code]('The reason in English'))
+    expect(texts.filter((text) => text === '' || isEnglish(text) !== (language === 'en'))).toEqual([])
+    expect(Object.keys(policiesIn(language))).toEqual(Object.keys(policies))
+    const pages = Object.values<string>(policiesIn(language))
+    expect(pages.filter((text) => text === '' || isEnglish(text) !== (language === 'en'))).toEqual([])
+  }
+})
+
 describe('a payment', () => {
   const of = (processor: string, clientParameters: Record<string, unknown>) =>
     nextOf({ order: { status: 'PENDING_PAYMENT' }, payment: { processor, status: 'REQUIRES_ACTION', clientParameters } })
 
-  test('goes on at each processor as docs/storefronts.md says', () => {
+  test('continues with each processor as docs/storefronts.md says', () => {
     const url = 'https://pay.example/1'
     const elsewhere = { kind: 'elsewhere' as const, url }
     expect(of('tap', { redirectUrl: url })).toEqual(elsewhere)
@@ -60,7 +75,7 @@ describe('a payment', () => {
     expect(of('sandbox', { action: 'x' }).kind).toBe('deciding')
   })
 
-  test('sends nobody to an address that is none of the web, and to no link that runs something', () => {
+  test('rejects redirects to other schemes than https and http, and links that run code', () => {
     expect(of('tap', { redirectUrl: 'javascript:alert(1)' }).kind).toBe('library')
     expect(
       of('qpay', {
@@ -75,7 +90,7 @@ describe('a payment', () => {
     })
   })
 
-  test('is thanked for only when its order is paid', () => {
+  test('is confirmed only when its order is paid', () => {
     const standing = (status: string, payment: string) =>
       nextOf({ order: { status }, payment: { processor: 'tap', status: payment, clientParameters: {} } }).kind
     expect(standing('CONFIRMED', 'CAPTURED')).toBe('paid')
@@ -86,9 +101,15 @@ describe('a payment', () => {
     for (const ended of ['EXPIRED', 'CANCELLED', 'COMPENSATING'] as const) expect(standing(ended, 'CAPTURED')).toBe('over')
   })
 
-  test('is offered as the resolver says, by what this storefront can finish; the sandbox in test shops alone', () => {
+  test('offers the methods of the resolver that this storefront supports, and the sandbox in test shops only', () => {
     const words = wordsOf('en', 'US')
-    const none = { card: null, paypal: { enabled: false }, crypto: { enabled: false }, wallet: { enabled: false, tokenProvider: null } }
+    const none = {
+      manual: [],
+      card: null,
+      paypal: { enabled: false },
+      crypto: { enabled: false },
+      wallet: { enabled: false, tokenProvider: null },
+    }
     const rest = { currency: 'USD', meta: { kybCohort: null, partnership: null, chain: [], skippedByBreaker: [] } }
     const ways = (resolved: object, key: string) =>
       waysToPay({ ...none, ...rest, ...resolved }, key, 'https://shop.example/back', words).map(
@@ -103,15 +124,16 @@ describe('a payment', () => {
       'crypto',
     ])
     expect(ways(card('stripe'), 'pk_live_1')).toEqual([])
+    expect(ways({ manual: [{ code: 'transfer', title: 'Bank transfer' }] }, 'pk_live_1')).toEqual(['manual'])
   })
 })
 
 describe('the pages', () => {
   const built = build({ souk: 'https://api.example/', shop: 'a"><script>' })
 
-  test('hold nothing inline, and may load and ask only what their policy names', async () => {
+  test('have nothing inline and a strict content security policy', async () => {
     const pages = [...(await built)].filter(([name]) => name.endsWith('.html'))
-    expect(pages.length).toBe(12)
+    expect(pages.length).toBe(18)
     for (const [name, file] of pages) {
       const html = await file.text()
       expect([name, html.match(/<script(?![^>]* src=)|<style| style=| on\w+=/gi)]).toEqual([name, null])
@@ -129,12 +151,12 @@ describe('the pages', () => {
     }
   })
 
-  test('are small: a page and its scripts are read faster than they are waited for', async () => {
+  test('are small with their scripts', async () => {
     const scripts = [...(await built)].filter(([name]) => name.endsWith('.js'))
     expect(scripts.reduce((sum, [, { size }]) => sum + size, 0)).toBeLessThan(100_000)
   })
 
-  test('are made of elements and text, never of markup put together', async () => {
+  test('are built from elements and text, not from markup', async () => {
     const files = [...new Bun.Glob('**/*.ts').scanSync(sources)].filter((file) => file !== 'souk.d.ts')
     expect(files.length).toBeGreaterThan(20)
     const markup =

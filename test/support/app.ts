@@ -1,5 +1,6 @@
 /** The whole program in process, on a database, a clock and settings of its own. */
 import { createHash } from 'node:crypto'
+import { mailAbandonedCarts } from '../../jobs/mail-abandoned-carts.ts'
 import { closeOrders, resumeInterrupted, sweep, workInbox } from '../../jobs/resume-orders.ts'
 import { parseConfig } from '../../src/config.ts'
 import { system } from '../../src/core/command-context.ts'
@@ -114,7 +115,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
     })
     const response = await instance.edge.fetch(request, { requestIP: () => ({ address: from }) })
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
-    // It would go on for as long as somebody reads.
+    // A stream does not end by itself.
     if (isStream) await response.body?.cancel()
     const text = isStream ? '' : await response.text()
     const isJson = response.headers.get('content-type')?.includes('json') && text !== ''
@@ -181,6 +182,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
       resume: () => resumeInterrupted(deps),
       closeOrders: () => closeOrders(deps),
       sweep: () => sweep(deps),
+      mailAbandonedCarts: () => mailAbandonedCarts(deps),
       async messages() {
         await deps.backgroundTasks.whenIdle()
         await workInbox(deps)

@@ -115,6 +115,7 @@ export function violationsOf(books: Books): string[] {
   }
   stock(books, rule, same)
   giftCardLedgers(books, rule, same)
+  soldGiftCards(books, same)
   discountUsesOf(books, rule, same)
   numbersAndCarts(books, rule, same)
   customersAndPartners(books, rule, same)
@@ -139,12 +140,15 @@ function wholeNumbers(books: Books, rule: Rule): void {
 /** Whoever dies now leaves nothing that nobody looks at again before the order's time is over. */
 function somebodyGoesOn({ payments: paid, refunds: back }: Books, order: OneOrder, rule: Rule): void {
   const own = paid.filter(({ orderId }) => orderId === order.id)
-  const isAsked = own.some(({ status }) => status === 'PENDING' || status === 'AUTHORIZED')
+  const asked = own.filter(({ status }) => status === 'PENDING' || status === 'AUTHORIZED')
+  const isAsked = asked.length > 0
+  // A manual payment waits for the shop, or for the end of the order's time.
+  const isAskedAtProcessor = asked.some(({ processor }) => processor !== 'manual')
   const toUndo = own.some(({ status }) => status === 'REQUIRES_ACTION') || order.holds !== 'RELEASED'
   const isOpenPayment =
     order.status === 'PAID' ||
     order.status === 'COMPENSATING' ||
-    (order.status === 'PENDING_PAYMENT' && isAsked) ||
+    (order.status === 'PENDING_PAYMENT' && isAskedAtProcessor) ||
     (endedUnpaid(order) && (isAsked || toUndo))
   rule(!isOpenPayment || order.resumeAt !== null, `nobody goes on with order ${order.number} (${order.status})`)
   for (const { orderId, status, resumeAt } of back) {
@@ -166,8 +170,9 @@ function sums({ lines, orderCards, payments: paid }: Books, order: OneOrder, sam
   // One that takes something off, and one of free shipping.
   same(order.discounts.length, new Set(order.discounts.map(({ kind }) => kind === 'FREE_SHIPPING')).size, what('number of discounts'))
   if (order.discounts.some(({ kind }) => kind === 'FREE_SHIPPING')) same(order.shippingTotal, 0, what('free shipping'))
-  same(order.taxTotal, sum(own.map(({ taxInclusive, taxAmount }) => (taxInclusive ? 0 : taxAmount))), what('tax'))
-  same(order.taxIncluded, sum(own.map(({ taxInclusive, taxAmount }) => (taxInclusive ? taxAmount : 0))), what('included tax'))
+  const taxes = [...own, { taxInclusive: order.shippingTaxInclusive, taxAmount: order.shippingTax }]
+  same(order.taxTotal, sum(taxes.map(({ taxInclusive, taxAmount }) => (taxInclusive ? 0 : taxAmount))), what('tax'))
+  same(order.taxIncluded, sum(taxes.map(({ taxInclusive, taxAmount }) => (taxInclusive ? taxAmount : 0))), what('included tax'))
   same(order.total, order.subtotal + order.shippingTotal + order.taxTotal - order.discountTotal, what('total'))
   same(order.giftCardTotal, sum(orderCards.filter(({ orderId }) => orderId === order.id).map(({ amount }) => amount)), what('gift cards'))
   same(order.amountDue, order.total - order.giftCardTotal, what('amount due'))
@@ -266,6 +271,16 @@ function stock({ variants: all, lines, orders: every }: Books, rule: Rule, same:
   }
 }
 
+/** A sale issues a card for each unit of a gift card's line, once. Nothing else does. */
+function soldGiftCards({ cards, orders: all, lines }: Books, same: Same): void {
+  for (const { orderId, id, giftCard, quantity, unitPrice } of lines) {
+    const sold = cards.filter((card) => card.orderId === orderId && card.orderLineId === id)
+    const isSale = all.some((order) => order.id === orderId && order.confirmedAt !== null)
+    same(sold.length, giftCard && isSale ? quantity : 0, `gift cards of line ${id}`)
+    for (const { initialAmount } of sold) same(initialAmount, unitPrice, `amount of a gift card of line ${id}`)
+  }
+}
+
 function giftCardLedgers({ cards, cardMoves, orderCards }: Books, rule: Rule, same: Same): void {
   for (const { id, balance, initialAmount, last4 } of cards) {
     rule(0 <= balance && balance <= initialAmount, `gift card ${last4} holds ${balance} of ${initialAmount}`)
@@ -313,7 +328,7 @@ function numbersAndCarts({ orders: all, numbers, carts: everyCart }: Books, rule
   }
   for (const { id, status } of everyCart) {
     const own = all.filter(({ cartId }) => cartId === id)
-    // What was taken back stays as a cancelled order.
+    // A cancelled checkout stays as a cancelled order.
     const live = own.filter((order) => order.status !== 'CANCELLED' && order.status !== 'EXPIRED')
     rule(live.length <= 1, 'two live orders of one cart')
     rule(status === 'CONVERTED' ? own.length > 0 : live.length === 0, `orders of a cart that is ${status}`)
@@ -359,7 +374,7 @@ export function violationsAtRest(books: Books): string[] {
     if (endedUnpaid(order)) {
       rule(order.holds === 'RELEASED', `${what} still holds its stock`)
     }
-    // What the shopper has yet to fetch, or the shop to pay by hand, is not kept.
+    // Money that the shopper must claim, or that the shop pays by hand, does not count as kept.
     const owed = books.refunds.filter((refund) => refund.orderId === order.id && refund.purpose !== 'LATE_CAPTURE' && isToCome(refund))
     const kept = order.capturedTotal - order.refundedTotal - sum(owed.map(({ amount }) => amount))
     if (endedUnpaid(order) || order.status === 'CANCELLED') rule(kept === 0, `${what} keeps money`)
@@ -397,7 +412,7 @@ function processorAgrees({ payments: paid, sandbox, sandboxRefunds: backThere, r
 }
 
 /** Events are only ever added. What of those seen before is not there any more, or is not as it was. */
-export function eventsLost(before: Books, after: Books): string[] {
+export function missingEvents(before: Books, after: Books): string[] {
   const now = new Map(after.events.map((event) => [event.id, JSON.stringify(event)]))
   return before.events.filter((event) => now.get(event.id) !== JSON.stringify(event)).map(({ id, type }) => `${type} ${id}`)
 }

@@ -1,5 +1,7 @@
 /** Shoppers and their carts in a shop, for tests of what is sold. */
+import { NothingChanged } from '../../db/engine.ts'
 import { system } from '../../src/core/command-context.ts'
+import { convertCart } from '../../src/modules/selling/cart/service.ts'
 import { issueGiftCard, type NewGiftCard } from '../../src/modules/selling/gift-card/service.ts'
 import type { Answer, CallOptions, Json, TestApp } from './app.ts'
 import { shopIn } from './catalog.ts'
@@ -55,3 +57,15 @@ export async function cartWith(store: Awaited<ReturnType<typeof storeIn>>, amoun
   if (added.status !== 201) throw new Error(added.text)
   return { id: String(body.id), variantId, lineId: String(added.body.lines[0].id), cart: added.body as Json }
 }
+
+/** Converts a cart as an order does. Returns false if it is not open or has changed. */
+export const tryConversion = ({ deps }: TestApp, cart: { id: string; updatedAt: number }): Promise<boolean> =>
+  deps.db
+    .write((tx) => convertCart(tx, deps, cart))
+    .then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof NothingChanged) return false
+        throw error
+      },
+    )

@@ -1,4 +1,4 @@
-/** A real browser without a screen, told what to do over its debugging protocol. */
+/** A headless browser, controlled by its debugging protocol. */
 import { join } from 'node:path'
 import { temporaryDir } from './database.ts'
 
@@ -13,15 +13,15 @@ type Message = {
 export type BrowserEvent = { method: string; params: Record<string, unknown> }
 
 /**
- * The shell first: it draws no windows of a desk's around its pages, and opens one in a quarter of the time. Debian's command for it begins it
- * as another process, which would outlive that.
+ * The headless shell comes first: it opens a page in a quarter of the time. Debian's command starts it as another
+ * process, which would outlive the test.
  */
 const names = ['/usr/lib/chromium/chromium-headless-shell', 'chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
-/** Where Chromium is, or undefined on a machine without it. */
+/** The path of Chromium, or undefined on a machine without it. */
 export const chromium = Bun.env['CHROMIUM'] ?? names.map((name) => Bun.which(name)).find((path) => path !== null)
 
-/** The one of a desk, which reads preferences; undefined on a machine that has the shell alone. */
+/** The full browser, which reads preferences; undefined on a machine that only has the shell. */
 export const chromiumOfDesk =
   Bun.env['CHROMIUM'] ??
   names
@@ -29,7 +29,7 @@ export const chromiumOfDesk =
     .map((name) => Bun.which(name))
     .find((path) => path !== null)
 
-/** Preferences of a browser that takes no cookies, and keeps nothing else for a page. */
+/** Preferences that block cookies and storage. */
 export const withoutCookies = { profile: { default_content_setting_values: { cookies: 2 } } } as const
 
 const flags = [
@@ -40,18 +40,18 @@ const flags = [
   '--disable-dev-shm-usage',
   '--disable-background-networking',
   '--disable-component-update',
-  // Pages that share their cookies share a process, which has the program compiled: to open one takes a third of the time.
+  // One process compiles the program once, so that further pages open three times as fast.
   '--renderer-process-limit=1',
-  // Most pages of tests are gone before what makes them faster is paid off: axe, above all, is compiled anew in each. Not where it is measured.
+  // Pages of tests end before optimizing compilers pay off. Benchmarks keep them.
   ...(Bun.env['NODE_ENV'] === 'test' ? ['--js-flags=--no-maglev --no-turbofan'] : []),
   '--remote-debugging-port=0',
 ]
 
-/** Where there is this tool, a browser ends with its tests, also where somebody kills those. */
+/** Ends the browser with its tests, also if they are killed. */
 const untilWeEnd = Bun.which('setpriv') ? ['setpriv', '--pdeathsig', 'KILL'] : []
 
-/** A command that is not answered by then never is: what it was is told, before the test's own time is over. */
-const patienceMs = 40_000
+/** Reports a command without a response before the test's own time-out. */
+const patienceMs = 120_000
 
 export type Browser = Awaited<ReturnType<typeof startBrowser>>
 export type Page = Awaited<ReturnType<Browser['openPage']>>
@@ -72,7 +72,7 @@ export async function startBrowser(path: string, preferences?: object) {
   socket.onmessage = ({ data }) => {
     const { id, method, params = {}, result = {}, error, sessionId = '' }: Message = JSON.parse(String(data))
     if (method) pages.get(sessionId)?.push({ method, params })
-    // Until somebody answers it, the page and whoever asks it anything stand still.
+    // The page and its callers block until the dialog is answered.
     if (method === 'Page.javascriptDialogOpening')
       void send('Page.handleJavaScriptDialog', { accept: true }, sessionId).catch(() => undefined)
     if (id === undefined) return

@@ -48,7 +48,7 @@ export async function openConsole(settings: Record<string, string> = {}, options
 
 /** Opens the console with the demo's shops; creating them takes some seconds. */
 export async function openDemoConsole() {
-  const console = await openConsole({}, { processors: pastProcessors }, true)
+  const console = await openConsole({ AGENTS_ENABLED: 'true' }, { processors: pastProcessors }, true)
   const { app } = console
   await fillDemo(app.deps)
   await withEndpoint(app)

@@ -1,7 +1,7 @@
 /**
  * `bun run console:pictures [PART …] [--language=en|ar|mn] [--out=FOLDER]` takes pictures of all screens in the
  * demo's shops, at desktop and phone width, in light and dark, into dist/console-pictures.
- * `--readme` also writes the picture of README.md. PART limits the screens by a part of their path, such as `orders`.
+ * `--readme` writes the pictures of README.md instead. PART limits the screens by a part of their path, such as `orders`.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,8 +14,17 @@ import { cleanUp } from './database.ts'
 import { closeBrowser } from './visit.ts'
 
 const root = join(import.meta.dir, '../..')
-/** The picture of README.md, with a size limit. */
-const readmePicture = { path: 's/demo', file: 'docs/console.png', size: { width: 1280, height: 1000 }, bytesMax: 150_000 }
+/**
+ * The pictures of README.md by file in docs/images, with a size limit. `search` finds the record that shows most,
+ * and `from` is the element that the picture begins with.
+ */
+const readmePictures: Readonly<Record<string, { path: string; search?: string; from?: string }>> = {
+  home: { path: '/s/:shop', from: 'main .grid' },
+  product: { path: '/s/:shop/products/:id', search: 'q=mug&status=ACTIVE' },
+  order: { path: '/s/:shop/orders/:id' },
+}
+const readmeSize = { width: 1280, height: 900, deviceScaleFactor: 1, mobile: false }
+const readmeBytesMax = 120_000
 
 const { values, positionals: parts } = parseArgs({
   args: Bun.argv.slice(2),
@@ -76,22 +85,28 @@ async function takeAll(): Promise<void> {
   process.stdout.write(`${values.out}\n`)
 }
 
-async function takeOne(): Promise<void> {
-  const { visitor } = await enter(merchant)
-  await visitor.page.command('Emulation.setDeviceMetricsOverride', { ...readmePicture.size, deviceScaleFactor: 1, mobile: false })
-  await visitor.go(readmePicture.path)
-  await visitor.heading(/./)
-  await visitor.settled()
-  const picture = await visitor.picture()
-  if (picture.length > readmePicture.bytesMax)
-    throw new Error(`the picture has ${picture.length} bytes, and may have ${readmePicture.bytesMax}: show less`)
-  await Bun.write(join(root, readmePicture.file), picture)
-  process.stdout.write(`${readmePicture.file}: ${picture.length} bytes\n`)
+async function takeReadmePictures(): Promise<void> {
+  const { visitor, ask } = await enter(merchant)
+  await visitor.page.command('Emulation.setDeviceMetricsOverride', readmeSize)
+  const screens = await listedScreens()
+  for (const [name, { path, search = '', from }] of Object.entries(readmePictures)) {
+    const screen = screens.find((one) => one.path === path)
+    if (!screen) throw new Error(`${path} is not a screen`)
+    await visitor.go(await addressOf(screen, shopName, (list) => ask(`${list}${search === '' ? '' : `?${search}`}`)))
+    await visitor.heading(/./)
+    await visitor.settled()
+    if (from) await visitor.page.evaluate(`scrollTo(0, document.querySelector(${JSON.stringify(from)}).getBoundingClientRect().top - 110)`)
+    const picture = await visitor.picture({ format: 'webp' })
+    const file = `docs/images/${name}.webp`
+    if (picture.length > readmeBytesMax) throw new Error(`${file} has ${picture.length} bytes, at most ${readmeBytesMax}: show less`)
+    await Bun.write(join(root, file), picture)
+    process.stdout.write(`${file}: ${picture.length} bytes\n`)
+  }
 }
 
 try {
   mkdirSync(values.out, { recursive: true })
-  await (values.readme ? takeOne() : takeAll())
+  await (values.readme ? takeReadmePictures() : takeAll())
 } finally {
   await closeBrowser()
   await console[Symbol.asyncDispose]()

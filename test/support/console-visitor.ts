@@ -1,6 +1,6 @@
 /** A visitor of the console: finds elements by role and name like a screen reader, and uses keyboard or pointer. */
 import type { BrowserEvent, Page } from './chromium.ts'
-import { isComplaint, openVisit, requestedUrls, untilThere, type Width } from './visit.ts'
+import { isBrowserError, openVisit, requestedUrls, untilThere, type Width } from './visit.ts'
 
 export type Scheme = 'light' | 'dark'
 export type VisitorOptions = {
@@ -359,6 +359,11 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     cut,
     /** Waits until requests (except events) and loading states end. */
     settled,
+    /** Prints the page and returns the number of its sheets. */
+    async printedSheets(): Promise<number> {
+      const { data } = (await command('Page.printToPDF')) as { data: string }
+      return Number(/\/Count (\d+)/.exec(Buffer.from(data, 'base64').toString('latin1'))?.[1])
+    },
     /**
      * Takes a picture.
      * @param whole includes the page below the fold
@@ -530,7 +535,7 @@ function complaintsOf(page: Page, origin: string): string[] {
     .filter(({ status = 0, failed }) => failed !== undefined || status >= 400)
     .map(({ what, url, status, failed }) => `${what}${url.replace(origin, '')} ${failed ?? status}`)
   const said = page.events
-    .filter(isComplaint)
+    .filter(isBrowserError)
     // Network errors, which are listed with their methods above.
     .filter(({ params }) => (params['entry'] as { source?: string } | undefined)?.source !== 'network')
     .map(inWords)

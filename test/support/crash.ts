@@ -21,7 +21,7 @@ const killedCode = 128 + constants.signals.SIGKILL
 export const fewConnections = { DATABASE_CONNECTIONS: '2' }
 
 /** What a program is sent, or which job it runs. */
-export type Deed = ActRequest | 'closeOrders' | 'resume' | 'sweep'
+export type Deed = ActRequest | 'closeOrders' | 'resume' | 'sweep' | 'mailAbandonedCarts'
 /** Where a program begins that will stop, and what it begins with. */
 export type Stage = {
   database: TestDatabase
@@ -78,7 +78,7 @@ export function stopping({ deps: { db } }: Pick<TestApp, 'deps'>, played: Played
   db.write = async (work, options) => (isOver() ? never() : outlasts(await write(work, options)))
   played?.around(async (call, hasChanged) => {
     if (isOver()) return never()
-    // An answer that is lost on its way is one of a call that was heard.
+    // A lost response belongs to a call that the processor received.
     const settled = await call().then(
       (answer) => () => answer,
       (error: unknown) => () => {
@@ -144,7 +144,7 @@ export type CrashMethod = 'here' | 'process'
 const run = (stage: Stage, way: CrashMethod, after: number) => (way === 'here' ? stopOn : killOn)(stage, after)
 
 /** Runs a program to its end: how it answered, what of it outlasts it, and what the next one finds, and does. */
-export async function runWhole(stage: Stage, way: CrashMethod, doings: readonly Doing[] = []) {
+export async function runUninterrupted(stage: Stage, way: CrashMethod, doings: readonly Doing[] = []) {
   const { copy, outside, status, count } = await run(stage, way, 0)
   const outcome = await goOn(stage, copy, outside, doings)
   await copy.drop()
@@ -238,7 +238,7 @@ async function untilQuiet(app: TestApp, played: Played | undefined): Promise<voi
 }
 
 /** Runs tasks, so many at once; their results are in their order. */
-export async function inTurns<T>(tasks: readonly (() => Promise<T>)[], most: number): Promise<T[]> {
+export async function runLimited<T>(tasks: readonly (() => Promise<T>)[], most: number): Promise<T[]> {
   const results: T[] = []
   const rest = tasks.entries()
   const worker = async () => {

@@ -10,7 +10,7 @@ export type Credentials = Record<CredentialKind, CallOptions>
 
 /** Who is refused with 401, for a credential of the wrong kind, and who with 403, for lack of a role or scope. Everybody else gets in. */
 export const refused: Record<
-  Exclude<Access, 'public' | 'page' | 'login' | 'console' | 'processor' | 'provider' | 'internal'>,
+  Exclude<Access, 'public' | 'page' | 'login' | 'console' | 'processor' | 'provider' | 'platform' | 'internal'>,
   { unknown: readonly CredentialKind[]; forbidden: readonly CredentialKind[] }
 > = {
   loggedIn: { unknown: ['secret', 'publishable', 'integration'], forbidden: [] },
@@ -19,6 +19,8 @@ export const refused: Record<
   merchant: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer', 'superAdmin'] },
   owner: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer', 'superAdmin'] },
   merchantOrSuperAdmin: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer'] },
+  // Merchants where SIGNUP_ENABLED.
+  shopOpener: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer'] },
   approvedMerchant: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer', 'superAdmin'] },
   approvedMerchantOrSuperAdmin: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer'] },
   ownerManagement: { unknown: ['integration'], forbidden: ['customer', 'superAdmin', 'publishable'] },

@@ -5,8 +5,8 @@ export type Cut = 'before' | 'behind' | 'spoiled'
 
 /**
  * Listens on a port of its own and hands on what goes to and from the server.
- * @param cutAt text of a statement, at which a connection is cut: before the server has heard of it, or when the server has answered. `spoiled`
- *   makes the text unreadable instead
+ * @param cutAt text of a statement, at which a connection is cut: before the server receives it, or after its answer.
+ *   `spoiled` makes the text unreadable instead
  */
 export async function wireTo(serverUrl: string, cutAt: string, cut: Cut) {
   const { hostname, port } = new URL(serverUrl)

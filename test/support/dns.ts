@@ -98,7 +98,6 @@ function head(message: Buffer, code: number, answers: number, truncated: boolean
 function record(parts: readonly string[]): Buffer {
   const data = Buffer.concat(parts.map((part) => Buffer.concat([Buffer.of(part.length), Buffer.from(part, 'latin1')])))
   const bytes = Buffer.alloc(12)
-  // Of the name that was asked for.
   bytes.writeUInt16BE(0xc00c, 0)
   bytes.writeUInt16BE(txt, 2)
   bytes.writeUInt16BE(1, 4)

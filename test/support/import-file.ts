@@ -9,7 +9,7 @@ import { contextOf } from '../../src/modules/shop/shop/service.ts'
 const [config = '', shopName = '', path = ''] = Bun.argv.slice(2)
 const { deps, close } = await openInstance({ config: JSON.parse(config) as Config, as: 'command' })
 const shop = await deps.shopStore.findByName(shopName)
-if (!shop) throw new Error('no such shop')
+if (!shop) throw new Error('must be a shop of this instance')
 const bytes = await Bun.file(path).bytes()
 const pieceBytes = 2_000
 

@@ -100,6 +100,6 @@ export const sheet: Entry = { name: 'xl/worksheets/sheet1.xml', content: Buffer.
 export const xlsx = zip([workbookTypes, sheet])
 
 /** What an application says of its documents, from its row. */
-export async function saidOf(app: TestApp, id: string) {
+export async function documentationOf(app: TestApp, id: string) {
   return (await app.deps.lendingStore.find(id))?.documentationCompleted
 }

@@ -153,7 +153,7 @@ export function simulated(
           : { ...common, state: isAsynchronous ? 'PENDING' : 'SUCCEEDED' }
       // What is promised to the shopper is theirs.
       one.refunded += refunds === 'claim' ? 0 : amount
-      // Told twice, such a one has made two, and the shopper has both.
+      // Sent twice, such a processor makes two refunds, and the shopper gets both.
       given.set(before ? `${refundId} again` : refundId, made)
       return made
     },
@@ -188,7 +188,7 @@ export function simulated(
     /** The shopper pays on the page: all of it, a part, too much, or their bank declines. */
     pay(reference: string, share: number): void {
       const one = there.find((other) => other.reference === reference)
-      // Coins that are sent to an invoice which was given up arrive all the same.
+      // Coins sent to a voided invoice still arrive.
       const arrives = capturesItself && !canForbid && one?.state === 'VOIDED' && one.captured === 0 && share > 0
       if (!one || !(arrives || ['OPEN', 'DECLINED'].includes(one.state))) return
       if (share === 0) one.state = 'DECLINED'

@@ -23,7 +23,9 @@ export const tokenSeconds = 24 * 60 * 60
 /** Its last may come an hour and a minute after the one before. */
 export const batchesMax = 20
 
-type Market = {
+export type Market = {
+  shopId: string
+  shopName: string
   secretKey: string
   publishableKey: string
   customer: string
@@ -81,6 +83,8 @@ async function openMarket(app: TestApp, { currency, country, price, tax, shippin
   ])
     ok(await shop.post('/discounts', discount), 201)
   return {
+    shopId: shop.shop.id,
+    shopName: shop.shop.name,
     secretKey: shop.secretKey,
     publishableKey: shop.publishableKey,
     customer: (await customerOf(app, shop.shop.name)).token,

@@ -195,7 +195,7 @@ async function welcome(client: Socket, said: Buffer, host: string, port: number)
   }
   session.onReady = () => {
     const all = Buffer.concat(told)
-    // Whoever comes next is not asked who they are.
+    // The next client needs no authentication.
     session.greeting = all.subarray(all.lastIndexOf(Buffer.from([authentication ?? 0, 0, 0, 0, 8, 0, 0, 0, 0])))
     session.onData = tell
   }

@@ -1,12 +1,12 @@
-/** Somebody at a browser: reads what is on the page, types and presses where a person would, and minds what the browser complains about. */
-import { closeBrowser, isComplaint, openVisit, requestedUrls, type Width, widths } from './visit.ts'
+/** A shopper in a browser: reads the page, types and presses like a person, and collects browser errors. */
+import { closeBrowser, isBrowserError, openVisit, requestedUrls, type Width, widths } from './visit.ts'
 
 export { closeBrowser, type Width, widths }
 
 const quoted = (text: string) => JSON.stringify(text)
-/** In the page: the text that is read for an element. */
+/** Script: the accessible name of an element. */
 const named = `(element) => (element.getAttribute('aria-label') ?? element.textContent).replace(/\\s+/g, ' ').trim()`
-/** In the page: what may be pressed and is called so, the one in the region if one is named. */
+/** Script: finds a button or link by its name, within a region if one is given. */
 const pressable = (name: string, within: string) => `(() => {
   const named = ${named}
   const parts = ${within === '' ? '[document]' : `[...document.querySelectorAll('main, form, section, aside, li')].filter((part) => part.localName === ${quoted(within)} || part.getAttribute('aria-label') === ${quoted(within)} || (part.querySelector('h2') && named(part.querySelector('h2')) === ${quoted(within)}))`}
@@ -26,12 +26,13 @@ export async function shopper(origin: string, width: Width = 'desk') {
 
   async function press(name: string, within = ''): Promise<void> {
     const element = pressable(name, within)
-    // Found and measured at once: what is drawn anew in between would be gone.
+    // Finds and measures in one step, because a redraw would replace the element.
     const measured = `(() => {
       const element = ${element}
-      if (!element) return
+      // Without its styles, the page has its links elsewhere.
+      if (!element || document.readyState !== 'complete') return
       element.scrollIntoView({ block: 'center', behavior: 'instant' })
-      // A link that goes over two lines is pressed on its first.
+      // A link of two lines is pressed on the first.
       const [{ x, y, width, height }] = element.getClientRects()
       const [middle, centre] = [x + width / 2, y + height / 2]
       const hit = document.elementFromPoint(middle, centre)
@@ -56,7 +57,7 @@ export async function shopper(origin: string, width: Width = 'desk') {
     /** Waits for a text, as a person would see it. */
     text: (text: string) => until(`document.body.innerText.replace(/\\s+/g, ' ').includes(${quoted(text)})`, text),
     has: async (text: string) => (await page.evaluate(`document.body.innerText.includes(${quoted(text)})`)) === true,
-    /** Types into a field, in place of what is there; of a list, chooses by what it shows. */
+    /** Replaces the value of a field; selects the option of a list by its label. */
     async fill(label: string, value: string): Promise<void> {
       const control = fieldOf(label)
       await until(`!!${control}`, `a field that is called ${label}`)
@@ -77,9 +78,9 @@ export async function shopper(origin: string, width: Width = 'desk') {
     },
     value: (label: string) => page.evaluate(`${fieldOf(label)}.value`),
     breaches: visit.breaches,
-    /** What the browser complained about: a policy that was broken, a script that failed, something that was not found. */
-    complaints: () => page.events.filter(isComplaint).map(({ params }) => JSON.stringify(params)),
-    /** Origins of whatever was asked for. */
+    /** Returns browser errors: violated policies, failed scripts and missing files. */
+    complaints: () => page.events.filter(isBrowserError).map(({ params }) => JSON.stringify(params)),
+    /** Returns the origins of all requests. */
     origins: () => new Set(requestedUrls(page.events).map((url) => new URL(url).origin)),
     requested: () => requestedUrls(page.events),
     back: () => visit.traverse(-1),

@@ -1,5 +1,5 @@
-/** The storefront of docs/, built, on a port of its own, with a souk on another and a shop that has something to sell. */
-import { build, serve } from '../../docs/storefront/build.ts'
+/** Serves the storefront of docs/ on one port and souk, with a shop and products, on another. */
+import { serve } from '../../docs/storefront/build.ts'
 import { type TestApp, testApp } from './app.ts'
 import { shopIn } from './catalog.ts'
 import { mailServer } from './mail-server.ts'
@@ -7,25 +7,28 @@ import { sendMails } from './mails.ts'
 import { drawn } from './pictures.ts'
 import { ok } from './selling.ts'
 
-/** Titles that would do something, were they anything but text. */
+/** Titles that would run if they were markup. */
 export const hostile = '<img src=x onerror=alert(1)>"\'&{{shop}}</h1>'
 
 type Between = (request: Request, answer: () => Promise<Response>) => Promise<Response>
 
 export type OpenShop = Awaited<ReturnType<typeof openShop>>
 
-/** @param between stands between the browser and souk, and may keep an answer back */
+/** @param between handles requests between the browser and souk, and can withhold responses */
 export async function openShop({ language = 'en', between = (_, answer) => answer() }: { language?: string; between?: Between } = {}) {
   let app: TestApp | undefined
   const answered = async (request: Request, self: Bun.Server<undefined>) =>
     between(request, async () => (await app?.edge.fetch(request, self)) ?? new Response(null, { status: 503 }))
   const socket = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answered })
   const mails = await mailServer()
-  app = await testApp({ ...mails.settings, PUBLIC_URL: socket.url.origin })
+  app = await testApp({ ...mails.settings, PUBLIC_URL: socket.url.origin, AGENTS_ENABLED: 'true' })
   const shop = await shopIn(app)
-  const front = serve(await build({ souk: socket.url.origin, shop: shop.shop.name }), 0)
+  const front = await serve({ souk: socket.url.origin, shop: shop.shop.name }, 0)
   const { origin } = front.url
-  const pages = { order: `${origin}/order.html`, reset: `${origin}/reset.html`, verify: `${origin}/verify.html` }
+  const pages = {
+    ...{ order: `${origin}/order.html`, reset: `${origin}/reset.html` },
+    ...{ verify: `${origin}/verify.html`, checkout: `${origin}/handoff.html` },
+  }
   const settings = { title: 'Souk & Söhne', storefrontOrigins: [origin], showQuantity: true, pages }
   ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: settings }))
   ok(await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { language } }))
@@ -37,7 +40,7 @@ export async function openShop({ language = 'en', between = (_, answer) => answe
     mails,
     origin,
     souk: socket.url.origin,
-    /** Sends what waits, and answers the last link to a page that came by mail, from the storefront's root on. */
+    /** Sends waiting e-mails, and returns the last link to a page, relative to the storefront's root. */
     async mailedLink(page: keyof typeof pages): Promise<string> {
       await sendMails(opened)
       const words = mails.received.flatMap(({ text }) => text.split(/\s+/))
@@ -60,7 +63,9 @@ export { address }
 
 async function stocked(app: TestApp, shop: Awaited<ReturnType<typeof shopIn>>): Promise<void> {
   const { secretKey: key } = shop
-  const picture = ok(await app.call('POST', '/media', { key, raw: drawn(400, 300), headers: { 'content-type': 'image/png' } })).body
+  const upload = async (seed: number) =>
+    ok(await app.call('POST', '/media', { key, raw: drawn(400, 300, seed), headers: { 'content-type': 'image/png' } })).body.url
+  const [picture, other] = [await upload(1), await upload(2)]
   const lamp = await app.call('POST', '/product-v2', {
     key,
     body: {
@@ -69,7 +74,10 @@ async function stocked(app: TestApp, shop: Awaited<ReturnType<typeof shopIn>>): 
       descriptionHtml:
         '<p>Warm light. <strong>Made</strong> by hand.</p><h2>Care</h2><p style="color:red"><img src="https://elsewhere.invalid/x.png">Dust it.</p>',
       options: [{ name: 'Size', values: ['Small', 'Large'] }],
-      images: [{ url: picture.url, alt: 'A lamp of brass' }],
+      images: [
+        { url: picture, alt: 'A lamp of brass' },
+        { url: other, alt: 'The same lamp, lit' },
+      ],
       variants: [
         { optionValues: ['Small'], price: { amount: 2_000, currency: 'USD' }, onHand: 5 },
         { optionValues: ['Large'], price: { amount: 3_500, currency: 'USD' }, onHand: 3 },
@@ -80,11 +88,19 @@ async function stocked(app: TestApp, shop: Awaited<ReturnType<typeof shopIn>>): 
     key,
     body: { title: hostile, handle: 'odd', status: 'ACTIVE', variants: [{ price: { amount: 500, currency: 'USD' }, onHand: 2 }] },
   })
-  const collection = ok(
-    await app.call('POST', '/collection-v2', { key, body: { title: 'Light', publishedAt: new Date(app.clock.now()).toISOString() } }),
-  ).body
+  const publishedAt = new Date(app.clock.now()).toISOString()
+  const light = { title: 'Light', descriptionHtml: '<p>Lamps &amp; candles</p>', publishedAt }
+  const collection = ok(await app.call('POST', '/collection-v2', { key, body: light })).body
   ok(await shop.put(`/collection-v2/${collection.id}/products`, { productIds: [ok(lamp).body.id] }))
   ok(odd)
+  const post = {
+    title: 'How a lamp is made',
+    slug: 'how-a-lamp-is-made',
+    excerpt: 'By hand.',
+    bodyHtml: '<p>Slowly.</p>',
+    status: 'PUBLISHED',
+  }
+  ok(await app.call('POST', '/blogs', { key, body: post }))
   const money = (amount: number) => ({ amount, currency: 'USD' })
   const methods = [
     { code: 'post', title: 'By post', zones: [{ countries: ['US'] }, { countries: ['KW'] }], rates: [{ amount: money(500) }] },

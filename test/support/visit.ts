@@ -168,7 +168,7 @@ export async function openVisit(width: Width, beside?: Page, cookies = true) {
   }
 }
 
-export const isComplaint = ({ method, params }: BrowserEvent): boolean =>
+export const isBrowserError = ({ method, params }: BrowserEvent): boolean =>
   method === 'Runtime.exceptionThrown' ||
   method === 'Page.javascriptDialogOpening' ||
   (method === 'Runtime.consoleAPICalled' && ['error', 'warning', 'assert'].includes(String(params['type']))) ||

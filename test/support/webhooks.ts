@@ -60,7 +60,7 @@ export async function deliver(app: TestApp): Promise<void> {
   await app.deps.webhooks.idle()
 }
 
-export type SeenDelivery = {
+export type RecordedDelivery = {
   id: string
   messageId: string
   event: string
@@ -74,7 +74,7 @@ export type SeenDelivery = {
 }
 
 /** What the shop sees of an endpoint's deliveries, newest first. */
-export async function deliveriesOf(app: TestApp, shop: Shop, { id }: { id: string }): Promise<SeenDelivery[]> {
+export async function deliveriesOf(app: TestApp, shop: Shop, { id }: { id: string }): Promise<RecordedDelivery[]> {
   const { status, body, text } = await app.call('GET', `/webhook-endpoints/${id}/deliveries?limit=100`, { key: shop.secretKey })
   if (status !== 200) throw new Error(`${status} ${text}`)
   return body.data

@@ -1,8 +1,8 @@
-/** The fields of an address, with the countries that the shop sends to. */
+/** The fields of an address, with the countries that the shop ships to. */
 import { ask, type Schema, shopName } from './api.ts'
 import { h, refill } from './dom.ts'
 import { field, select, typed } from './form.ts'
-import type { Words } from './words.ts'
+import type { Words } from './i18n.ts'
 
 type Country = Schema<'ServedCountry'>
 export type PostalAddress = Schema<'PostalAddress'>
@@ -10,7 +10,7 @@ export type PostalAddress = Schema<'PostalAddress'>
 export const servedCountries = async (): Promise<Country[]> =>
   (await ask('GET /shops/v2/public/name/{shopName}/countries', { path: { shopName } })).data
 
-/** @param known what is filled in already */
+/** @param known initial values */
 export function addressFields(countries: readonly Country[], words: Words, known: Partial<PostalAddress> = {}): HTMLElement[] {
   const province = h('div', {})
   const named = countries.map(({ code, name }) => ({ value: code, label: words.country(code, name) }))
@@ -46,7 +46,7 @@ export function addressFields(countries: readonly Country[], words: Words, known
   ]
 }
 
-/** The address that was typed; what is optional and empty is null. */
+/** Returns the entered address. Empty optional fields are null. */
 export function typedAddress(values: FormData): PostalAddress {
   const of = (name: string) => typed(values, name) || null
   return {
@@ -62,11 +62,19 @@ export function typedAddress(values: FormData): PostalAddress {
   }
 }
 
+/** City, province and postal code in the order of the country's post: add the countries that you ship to. */
+function cityLines({ city, province, postalCode, countryCode }: PostalAddress): (string | null)[] {
+  const join = (parts: (string | null)[], between = ' ') => parts.filter(Boolean).join(between)
+  if (countryCode === 'US' || countryCode === 'CA') return [join([city, join([province, postalCode])], ', ')]
+  if (countryCode === 'MN') return [join([city, postalCode]), province]
+  return [join([postalCode, city]), province]
+}
+
 export const addressText = (address: PostalAddress, words: Words): HTMLElement =>
   h(
     'address',
     {},
-    [address.name, address.line1, address.line2, [address.postalCode, address.city].filter(Boolean).join(' '), address.province]
+    [address.name, address.line1, address.line2, ...cityLines(address)]
       .filter((part): part is string => part !== null && part !== '')
       .flatMap((part) => [h('bdi', {}, part), h('br')]),
     words.country(address.countryCode),

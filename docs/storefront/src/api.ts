@@ -1,15 +1,15 @@
-/** souk, typed by its own document: `souk.d.ts` is made by openapi-typescript, see the README. */
+/** A client of souk. openapi-typescript generates its types, `souk.d.ts`: see the README. */
 import type { components, paths } from './souk.d.ts'
 
 type By<Method extends 'get' | 'post' | 'patch' | 'put' | 'delete'> = {
   [Path in keyof paths & string as paths[Path][Method] extends object ? `${Uppercase<Method>} ${Path}` : never]: paths[Path][Method]
 }
-/** The operations of the document by `GET /cart/{id}` and the like. */
+/** The operations of the document by method and path, such as `GET /cart/{id}`. */
 type Operations = By<'get'> & By<'post'> & By<'patch'> & By<'put'> & By<'delete'>
 export type Route = keyof Operations
 
 type JsonOf<Message> = Message extends { content: { 'application/json': infer Body } } ? Body : undefined
-/** What of a request the document knows: undefined where there is nothing to say. */
+/** The parts of a request that the document defines. */
 type Parts<O> = {
   path: O extends { parameters: { path: infer Path } } ? Path : undefined
   query: O extends { parameters: { query?: infer Query } } ? Query : undefined
@@ -18,49 +18,50 @@ type Parts<O> = {
 type Said<All> = { [Name in keyof All as All[Name] extends undefined ? never : Name]: All[Name] }
 type Success<O> = O extends { responses: infer All } ? All[keyof All & (200 | 201 | 202 | 204)] : never
 
-/** What a route is asked with: its `path`, its `query` and its `body`, where it has them. */
+/** The parameters of a request: `path`, `query` and `body`, if the route has them. */
 export type Asked<R extends Route> = Said<Parts<Operations[R]>>
-/** What it answers when it does what it was asked. */
+/** The body of a successful response. */
 export type Answer<R extends Route> = JsonOf<Success<Operations[R]>>
 
 /** A record as the document names it, such as `Schema<'Cart'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]
 
-/** souk refused, or could not. `message` is souk's, in English, and names the field that is wrong. */
+/** An error response of souk, or none. `message` is souk's, in English, and names the invalid field. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   constructor(
-    /** 0 where there was no answer at all. */
+    /** 0 without a response. */
     readonly status: number,
     message: string,
-    /** By this the shop finds what happened in its log. */
+    /** Identifies the request in the log of souk. */
     readonly requestId: string | null = null,
-    /** After so many seconds the same request may be sent again. */
+    /** Seconds after which the request can be retried. */
     readonly retryAfter: number | null = null,
   ) {
     super(message)
   }
 }
 
-const meta = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? ''
-/** Where souk is, and which of its shops this is: written into each page by the build. */
+/** Returns a value that the build wrote into the page; '' if there is none. */
+export const meta = (name: string): string => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? ''
+/** The URL of souk and the handle of the shop, which the build writes into each page. */
 export const origin = meta('souk:url').replace(/\/+$/, '')
 export const shopName = meta('souk:shop')
 
-/** For so long an answer is waited for: a checkout may have to wait for its processor. */
+/** A checkout may have to wait for its processor. */
 const patienceMs = 60_000
 
 type Loose = { path?: object; query?: object; body?: unknown; headers?: Record<string, string> }
 
 /**
- * Asks souk, as anybody.
- * @param headers credentials and the like, besides
- * @throws Refused for whatever is no success
+ * Sends a request to souk without a credential.
+ * @param headers additional headers, such as credentials
+ * @throws Refused for every other response than a success
  */
 export async function ask<R extends Route>(route: R, asked: Asked<R>, headers: Record<string, string> = {}): Promise<Answer<R>> {
   const { path, query, body } = asked as Loose
   const [method = '', template = ''] = route.split(' ')
-  // A page that was opened without its parameter asks for another path than it means.
+  // Without a parameter, the request would go to another path.
   if (Object.values(path ?? {}).includes('')) throw new Refused(404, 'Not found')
   let answer: Response
   let text: string
@@ -69,7 +70,7 @@ export async function ask<R extends Route>(route: R, asked: Asked<R>, headers: R
       method,
       headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // Nothing of this browser but what is sent here says who asks.
+      // No cookies: only the headers identify the shopper.
       credentials: 'omit',
       signal: AbortSignal.timeout(patienceMs),
     })
@@ -84,7 +85,7 @@ export async function ask<R extends Route>(route: R, asked: Asked<R>, headers: R
 const filled = (template: string, path: object = {}): string =>
   Object.entries(path).reduce((filling, [name, value]) => filling.replace(`{${name}}`, encodeURIComponent(String(value))), template)
 
-/** What is empty is left out. */
+/** Leaves out empty parameters. */
 function queryOf(query: object = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
@@ -95,10 +96,10 @@ function refusalOf({ status, headers }: Response, text: string): Refused {
   return new Refused(status, messageIn(text), headers.get('x-request-id'), retryAfter === null ? null : Number(retryAfter))
 }
 
-/** Whoever stands between may answer something else than JSON. */
+/** A proxy can respond with something other than JSON. */
 function messageIn(text: string): string {
   try {
-    return String((JSON.parse(text) as Schema<'Error'>).message)
+    return String((JSON.parse(text) as Schema<'ApiError'>).message)
   } catch {
     return ''
   }

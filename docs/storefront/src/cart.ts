@@ -1,15 +1,13 @@
 /**
- * The cart.
- *
- * Its id is kept in localStorage, so that a basket is still there tomorrow. Whoever has the id and the publishable key may change the cart
- * of a guest, and read what was typed into its checkout: it is forgotten as soon as the cart is bought, and at a logout.
+ * The cart. localStorage holds its id, so that the cart survives a visit. With the id, anyone can change a guest's cart
+ * and read its address. The id is therefore deleted after the purchase and at logout.
  */
 import { Refused, type Schema } from './api.ts'
 import { askAsShopper } from './session.ts'
 
 export type Cart = Schema<'Cart'>
 const place = 'souk.cart'
-/** As many as souk takes of one thing. */
+/** The largest quantity that souk accepts. */
 export const quantityMax = 9_999
 
 export const cartId = (): string | null => localStorage.getItem(place)
@@ -19,8 +17,8 @@ export function forgetCart(): void {
 }
 
 /**
- * The link of the order that a cart became, for when the shopper comes back from a processor's page: which may be in another tab, so that it is kept
- * where the cart's id is, and for as long.
+ * Stores the link of the cart's order for the return from a processor's page. localStorage, because the shopper may
+ * return in another tab.
  */
 const orderPlace = 'souk.order'
 type Ordered = { readonly cartId: string; readonly token: string }
@@ -29,14 +27,14 @@ export function keepOrder(id: string, publicUrl: string | undefined): void {
   localStorage.setItem(orderPlace, JSON.stringify({ cartId: id, token: publicUrl?.split('/').at(-1) ?? '' } satisfies Ordered))
 }
 
-/** The token of the order's link; '' where this browser has never heard of it. */
+/** The token of the order's link; '' if this browser does not have it. */
 export function orderOf(id: string): string {
   const kept = localStorage.getItem(orderPlace)
   const ordered = kept === null ? undefined : (JSON.parse(kept) as Ordered)
   return ordered?.cartId === id ? ordered.token : ''
 }
 
-/** The shopper's cart as souk has it now; null where there is none (any more). It may be CONVERTED: an order waits for its payment. */
+/** Returns the shopper's current cart, or null. A CONVERTED cart has an order that waits for its payment. */
 export async function currentCart(): Promise<Cart | null> {
   const id = cartId()
   if (id === null) return null
@@ -50,7 +48,7 @@ export async function currentCart(): Promise<Cart | null> {
   return null
 }
 
-/** A cart that can be filled. One that waits for its payment stays as it is. */
+/** Returns a cart that can be changed. A cart that waits for its payment is not changed. */
 async function openCart(): Promise<string> {
   const cart = await currentCart()
   if (cart?.status === 'OPEN') return cart.id
@@ -59,7 +57,16 @@ async function openCart(): Promise<string> {
   return id
 }
 
-/** @throws Refused 409 when there are not so many: its message says how many are left */
+/**
+ * Makes the cart of an agent the shopper's cart.
+ * @throws Refused 404 if the link is over
+ */
+export async function takeCart(token: string): Promise<void> {
+  const { id } = await askAsShopper('POST /cart/handoff', { body: { token } })
+  localStorage.setItem(place, id)
+}
+
+/** @throws Refused 409 if there is not enough stock: the message says how many are left */
 export async function addToCart(variantId: string, quantity: number): Promise<Cart> {
   return askAsShopper('POST /cart/{id}/items', { path: { id: await openCart() }, body: { variantId, quantity } })
 }
@@ -70,13 +77,15 @@ export const setQuantity = (id: string, lineId: string, quantity: number): Promi
 export const removeLine = (id: string, lineId: string): Promise<Cart> =>
   askAsShopper('DELETE /cart/{id}/items/{lineId}', { path: { id, lineId } })
 
-/** @param code null takes the code off */
+/** @param code null removes the code */
 export const setDiscount = (id: string, code: string | null): Promise<Cart> =>
   askAsShopper('PATCH /cart/{id}/discount', { path: { id }, body: { code } })
 
 export const applyGiftCard = (id: string, code: string): Promise<Cart> =>
   askAsShopper('PATCH /giftcard/apply', { body: { code, cartId: id } })
 
+export const setRecipient = (id: string, giftCardRecipient: { email: string; name: string; message: string } | null): Promise<Cart> =>
+  askAsShopper('PATCH /cart/{id}', { path: { id }, body: { giftCardRecipient } })
 export const removeGiftCard = (id: string, giftCardId: string): Promise<Cart> =>
   askAsShopper('PATCH /giftcard/remove', { body: { giftCardId, cartId: id } })
 

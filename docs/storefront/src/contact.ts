@@ -6,28 +6,32 @@ import { field, form, select, typed } from './form.ts'
 import { type Shown, section } from './layout.ts'
 import { askAsCustomer, askAsShopper, isLoggedIn } from './session.ts'
 
-/**
- * Who buys, and where it goes; a customer's own address is filled in.
- * @param done is given the change of the cart that is on its way
- */
-export async function contactStep(cart: Cart, { words }: Shown, done: (changed: Promise<Cart>) => Promise<void>): Promise<HTMLElement> {
+type ContactStep = {
+  /** Whether the cart needs a shipping address. */
+  readonly isShipped: boolean
+  /** Receives the pending change of the cart. */
+  readonly done: (changed: Promise<Cart>) => Promise<void>
+}
+
+/** The form for contact information and, if the cart is shipped, the address. A customer's address is filled in. */
+export async function contactStep(cart: Cart, { words }: Shown, { isShipped, done }: ContactStep): Promise<HTMLElement> {
   const [countries, book, me] = await Promise.all([
-    servedCountries(),
-    isLoggedIn() ? askAsCustomer('GET /customer/me/addresses', { query: { limit: 100 } }) : { data: [] },
+    isShipped ? servedCountries() : [],
+    isShipped && isLoggedIn() ? askAsCustomer('GET /customer/me/addresses', { query: { limit: 100 } }) : { data: [] },
     isLoggedIn() && cart.email === null ? askAsCustomer('GET /customer/me', {}) : undefined,
   ])
   const fields = h('div', {})
   const fill = (known: Partial<Schema<'PostalAddress'>> | undefined) => refill(fields, addressFields(countries, words, known))
   const usual = book.data.find(({ isDefaultShipping }) => isDefaultShipping) ?? book.data[0]
-  fill(cart.shippingAddress ?? usual)
+  if (isShipped) fill(cart.shippingAddress ?? usual)
   return section(
-    words.whereTo,
+    isShipped ? words.whereTo : words.contact,
     form(
       {
         words,
         submit: words.goOn,
         async onSubmit(values) {
-          const body = { email: typed(values, 'email'), shippingAddress: typedAddress(values) }
+          const body = { email: typed(values, 'email'), ...(isShipped && { shippingAddress: typedAddress(values) }) }
           await done(askAsShopper('PATCH /cart/{id}', { path: { id: cart.id }, body }))
         },
       },

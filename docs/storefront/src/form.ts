@@ -1,8 +1,8 @@
-/** Forms that a keyboard, a screen reader and a password manager can fill in. */
+/** Forms for keyboards, screen readers and password managers. */
 import { Refused } from './api.ts'
 import { type Child, h, refill } from './dom.ts'
+import type { Words } from './i18n.ts'
 import { problem } from './layout.ts'
-import type { Words } from './words.ts'
 
 let fields = 0
 
@@ -15,7 +15,7 @@ type Field = {
   readonly required?: boolean
   readonly autocomplete?: string
 }
-/** How much it takes, and what a keyboard on a screen shows. */
+/** Limits, and the kind of on-screen keyboard. */
 type Limits = {
   readonly min?: number
   readonly max?: number
@@ -27,7 +27,7 @@ type Limits = {
   readonly spellcheck?: string
 }
 
-/** A field with its label, and a hint that is read with it. */
+/** A field with its label and a hint, which a screen reader reads with it. */
 export function field({ label, hint, type = 'text', value, ...rest }: Field & Limits): HTMLElement {
   const id = `field-${++fields}`
   const input = h('input', { ...rest, id, type, value, 'aria-describedby': hint === undefined ? null : `${id}-hint` })
@@ -58,7 +58,7 @@ export function tick({ label, name, checked = false }: { label: string; name: st
 }
 
 export type Radio = { readonly value: string; readonly label: Child }
-/** One of several, all of which are seen. @param legend what is chosen, for those who do not see the page */
+/** Radio buttons. @param legend names the group for screen readers */
 export const radios = (name: string, legend: string, all: readonly Radio[], chosen: string | undefined): HTMLElement =>
   h(
     'fieldset',
@@ -78,11 +78,14 @@ export const radios = (name: string, legend: string, all: readonly Radio[], chos
 type Form = {
   readonly words: Words
   readonly submit: string
-  /** Names the form where a page has several. */
+  /** Names the form if a page has several. */
   readonly label?: string
-  /** Does what the form is for. What it throws is shown in the form, and what was typed stays. */
-  readonly onSubmit: (values: FormData) => Promise<void>
-  /** What is said of a refusal in place of souk's own words. */
+  /**
+   * Submits the form. Errors are shown in the form, and the fields keep their values.
+   * `say` shows a text below the button, which screen readers read.
+   */
+  readonly onSubmit: (values: FormData, say: (text: string) => void) => Promise<void>
+  /** Replaces souk's message of an error. */
   readonly refusals?: Readonly<Record<number, string>>
   /** Beside the button. */
   readonly beside?: Child
@@ -92,16 +95,19 @@ type Form = {
 export function form({ words, submit, label, onSubmit, refusals = {}, beside, ...rest }: Form, ...children: Child[]): HTMLFormElement {
   const wrong = h('div', {})
   const button = h('button', { type: 'submit' }, submit)
+  const said = h('p', { role: 'status', class: 'said' })
+  const say = (text: string) => refill(said, text)
   let isAtWork = false
   async function send(event: Event): Promise<void> {
     event.preventDefault()
-    // A button that is disabled would lose the focus: a second press is heeded no more instead.
+    // A disabled button would lose the focus, so a second press is ignored instead.
     if (isAtWork) return
     isAtWork = true
     button.setAttribute('aria-busy', 'true')
     refill(wrong)
+    say('')
     try {
-      await onSubmit(new FormData(event.target as HTMLFormElement))
+      await onSubmit(new FormData(event.target as HTMLFormElement), say)
     } catch (error) {
       const shown = problem(error, words, error instanceof Refused ? refusals[error.status] : undefined)
       refill(wrong, shown)
@@ -111,13 +117,13 @@ export function form({ words, submit, label, onSubmit, refusals = {}, beside, ..
       button.removeAttribute('aria-busy')
     }
   }
-  return h('form', { ...rest, 'aria-label': label, onsubmit: send }, children, wrong, h('p', { class: 'actions' }, button, beside))
+  return h('form', { ...rest, 'aria-label': label, onsubmit: send }, children, wrong, h('p', { class: 'actions' }, button, beside), said)
 }
 
-/** What was typed, without blanks around it. */
+/** Returns the trimmed value of a field. */
 export const typed = (values: FormData, name: string): string => String(values.get(name) ?? '').trim()
 
-/** A button that does something now; what it throws is shown beside it. */
+/** A button that runs an action. Errors are shown beside it. */
 export function action(words: Words, label: Child, act: () => Promise<void>, attributes: Record<string, string> = {}): HTMLElement {
   const wrong = h('span', {})
   const press = async () => {

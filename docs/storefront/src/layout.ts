@@ -1,49 +1,45 @@
-/** What every page has: the shop's head, one place for the page's content, and one for what went wrong. */
-import { Refused, type Schema, shopName } from './api.ts'
+/** The layout of every page: header, content, footer and error messages. */
+import { Refused, type Schema } from './api.ts'
 import { type Cart, currentCart, piecesIn } from './cart.ts'
-import { type Child, h, refill } from './dom.ts'
+import { type Child, h, put, refill } from './dom.ts'
+import { footer, header } from './header.ts'
+import { type Words, wordsOf } from './i18n.ts'
+import { linkTo } from './navigation.ts'
 import { isLoggedIn, theShop } from './session.ts'
-import { type Words, wordsOf } from './words.ts'
+
+export { linkTo, parameter } from './navigation.ts'
 
 export type Shown = {
   readonly shop: Schema<'PublicShop'>
   readonly words: Words
   readonly main: HTMLElement
-  /** Names the page, in its heading and in the title of the tab. */
+  /** Sets the heading and the title of the tab. */
   title(text: string): HTMLHeadingElement
-  /** Says something without taking the focus: read aloud where pages are. */
+  /** Shows a message above the content, which screen readers read. The focus does not move. */
   say(text: string): void
-  /** Has the head count what is in the cart now. */
+  /** Updates the number of items in the header. */
   counted(cart: Cart | null): void
 }
-
-/** A link to a page of ours; parameters without a value are left out. */
-export function linkTo(page: string, parameters: Record<string, string | number | null | undefined> = {}): string {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null && value !== '')
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
-  return query === '' ? `${page}.html` : `${page}.html?${query}`
-}
-
-/** A parameter of this page; '' where there is none. */
-export const parameter = (name: string): string => new URLSearchParams(location.search).get(name) ?? ''
 
 /** The name of this page. */
 const here = (): string => (location.pathname.split('/').at(-1) ?? '').replace(/\.html$/, '')
 
-/** The address of one of our pages, for those who send people there. */
+/** Returns the absolute URL of a page, for redirects of others. */
 export const addressOf = (page: string): string => new URL(linkTo(page), location.href).href
 
-// A browser that goes back shows the page as it was left: a basket that was bought since, or the account of somebody who has logged out.
+// Going back could show an outdated page, such as a cart that was ordered since: reload it.
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload()
 })
 
 /**
- * Draws a page. `draw` fills `main`; what it throws is shown in its place.
- * @param isPrivate only for those who are logged in: others are sent to log in first
+ * Draws a page. `draw` fills `main`; its errors are shown instead.
+ * @param isPrivate redirects to the login without a session
  */
 export async function openPage(draw: (shown: Shown) => Promise<void>, { isPrivate = false } = {}): Promise<void> {
   const main = h('main', { id: 'main' })
+  // A rendered page shows its content until the current data has arrived.
+  const rendered = document.querySelector('main')
   const status = h('p', { role: 'status', class: 'status' })
   let words = wordsOf('en', 'US')
   try {
@@ -53,10 +49,13 @@ export async function openPage(draw: (shown: Shown) => Promise<void>, { isPrivat
     document.documentElement.dir = words.direction
     document.title = shop.title
     if (isPrivate && !isLoggedIn()) return location.replace(linkTo('login', { to: here() }))
-    const basket = h('a', { href: linkTo('cart') }, words.basket(0))
-    refill(document.body, head(shop, words, basket), main, status, foot(shop))
+    const cartLink = h('a', { href: linkTo('cart') }, words.cart(0))
+    const top = header(shop, words, cartLink)
+    if (!rendered) refill(document.body, top, main)
+    top.before(h('a', { href: '#main', class: 'skip' }, words.skip))
+    top.after(status)
     let isNewer = false
-    const count = (cart: Cart | null) => refill(basket, words.basket(cart?.status === 'OPEN' ? piecesIn(cart) : 0))
+    const count = (cart: Cart | null) => refill(cartLink, words.cart(cart?.status === 'OPEN' ? piecesIn(cart) : 0))
     const shown: Shown = {
       shop,
       words,
@@ -71,44 +70,26 @@ export async function openPage(draw: (shown: Shown) => Promise<void>, { isPrivat
         count(cart)
       },
     }
-    // Whoever is quick has changed the cart before this is answered.
+    // The shopper may change the cart before this response arrives.
     void currentCart().then(
       (cart) => isNewer || count(cart),
       () => undefined,
     )
     await draw(shown)
+    rendered?.replaceWith(main)
+    // Last, so that the content does not push it down.
+    put(document.body, footer(shop, words))
   } catch (error) {
     if (isPrivate && error instanceof Refused && error.status === 401) return location.replace(linkTo('login', { to: here() }))
+    if (rendered?.isConnected) rendered.replaceWith(main)
     if (!main.isConnected) refill(document.body, main)
     refill(main, h('h1', {}, words.problem), problem(error, words))
   }
 }
 
-const head = (shop: Schema<'PublicShop'>, words: Words, basket: HTMLElement): Child => [
-  h('a', { href: '#main', class: 'skip' }, words.skip),
-  h(
-    'header',
-    {},
-    h(
-      'a',
-      { href: linkTo('index'), class: 'brand' },
-      shop.logoUrl !== null && h('img', { src: shop.logoUrl, alt: '', height: 32 }),
-      h('bdi', {}, shop.title),
-    ),
-    h(
-      'nav',
-      { 'aria-label': words.menu },
-      h('a', { href: linkTo(isLoggedIn() ? 'account' : 'login') }, isLoggedIn() ? words.account : words.logIn),
-      basket,
-    ),
-  ),
-]
-
-const foot = (shop: Schema<'PublicShop'>): Child => h('footer', {}, h('bdi', {}, shop.title || shopName))
-
 /**
- * What went wrong, for the shopper to read and to pass on: souk's own words are English, and the id is what the shop looks for in its log.
- * @param said in place of souk's words
+ * Describes an error for the shopper. souk's messages are English; the shop finds the request id in its log.
+ * @param said replaces souk's message
  */
 export function problem(error: unknown, words: Words, said?: string): HTMLElement {
   if (!(error instanceof Refused)) throw error

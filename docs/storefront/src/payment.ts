@@ -1,14 +1,14 @@
-/** Buying a cart, by a request that may be sent again, and what becomes of it afterwards. */
+/** Checks out a cart with a repeatable request, and follows its payment. */
 import { Refused, type Schema } from './api.ts'
 import type { Cart } from './cart.ts'
+import type { Choice } from './payment-methods.ts'
 import { askAsShopper } from './session.ts'
-import type { Choice } from './ways.ts'
 
 type Checkout = Schema<'Checkout'>
 
 /**
- * A checkout that was sent and not answered yet. It stays in sessionStorage until it is: a page that is loaded anew in the middle goes on
- * with the very same request, under the key that makes sure it is done once.
+ * A checkout without a response. sessionStorage keeps it, so that a reloaded page repeats the request with the same
+ * idempotency key.
  */
 type Attempt = { readonly cartId: string; readonly key: string; readonly choice: Choice }
 const place = 'souk.attempt'
@@ -18,7 +18,7 @@ const attempt = (): Attempt | undefined => {
   return kept === null ? undefined : (JSON.parse(kept) as Attempt)
 }
 
-/** What was about to be paid when the page was left; undefined when nothing was. */
+/** Returns the checkout that was in flight when the page was left, if any. */
 export function unfinished(cartId: string): Choice | undefined {
   const kept = attempt()
   return kept?.cartId === cartId ? kept.choice : undefined
@@ -29,8 +29,8 @@ const triesMax = 30
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
- * Buys a cart. Whatever gets lost on its way may be asked for again by calling this again, also from a page that was loaded anew.
- * @throws Refused: with 409, souk's message says what has changed, and the cart shows it
+ * Checks out a cart. If a request or response is lost, call it again, also after a reload of the page.
+ * @throws Refused: with 409, the message says what changed, and the cart shows it
  */
 export async function buy(cart: Pick<Cart, 'id'>, choice: Choice): Promise<Checkout> {
   const kept = attempt()
@@ -44,7 +44,7 @@ export async function buy(cart: Pick<Cart, 'id'>, choice: Choice): Promise<Check
       return answer
     } catch (error) {
       if (!(error instanceof Refused)) throw error
-      // The one that a page sent before it was left is still at work.
+      // The request of the previous page is still in progress.
       const isAtWork = error.status === 409 && error.retryAfter !== null
       if (!isAtWork || tries === triesMax) {
         if (isDecided(error)) sessionStorage.removeItem(place)
@@ -55,11 +55,11 @@ export async function buy(cart: Pick<Cart, 'id'>, choice: Choice): Promise<Check
   }
 }
 
-/** Whether a refusal is the last word about its request. Otherwise it may have been done, or will be when it is sent again. */
+/** Whether an error is final. Otherwise the request may have succeeded, or succeeds when repeated. */
 const isDecided = ({ status, retryAfter }: Refused): boolean => status >= 400 && status < 500 && retryAfter === null && status !== 401
 
-/** How the cart's order stands now: what is asked when the shopper is back from somewhere. */
+/** Reads the state of the cart's order, after the shopper returned. */
 export const standing = (id: string): Promise<Schema<'Returned'>> => askAsShopper('POST /cart/{id}/complete', { path: { id } })
 
-/** Gives up an order that was not paid: its cart can be changed again. @throws Refused 409 while a payment may still succeed */
+/** Cancels an unpaid order, so that its cart can be changed. @throws Refused 409 while a payment may succeed */
 export const takeBack = (id: string): Promise<Cart> => askAsShopper('DELETE /cart/{id}/checkout', { path: { id } })

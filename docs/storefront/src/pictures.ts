@@ -1,25 +1,57 @@
 import type { Schema } from './api.ts'
 import { h } from './dom.ts'
+import { sizedUrl, srcsetOf } from './picture-sizes.ts'
 
-/** Widths in which souk has its pictures. */
-const widths = [160, 320, 640, 1280]
-const isSouks = (url: string): boolean => /\/media\/[0-9a-f]{32,}$/.test(url)
+type Picture = Pick<Schema<'ProductImage'>, 'url'> & Partial<Schema<'ProductImage'>>
 
-type Picture = Pick<Schema<'Image'>, 'url'> & Partial<Schema<'Image'>>
+/** When the picture of an `img` is loaded: with the page, or by the browser's or the page's own lazy loading. */
+type Loading = 'eager' | 'lazy' | 'near'
 
 /**
- * A picture, in the width that the page needs of those that souk has.
- * @param sizes how wide it is laid out, as CSS says it
+ * Lazy loading of browsers begins thousands of pixels before the screen, which loads most pages whole. This loads
+ * the pictures on the screen, and those ahead of it once the shopper scrolls.
  */
-export function picture({ url, alt, width, height }: Picture, title: string, sizes: string): HTMLImageElement {
-  const srcset = isSouks(url) ? widths.map((one) => `${url}-${one} ${one}w`).join(', ') : undefined
-  return h('img', {
-    src: isSouks(url) ? `${url}-640` : url,
-    srcset,
+const aheadPx = 600
+let visibility = startLoading(0)
+addEventListener(
+  'scroll',
+  () => {
+    visibility.disconnect()
+    visibility = startLoading(aheadPx)
+    for (const image of document.querySelectorAll('img[data-src]:not([src])')) visibility.observe(image)
+  },
+  { once: true, passive: true },
+)
+
+/** Loads observed pictures that are at most this many pixels away from the screen. */
+function startLoading(px: number): IntersectionObserver {
+  const load = (entries: readonly IntersectionObserverEntry[]) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting || !(target instanceof HTMLImageElement)) continue
+      visibility.unobserve(target)
+      const { src = '', srcset } = target.dataset
+      if (srcset !== undefined) target.srcset = srcset
+      target.src = src
+    }
+  }
+  return new IntersectionObserver(load, { rootMargin: `${px}px` })
+}
+
+/**
+ * Returns an `img` that loads the smallest sufficient width.
+ * @param sizes the layout width, in the syntax of the attribute `sizes`
+ */
+export function picture({ url, alt, width, height }: Picture, title: string, sizes: string, loading: Loading = 'lazy'): HTMLImageElement {
+  const srcset = srcsetOf(url)
+  const source = { src: sizedUrl(url, 640), srcset }
+  const image = h('img', {
+    ...(loading === 'near' ? { 'data-src': source.src, 'data-srcset': srcset } : source),
     sizes: srcset && sizes,
     alt: alt ?? title,
     width,
     height,
-    loading: 'lazy',
+    ...(loading === 'eager' ? { fetchpriority: 'high' } : loading === 'lazy' ? { loading } : {}),
   })
+  if (loading === 'near') visibility.observe(image)
+  return image
 }

@@ -1,9 +1,8 @@
 /**
- * Who is shopping.
+ * The session of the shopper.
  *
- * Tokens are kept in sessionStorage: of this tab, and gone with it. In memory alone they would be lost at every page; in localStorage they
- * would stay on a computer that others use, too. A script that has crept in could read either, which is what the pages' policy is for:
- * they run their own scripts and no others.
+ * Tokens are in sessionStorage and end with the tab. In memory they would be lost on every page; in localStorage they
+ * would stay on a shared computer. The content security policy keeps foreign scripts from reading them.
  */
 import { type Answer, type Asked, ask, Refused, type Route, type Schema, shopName } from './api.ts'
 
@@ -27,7 +26,7 @@ export async function logIn(email: string, password: string): Promise<void> {
   keep(data)
 }
 
-/** Ends the session, at souk as well where it answers, and forgets all that this browser knows of the shopper. */
+/** Ends the session, also at souk if it responds, and deletes the shopper's data in this browser. */
 export async function logOut(): Promise<void> {
   const { refreshToken } = tokens() ?? {}
   sessionStorage.clear()
@@ -36,13 +35,13 @@ export async function logOut(): Promise<void> {
 }
 
 let shop: Promise<Schema<'PublicShop'>> | undefined
-/** The shop, asked for once a page. */
+/** The shop. A page requests it once. */
 export function theShop(): Promise<Schema<'PublicShop'>> {
   shop ??= ask('GET /shops/v2/public/name/{shopName}', { path: { shopName } })
   return shop
 }
 
-/** Of several requests that meet an old token one trades it: a refresh token works once, and using it again ends the session. */
+/** Requests share one refresh: a refresh token works once, and a second use ends the session. */
 let refreshing: Promise<boolean> | undefined
 function refresh(): Promise<boolean> {
   refreshing ??= traded().finally(() => {
@@ -51,7 +50,7 @@ function refresh(): Promise<boolean> {
   return refreshing
 }
 
-/** @returns whether there are new tokens; without, the shopper is a guest again */
+/** @returns whether there are new tokens; otherwise the shopper is a guest */
 async function traded(): Promise<boolean> {
   const old = tokens()
   if (!old) return false
@@ -59,7 +58,7 @@ async function traded(): Promise<boolean> {
     keep((await ask('POST /auth/refresh', { body: { refreshToken: old.refreshToken } })).data)
     return true
   } catch (error) {
-    // A session that is over is forgotten, not one that nobody could be asked about.
+    // Deletes the tokens of an ended session, but not after a network error.
     if (error instanceof Refused && error.status !== 401) throw error
     sessionStorage.removeItem(place)
     return false
@@ -83,15 +82,15 @@ const bearer = (): Record<string, string> => {
 }
 
 /**
- * Asks as a customer, by their token alone: for their own account.
- * @throws Refused 401 where nobody is logged in
+ * Sends a request with the customer's token, for the customer's account.
+ * @throws Refused 401 without a session
  */
 export const askAsCustomer = <R extends Route>(route: R, request: Asked<R>): Promise<Answer<R>> =>
   asked(route, request, async () => bearer())
 
 /**
- * Asks as a shopper: the publishable key says in which shop, and beside it the token, if there is one, whose cart it is.
- * @param more headers besides, such as an Idempotency-Key
+ * Sends a request with the publishable key and, if there is one, the customer's token.
+ * @param more additional headers, such as an Idempotency-Key
  */
 export const askAsShopper = <R extends Route>(route: R, request: Asked<R>, more: Record<string, string> = {}): Promise<Answer<R>> =>
   asked(route, request, async () => ({ ...more, ...bearer(), 'x-service-api-key': (await theShop()).publishableKey ?? '' }))

@@ -3,7 +3,7 @@ import { link, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type BackupStore, isBackupName, type ListedCopy, unfinishedSuffix } from '../../core/backup-store.ts'
 import { AppError, OperatorError } from '../../core/errors.ts'
-import { codeOf, freeOf, isFull, makeDirectory, readChunks, statOf, syncDirectory, writeWhole } from '../whole-files.ts'
+import { codeOf, freeOf, isFull, makeDirectory, readChunks, statOf, syncDirectory, writeAtomically } from '../atomic-files.ts'
 
 const retryAfterSeconds = 5
 /** Temporary files that were not written to for this long are removed. */
@@ -25,7 +25,7 @@ export function createFolderStore(directory: string, now: () => number): BackupS
   async function confirmMounted(): Promise<void> {
     const parent = dirname(resolve(root))
     if (!(await statOf(root)) && !(await statOf(parent)))
-      throw new OperatorError(`${parent} is not there, and so nothing can be put into ${root}: is it mounted?`)
+      throw new OperatorError(`Directory not found: ${parent}. Is the disk for ${root} mounted?`)
   }
 
   /** Depth first, in the byte order of complete names. A folder sorts with its slash. */
@@ -61,10 +61,10 @@ export function createFolderStore(directory: string, now: () => number): BackupS
       await confirmMounted()
       try {
         // A random name, so that a link placed there by someone else is not followed.
-        return await writeWhole(path, `${path}.${randomBytes(6).toString('hex')}${unfinishedSuffix}`, chunks)
+        return await writeAtomically(path, `${path}.${randomBytes(6).toString('hex')}${unfinishedSuffix}`, chunks)
       } catch (error) {
         throw isFull(error)
-          ? new AppError('UNAVAILABLE', `The disk is full: ${root}. Make room there`, { retryAfterSeconds, cause: error })
+          ? new AppError('UNAVAILABLE', `The disk is full: ${root}. Free some space on it`, { retryAfterSeconds, cause: error })
           : error
       }
     },

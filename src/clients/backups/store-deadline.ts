@@ -2,15 +2,15 @@ import type { BackupStore, StoredCopy } from '../../core/backup-store.ts'
 import { AppError } from '../../core/errors.ts'
 
 /** A busy server's disk may take minutes to flush. */
-const silentMaxMs = 10 * 60 * 1000
+const idleMaxMs = 10 * 60 * 1000
 const retryAfterSeconds = 60
 
 /**
  * Adds timeouts to a store, since a folder of a lost file server never responds. A late put stops reading its source.
  */
-export function withStoreDeadline(store: BackupStore, silentMs = silentMaxMs): BackupStore {
+export function withStoreDeadline(store: BackupStore, idleMs = idleMaxMs): BackupStore {
   const timeoutError = () =>
-    new AppError('UNAVAILABLE', `${store.place} does not answer: is the disk, or the server that it is on, still there?`, {
+    new AppError('UNAVAILABLE', `${store.place} does not respond. Check its disk or server`, {
       retryAfterSeconds,
     })
 
@@ -25,7 +25,7 @@ export function withStoreDeadline(store: BackupStore, silentMs = silentMaxMs): B
       timer = setTimeout(() => {
         isLate = true
         reject(timeoutError())
-      }, silentMs)
+      }, idleMs)
     }
     startTimer()
     const running = work({ rests: stopTimer, works: startTimer, hasEnded: () => isLate })

@@ -73,7 +73,10 @@ export function logReader({ contract, schemaUids, attesters, from, to }: LogFilt
   }
 }
 
-/** Whether a batch response has one entry per request id. viem sorts entries and does not check for missing ones. */
+/**
+ * Returns whether a batch response has one entry per request id. viem sorts entries and does not check for missing
+ * ones.
+ */
 export function isAnswerTo(requests: unknown, answer: unknown): boolean {
   if (!Array.isArray(requests)) return isRecord(answer) && ('result' in answer || 'error' in answer)
   if (!Array.isArray(answer) || answer.length !== requests.length) return false
@@ -82,7 +85,7 @@ export function isAnswerTo(requests: unknown, answer: unknown): boolean {
 }
 
 /** The error of a node. */
-export type RpcError = { readonly code: unknown; readonly message: string; readonly data: unknown }
+type RpcError = { readonly code: unknown; readonly message: string; readonly data: unknown }
 
 /** Returns the error of a response, or of a batch that was refused. */
 export function errorIn(answer: unknown): RpcError | undefined {

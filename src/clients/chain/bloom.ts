@@ -11,7 +11,7 @@ function bitsOf(hex: string): number[] {
 }
 
 /** Returns whether a bloom (0x and 512 hex digits) has the bits of a value. False positives are possible. */
-export const mayHold = (bloom: string, hex: string): boolean =>
+const mayHold = (bloom: string, hex: string): boolean =>
   bitsOf(hex).every((bit) => (Number.parseInt(bloom.charAt(bloom.length - 1 - (bit >> 2)), 16) >> (bit & 3)) & 1)
 
 /** Returns whether a block may contain logs that match the filter; false without a bloom. */

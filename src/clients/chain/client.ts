@@ -20,7 +20,7 @@ export type NodeSettings = {
   readonly signal?: AbortSignal
 }
 
-export type ClientSettings = Omit<NodeSettings, 'chainId'>
+type ClientSettings = Omit<NodeSettings, 'chainId'>
 /** Explicit type arguments: inferring them exceeds TypeScript's depth limit. */
 export type ChainClient = PublicClient<HttpTransport, undefined, undefined, undefined, undefined>
 
@@ -28,6 +28,7 @@ export type ChainClient = PublicClient<HttpTransport, undefined, undefined, unde
 let clients = 0
 
 /**
+ * Creates a viem client for one node.
  * @param batch sends all requests of one moment as one JSON-RPC batch
  * @param count is called with the length of each response
  */

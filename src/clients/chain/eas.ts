@@ -70,7 +70,7 @@ export type AttestationRequest = {
   refUID?: Hex
 }
 
-/** The reference of a merchant, lender or loan on the chain: keccak256 of the UTF-8 id. */
+/** Returns the reference of a merchant, lender or loan on the chain: keccak256 of the UTF-8 id. */
 export const refOf = (id: string): Hex => keccak256(stringToBytes(id))
 
 /** Computes the uid of a revocable schema without a resolver. */
@@ -78,7 +78,10 @@ export const uidOfSchema = (text: string): Hex => keccak256(encodePacked(['strin
 
 const parametersOf = (schema: SchemaName): readonly AbiParameter[] => parseAbiParameters(schemaTexts[schema] as string)
 
-/** @throws if a value does not fit its type */
+/**
+ * Encodes the data of an attestation.
+ * @throws if a value does not fit its type
+ */
 export function encodeStatement<Name extends SchemaName>(schema: Name, statement: Statements[Name]): Hex {
   const types = parametersOf(schema)
   const values = types.map(({ name = '' }) => (statement as Readonly<Record<string, unknown>>)[name])
@@ -97,18 +100,18 @@ export function decodeStatement<Name extends SchemaName>(schema: Name, data: Hex
   }
 }
 
-/** The arguments of `attest`. */
+/** Returns the arguments of `attest`. */
 export const attestationArgs = ({ schema, recipient, data, expirationTime = 0n, refUID = zeroHash }: AttestationRequest) =>
   [{ schema, data: { recipient, expirationTime, revocable: true, refUID, data, value: 0n } }] as const
 
-/** The call data that registers a schema in the SchemaRegistry. */
+/** Returns the call data that registers a schema in the SchemaRegistry. */
 export const registrationOf = (name: SchemaName): Hex =>
   encodeFunctionData({ abi, functionName: 'register', args: [schemaTexts[name], zeroAddress, true] })
 
 export const attestationOf = (request: AttestationRequest): Hex =>
   encodeFunctionData({ abi, functionName: 'attest', args: attestationArgs(request) })
 
-/** The call data that reads an attestation. */
+/** Returns the call data that reads an attestation. */
 export const attestationCall = (uid: Hex): Hex => encodeFunctionData({ abi, functionName: 'getAttestation', args: [uid] })
 
 /**

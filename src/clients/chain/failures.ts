@@ -72,7 +72,9 @@ export function failureOf(
   return new NodeError('FAULT', `it answered with ${description}`, { ...wait, advice: adviceFor(status, text, blocksRequested) })
 }
 
-/** Whether a smaller request may succeed: true for every JSON-RPC error and every 4xx, except statuses of keys. */
+/**
+ * Returns whether a smaller request may succeed: true for every JSON-RPC error and every 4xx, except statuses of keys.
+ */
 export const mayBeTooMuch = ({ status = 200, code }: Omit<NodeResponse, 'message'>): boolean =>
   !keyStatuses.includes(status) && (status < 500 || code !== undefined)
 
@@ -82,7 +84,10 @@ function adviceFor(status: number, text: string, blocksRequested: number | undef
   return blocksRequested === 1 && status < 500 ? advices.oneBlock : advices.trouble
 }
 
-/** Reads the allowed number of blocks from a refusal: from two block numbers, or from a number beside the word. */
+/**
+ * Reads the allowed number of blocks from a refusal: from two block numbers, or from a number next to a word such as
+ * "range".
+ */
 export function rangeIn(text: string): number | undefined {
   const [, from, to] = /\[\s*(0x[0-9a-f]{1,13})\s*,\s*(0x[0-9a-f]{1,13})\s*\]/i.exec(text) ?? []
   if (from !== undefined && to !== undefined) return positive(Number(to) - Number(from) + 1)
@@ -144,7 +149,7 @@ const causes: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED|ConnectionRefused/i, 'Nothing listens at its address: check the host and the port of the URL in CHAINS'],
 ]
 
-/** The failure of a node that did not respond. */
+/** Returns the failure of a node that did not respond. */
 export function unreachable(error: unknown): NodeError {
   // The message of any other error may contain the URL.
   const reason = error instanceof OutgoingError ? error.message : 'connection failed'

@@ -2,7 +2,7 @@ import { opendir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type DocumentStore, isDocumentName } from '../../core/documents.ts'
 import { AppError } from '../../core/errors.ts'
-import { codeOf, freeOf, isFull, readChunks, statOf, writeWhole } from '../whole-files.ts'
+import { codeOf, freeOf, isFull, readChunks, statOf, writeAtomically } from '../atomic-files.ts'
 
 const retrySeconds = 5
 /** The suffix of incomplete files. */
@@ -26,7 +26,7 @@ export function createFileStore(directory: string, kind: 'FILES' | 'MEDIA_FILES'
     async put(name, chunks) {
       const path = pathOf(name)
       try {
-        return await writeWhole(path, `${path}${unfinished}`, chunks)
+        return await writeAtomically(path, `${path}${unfinished}`, chunks)
       } catch (error) {
         await rm(path, { force: true }).catch(() => undefined)
         throw isFull(error) ? new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', diskFullOptions) : error

@@ -1,4 +1,4 @@
-export type SigningKey = { readonly keyId: string; readonly secret: string; readonly region: string }
+type SigningKey = { readonly keyId: string; readonly secret: string; readonly region: string }
 
 /** Percent-encoding as in RFC 3986, which S3 requires. */
 const encodeRfc3986 = (text: string) =>

@@ -19,7 +19,7 @@ export type Port = {
   readonly log: Pick<Log, 'warn'>
   readonly sleep: (ms: number) => Promise<void>
   /** The timeout without a response. */
-  readonly silentMs?: number
+  readonly responseTimeoutMs?: number
 }
 
 /** S3's minimum for parts other than the last. One part is buffered at a time. */
@@ -30,7 +30,7 @@ const headroom = 1.25
 const sliceBytes = 64 * 1024
 const retries = 3
 const retryAfterMs = 200
-const silentMaxMs = 30_000
+const responseTimeoutDefaultMs = 30_000
 /** The pace at which a part is not considered late. */
 const bytesPerMs = 64
 /** Short, since callers wait and the sweep removes what is left. */
@@ -51,7 +51,7 @@ class StoreTimeout extends Error {
 }
 
 /** What a bucket is used for. */
-export type BucketUse = {
+type BucketUse = {
   /** @throws Error for a name of another form */
   readonly refuseName: (name: string) => void
   readonly isName: (text: string) => boolean
@@ -78,7 +78,7 @@ const documentUse: BucketUse = {
   },
   isName: isDocumentName,
   failed: 'documents.store_failed',
-  unavailable: () => 'The store of documents does not answer: nothing was changed, try again later',
+  unavailable: () => 'The document storage does not respond: nothing was changed, try again later',
   missing: 'No such document',
   namesOnce: true,
   isWaitedFor: true,
@@ -87,7 +87,7 @@ const documentUse: BucketUse = {
 const pictureUse: BucketUse = {
   ...documentUse,
   failed: 'pictures.store_failed',
-  unavailable: () => 'The store of pictures does not answer: nothing was changed, try again later',
+  unavailable: () => 'The picture storage does not respond: nothing was changed, try again later',
   missing: 'No such picture',
 }
 
@@ -103,7 +103,7 @@ export function createS3Store(account: S3Account, port: Port, kind: 'S3' | 'MEDI
  */
 export function createBucket(
   { endpoint, bucket, keyId, secret, region, prefix }: S3Account,
-  { log, sleep, silentMs = silentMaxMs }: Port,
+  { log, sleep, responseTimeoutMs = responseTimeoutDefaultMs }: Port,
   use: BucketUse,
 ) {
   let openedClient: S3Client | undefined
@@ -123,10 +123,10 @@ export function createBucket(
     return new AppError('UNAVAILABLE', use.unavailable(errorLabel(error)), { cause: error, retryAfterSeconds })
   }
 
-  const removalMs = Math.min(silentMs, removalMaxMs)
+  const removalMs = Math.min(responseTimeoutMs, removalMaxMs)
 
   /** Applies a timeout to a response. Bun ends a late one with its connection. */
-  async function withTimeout<T>(answer: Promise<T>, withinMs = silentMs): Promise<T> {
+  async function withTimeout<T>(answer: Promise<T>, withinMs = responseTimeoutMs): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => reject(new StoreTimeout()), withinMs)
     answer.catch(() => undefined)
@@ -180,7 +180,7 @@ export function createBucket(
   }
 
   /** The time that a response to this many bytes may take. */
-  const timeFor = (bytes: number): number => (use.isWaitedFor ? silentMs : silentMs + bytes / bytesPerMs)
+  const timeFor = (bytes: number): number => (use.isWaitedFor ? responseTimeoutMs : responseTimeoutMs + bytes / bytesPerMs)
 
   /**
    * Sends a request. The body is no longer read after it ends.
@@ -277,7 +277,7 @@ export function createBucket(
         release(buffer)
         return bytes
       } catch (error) {
-        // Removes remains, whose name nobody knows.
+        // Removes the incomplete upload, because no record has its name.
         await Promise.allSettled([multipart.abort(), ...(use.namesOnce ? [withTimeout(client().delete(key), removalMs)] : [])])
         throw error
       }

@@ -14,7 +14,7 @@ export type ProviderPort = {
   /** The time for all calls of one query. */
   readonly totalMs?: number
 }
-export type CallOptions = {
+type CallOptions = {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
@@ -123,7 +123,7 @@ export function listAt(json: unknown, ...path: readonly (string | number)[]): re
 }
 
 /** Requires a text and makes it safe to display. */
-export const plainAt = (json: unknown, ...path: readonly (string | number)[]): string =>
+export const displayTextAt = (json: unknown, ...path: readonly (string | number)[]): string =>
   requireValue(plainText(textAt(json, ...path) ?? '', textMax) || undefined, `no ${path.join('.')}`)
 
 /** Requires a time; returns ISO 8601 in UTC. */

@@ -1,9 +1,9 @@
 /** Reads services of AWS ECS with its JSON 1.1 API (2014-11-13). */
 import { type Provider, ProviderError, type ServiceState, type ServiceStatus } from '../../core/operations.ts'
 import { digestOf } from '../../lib/digest.ts'
-import { type Ask, createAsk, listAt, numberAt, type ProviderPort, plainAt, stateByCounts, textAt, valueAt } from './calls.ts'
+import { type Ask, createAsk, displayTextAt, listAt, numberAt, type ProviderPort, stateByCounts, textAt, valueAt } from './calls.ts'
 
-export type EcsAccount = {
+type EcsAccount = {
   readonly region: string
   readonly clusters: readonly string[]
   readonly keyId: string
@@ -19,7 +19,10 @@ const listBatch = 100
 /** Per cluster. */
 const servicesMax = 500
 
-/** @param account needs ListServices and DescribeServices */
+/**
+ * Creates the provider for an ECS cluster.
+ * @param account needs ListServices and DescribeServices
+ */
 export function createEcs(account: EcsAccount, calling: ProviderPort): Provider<ServiceStatus> {
   const { region, clusters, keyId, secret, sessionToken } = account
   const url = `${account.apiUrl ?? `https://ecs.${region}.amazonaws.com`}/`
@@ -47,7 +50,7 @@ export function createEcs(account: EcsAccount, calling: ProviderPort): Provider<
     const names: string[] = []
     for (let nextToken: string | undefined; ; ) {
       const page = await ask(asking, 'ListServices', { cluster, maxResults: listBatch, ...(nextToken ? { nextToken } : {}) })
-      names.push(...listAt(page, 'serviceArns').map((_, index) => plainAt(page, 'serviceArns', index)))
+      names.push(...listAt(page, 'serviceArns').map((_, index) => displayTextAt(page, 'serviceArns', index)))
       nextToken = textAt(page, 'nextToken')
       if (nextToken === undefined) return names
       if (names.length >= servicesMax) throw new ProviderError(`more than ${servicesMax} services in a cluster`)
@@ -89,7 +92,7 @@ function statusOf(service: unknown, prefix: string): ServiceStatus {
   const desired = numberAt(service, 'desiredCount')
   const running = numberAt(service, 'runningCount')
   return {
-    service: `${prefix}${plainAt(service, 'serviceName')}`,
+    service: `${prefix}${displayTextAt(service, 'serviceName')}`,
     desired,
     running,
     pending: numberAt(service, 'pendingCount'),

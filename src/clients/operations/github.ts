@@ -4,19 +4,19 @@ import { type Deploy, type Provider, ProviderError, type SourceChange } from '..
 import { plainText } from '../../lib/plain-text.ts'
 import {
   createAsk,
+  displayTextAt,
   instantAt,
   listAt,
   nextPage,
   numberAt,
   type ProviderPort,
   type ProviderResponse,
-  plainAt,
   requireValue,
   textAt,
   valueAt,
 } from './calls.ts'
 
-export type GithubAccount = {
+type GithubAccount = {
   readonly apiUrl: string
   readonly token: string
   /** As `owner/name`. */
@@ -34,7 +34,10 @@ const shaPattern = /^[0-9a-f]{7,64}$/
 
 type AskGithub = (path: string, query: Readonly<Record<string, string>>, takes?: readonly number[]) => Promise<ProviderResponse>
 
-/** @param account its token needs read access to deployments, contents and pull requests */
+/**
+ * Creates the provider for a GitHub repository.
+ * @param account its token needs read access to deployments, contents and pull requests
+ */
 export function createGithub(account: GithubAccount, calling: ProviderPort): Provider<Deploy> {
   const { apiUrl, token, repositories, environment } = account
   const responseCache = createCache<{ tag: string; answer: ProviderResponse }>({
@@ -86,7 +89,7 @@ async function latestOf(ask: AskGithub, repository: string, environment: string)
       if (deployedAt === undefined) continue
       const sha = requireValue(shaAt(deployment, 'sha'), 'no sha')
       const change = await changeOf(ask, base, sha)
-      return { service: repository, environment: plainAt(deployment, 'environment'), revision: sha, deployedAt, change }
+      return { service: repository, environment: displayTextAt(deployment, 'environment'), revision: sha, deployedAt, change }
     }
     page = nextPage(answer.headers)?.get('page') ?? undefined
   }
@@ -107,7 +110,7 @@ async function changeOf(ask: AskGithub, base: string, sha: string): Promise<Sour
   const pulls = await ask(`${base}/commits/${sha}/pulls`, { per_page: '10' }, [200, 404, 409, 422])
   const pull = pulls.status === 200 ? listAt(pulls.json).find((candidate) => textAt(candidate, 'merged_at') !== undefined) : undefined
   if (pull !== undefined)
-    return { sha, title: plainAt(pull, 'title'), author: authorOf(textAt(pull, 'user', 'login')), url: urlAt(pull, 'html_url') }
+    return { sha, title: displayTextAt(pull, 'title'), author: authorOf(textAt(pull, 'user', 'login')), url: urlAt(pull, 'html_url') }
   const commit = await ask(`${base}/commits/${sha}`, { per_page: '1' }, [200, 404, 409, 422])
   if (commit.status !== 200) return null
   const { json } = commit

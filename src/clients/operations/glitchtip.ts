@@ -5,7 +5,10 @@ import { type AskOrganization, type ErrorsAccount, errorsBy, errorsCounted, grou
 
 const windowMs = errorWindowHours * 60 * 60_000
 
-/** @param account its token needs read access to the organisation, its projects and their events */
+/**
+ * Creates the provider for GlitchTip.
+ * @param account its token needs read access to the organisation, its projects and their events
+ */
 export const createGlitchtip = (account: ErrorsAccount, calling: ProviderPort): Provider<ErrorProject> =>
   errorsBy('glitchtip', account, calling, (ask, projects) => {
     const now = calling.now()

@@ -10,7 +10,7 @@ import { createSwarm } from './swarm.ts'
 import { createSystemd } from './systemd.ts'
 
 /** Undefined: the instance reports its own status. */
-export type ExternalProviders = {
+type ExternalProviders = {
   readonly services: Provider<ServiceStatus> | undefined
   readonly errors: Provider<ErrorProject> | undefined
   readonly deploys: Provider<Deploy> | undefined

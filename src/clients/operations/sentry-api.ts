@@ -4,13 +4,13 @@ import {
   type Ask,
   countAt,
   createAsk,
+  displayTextAt,
   instantAt,
   listAt,
   nextPage,
   numberAt,
   type ProviderPort,
   type ProviderResponse,
-  plainAt,
   requireValue,
   textAt,
   valueAt,
@@ -25,7 +25,7 @@ export type ErrorsAccount = {
 }
 
 export type Project = { readonly id: string; readonly slug: string }
-export type Query = Readonly<Record<string, string | readonly string[]>>
+type Query = Readonly<Record<string, string | readonly string[]>>
 /** Calls an endpoint of the organisation. */
 export type AskOrganization = (path: string, query?: Query) => Promise<ProviderResponse>
 
@@ -92,7 +92,9 @@ async function* pagesOf(ask: AskOrganization, path: string, query: Query = {}): 
 async function projectsOf(ask: AskOrganization, slugs: readonly string[]): Promise<Project[]> {
   const projects: Project[] = []
   for await (const { json } of pagesOf(ask, '/projects/')) {
-    projects.push(...listAt(json).map((project) => ({ id: requireValue(idAt(project, 'id'), 'no id'), slug: plainAt(project, 'slug') })))
+    projects.push(
+      ...listAt(json).map((project) => ({ id: requireValue(idAt(project, 'id'), 'no id'), slug: displayTextAt(project, 'slug') })),
+    )
     if (projects.length > projectsMax && slugs.length === 0)
       throw new ProviderError(`more than ${projectsMax} projects: name those that count`)
   }
@@ -116,8 +118,8 @@ function groupOf(issue: unknown): ErrorGroup {
   const countText = textAt(issue, 'count')
   const count = countText === undefined ? countAt(issue, 'count') : /^\d{1,15}$/.test(countText) ? Number(countText) : undefined
   return {
-    id: textAt(issue, 'shortId') ? plainAt(issue, 'shortId') : plainAt(issue, 'id'),
-    title: plainAt(issue, 'title'),
+    id: textAt(issue, 'shortId') ? displayTextAt(issue, 'shortId') : displayTextAt(issue, 'id'),
+    title: displayTextAt(issue, 'title'),
     count: requireValue(count, 'no count'),
     lastSeen: instantAt(issue, 'lastSeen'),
   }

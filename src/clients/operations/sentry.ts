@@ -5,7 +5,10 @@ import { type AskOrganization, type ErrorsAccount, errorsBy, errorsCounted, grou
 
 const statsPeriod = `${errorWindowHours}h`
 
-/** @param account its token needs `org:read`, `project:read` and `event:read` */
+/**
+ * Creates the provider for Sentry.
+ * @param account its token needs `org:read`, `project:read` and `event:read`
+ */
 export const createSentry = (account: ErrorsAccount, calling: ProviderPort): Provider<ErrorProject> =>
   errorsBy('sentry', account, calling, async (ask, projects) => {
     const [events, issues] = await Promise.all([

@@ -1,7 +1,7 @@
 /** Reads services of a Docker Swarm from a manager's socket. */
 import type { Provider, ServiceState, ServiceStatus } from '../../core/operations.ts'
 import { createUnixFetch } from '../unix-fetch.ts'
-import { countAt, createAsk, listAt, type ProviderPort, plainAt, stateByCounts, textAt, valueAt } from './calls.ts'
+import { countAt, createAsk, displayTextAt, listAt, type ProviderPort, stateByCounts, textAt, valueAt } from './calls.ts'
 
 type Task = { readonly serviceId: string | undefined; readonly state: string }
 
@@ -16,7 +16,10 @@ const stateOfUpdate: Readonly<Record<string, ServiceState>> = {
 /** Without a version the daemon uses its own; it refuses old and new ones. */
 const base = 'http://docker'
 
-/** @param socket path of a manager's `docker.sock` */
+/**
+ * Creates the provider for Docker Swarm.
+ * @param socket path of a manager's `docker.sock`
+ */
 export function createSwarm({ socket }: { socket: string }, calling: Omit<ProviderPort, 'safeFetch'>): Provider<ServiceStatus> {
   const safeFetch = createUnixFetch(socket)
   return {
@@ -45,7 +48,7 @@ function statusOf(service: unknown, tasks: readonly Task[]): ServiceStatus {
   const desired = replicas ?? countAt(service, 'ServiceStatus', 'DesiredTasks') ?? ownTasks.length
   const running = countAt(service, 'ServiceStatus', 'RunningTasks') ?? ownTasks.filter(({ state }) => state === 'running').length
   return {
-    service: plainAt(service, 'Spec', 'Name'),
+    service: displayTextAt(service, 'Spec', 'Name'),
     desired,
     running,
     pending: ownTasks.filter(({ state }) => startingStates.has(state)).length,

@@ -16,6 +16,7 @@ const stateOf: Readonly<Record<string, ServiceState>> = {
 }
 
 /**
+ * Creates the provider for systemd units.
  * @param units names such as `souk.service`
  * @param command replaces `systemctl` in tests
  */

@@ -9,8 +9,8 @@ export function rescaled(amount: number, from: number, to: number): number | und
   if (!Number.isSafeInteger(amount) || amount < 0) return undefined
   const digits = String(amount)
   const dropped = Math.max(from - to, 0)
-  const kept = digits.slice(0, Math.max(digits.length - dropped, 0))
-  if (/[1-9]/.test(digits.slice(kept.length))) return undefined
-  const scaled = Number(`${kept || '0'}${'0'.repeat(Math.max(to - from, 0))}`)
+  const remainingDigits = digits.slice(0, Math.max(digits.length - dropped, 0))
+  if (/[1-9]/.test(digits.slice(remainingDigits.length))) return undefined
+  const scaled = Number(`${remainingDigits || '0'}${'0'.repeat(Math.max(to - from, 0))}`)
   return Number.isSafeInteger(scaled) ? scaled : undefined
 }

@@ -11,19 +11,25 @@ export function valueAt(json: unknown, ...path: readonly (string | number)[]): u
   return value
 }
 
-/** A text that is not empty. */
+/** Returns a text that is not empty. */
 export function textAt(json: unknown, ...path: readonly (string | number)[]): string | undefined {
   const value = valueAt(json, ...path)
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A safe integer that is not negative. */
+/** Reads an id, which becomes part of a URL. */
+export function idAt(json: unknown, ...path: readonly string[]): string | undefined {
+  const id = textAt(json, ...path)
+  return id !== undefined && /^\w{1,100}$/.test(id) ? id : undefined
+}
+
+/** Returns a safe integer that is not negative. */
 export function countAt(json: unknown, ...path: readonly (string | number)[]): number | undefined {
   const value = valueAt(json, ...path)
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
-/** The items of a list; none if it is no list. */
+/** Returns the items of a list; none if it is no list. */
 export function listAt(json: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
   const value = valueAt(json, ...path)
   return Array.isArray(value) ? value : []
@@ -43,7 +49,7 @@ export function needed<Value>(value: Value | undefined, what: string): Value {
  * Translates a processor's status. Processors add new ones: an unknown status leaves the payment as it is.
  * @throws UnknownAnswer that names the status
  */
-export function knownAs<Value>(meanings: Readonly<Record<string, Value>>, word: string): Value {
+export function meaningOf<Value>(meanings: Readonly<Record<string, Value>>, word: string): Value {
   const meaning = Object.hasOwn(meanings, word) ? meanings[word] : undefined
   if (meaning === undefined) throw unknownStatus(word)
   return meaning
@@ -63,4 +69,12 @@ export function parsedMessage(body: Uint8Array): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Converts a wallet's JSON to the form of a token request; undefined for a processor's own token. */
+export function walletTokenOf(token: string): { type: 'applepay' | 'googlepay'; token_data: unknown } | undefined {
+  const data = parsedMessage(Buffer.from(token))
+  if (typeof valueAt(data, 'signedMessage') === 'string') return { type: 'googlepay', token_data: data }
+  if (typeof valueAt(data, 'header') === 'object') return { type: 'applepay', token_data: data }
+  return undefined
 }

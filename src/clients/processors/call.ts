@@ -51,7 +51,7 @@ export async function callProcessor(
 const outages: readonly OutgoingFailure[] = ['timeout', 'connection failed', 'certificate not trusted']
 
 /** Returns the error of a failed exchange: an outage, an unusable answer, or a forbidden address. */
-export function unavailableFor(cause: OutgoingError): ProcessorUnavailable {
+function unavailableFor(cause: OutgoingError): ProcessorUnavailable {
   const { kind, message, status = 0 } = cause
   if (outages.includes(kind) || status >= 500)
     return new ProcessorUnavailable(`the processor did not answer: ${message}`, { cause, counts: true })
@@ -71,8 +71,8 @@ export function portOfVerb({ now, timeoutMs = callTimeoutMs, ...port }: Processo
 }
 
 /**
- * Makes the error for a status that tells nothing about the payment, such as 401, 403 and 429 (the call had no effect)
- * and 409 (unknown effect).
+ * Creates the error for a status that does not show the payment's state. 401, 403 and 429 mean that the call had no
+ * effect; 409 leaves it unknown.
  */
 export const inconclusive = (status: number): ProcessorUnavailable =>
   new ProcessorUnavailable(`the processor answered ${status}`, { neverSent: status !== 409 })

@@ -10,7 +10,7 @@ export function unitsOf(value: unknown, decimals: number): number | undefined {
 }
 
 /** Does `unitsOf`, and drops what is less than a unit: for sums that were rounded to other decimals. */
-export const wholeUnitsOf = (value: unknown, decimals: number): number | undefined => digitsOf(value, decimals)?.units
+export const truncatedUnitsOf = (value: unknown, decimals: number): number | undefined => digitsOf(value, decimals)?.units
 
 function digitsOf(value: unknown, decimals: number): { units: number; exact: boolean } | undefined {
   const text = typeof value === 'number' ? String(value) : value

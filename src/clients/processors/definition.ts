@@ -5,7 +5,7 @@ import type { Processor } from './processor.ts'
 type Mode = Processor['mode']
 
 /** A field of an account in the API. All but public ones are sealed. */
-export type AccountField = {
+type AccountField = {
   /** Payment pages may see it. */
   readonly isPublic?: true
   /** It may contain spaces and characters beyond ASCII. */
@@ -18,9 +18,25 @@ export type GooglePay =
   | { readonly gateway: string; readonly gatewayMerchantId: string }
   | { readonly gateway: string; readonly parameters: Readonly<Record<string, string>> }
 
+/**
+ * How a merchant gets an account's fields, for the payments page. Places are the labels of the processor's dashboard,
+ * from menu to page.
+ */
+export type AccountSetup = {
+  /** The dashboard's page with the keys; absent where merchants run the server. */
+  readonly dashboard?: Readonly<Record<Mode, string>>
+  /** Where the keys are; empty: the processor sends them. */
+  readonly keys: readonly string[]
+  /** Where the webhook is entered, and its events; absent: each request names the URL. */
+  readonly webhook?: { readonly at: readonly string[]; readonly events: readonly string[] }
+  /** The rights of a restricted key; absent: keys have no rights. */
+  readonly rights?: readonly string[]
+}
+
 /** All that souk knows of a processor without an account. */
 export type ProcessorDefinition = {
   readonly fields: Readonly<Record<string, AccountField>>
+  readonly setup: AccountSetup
   /** Fields required to take payments. With `apiUrl` among them, merchants run the server themselves. */
   readonly required: readonly string[]
   /** Fields that identify the account when its other keys change. */

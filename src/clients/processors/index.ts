@@ -10,4 +10,4 @@ import { tap } from './tap/index.ts'
 /** Every processor, with its settings. */
 export const definitions = { stripe, tap, qpay, checkout, paypal, btcpay } as const satisfies Record<ProcessorName, ProcessorDefinition>
 export const processors: Readonly<Record<ProcessorName, ProcessorDefinition>> = definitions
-export type { GooglePay, ProcessorDefinition } from './definition.ts'
+export type { GooglePay } from './definition.ts'

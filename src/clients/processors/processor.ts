@@ -15,7 +15,7 @@ export type ProcessorPayment = {
   readonly state: PaymentState
   readonly authorized: number
   readonly captured: number
-  /** The refunded amount, whoever asked for it; undefined if the processor does not report it. */
+  /** The refunded amount, including refunds made elsewhere; undefined if the processor does not report it. */
   readonly refunded?: number
   /** The processor's code of the failure: `card_declined`. */
   readonly failureCode?: string
@@ -52,7 +52,7 @@ export type RefundAnswer = {
 }
 
 /** Identifies a refund: by our id until the processor has given its reference. */
-export type RefundName = PaymentName & { readonly refundId: string; readonly refundReference: string | undefined }
+type RefundName = PaymentName & { readonly refundId: string; readonly refundReference: string | undefined }
 
 /** What a processor guarantees. Durations in milliseconds; 0: never. */
 export type Capabilities = {

@@ -2,7 +2,7 @@ import { sameSecret } from '../../lib/seal.ts'
 
 type Reply = { status: number; body?: unknown } | 'break off' | 'hang'
 
-export type SandboxServerOptions = {
+type SandboxServerOptions = {
   /** Handles a request: `POST payments capture`. */
   reply: (route: string, id: string, body: Record<string, unknown>) => Promise<Reply>
   sign: (body: string) => Promise<string>
@@ -13,7 +13,7 @@ export type SandboxServerOptions = {
 }
 
 /** A payment processor that moves no money: a server that the instance calls over HTTP like any other. */
-export type SandboxServer = {
+type SandboxServer = {
   /** Returns its URL and secret; the first call starts it. */
   open(): Promise<{ url: string; secret: string }>
   /** Sets where it sends messages; before that it sends none. */

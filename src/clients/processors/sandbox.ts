@@ -10,7 +10,7 @@ import {
   sandboxCapabilities,
 } from './processor.ts'
 
-export type SandboxClientOptions = {
+type SandboxClientOptions = {
   /** The sandbox's URL and its secret. */
   open: () => Promise<{ url: string; secret: string }>
   /** The signature of its messages. */
@@ -54,8 +54,8 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
     return answer
   }
 
-  async function payment(method: 'GET' | 'POST', path: string, body?: unknown): Promise<ProcessorPayment> {
-    const answer = await call(method, path, body)
+  async function post(path: string, body: unknown): Promise<ProcessorPayment> {
+    const answer = await call('POST', path, body)
     if (answer.status === 404) throw new ProcessorRefused('not_found')
     return paymentOf(answer.body as Answer)
   }
@@ -65,14 +65,13 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
     mode: 'TEST',
     capabilities: { ...sandboxCapabilities, hasHostedPage: true },
     tokens,
-    create: ({ paymentId, amount, currency, token }) =>
-      payment('POST', 'payments', { id: paymentId, amount, currency, token: token ?? tokenDefault }),
+    create: ({ paymentId, amount, currency, token }) => post('payments', { id: paymentId, amount, currency, token: token ?? tokenDefault }),
     async retrieve({ paymentId }) {
       const { status, body } = await call('GET', `payments/${paymentId}`)
       return status === 404 ? undefined : paymentOf(body as Answer)
     },
-    capture: ({ paymentId }) => payment('POST', `payments/${paymentId}/capture`, {}),
-    void: ({ paymentId }) => payment('POST', `payments/${paymentId}/void`, {}),
+    capture: ({ paymentId }) => post(`payments/${paymentId}/capture`, {}),
+    void: ({ paymentId }) => post(`payments/${paymentId}/void`, {}),
     async refund({ paymentId, refundId, amount }) {
       await call('POST', 'refunds', { id: refundId, paymentId, amount })
       return { reference: refundId, state: 'SUCCEEDED' }

@@ -5,9 +5,10 @@ import { common } from '../lib/i18n/common.ts'
 import { dismissAll } from '../lib/live/toasts.ts'
 import type { Screen } from '../lib/navigation/screen.tsx'
 import { lastShopName, role, setShopFromPath, shop, shopName } from '../lib/session/current-shop.ts'
+import { linkToken } from '../lib/session/link-token.ts'
 import { recordVisit } from '../lib/session/list-position.ts'
 import { isOutdated } from '../lib/session/program-version.ts'
-import { isOperator, type StaffShop, sessionStatus, shops, startSession } from '../lib/session/session.ts'
+import { isOperator, type StaffShop, session, sessionStatus, shops, startSession } from '../lib/session/session.ts'
 import { isLostShop } from '../lib/session/staff-shops.ts'
 import { clearDirty, isDirty } from '../lib/session/unsaved-changes.ts'
 import { screens } from '../screens.ts'
@@ -73,6 +74,7 @@ function SessionGate() {
   useEffect(() => {
     if (sessionStatus.value !== 'in') dismissAll()
   }, [sessionStatus.value])
+  if (linkToken.value?.page === 'invitation' && sessionStatus.value !== 'asking') return <SignedOut />
   switch (sessionStatus.value) {
     case 'asking':
       return <div class="splash" role="status" aria-label={common('loading')} />
@@ -113,8 +115,10 @@ function SignedIn() {
         <Router onLoadStart={screenLoadStarted} onLoadEnd={screenLoadEnded}>
           {[
             ...screens.map((screen) => <Route key={screen.path} path={`/console${screen.path}`} component={withAccess(screen)} />),
-            // The last two are API paths; a person who opens them wants the console.
-            ...['', '/session', '/setup'].map((path) => <Route key={`start${path}`} path={`/console${path}`} component={StartPage} />),
+            // Paths of the API and of links; a person who opens them signed in wants the console.
+            ...['', '/session', '/setup', '/invitation'].map((path) => (
+              <Route key={`start${path}`} path={`/console${path}`} component={StartPage} />
+            )),
             <Route key="missing" default component={NotFound} />,
           ]}
         </Router>
@@ -168,13 +172,14 @@ const LostShop = () => (
   </Page>
 )
 
-/** Redirects operators to the operator pages and merchants to their last shop. */
+/** Redirects to the only or last shop, and operators without one to the administration. */
 function StartPage() {
   const { route } = useLocation()
   const places = shops.value
   const before = places.find(({ name }) => name === lastShopName())
   const only = places.length === 1 ? places[0] : before
-  const to = isOperator.value ? '/console/net' : only ? `/console/s/${encodeURIComponent(only.name)}` : undefined
+  const isAdministration = isOperator.value && places.length === 0
+  const to = only ? `/console/s/${encodeURIComponent(only.name)}` : isAdministration ? '/console/net' : undefined
   useEffect(() => {
     if (to) route(to, true)
   }, [to, route])
@@ -182,7 +187,12 @@ function StartPage() {
   if (places.length === 0)
     return (
       <Page title={t('noShop')}>
-        <EmptyState icon="people" title={t('noShop')} text={t('noShopText')} />
+        <EmptyState
+          icon="people"
+          title={t('noShop')}
+          text={t('noShopText')}
+          action={session.value?.canCreateShops && <ButtonLink kind="primary" href="/console/shops/new" text={t('createShop')} />}
+        />
       </Page>
     )
   return (

@@ -7,9 +7,12 @@ import { common } from '../lib/i18n/common.ts'
 import { isLive } from '../lib/live/live-events.ts'
 import { navigate } from '../lib/navigation/navigate.ts'
 import type { Group } from '../lib/navigation/screen.tsx'
+import { chooseColorScheme, colorScheme, colorSchemes } from '../lib/session/color-scheme.ts'
 import { rememberShop, shop } from '../lib/session/current-shop.ts'
-import { isOperator, logOut, shops } from '../lib/session/session.ts'
+import { rememberFeature } from '../lib/session/features.ts'
+import { isOperator, logOut, session, shops } from '../lib/session/session.ts'
 import { clearDirty, isDirty } from '../lib/session/unsaved-changes.ts'
+import { screenAt } from '../screens.ts'
 import { Button } from '../ui/button.tsx'
 import { askToLeave } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -17,7 +20,7 @@ import { t } from './i18n.ts'
 import { menu, screenHref, screenName } from './menu.ts'
 import { openPalette, Palette } from './palette.tsx'
 
-const groups: readonly Group[] = ['day', 'catalog', 'people', 'content', 'money', 'network', 'review', 'operations', 'trust']
+const groups: readonly Group[] = ['day', 'catalog', 'people', 'money', 'finance', 'network', 'review', 'operations', 'trust']
 
 /** Whether the menu is open on a phone. */
 const isOpen = signal(false)
@@ -55,6 +58,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
   useEffect(() => {
     isOpen.value = false
     rememberShop()
+    rememberFeature(screenAt(path)?.feature)
   }, [path])
   useEffect(() => screenLoadEnded, [])
   const here = menu()
@@ -123,25 +127,40 @@ export function Frame({ children }: { children: ComponentChildren }) {
           )
         })}
         <footer>
-          <a href="/console/account" aria-current={path === '/console/account' ? 'page' : undefined}>
-            <Icon name="people" />
-            <span>{t('account')}</span>
-          </a>
-          <a href="/docs" target="_blank" rel="noreferrer">
-            <Icon name="book" />
-            <span>{t('docs')}</span>
-          </a>
+          <div class="pair">
+            <a href="/console/account" aria-current={path === '/console/account' ? 'page' : undefined}>
+              {t('account')}
+            </a>
+            <a href="/docs" target="_blank" rel="noreferrer">
+              {t('docs')}
+            </a>
+          </div>
+          <div class="pair">
+            <label class="language">
+              <span class="unseen">{t('language')}</span>
+              <select value={language} onChange={({ currentTarget }) => changeLanguage(currentTarget)}>
+                {Object.entries(languages).map(([tag, name]) => (
+                  <option key={tag} value={tag} lang={tag}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <Button icon="out" onPress={confirmLogOut} text={t('logout')} />
+          </div>
           <label class="language">
-            <span class="unseen">{t('language')}</span>
-            <select value={language} onChange={({ currentTarget }) => changeLanguage(currentTarget)}>
-              {Object.entries(languages).map(([tag, name]) => (
-                <option key={tag} value={tag} lang={tag}>
-                  {name}
+            <span class="unseen">{t('scheme')}</span>
+            <select
+              value={colorScheme.value}
+              onChange={({ currentTarget: { value } }) => chooseColorScheme(colorSchemes.find((one) => one === value) ?? 'system')}
+            >
+              {colorSchemes.map((one) => (
+                <option key={one} value={one}>
+                  {t(`scheme.${one}`)}
                 </option>
               ))}
             </select>
           </label>
-          <Button icon="out" onPress={confirmLogOut} text={t('logout')} />
         </footer>
       </nav>
       <main id="main" tabIndex={-1}>
@@ -161,12 +180,19 @@ export function Frame({ children }: { children: ComponentChildren }) {
   )
 }
 
-/** Shows the shop or the instance, as a select if there are several shops. */
+/** Selects a shop, the administration, or a new shop. A single choice is a link. */
 function ShopSwitcher() {
-  const places = shops.value
+  const { path } = useLocation()
   const here = shop.value
+  const isAdministration = isOperator.value && path.startsWith('/console/net')
   const name = here ? here.title || here.name : isOperator.value ? t('operator') : 'souk'
-  if (places.length < 2)
+  const choices = [
+    ...shops.value.map((place) => [shopHref(place.name), place.title || place.name] as const),
+    ...(isOperator.value ? [['/console/net', t('operator')] as const] : []),
+    ...(session.value?.canCreateShops ? [['/console/shops/new', t('createShop')] as const] : []),
+  ]
+  const chosen = here ? shopHref(here.name) : isAdministration ? '/console/net' : path === '/console/shops/new' ? path : ''
+  if (choices.length < 2)
     return (
       <a class="brand" href="/console" dir="auto">
         <bdi>{name}</bdi>
@@ -176,21 +202,23 @@ function ShopSwitcher() {
     <label class="brand">
       <span class="unseen">{t('chooseShop')}</span>
       <select
-        value={here?.name ?? ''}
+        value={chosen}
         onChange={({ currentTarget }) => {
-          const chosen = currentTarget.value
-          // The select keeps the present shop if the person stays.
-          currentTarget.value = here?.name ?? ''
-          navigate(`/console/s/${encodeURIComponent(chosen)}`)
+          const href = currentTarget.value
+          // The select keeps the present choice if the person stays.
+          currentTarget.value = chosen
+          navigate(href)
         }}
       >
-        {!here && <option value="">{t('chooseShop')}</option>}
-        {places.map((place) => (
-          <option key={place.id} value={place.name}>
-            {place.title || place.name}
+        {chosen === '' && <option value="">{t('chooseShop')}</option>}
+        {choices.map(([href, text]) => (
+          <option key={href} value={href}>
+            {text}
           </option>
         ))}
       </select>
     </label>
   )
 }
+
+const shopHref = (name: string): string => `/console/s/${encodeURIComponent(name)}`

@@ -1,23 +1,34 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { ErrorBoundary } from 'preact-iso/lazy'
 import { ApiError, noResponseError, readApiError, responseTimeoutMs } from '../lib/api/api-error.ts'
 import { chooseLanguage, type Language, language, languages } from '../lib/i18n/catalog.ts'
+import { lazyScreen } from '../lib/navigation/screen.tsx'
 import { cookiesPersist } from '../lib/session/browser-storage.ts'
-import { endReason, logIn, sessionStatus, setUp } from '../lib/session/session.ts'
+import { linkToken } from '../lib/session/link-token.ts'
+import { endReason, logIn, sessionStatus } from '../lib/session/session.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/fields.tsx'
 import { Form } from '../ui/form.tsx'
 import { Note } from '../ui/note.tsx'
 import { t } from './i18n.ts'
 
-/** The login, the first setup, or the password reset. */
+const Setup = lazyScreen(() => import('../screens/new-shop/setup.tsx'))
+const Invitation = lazyScreen(() => import('../screens/invitation/index.tsx'))
+
+/** The login, the first setup, an invitation, or the password reset. */
 export function SignedOut() {
   const [view, setView] = useState<'first' | 'login' | 'forgot'>('first')
+  const isInvitation = linkToken.value?.page === 'invitation' && view === 'first'
   const isSetup = sessionStatus.value === 'setup' && view === 'first'
-  const title = isSetup ? t('setupTitle') : view === 'forgot' ? t('forgotTitle') : t('loginTitle')
+  const title = isInvitation ? t('joinTitle') : isSetup ? t('setupTitle') : view === 'forgot' ? t('forgotTitle') : t('loginTitle')
   useEffect(() => {
     document.title = title
   }, [title])
+  function showLogin(): void {
+    linkToken.value = undefined
+    setView('login')
+  }
   // The previously focused element is hidden behind the lock.
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -32,8 +43,11 @@ export function SignedOut() {
         {title}
       </h1>
       {!cookiesPersist() && <Note tone="warn">{isSecureContext ? t('noCookies') : t('insecure')}</Note>}
-      {isSetup ? (
-        <Setup onLogin={() => setView('login')} />
+      {isInvitation || isSetup ? (
+        <>
+          <ErrorBoundary>{isInvitation ? <Invitation /> : <Setup />}</ErrorBoundary>
+          <Button kind="quiet" onPress={showLogin} text={t('toLogin')} />
+        </>
       ) : view === 'forgot' ? (
         <ForgotPassword onBack={() => setView('login')} />
       ) : (
@@ -90,35 +104,6 @@ function CodeField({ bind }: { bind: Signal<string> }) {
       <Note>{t('codeWanted')}</Note>
       <TextField label={t('code')} hint={t('codeHint')} bind={bind} autoComplete="one-time-code" inputMode="text" code required />
     </div>
-  )
-}
-
-function Setup({ onLogin }: { onLogin: () => void }) {
-  const token = useSignal('')
-  const email = useSignal('')
-  const password = useSignal('')
-  return (
-    <>
-      <p>{t('setupText')}</p>
-      <Form
-        onSubmit={() => setUp({ token: token.value.trim(), email: email.value.trim(), password: password.value })}
-        submit={t('setupGo')}
-        label={t('setupTitle')}
-      >
-        <TextField label={t('setupToken')} bind={token} name="token" code required />
-        <TextField label={t('email')} bind={email} name="email" type="email" autoComplete="username" required />
-        <TextField
-          label={t('password')}
-          bind={password}
-          name="password"
-          type="password"
-          autoComplete="new-password"
-          hint={t('passwordHint')}
-          required
-        />
-      </Form>
-      <Button kind="quiet" onPress={onLogin} text={t('toLogin')} />
-    </>
   )
 }
 

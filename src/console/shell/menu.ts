@@ -1,17 +1,21 @@
 import { common } from '../lib/i18n/common.ts'
 import type { Screen } from '../lib/navigation/screen.tsx'
 import { role, shop } from '../lib/session/current-shop.ts'
+import { isFeatureShown } from '../lib/session/features.ts'
 import { isOperator } from '../lib/session/session.ts'
 import { screens } from '../screens.ts'
 
-/** Returns the menu's screens for the signed-in person. */
-export const menu = (): readonly Screen[] =>
+/** Returns the screens with a name for the signed-in person: of the shop, or of the administration outside shops. */
+export const pages = (): readonly Screen[] =>
   screens.filter(
     ({ nav, area, roles }) =>
       nav &&
       (area === 'shop'
         ? shop.value !== undefined && (!roles || (role.value !== undefined && roles.includes(role.value)))
-        : isOperator.value),
+        : shop.value === undefined && isOperator.value),
   )
+
+/** Returns the menu's screens: `pages` without unused optional parts. */
+export const menu = (): readonly Screen[] => pages().filter(({ feature }) => feature === undefined || isFeatureShown(feature))
 export const screenName = ({ nav }: Screen): string => (nav ? common(nav.word) : '')
 export const screenHref = ({ path }: Screen): string => `/console${path.replace(':shop', encodeURIComponent(shop.value?.name ?? ''))}`

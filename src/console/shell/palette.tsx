@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router'
 import { api, ok } from '../lib/api/api.ts'
 import { directionOf } from '../lib/format/direction.ts'
 import { foldText } from '../lib/format/fold-text.ts'
+import { textsLoaded } from '../lib/i18n/catalog.ts'
 import { common } from '../lib/i18n/common.ts'
 import { navigate } from '../lib/navigation/navigate.ts'
 import { operatorPath, role, shop, shopPath } from '../lib/session/current-shop.ts'
@@ -11,35 +12,62 @@ import { isOperator } from '../lib/session/session.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { ErrorMessage } from '../ui/error-message.tsx'
 import { t } from './i18n.ts'
-import { menu, screenHref, screenName } from './menu.ts'
+import { pages, screenHref, screenName } from './menu.ts'
+import { isShortcutsOpen, openShortcuts, type PaletteEntry } from './palette-entry.ts'
 
 const isOpen = signal(false)
 export const openPalette = (): void => {
   isOpen.value = true
 }
 
-type PaletteEntry = { readonly key: string; readonly group: string; readonly text: string; readonly detail?: string; readonly href: string }
-
 const waitMs = 200
 const eachMax = 5
 
-/** The command palette: Ctrl-K, some letters, Enter. */
+/** Loads a module with its texts; undefined until it is loaded. */
+function useModule<Module>(load: () => Promise<Module>): Module | undefined {
+  const [loaded, setLoaded] = useState<Module>()
+  useEffect(() => {
+    const loading = load().then((module) => textsLoaded().then(() => setLoaded(() => module)))
+    // Without it the palette still finds pages and records.
+    loading.catch(() => undefined)
+  }, [])
+  return loaded
+}
+
+function ShortcutsDialog() {
+  const module = useModule(() => import('./shortcuts.tsx'))
+  return module ? <module.Shortcuts onClose={() => (isShortcutsOpen.value = false)} /> : null
+}
+
+/** Whether a key goes into a field, or belongs to an open dialog. */
+const isTyping = ({ target }: Event): boolean =>
+  (target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')) ||
+  document.querySelector('dialog[open]') !== null
+
+/** The command palette: Ctrl-K, some letters, Enter. `?` lists the shortcuts. */
 export function Palette() {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== 'k') return
+      if (event.altKey) return
+      if (event.key === '?' && !event.ctrlKey && !event.metaKey && !isTyping(event)) return openShortcuts()
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k') return
       event.preventDefault()
       isOpen.value = !isOpen.value
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)
   }, [])
-  return isOpen.value ? <PaletteDialog /> : null
+  return (
+    <>
+      {isOpen.value && <PaletteDialog />}
+      {isShortcutsOpen.value && <ShortcutsDialog />}
+    </>
+  )
 }
 
 function findPages(typed: string): readonly PaletteEntry[] {
   const wanted = foldText(typed)
-  return menu()
+  return pages()
     .map((screen): PaletteEntry => ({ key: screen.path, group: t('pages'), text: screenName(screen), href: screenHref(screen) }))
     .filter(({ text }) => foldText(text).includes(wanted))
 }
@@ -130,7 +158,10 @@ function PaletteDialog() {
     }
   }, [words])
   const isFresh = records.words === words
-  const found = [...findPages(typed), ...(isFresh ? records.found : [])]
+  const entries = useModule(() => import('./palette-entries.ts'))
+  const foundPages = findPages(typed)
+  const others = entries?.findEntries(typed).filter(({ key }) => !foundPages.some((page) => page.key === key)) ?? []
+  const found = [...foundPages, ...others, ...(isFresh ? records.found : [])]
   const at_ = Math.min(chosen, found.length - 1)
   // Enter before the results arrive opens the first one.
   const isAwaited = useRef(false)
@@ -145,7 +176,8 @@ function PaletteDialog() {
   function go(to: PaletteEntry | undefined): void {
     if (!to) return
     close()
-    if (new URL(to.href, location.origin).pathname === location.pathname) route(to.href)
+    if (to.run) to.run()
+    else if (new URL(to.href, location.origin).pathname === location.pathname) route(to.href)
     else navigate(to.href)
   }
   function onKeyDown(event: KeyboardEvent): void {

@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
+import { cityLines } from '../../lib/city-lines.ts'
 import type { Schema } from '../lib/api/api.ts'
 import { countryOptions } from '../lib/format/locale-lists.ts'
 import { countryName } from '../lib/format/names.ts'
@@ -10,16 +11,7 @@ type Postal = Schema<'PostalAddress'>
 /** Shows an address, with the country in the reader's language. */
 export const Address = ({ of }: { of: Postal }) => (
   <address>
-    {[
-      of.name,
-      of.company,
-      of.line1,
-      of.line2,
-      [of.postalCode, of.city].filter(Boolean).join(' '),
-      of.province,
-      countryName(of.countryCode),
-      of.phone,
-    ]
+    {[of.name, of.company, of.line1, of.line2, ...cityLines(of), countryName(of.countryCode), of.phone]
       .filter(Boolean)
       .map((line, place) => (
         <span key={place}>
@@ -32,6 +24,10 @@ export const Address = ({ of }: { of: Postal }) => (
 const names = ['name', 'company', 'line1', 'line2', 'city', 'province', 'postalCode', 'countryCode', 'phone'] as const
 /** The fields of an address. */
 export type AddressForm = { readonly [Name in (typeof names)[number]]: Signal<string> }
+
+/** Returns the texts of an address for a form. */
+export const addressTexts = (of: Postal | null): { readonly [Name in (typeof names)[number]]: string } =>
+  Object.fromEntries(names.map((name) => [name, of?.[name] ?? ''])) as { [Name in (typeof names)[number]]: string }
 
 export const createAddressForm = (of: Postal | null, countryCode = ''): AddressForm =>
   Object.fromEntries(names.map((name) => [name, signal(of?.[name] ?? (name === 'countryCode' ? countryCode : ''))])) as AddressForm

@@ -1,6 +1,8 @@
 /** Draws charts with uPlot; loaded on demand. */
+import { effect } from '@preact/signals'
 import uPlot from 'uplot'
 import { shortDay } from '../lib/format/format.ts'
+import { colorScheme } from '../lib/session/color-scheme.ts'
 
 /** One value per day; null if there is none. */
 export type Series = { readonly name: string; readonly values: readonly (number | null)[] }
@@ -95,8 +97,14 @@ export function draw(
   watching.observe(place)
   const dark = matchMedia('(prefers-color-scheme: dark)')
   dark.addEventListener('change', redraw)
+  let drawnIn = colorScheme.peek()
+  const stopScheme = effect(() => {
+    if (drawnIn !== colorScheme.value) redraw()
+    drawnIn = colorScheme.value
+  })
   return () => {
     dark.removeEventListener('change', redraw)
+    stopScheme()
     watching.disconnect()
     plot.destroy()
     tip.remove()

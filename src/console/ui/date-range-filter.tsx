@@ -7,8 +7,19 @@ import { Tabs } from './tabs.tsx'
 /**
  * Selects the dates of a page: the last days, or a custom range.
  * @param offered numbers of days
+ * @param today returns the date some days before today
  */
-export function DateRangeFilter({ query, shown, offered = dayChoices }: { query: Query; shown: DateRange; offered?: readonly number[] }) {
+export function DateRangeFilter({
+  query,
+  shown,
+  offered = dayChoices,
+  today = daysAgo,
+}: {
+  query: Query
+  shown: DateRange
+  offered?: readonly number[]
+  today?: (before: number) => string
+}) {
   const { from, to } = query.of
   const isOwn = shown.days === undefined
   const change = (name: 'from' | 'to') => (event: { currentTarget: { value: string } }) => {
@@ -27,7 +38,7 @@ export function DateRangeFilter({ query, shown, offered = dayChoices }: { query:
             current: shown.days === days,
           })),
           {
-            href: query.href({ from: from ?? daysAgo(29), to: to ?? daysAgo(0), days: undefined }),
+            href: query.href({ from: from ?? today(29), to: to ?? today(0), days: undefined }),
             text: common('custom'),
             current: isOwn,
           },

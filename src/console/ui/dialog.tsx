@@ -83,7 +83,7 @@ type Question = {
   readonly danger?: boolean
 }
 /** The pressed button; undefined if the dialog was closed or another question replaced it. */
-export type QuestionAnswer = 'action' | 'otherwise' | undefined
+type QuestionAnswer = 'action' | 'otherwise' | undefined
 const openQuestion = signal<(Question & { answer: (chosen: QuestionAnswer) => void }) | undefined>(undefined)
 
 /** Asks a question whose two buttons both act; closing it is a third answer. */

@@ -7,8 +7,10 @@ import { Icon } from './icon.tsx'
 /** Shows an error with its request id. */
 export function ErrorText({ error }: { error: unknown }) {
   const refused = error instanceof ApiError ? error : undefined
-  const text =
-    refused === undefined
+  const isOutdated = refused?.status === 412
+  const text = isOutdated
+    ? common('conflictTitle')
+    : refused === undefined
       ? error instanceof Error
         ? error.message
         : String(error)
@@ -17,10 +19,14 @@ export function ErrorText({ error }: { error: unknown }) {
         : refused.message
   // The API's messages are English, so English has no names of statuses.
   const kind = `refused.${refused?.status}`
+  // An error that names a field, or that a form throws, is a whole sentence.
+  const isSentence = refused === undefined ? error instanceof Error && error.name === 'Error' : refused.field !== undefined
+  const heading = isOutdated ? undefined : common.has(kind) ? common(kind) : isSentence ? undefined : `${common('failed')}:`
   return (
     <div class="problem-text">
       <p>
-        <strong>{common.has(kind) ? common(kind) : common('failed')}</strong> <bdi>{text}</bdi>
+        {heading && <strong>{heading} </strong>}
+        <bdi>{text}</bdi>
       </p>
       {refused?.status === 403 && isOperator.value && refused.message.includes('(OPERATOR_') && <p>{common('operatorWhere')}</p>}
       {refused?.retryAfter != null && refused.retryAfter > 0 && <p>{common('tryIn', { n: refused.retryAfter })}</p>}

@@ -9,7 +9,7 @@ import { common } from '../lib/i18n/common.ts'
 import { sessionStatus } from '../lib/session/session.ts'
 import { Icon } from './icon.tsx'
 
-type FieldProps = {
+export type FieldProps = {
   readonly label: string
   /** Names the row of a field, for screen readers, if several fields share a label. */
   readonly of?: string | undefined
@@ -33,7 +33,7 @@ type TextProps = FieldProps & {
   readonly code?: boolean
 }
 
-function FieldFrame({
+export function FieldFrame({
   id,
   label,
   of,
@@ -45,7 +45,7 @@ function FieldFrame({
 }: FieldProps & { id: string; full?: number | undefined; children: ComponentChildren }) {
   return (
     <div class={error ? 'field wrong' : 'field'}>
-      <label for={id}>
+      <label for={id} id={`${id}-label`}>
         {label}
         {of !== undefined && <span class="unseen">{`: ${of}`}</span>}
         {required && (
@@ -74,7 +74,7 @@ function FieldFrame({
   )
 }
 
-const descriptionIds = (id: string, { hint, error }: FieldProps): string | undefined =>
+export const descriptionIds = (id: string, { hint, error }: FieldProps): string | undefined =>
   [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined
 
 /** A single-line field. A password is not in the page while the login covers it. */

@@ -5,8 +5,9 @@ import { latinOf } from '../lib/forms/number-input.ts'
 import { common } from '../lib/i18n/common.ts'
 import type { Query } from '../lib/navigation/query.ts'
 import { Icon } from './icon.tsx'
+import { SavedViews } from './saved-views.tsx'
 
-export type Filter = {
+type Filter = {
   /** Parameter of the URL and, mostly, of the API. */
   readonly name: string
   readonly label: string
@@ -16,6 +17,10 @@ export type Filter = {
 }
 
 const waitMs = 350
+
+/** The number of filters that are one row, and how many of longer lists stay outside of "More filters". */
+const [rowMax, rowFirst] = [4, 3]
+const isNarrow = () => matchMedia('(max-width: 40rem)').matches
 
 /** An input that applies its value on change; keeps unfinished text when another filter redraws the page. */
 function FilterInput({ type, value, onValue }: { type: NonNullable<Filter['type']>; value: string; onValue: (value: string) => void }) {
@@ -54,80 +59,88 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
     return options && !options.some(([value]) => value === asked) ? '' : asked
   }
   const isFiltered = inAddress !== '' || filters.some(({ name }) => query.of[name])
-  // On a phone several filters are collapsed unless one is set.
+  // On a phone several filters are collapsed, elsewhere those beyond one row, unless one of them is set.
   const folds = filters.length > 1
-  const chosen = filters.filter(({ name }) => query.of[name]).length
-  const [isOpen, setOpen] = useState(chosen > 0)
-  return (
-    <form
-      class={['filters', folds && 'folds', isOpen && 'open'].filter(Boolean).join(' ')}
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault()
-        go(typed)
-      }}
-    >
-      {search !== undefined && (
-        <label class="search">
-          <Icon name="search" />
-          <span class="unseen">{search}</span>
-          <input
-            type="search"
-            placeholder={search}
-            value={typed}
-            dir={directionOf(typed)}
-            onInput={({ currentTarget: { value } }) => {
-              setTyped(value)
-              clearTimeout(waiting.current)
-              waiting.current = setTimeout(() => go(value), waitMs)
-            }}
+  const further = filters.length > rowMax ? filters.slice(rowFirst) : []
+  const countChosen = (some: readonly Filter[]) => some.filter(({ name }) => query.of[name]).length
+  const [isOpen, setOpen] = useState(() => countChosen(isNarrow() ? filters : further) > 0)
+  const unfold = (look: string, text: string, chosen: number) => (
+    <button type="button" class={`button ${look}`} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <Icon name={isOpen ? 'close' : 'menu'} />
+      <span>
+        {text}
+        {chosen > 0 && ` (${number(chosen)})`}
+      </span>
+    </button>
+  )
+  const draw = (filter: Filter) => {
+    const { name, label, options, type = 'text' } = filter
+    const current = heldOf(filter)
+    return (
+      <label key={name} class="filter">
+        <span>{label}</span>
+        {options ? (
+          <select value={current} onChange={({ currentTarget: { value } }) => query.set({ [name]: value || undefined })}>
+            <option value="">{common('all')}</option>
+            {options.map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        ) : (
+          <FilterInput
+            type={type}
+            value={current}
+            // The value is a date after each digit of its year, which makes no history entries.
+            onValue={(value) => query.set({ [name]: value || undefined }, { replace: type === 'date' })}
           />
-        </label>
-      )}
-      {folds && (
-        <button type="button" class="button unfold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          <Icon name={isOpen ? 'close' : 'menu'} />
-          <span>
-            {common('filter')}
-            {chosen > 0 && ` (${number(chosen)})`}
-          </span>
-        </button>
-      )}
-      {filters.map((filter) => {
-        const { name, label, options, type = 'text' } = filter
-        const current = heldOf(filter)
-        return (
-          <label key={name} class="filter">
-            <span>{label}</span>
-            {options ? (
-              <select value={current} onChange={({ currentTarget: { value } }) => query.set({ [name]: value || undefined })}>
-                <option value="">{common('all')}</option>
-                {options.map(([value, text]) => (
-                  <option key={value} value={value}>
-                    {text}
-                  </option>
-                ))}
-              </select>
-            ) : (
-              <FilterInput
-                type={type}
-                value={current}
-                // The value is a date after each digit of its year, which makes no history entries.
-                onValue={(value) => query.set({ [name]: value || undefined }, { replace: type === 'date' })}
-              />
-            )}
+        )}
+      </label>
+    )
+  }
+  return (
+    <>
+      <form
+        class={['filters', folds && 'folds', isOpen && 'open'].filter(Boolean).join(' ')}
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault()
+          go(typed)
+        }}
+      >
+        {search !== undefined && (
+          <label class="search">
+            <Icon name="search" />
+            <span class="unseen">{search}</span>
+            <input
+              type="search"
+              placeholder={search}
+              value={typed}
+              dir={directionOf(typed)}
+              onInput={({ currentTarget: { value } }) => {
+                setTyped(value)
+                clearTimeout(waiting.current)
+                waiting.current = setTimeout(() => go(value), waitMs)
+              }}
+            />
           </label>
-        )
-      })}
-      {isFiltered && (
-        <a
-          class="button quiet"
-          href={query.href({ q: undefined, ...Object.fromEntries(filters.map(({ name }) => [name, undefined])) })}
-          onClick={() => clearTimeout(waiting.current)}
-        >
-          {common('clear')}
-        </a>
-      )}
-    </form>
+        )}
+        {folds && unfold('unfold', common('filter'), countChosen(filters))}
+        {(further.length > 0 ? filters.slice(0, rowFirst) : filters).map(draw)}
+        {further.length > 0 && unfold('more', common('moreFilters'), countChosen(further))}
+        {isFiltered && (
+          <a
+            class="button quiet"
+            href={query.href({ q: undefined, ...Object.fromEntries(filters.map(({ name }) => [name, undefined])) })}
+            onClick={() => clearTimeout(waiting.current)}
+          >
+            {common('clear')}
+          </a>
+        )}
+        {further.length > 0 && <div class="further">{further.map(draw)}</div>}
+      </form>
+      <SavedViews />
+    </>
   )
 }

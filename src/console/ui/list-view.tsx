@@ -4,6 +4,7 @@ import { common } from '../lib/i18n/common.ts'
 import { useReloadOnReturn } from '../lib/live/live-events.ts'
 import type { Query } from '../lib/navigation/query.ts'
 import { ButtonLink } from './button.tsx'
+import { ColumnMenu, shownColumns } from './column-menu.tsx'
 import { EmptyState, ResourceView } from './page.tsx'
 import { type Column, type PageInfo, Pager, Table } from './table.tsx'
 
@@ -72,7 +73,14 @@ export const ListTable = <Row extends { readonly id: string }>({
     {(page) => (
       <>
         {above?.(page)}
-        <Table caption={caption} columns={columns} rows={page.data} rowKey={({ id }) => id} {...(href && { href })} />
+        <ColumnMenu columns={columns} query={list.query} />
+        <Table
+          caption={caption}
+          columns={shownColumns(columns, list.query)}
+          rows={page.data}
+          rowKey={({ id }) => id}
+          {...(href && { href })}
+        />
       </>
     )}
   </ListView>

@@ -5,7 +5,7 @@ import type { Versioned } from '../lib/forms/use-draft.ts'
 import { common } from '../lib/i18n/common.ts'
 import { askChoice } from './dialog.tsx'
 
-export type SaveOptions<Answer, Record> = {
+type SaveOptions<Answer, Record> = {
   /** Sends the write for a version; undefined sends it unconditionally. */
   readonly save: (etag: string | undefined) => Promise<Answer>
   /** Reads the present version after a conflict. */

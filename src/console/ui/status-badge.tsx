@@ -55,3 +55,10 @@ export function OrderStatusBadge({ of: { status, fulfilmentStatus, fulfilments }
   if (status === 'FULFILLED' && fulfilments?.length === 0) return <StatusBadge of={status} text={common('nothingSent')} tone="plain" />
   return <StatusBadge of={status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED' ? fulfilmentStatus : status} />
 }
+
+/** Shows how much of an order is fulfilled; a dash where nothing will be sent. */
+export function FulfilmentBadge({ of: { status, fulfilmentStatus, fulfilments } }: { of: OrderStatuses }) {
+  if (status === 'FULFILLED' && fulfilments?.length === 0) return <StatusBadge of={status} text={common('nothingSent')} tone="plain" />
+  if (fulfilmentStatus === 'UNFULFILLED' && (status === 'CANCELLED' || status === 'EXPIRED')) return <>–</>
+  return <StatusBadge of={fulfilmentStatus} />
+}

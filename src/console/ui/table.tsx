@@ -7,6 +7,10 @@ import { Icon } from './icon.tsx'
 export type Column<Row> = {
   readonly title: string
   readonly cell: (row: Row) => ComponentChildren
+  /** Lets a person hide the column; stored in views, so it never changes. */
+  readonly name?: string
+  /** Sorts the list by this column: the URL of the other direction, and the present one. */
+  readonly sort?: { readonly href: string; readonly direction: 'ascending' | 'descending' | 'none' }
   /** Aligned to the end, for numbers. */
   readonly end?: boolean
   /** Short words that do not break. */
@@ -14,6 +18,8 @@ export type Column<Row> = {
   /** Names the row: link, and heading of the card on a phone. */
   readonly main?: boolean
 }
+
+const sortMarks = { ascending: ' ↑', descending: ' ↓', none: ' ↕' } as const
 
 /**
  * A table; on a phone each row is a card.
@@ -39,9 +45,16 @@ export function Table<Row>({
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ title, end }, at) => (
-              <th key={at} scope="col" class={end ? 'end' : undefined}>
-                {title}
+            {columns.map(({ title, end, sort }, at) => (
+              <th key={at} scope="col" class={end ? 'end' : undefined} aria-sort={sort?.direction}>
+                {sort ? (
+                  <a class="sort" href={sort.href}>
+                    {title}
+                    <span aria-hidden="true">{sortMarks[sort.direction]}</span>
+                  </a>
+                ) : (
+                  title
+                )}
               </th>
             ))}
           </tr>

@@ -22,7 +22,7 @@ type UploadJob = {
   readonly isKnown?: boolean
 }
 
-export const pictureTypes = 'image/jpeg,image/png,image/webp,image/gif,image/avif'
+const pictureTypes = 'image/jpeg,image/png,image/webp,image/gif,image/avif'
 /** The API's limit. */
 const bytesMax = 10 * 1024 * 1024
 const bytesText = () => bytes(10_000_000)
@@ -71,7 +71,7 @@ export function Uploads({
     change(id, { state: 'sending', part: 0, error: undefined })
     try {
       if (file.size > bytesMax) throw new ApiError(413, common('tooLarge', { max: bytesText() }), undefined, null, null)
-      const { known, ...media } = await upload<Schema<'AddedMedia'>>('/media', file, {
+      const { known, ...media } = await upload<Schema<'UploadedMedia'>>('/media', file, {
         type: file.type || 'application/octet-stream',
         signal: stop.signal,
         onProgress: (part) => change(id, { part }),

@@ -35,6 +35,7 @@ const mb = 1024 * 1024
 type Entry = { readonly sender: string; readonly drop: () => void; bytes: number }
 
 /**
+ * Creates a budget for request bodies in memory.
  * @param bytesMax limit of incomplete bodies
  * @param reservedMax limit of reserved bytes
  * @param senderBytesMax limit of one sender, in bytes

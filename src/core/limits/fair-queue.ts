@@ -7,7 +7,7 @@
  * A queue for a scarce resource that is fair at every level: between kinds of callers, between networks of a kind, and
  * between addresses of a network. Requests of one address are served in order.
  */
-export type FairQueue = {
+type FairQueue = {
   /**
    * Waits for a turn. The returned function ends it.
    * @param path names from the widest to the narrowest group; always of the same length
@@ -18,7 +18,7 @@ export type FairQueue = {
   acquire(path: readonly string[], until?: number): Promise<() => void>
 }
 
-export type FairQueueOptions = {
+type FairQueueOptions = {
   /** Concurrent turns. */
   readonly atOnce: number
   /** Maximum waiting time in milliseconds. */
@@ -42,8 +42,8 @@ type Waiter = { readonly begin: () => void; readonly refuse: (error: Error) => v
 const newestWeight = 0.1
 
 /**
- * A newcomer waits for one turn of each neighbour that waits, and for nobody who arrives later. So many requests of an
- * address, or many addresses of a network, do not delay a quiet address.
+ * Creates a fair queue. A new request waits for one turn of each waiting neighbour, but for no later arrival. So many
+ * requests of one address or network do not delay a quiet address.
  */
 export function createFairQueue({ atOnce, waitMaxMs, waitingMax, initialTurnMs, now, full }: FairQueueOptions): FairQueue {
   const ring = newRing<Waiter>()
@@ -64,7 +64,7 @@ export function createFairQueue({ atOnce, waitMaxMs, waitingMax, initialTurnMs, 
 
   function end(startedAt: number): void {
     running--
-    // A longer turn means that the process stood still, and says nothing about the next turns.
+    // A longer turn means that the process was blocked. It does not predict the next turns.
     turnMs += newestWeight * (Math.min(now() - startedAt, waitMaxMs) - turnMs)
     beginNext()
   }

@@ -7,7 +7,7 @@ import { siteOf, siteTimes } from '../../lib/networks.ts'
  * Delays repeated error responses to one client, so that a flood of bad requests cannot use the CPU. The first errors
  * are not delayed.
  */
-export type PenaltyDelay = {
+type PenaltyDelay = {
   /**
    * @param sender a key of `limitKeyOf`
    * @returns resolves when the response may be sent; undefined if it may be sent at once

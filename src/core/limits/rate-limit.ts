@@ -1,7 +1,7 @@
 /**
  * Limits requests per minute by a sliding window in seconds, shared by processes through Redis.
- * Prevents: floods of changes and lookups by one address, account or network
- * (bench abuse, "writes under a publishable key, of which 600 a minute are let through").
+ * Prevents: floods of changes and lookups by one address, account or network.
+ * Bench: abuse, "writes under a publishable key, of which 600 a minute are let through".
  */
 import { sha256 } from '../../lib/seal.ts'
 import { noSharedState, type SharedState } from '../shared-state.ts'
@@ -20,7 +20,7 @@ export type RateLimit = {
 }
 
 /** A group is identified by its key and its multiple. */
-export type GroupLimit = { readonly key: string; readonly times: number }
+type GroupLimit = { readonly key: string; readonly times: number }
 
 /** `counts`: per second, modulo the window; undefined while all requests came in `second`, as most callers' do. */
 type Window = { second: number; total: number; counts: Uint32Array | undefined }
@@ -59,10 +59,11 @@ end
 return -1`
 
 /**
+ * Creates a rate limit.
  * @param name separates the callers of different limits in Redis
  * @param most requests per minute
  * @param now milliseconds since the epoch
- * @param keysMax beyond it, the least active caller is forgotten: about 5 MB
+ * @param keysMax maximum number of callers in memory (about 5 MB); the least active one is removed
  */
 export function createRateLimit({
   name,

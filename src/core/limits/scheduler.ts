@@ -1,7 +1,7 @@
 /**
- * Schedules long work on the main thread: in pieces, one at a time, with a rest after each piece while requests come.
- * Prevents: work of one client that delays the requests of all others
- * (bench abuse, "imports of 19 MB …" and the public reads "by 24 connections of one address").
+ * Schedules long work on the main thread: one piece at a time, with a rest after each piece while requests arrive.
+ * Prevents: work of one client that delays the requests of all others.
+ * Bench: abuse, "imports of 19 MB …" and the public reads "by 24 connections of one address".
  */
 export type Scheduler = {
   /** Waits for the turn of this work. Call `leave` at the end. */
@@ -10,7 +10,7 @@ export type Scheduler = {
   run<T>(piece: () => Promise<T>): Promise<T>
 }
 
-export type ScheduledWork = {
+type ScheduledWork = {
   /**
    * Yields the thread between two pieces while requests use it, up to `othersShare` times the piece's duration. Then
    * other scheduled work has a turn.
@@ -21,7 +21,7 @@ export type ScheduledWork = {
   leave(): void
 }
 
-export type SchedulerOptions = {
+type SchedulerOptions = {
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
   /** Resolves after one turn of the event loop, in which pending requests are read. */
@@ -138,7 +138,10 @@ type KeyedSchedulerOptions = Omit<SchedulerOptions, 'onIdle'> & {
 }
 type Lane = { waiting: number; entered: number; scheduler: Scheduler }
 
-/** @param activityCount also counts the pieces of this scheduler; pieces of the same key are not others */
+/**
+ * Creates a scheduler whose work is grouped by key.
+ * @param activityCount also counts the pieces of this scheduler; pieces of the same key are not others
+ */
 export function createKeyedScheduler({ activityCount, waitingMax, waitMaxMs, full, ...options }: KeyedSchedulerOptions): KeyedScheduler {
   const lanes = new Map<string, Lane>()
 

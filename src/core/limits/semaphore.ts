@@ -1,11 +1,11 @@
 /**
  * Limits what runs at once, for an owner (such as a shop) and in this process.
- * Prevents: clients that start many uploads and exports at once and use up memory, disk and the main thread
- * (bench abuse, "imports of 19 MB, one after the other").
+ * Prevents: clients that start many uploads and exports at once and use up memory, disk and the main thread.
+ * Bench: abuse, "imports of 19 MB, one after the other".
  */
 import { AppError } from '../errors.ts'
 
-export type Semaphore = {
+type Semaphore = {
   /**
    * Takes a slot.
    * @param whose the owner in words, for the refusal

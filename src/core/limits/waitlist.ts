@@ -4,14 +4,14 @@
  */
 
 /** Tracks running work by key, so that others can wait for its end instead of being refused. */
-export type Waitlist = {
+type Waitlist = {
   /** Starts work on all keys. The returned function ends it. */
   begin(keys: readonly string[]): () => void
   /** Starts watching, so that no end is missed while the caller checks for room. */
   watch(keys: readonly string[]): WaitlistWatch
 }
 
-export type WaitlistWatch = {
+type WaitlistWatch = {
   /**
    * Resolves when work on one of the keys ends, or ended since the watch started; one waiter per end. Undefined if no
    * work runs; `full` if too many wait.
@@ -22,9 +22,12 @@ export type WaitlistWatch = {
 
 type Watcher = { readonly keys: ReadonlySet<string>; ended: boolean; resume: (() => void) | undefined }
 
-/** @param waitingMax maximum number of waiters: per key, and in total */
+/**
+ * Creates a waitlist.
+ * @param waitingMax maximum number of waiters: per key, and in total
+ */
 export function createWaitlist(waitingMax: { readonly key: number; readonly all: number }): Waitlist {
-  const atWork = new Map<string, number>()
+  const runningFor = new Map<string, number>()
   const waitingFor = new Map<string, number>()
   const watchers = new Set<Watcher>()
   let waiting = 0
@@ -57,14 +60,14 @@ export function createWaitlist(waitingMax: { readonly key: number; readonly all:
       if (left.length === 0) continue
       const isNext = watcher.resume !== undefined && !woken
       if (isNext) woken = true
-      if (isNext || !watcher.resume || left.some((key) => !atWork.has(key))) end(watcher)
+      if (isNext || !watcher.resume || left.some((key) => !runningFor.has(key))) end(watcher)
     }
   }
 
   function next(watcher: Watcher): Promise<void> | 'full' | undefined {
     if (watcher.ended) return Promise.resolve()
     const keys = [...watcher.keys]
-    if (!keys.some((key) => atWork.has(key))) return undefined
+    if (!keys.some((key) => runningFor.has(key))) return undefined
     if (waiting >= waitingMax.all || keys.some((key) => (waitingFor.get(key) ?? 0) >= waitingMax.key)) return 'full'
     waiting++
     change(waitingFor, watcher.keys, 1)
@@ -75,9 +78,9 @@ export function createWaitlist(waitingMax: { readonly key: number; readonly all:
 
   return {
     begin(keys) {
-      change(atWork, keys, 1)
+      change(runningFor, keys, 1)
       return () => {
-        change(atWork, keys, -1)
+        change(runningFor, keys, -1)
         wake(keys)
       }
     },

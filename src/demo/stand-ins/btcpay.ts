@@ -1,6 +1,4 @@
-/**
- * A BTCPay Server as its own documents and code (2.4) say it behaves. Written from the reference, not from the client.
- */
+/** Simulates BTCPay Server by its documentation and code (2.4). Written from the reference, not from the client. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
 import { type ApiAnswer, type ApiRequest, type Message, type StandInServer, serveStandIn, type Watch } from './server.ts'
@@ -10,20 +8,20 @@ export type BtcpayServerOptions = {
   apiKey?: string
   webhookSecret?: string
   now?: () => number
-  /** A path that the server lives under. */
+  /** Path prefix of all URLs. */
   under?: string
-  /** What the key may do; by default all that is needed. */
+  /** Permissions of the API key. Default: all that souk needs. */
   permissions?: readonly string[]
-  /** How amounts come back: as they were sent, without zeros at their end, or with more of them. */
+  /** Format of amounts in responses: as sent, without trailing zeros, or with additional ones. */
   scale?: 'as sent' | 'short' | 'long'
-  /** Decimals that an invoice's amount is rounded to when it is made. */
+  /** Number of decimals to which a new invoice's amount is rounded. */
   roundedTo?: number
-  /** Servers before 2.1 do not tell `paidAmount`. */
+  /** Whether responses contain `paidAmount`; servers before 2.1 omit it. */
   tellsPaid?: boolean
-  /** Whether the filter by order id is heard. */
+  /** Whether the server applies the filter by order id. */
   filters?: boolean
   synchronized?: boolean
-  /** Hears of invoices that are paid on their page. */
+  /** Called with the message when an invoice is paid on its page. */
   tell?: (message: Message) => void
   watch?: Watch
 }
@@ -43,21 +41,21 @@ type Invoice = {
 type Claim = { id: string; invoiceId: string; name: string; amount: string; currency: string; archived: boolean; payouts: Payout[] }
 type Payout = { id: string; amount: string; state: 'AwaitingApproval' | 'AwaitingPayment' | 'InProgress' | 'Completed' | 'Cancelled' }
 
-export type BtcpayServer = StandInServer & {
+type BtcpayServer = StandInServer & {
   readonly account: { apiUrl: string; storeId: string; apiKey: string; webhookSecret: string; mode: 'TEST' }
   readonly violations: readonly string[]
   readonly invoices: ReadonlyMap<string, Invoice>
   readonly claims: ReadonlyMap<string, Claim>
-  /** Coins of so much value arrive, confirmed or not. */
+  /** Adds a payment of this value, confirmed or not. */
   pay(invoiceId: string, value: number, confirmed?: boolean): void
-  /** All coins of an invoice are confirmed, or gone. */
+  /** Confirms or invalidates all payments of an invoice. */
   confirm(invoiceId: string, status?: 'Settled' | 'Invalid'): void
   expire(invoiceId: string): void
-  /** The shop says so by hand. */
+  /** Simulates a manual change of the status. */
   mark(invoiceId: string, status: 'Settled' | 'Invalid'): void
   redeem(claimId: string, amount: string, state?: Payout['state']): Payout
   archive(claimId: string): void
-  /** A signed message about an invoice; of a redelivery with what came first. */
+  /** Creates a signed message about an invoice. `redelivers` is the first delivery id of a redelivered message. */
   message(
     invoiceId: string,
     type: string,
@@ -98,7 +96,7 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
   const scaled = (amount: string) =>
     scale === 'short' ? String(Number(amount)) : scale === 'long' ? `${amount}${amount.includes('.') ? '' : '.'}0000` : amount
 
-  function shown(invoice: Invoice) {
+  function invoiceJson(invoice: Invoice) {
     const { id, amount, currency, orderId, checkout, createdAt, status, marked, coins } = invoice
     const paid = paidOf(invoice)
     const late = coins.some((coin) => coin.late)
@@ -156,12 +154,12 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
       marked: false,
       coins: [],
     })
-    return showOne(id)
+    return invoiceResponse(id)
   }
 
-  const showOne = (id: string): ApiAnswer => {
+  const invoiceResponse = (id: string): ApiAnswer => {
     const invoice = invoices.get(id)
-    return invoice ? { status: 200, json: shown(invoice) } : error(404, 'invoice-not-found')
+    return invoice ? { status: 200, json: invoiceJson(invoice) } : error(404, 'invoice-not-found')
   }
 
   function mark(id: string, status: unknown): ApiAnswer {
@@ -171,7 +169,7 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     if (status === 'Settled') return violation('nobody settles invoices by the API')
     if (!canMarkInvalid(invoice)) return invalid('Status')
     Object.assign(invoice, { status, marked: true })
-    return showOne(id)
+    return invoiceResponse(id)
   }
 
   function refund(id: string, json: unknown): ApiAnswer {
@@ -198,10 +196,10 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     if (typeof name !== 'string' || name.length > 50) return violation('refund: its name is too long, or there is none')
     const claimId = randomUUID()
     claims.set(claimId, { id: claimId, invoiceId: id, name, amount: customAmount, currency: customCurrency, archived: false, payouts: [] })
-    return { status: 200, json: claimShown(claimId) }
+    return { status: 200, json: claimJson(claimId) }
   }
 
-  function claimShown(id: string) {
+  function claimJson(id: string) {
     const { name, amount, currency, archived } = claims.get(id) as Claim
     const viewLink = `${server.url}${under}/pull-payments/${id}`
     return { id, name, description: null, currency, amount: scaled(amount), autoApproveClaims: false, archived, viewLink }
@@ -213,23 +211,23 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     )
     if (unknown !== undefined) return violation(`list: unknown parameter ${unknown}`)
     const ids = query.getAll('orderId')
-    return { status: 200, json: [...invoices.values()].filter(({ orderId }) => !filters || ids.includes(orderId)).map(shown) }
+    return { status: 200, json: [...invoices.values()].filter(({ orderId }) => !filters || ids.includes(orderId)).map(invoiceJson) }
   }
 
-  function ofStore(asked: ApiRequest, rest: string): ApiAnswer {
-    const { method, query, json } = asked
+  function answerOfStore(request: ApiRequest, rest: string): ApiAnswer {
+    const { method, query, json } = request
     const may = (permission: string) => permissions.includes(permission)
     const forbidden = error(403, 'missing-permission')
     if (rest === '/invoices' && method === 'GET') return may('canviewinvoices') ? list(query) : forbidden
-    if (rest === '/invoices' && method === 'POST') return may('cancreateinvoice') ? create(asked) : forbidden
+    if (rest === '/invoices' && method === 'POST') return may('cancreateinvoice') ? create(request) : forbidden
     if (rest === '/pull-payments' && method === 'GET') {
       if (!may('canviewpullpayments')) return forbidden
       const archived = query.get('includeArchived') === 'true'
-      return { status: 200, json: [...claims.values()].filter((claim) => archived || !claim.archived).map(({ id }) => claimShown(id)) }
+      return { status: 200, json: [...claims.values()].filter((claim) => archived || !claim.archived).map(({ id }) => claimJson(id)) }
     }
     const [, id = '', verb = ''] = /^\/invoices\/(\w+)(?:\/(status|refund|payment-methods))?$/.exec(rest) ?? []
     if (id === '') return violation(`there is no ${method} ${rest}`)
-    if (verb === '' && method === 'GET') return may('canviewinvoices') ? showOne(id) : forbidden
+    if (verb === '' && method === 'GET') return may('canviewinvoices') ? invoiceResponse(id) : forbidden
     if (verb === 'payment-methods' && method === 'GET') return may('canviewinvoices') ? coinsOf(id) : forbidden
     if (verb === 'status' && method === 'POST') {
       const wrong = unknownField(json, ['status'])
@@ -243,7 +241,7 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
   function coinsOf(id: string): ApiAnswer {
     const invoice = invoices.get(id)
     if (!invoice) return error(404, 'invoice-not-found')
-    // Only coins that are accounted for, unless it is asked otherwise.
+    // By default the API omits invalid payments.
     const payments = invoice.coins
       .filter(({ status }) => status !== 'Invalid')
       .map(({ value, status }) => ({ id: randomUUID(), value: String(value / 60_000), status }))
@@ -256,12 +254,12 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     }
   }
 
-  function publicly({ method }: ApiRequest, rest: string): ApiAnswer {
+  function answerPublic({ method }: ApiRequest, rest: string): ApiAnswer {
     const [, id = '', verb = ''] = /^\/pull-payments\/([\w-]+)(\/payouts)?$/.exec(rest) ?? []
     const claim = claims.get(id)
     if (method !== 'GET' || id === '') return violation(`there is no ${method} ${rest}`)
     if (!claim) return error(404, 'pullpayment-not-found')
-    if (verb === '') return { status: 200, json: claimShown(id) }
+    if (verb === '') return { status: 200, json: claimJson(id) }
     const payouts = claim.payouts.filter(({ state }) => state !== 'Cancelled')
     const json = payouts.map(({ id: payout, amount, state }) => ({
       id: payout,
@@ -277,7 +275,7 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     return { status: 200, json }
   }
 
-  /** The shopper's wallet: pays an invoice, or takes what a claim is for. */
+  /** The page of the shopper's wallet: pays an invoice, or redeems a claim. */
   function page(method: string, what: string, id: string): ApiAnswer {
     const [invoice, claim] = [what === 'i' ? invoices.get(id) : undefined, what === 'i' ? undefined : claims.get(id)]
     if (invoice?.status !== 'New' && claim?.payouts.length !== 0) return nothingToPay
@@ -293,8 +291,8 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     return afterPaying('BTCPay')
   }
 
-  function answer(asked: ApiRequest): ApiAnswer {
-    const { method, path, headers, body: text } = asked
+  function answer(request: ApiRequest): ApiAnswer {
+    const { method, path, headers, body: text } = request
     const [, what = '', id = ''] = /\/(i|pull-payments)\/([\w-]+)$/.exec(path) ?? []
     if (what !== '' && path === `${under}/${what}/${id}`) return page(method, what, id)
     const prefix = `${under}/api/v1`
@@ -302,23 +300,23 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     const rest = path.slice(prefix.length)
     if (text !== '' && method === 'GET') return violation('a body of a GET')
     if (text !== '' && headers.get('content-type') !== 'application/json') return violation('not sent as JSON')
-    if (method === 'POST' && asked.json === undefined) return violation('a POST without JSON')
+    if (method === 'POST' && request.json === undefined) return violation('a POST without JSON')
     if (rest === '/health') return { status: 200, json: { synchronized } }
     if (!/^token \S+$/.test(headers.get('authorization') ?? '')) return violation('no key')
     if (headers.get('authorization') !== `token ${apiKey}`) return error(401, 'unauthenticated')
     const store = `/stores/${encodeURIComponent(storeId)}`
-    if (rest.startsWith(`${store}/`)) return ofStore(asked, rest.slice(store.length))
+    if (rest.startsWith(`${store}/`)) return answerOfStore(request, rest.slice(store.length))
     if (rest.startsWith('/stores/')) return error(403, 'missing-permission')
-    return publicly(asked, rest)
+    return answerPublic(request, rest)
   }
 
   const server = await serveStandIn(answer, options.watch)
-  const known = (id: string): Invoice => {
+  const invoiceById = (id: string): Invoice => {
     const invoice = invoices.get(id)
     if (!invoice) throw new Error('no such invoice')
     return invoice
   }
-  /** Where an invoice is after coins have come, or changed. */
+  /** Updates an invoice's status after its payments changed. */
   function settle(invoice: Invoice): void {
     if (invoice.status === 'Expired' || invoice.marked) return
     const isWhole = paidOf(invoice) >= Number(invoice.amount)
@@ -327,7 +325,7 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
   }
 
   function pay(id: string, value: number, confirmed = true): void {
-    const invoice = known(id)
+    const invoice = invoiceById(id)
     const late = invoice.status === 'Expired' || invoice.status === 'Invalid'
     invoice.coins.push({ value, status: confirmed ? 'Settled' : 'Processing', late })
     settle(invoice)
@@ -363,18 +361,18 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     claims,
     pay,
     confirm(id, status = 'Settled') {
-      for (const coin of known(id).coins) coin.status = status
-      settle(known(id))
+      for (const coin of invoiceById(id).coins) coin.status = status
+      settle(invoiceById(id))
     },
-    expire: (id) => void Object.assign(known(id), { status: 'Expired' }),
-    mark: (id, status) => void Object.assign(known(id), { status, marked: true }),
+    expire: (id) => void Object.assign(invoiceById(id), { status: 'Expired' }),
+    mark: (id, status) => void Object.assign(invoiceById(id), { status, marked: true }),
     redeem,
     archive: (id) => void Object.assign(claims.get(id) ?? {}, { archived: true }),
     message,
   }
 }
 
-/** What a message is signed with. */
+/** Returns the headers of a signed message. */
 export const signed = (body: Uint8Array, secret: string) =>
   new Headers({
     'content-type': 'application/json',
@@ -386,8 +384,8 @@ const paidOf = ({ coins }: Invoice) =>
 const canMarkInvalid = ({ status, marked }: Invoice) =>
   ['New', 'Processing', 'Expired'].includes(status) || (status !== 'Invalid' && marked)
 
-function unknownField(body: unknown, known: readonly string[]): string | undefined {
+function unknownField(body: unknown, names: readonly string[]): string | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'no object'
-  const unknown = Object.keys(body).find((name) => !known.includes(name))
+  const unknown = Object.keys(body).find((name) => !names.includes(name))
   return unknown === undefined ? undefined : `unknown field ${unknown}`
 }

@@ -1,7 +1,4 @@
-/**
- * Checkout.com as its documents describe it: every request is checked, payments have a life of their own, captures and
- * refunds take their time.
- */
+/** Simulates Checkout.com by its documentation. Checks every request; captures, voids and refunds are asynchronous. */
 import { createHmac } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
 import { type ApiAnswer, type ApiRequest, type Message, serveStandIn, type Watch } from './server.ts'
@@ -15,7 +12,7 @@ export const checkoutKeys = {
 
 type Json = Record<string, unknown>
 type Action = { id: string; type: string; reference: string | undefined; amount: number; approved: boolean; response_code: string }
-export type CheckoutPayment = {
+type CheckoutPayment = {
   id: string
   amount: number
   currency: string
@@ -27,20 +24,20 @@ export type CheckoutPayment = {
   voided: number
   requestedOn: string
   successUrl: string
-  /** What is asked for and not worked yet. */
+  /** Accepted actions that are not executed yet. */
   waiting: { id: string; type: 'Capture' | 'Void' | 'Refund'; amount: number; reference: string | undefined }[]
   /** Newest first. */
   actions: Action[]
 }
-/** How the shopper's bank sees it: by token, or by what the page typed. */
-export type CheckoutCard = 'good' | 'declined' | '3ds'
+/** The bank's decision. A token selects it, or the argument of `pay`. */
+type CheckoutCard = 'good' | 'declined' | '3ds'
 
 const withoutDecimals = ['BIF', 'DJF', 'GNF', 'ISK', 'JPY', 'KMF', 'KRW', 'PYG', 'RWF', 'UGX', 'VUV', 'VND', 'XAF', 'XOF', 'XPF']
 const withThreeDecimals = ['BHD', 'LYD', 'JOD', 'IQD', 'KWD', 'OMR', 'TND']
 
-/** Refused with one of the error codes. */
+/** A refusal with an error code (422). */
 class Invalid extends Error {}
-/** Answered with a status and nothing else. */
+/** A refusal with a status and an empty body. */
 class Plain extends Error {
   constructor(readonly status: number) {
     super()
@@ -50,24 +47,24 @@ class Plain extends Error {
 export async function startCheckoutServer({
   made = 0,
   settlesAtOnce = false,
-  tell: hear,
+  tell: onMessage,
   watch,
 }: {
-  /** How many names were given already: a stand-in that starts anew gives none of them again. */
+  /** Number of ids that earlier runs used: a restarted stand-in must not reuse ids. */
   made?: number
-  /** Whether captures, voids and refunds are worked when they are asked for. */
+  /** Whether captures, voids and refunds are executed immediately. */
   settlesAtOnce?: boolean
-  /** Hears every message. */
+  /** Called with every message. */
   tell?: (message: Message) => void
   watch?: Watch
 } = {}) {
   const payments = new Map<string, CheckoutPayment>()
   const sessions = new Map<string, Json>()
-  /** Sessions that were paid on their page. */
+  /** Ids of sessions that were paid on their page. */
   const paid = new Set<string>()
   const wallets = new Map<string, CheckoutCard>()
-  /** Of 2xx only; by key, for ever until it is forgotten. */
-  const kept = new Map<string, ApiAnswer>()
+  /** Responses by idempotency key, only 2xx. They do not expire. */
+  const storedResponses = new Map<string, ApiAnswer>()
   const declining = new Set<string>()
   let count = made
   let ticks = 0
@@ -92,11 +89,11 @@ export async function startCheckoutServer({
       actions: [],
     }
     payments.set(payment.id, payment)
-    if (card !== '3ds') decided(payment)
+    if (card !== '3ds') recordDecision(payment)
     return payment
   }
 
-  function decided(payment: CheckoutPayment): void {
+  function recordDecision(payment: CheckoutPayment): void {
     const approved = payment.status === 'Authorized'
     payment.actions.unshift({
       id: newId('act'),
@@ -109,7 +106,7 @@ export async function startCheckoutServer({
     tell(approved ? 'payment_approved' : 'payment_declined', payment)
   }
 
-  function shown(payment: CheckoutPayment): Json {
+  function paymentJson(payment: CheckoutPayment): Json {
     const { id, amount, currency, reference, status, code, captured, refunded, voided, requestedOn } = payment
     const held = status === 'Authorized' || status === 'Voided' || captured > 0
     return {
@@ -140,7 +137,7 @@ export async function startCheckoutServer({
     }
   }
 
-  /** Works what was asked for. */
+  /** Executes all accepted actions. */
   function settle(): void {
     for (const payment of payments.values()) for (const asked of payment.waiting.splice(0)) work(payment, asked)
   }
@@ -190,17 +187,17 @@ export async function startCheckoutServer({
     }
   }
 
-  /** The page of the shopper's bank, who always turns out to be the card's owner. */
+  /** The page of the shopper's bank. Authentication always succeeds. */
   function bank(method: string, id: string): ApiAnswer {
     const payment = payments.get(id)
     if (payment?.status !== 'Pending') return nothingToPay
     if (method !== 'POST') return payPage('The bank of the card', 'It asks whether it is you', 'It is')
     Object.assign(payment, { status: 'Authorized', code: '10000' })
-    decided(payment)
+    recordDecision(payment)
     return afterPaying('The bank of the card', payment.successUrl)
   }
 
-  /** What Checkout.com's library does in the shop's own page, with the payment session. */
+  /** Simulates Checkout.com's component on the shop's page, which pays a payment session. */
   function flow(method: string, id: string): ApiAnswer {
     const session = sessions.get(id)
     if (!session || paid.has(id)) return nothingToPay
@@ -229,8 +226,8 @@ export async function startCheckoutServer({
     const key = headers.get('cko-idempotency-key')
     if (key === null) return write(request, body as Json)
     if (path === '/payment-sessions' || path === '/tokens' || key === '') throw new Invalid('idempotency_not_supported')
-    const reply = kept.get(key) ?? write(request, body as Json)
-    if (reply.status < 300) kept.set(key, reply)
+    const reply = storedResponses.get(key) ?? write(request, body as Json)
+    if (reply.status < 300) storedResponses.set(key, reply)
     return reply
   }
 
@@ -243,13 +240,13 @@ export async function startCheckoutServer({
       if (!reference) throw new Invalid('reference_required')
       if (!(limit >= 1 && limit <= 100 && skip >= 0)) throw new Invalid('limit_invalid')
       const found = [...payments.values()].filter((payment) => payment.reference === reference)
-      const data = found.slice(skip, skip + limit).map(shown)
+      const data = found.slice(skip, skip + limit).map(paymentJson)
       return { status: 200, json: { total_count: found.length, skip, limit, data } }
     }
     const [, id = '', actions] = /^\/payments\/(pay_\w{26})(\/actions)?$/.exec(path) ?? []
     const payment = payments.get(id)
     if (!payment) throw new Plain(404)
-    return { status: 200, json: actions ? payment.actions : shown(payment) }
+    return { status: 200, json: actions ? payment.actions : paymentJson(payment) }
   }
 
   function write({ path }: ApiRequest, body: Json): ApiAnswer {
@@ -302,8 +299,8 @@ export async function startCheckoutServer({
     const card = wallets.get(token) ?? (token.includes('declined') ? 'declined' : token.includes('3ds') ? '3ds' : 'good')
     const payment = begin(body, card)
     const { id, status, code } = payment
-    if (card === '3ds') return { status: 202, json: { id, status, reference: payment.reference, _links: shown(payment)['_links'] } }
-    const { amount, currency, reference, _links } = shown(payment)
+    if (card === '3ds') return { status: 202, json: { id, status, reference: payment.reference, _links: paymentJson(payment)['_links'] } }
+    const { amount, currency, reference, _links } = paymentJson(payment)
     const action_id = payment.actions[0]?.id
     return {
       status: 201,
@@ -327,7 +324,7 @@ export async function startCheckoutServer({
     amountOf(body['amount'], body['currency'])
     const reference = body['reference']
     if (typeof reference !== 'string' || reference.length > 50) throw new Invalid('reference_invalid')
-    // Absent it means true, and this shop never wants that.
+    // The API's default is true; souk must never use it.
     if (body['capture'] !== false) throw new Invalid('capture_must_be_false_here')
     if (body['processing_channel_id'] !== checkoutKeys.channelId) throw new Invalid('processing_channel_id_invalid')
     for (const name of ['success_url', 'failure_url'])
@@ -341,7 +338,7 @@ export async function startCheckoutServer({
     return checkoutMessage(JSON.stringify(event))
   }
 
-  const tell = (type: string, payment: CheckoutPayment, actionId?: string): void => hear?.(message(type, payment, actionId))
+  const tell = (type: string, payment: CheckoutPayment, actionId?: string): void => onMessage?.(message(type, payment, actionId))
 
   const server = await serveStandIn(answer, watch)
   return {
@@ -351,25 +348,25 @@ export async function startCheckoutServer({
     sessions,
     settle,
     message,
-    /** Of our reference, oldest first. */
+    /** Returns the payments with a reference, oldest first. */
     paymentsOf: (reference: string) => [...payments.values()].filter((payment) => payment.reference === reference),
-    /** The shopper's page pays a session. */
+    /** Pays a session as the component on the shop's page does. */
     pay(sessionId: string, card: CheckoutCard = 'good'): CheckoutPayment {
       const session = sessions.get(sessionId)
       if (!session) throw new Error('no such session')
       return begin(session, card)
     },
-    /** The shopper comes back from the bank. */
+    /** Ends the authentication at the bank. */
     authenticate(id: string, passed = true): void {
       const payment = payments.get(id)
       if (payment?.status !== 'Pending') throw new Error('not waiting for the shopper')
       Object.assign(payment, passed ? { status: 'Authorized', code: '10000' } : { status: 'Declined', code: '20154' })
-      decided(payment)
+      recordDecision(payment)
     },
-    /** The next of these that is worked is declined. */
+    /** Declines the next action of this type. */
     decline: (type: 'Capture' | 'Void' | 'Refund') => void declining.add(type),
-    /** A day passes. */
-    forgetKeys: () => kept.clear(),
+    /** Forgets all idempotency keys, as after a day. */
+    forgetKeys: () => storedResponses.clear(),
   }
 }
 
@@ -398,7 +395,7 @@ function amountOf(amount: unknown, currency: string): void {
   if (currency === 'CLP' || (withoutDecimals.includes(currency) && amount > 999_999_999)) throw new Invalid('currency_invalid')
 }
 
-/** A message as it would be sent, whatever it says. */
+/** Signs a message with any content. */
 export const checkoutMessage = (body: string, secret = checkoutKeys.webhookSecret) => ({
   body: Buffer.from(body),
   headers: new Headers({

@@ -1,4 +1,4 @@
-/** The page of a processor on which a shopper of the demo pays, with one click. */
+/** A processor's payment page, on which the shopper of the demo pays with one click. */
 import type { ApiAnswer } from './server.ts'
 
 const html = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }
@@ -13,24 +13,27 @@ ${body}
 </html>
 `
 
-/** @param what is to be paid, or fetched: trusted text */
+/**
+ * Returns a page with one button.
+ * @param what the sentence above the button; not escaped
+ */
 export const payPage = (processor: string, what: string, button = 'Pay'): ApiAnswer => ({
   status: 200,
   headers: html,
   json: pageOf(
-    `${processor}, played by the demo`,
+    `${processor} (simulated)`,
     `<p>${what}. No money moves.</p>\n<form method="post"><button autofocus>${button}</button></form>`,
   ),
 })
 
-/** The shopper has paid: they go back to the shop, where it said to which page. */
+/** Returns the response after a payment: a redirect to `returnUrl`, or a page without one. */
 export const afterPaying = (processor: string, returnUrl?: string): ApiAnswer =>
   returnUrl === undefined
-    ? { status: 200, headers: html, json: pageOf(`${processor}, played by the demo`, '<p>Done. You can close this page.</p>') }
+    ? { status: 200, headers: html, json: pageOf(`${processor} (simulated)`, '<p>Done. You can close this page.</p>') }
     : { status: 303, headers: { location: returnUrl } }
 
 export const nothingToPay: ApiAnswer = {
   status: 404,
   headers: html,
-  json: pageOf('Nothing to pay', '<p>It is paid already, or nobody knows it.</p>'),
+  json: pageOf('Nothing to pay', '<p>This payment was already made or does not exist.</p>'),
 }

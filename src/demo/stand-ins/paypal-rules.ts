@@ -1,4 +1,4 @@
-/** What the stand-in for PayPal refuses, and how it reads what it is sent. */
+/** Validates requests to the PayPal stand-in. */
 
 export type Json = Record<string, unknown>
 export type Money = { currency_code: string; value: string }
@@ -29,7 +29,7 @@ export const refused = (status: number, issue: string, field?: string) =>
 
 const currencies = 'AUD BRL CAD CNY CZK DKK EUR HKD HUF ILS JPY MYR MXN TWD NZD NOK PHP PLN GBP SGD SEK CHF THB USD'.split(' ')
 
-export function knownIn(json: unknown, names: readonly string[]): Json {
+export function parseFields(json: unknown, names: readonly string[]): Json {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw refused(400, 'INVALID_PARAMETER_SYNTAX')
   const unknown = Object.keys(json).filter((name) => !names.includes(name))
   if (unknown.length > 0) throw refused(400, 'UNSUPPORTED_PARAMETER', unknown[0])
@@ -43,7 +43,7 @@ export function objectIn(body: string, names: readonly string[]): Json {
   } catch {
     throw refused(400, 'MALFORMED_REQUEST_JSON')
   }
-  return knownIn(json, names)
+  return parseFields(json, names)
 }
 
 export function textIn(value: unknown, lengthMax: number, field: string): string | undefined {
@@ -53,7 +53,7 @@ export function textIn(value: unknown, lengthMax: number, field: string): string
 }
 
 export function moneyIn(json: unknown): Money {
-  const { currency_code: currency, value } = knownIn(json, ['currency_code', 'value'])
+  const { currency_code: currency, value } = parseFields(json, ['currency_code', 'value'])
   if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) throw refused(400, 'INVALID_PARAMETER_SYNTAX', 'currency_code')
   if (!currencies.includes(currency)) throw refused(422, 'CURRENCY_NOT_SUPPORTED', 'currency_code')
   if (typeof value !== 'string' || value.length > 32 || !/^\d+(\.\d+)?$/.test(value))

@@ -1,11 +1,10 @@
 /**
- * PayPal, as its reference tells of it (Orders v2, Payments v2, webhooks v1): orders that a shopper approves,
- * authorizations, captures, refunds, tokens, request ids, and signed events that it verifies. Checks every request as
- * strictly as the reference does.
+ * Simulates PayPal by its reference (Orders v2, Payments v2, webhooks v1): orders, authorizations, captures, refunds,
+ * tokens, request ids and signed events. Validates requests as strictly as the reference.
  */
 import { createHash } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
-import { centsOf, type Json, knownIn, type Money, moneyIn, objectIn, Refused, refused, textIn } from './paypal-rules.ts'
+import { centsOf, type Json, type Money, moneyIn, objectIn, parseFields, Refused, refused, textIn } from './paypal-rules.ts'
 import { type ApiAnswer, type ApiRequest, type Message, serveStandIn, type Watch } from './server.ts'
 
 type Part = { id: string; status: string; amount: Money; custom_id?: string; status_details?: { reason: string } }
@@ -17,7 +16,7 @@ type Order = {
   custom_id: string | undefined
   withSource: boolean
   returnUrl: string | undefined
-  /** What the shopper chose to pay with. */
+  /** The behaviour of the shopper's payment instrument. */
   instrument: 'good' | 'declined' | 'review'
   authorizations: Part[]
   captures: Capture[]
@@ -36,20 +35,20 @@ export async function startPaypal({
   clientId?: string
   secret?: string
   webhookId?: string
-  /** How many names were given already: a stand-in that starts anew gives none of them again. */
+  /** Number of ids that earlier runs used: a restarted stand-in must not reuse ids. */
   made?: number
-  /** Hears every event. */
+  /** Called with every event. */
   tell?: (message: Message) => void
   now?: () => number
   watch?: Watch
 } = {}) {
   const orders = new Map<string, Order>()
-  const kept = new Map<string, ApiAnswer>()
+  const storedResponses = new Map<string, ApiAnswer>()
   const events: Json[] = []
   const signatures = new Map<string, string>()
   const captureOutcomes: string[] = []
   const refundOutcomes: string[] = []
-  /** Tokens that are good, the newest last. */
+  /** Valid access tokens, newest last. */
   const tokens: string[] = []
   const life = { seconds: 32_400 as unknown }
   const nextId = (prefix = '') => `${prefix}${String(++made).padStart(15, '0')}AB`
@@ -62,7 +61,7 @@ export async function startPaypal({
     tell?.(sent(event))
   }
 
-  /** An event as it is sent: its raw body, signed. */
+  /** Returns the message of an event: raw body and signature headers. */
   function sent(event: Json, { spaces = 2 }: { spaces?: number } = {}): Message {
     const body = Buffer.from(JSON.stringify(event, null, spaces))
     const [id, time] = [crypto.randomUUID(), timeNow()]
@@ -87,7 +86,7 @@ export async function startPaypal({
   ]
   const related = (order: Order, more: Json = {}) => ({ supplementary_data: { related_ids: { order_id: order.id, ...more } } })
 
-  function seen(order: Order): Json {
+  function orderJson(order: Order): Json {
     const { id, status, amount, custom_id, authorizations, captures } = order
     const refunds = order.refunds.map(({ capture: _, ...refund }) => refund)
     const all = Object.entries({ authorizations, captures, refunds }).filter(([, list]) => list.length > 0)
@@ -100,33 +99,33 @@ export async function startPaypal({
     return { id, intent: 'AUTHORIZE', status, purchase_units: [unit], links: links(order) }
   }
 
-  function createOrder(asked: ApiRequest): Json {
-    const json = objectIn(asked.body, ['intent', 'purchase_units', 'payment_source'])
+  function createOrder(request: ApiRequest): Json {
+    const json = objectIn(request.body, ['intent', 'purchase_units', 'payment_source'])
     if (json['intent'] !== 'AUTHORIZE') throw refused(400, 'INVALID_PARAMETER_VALUE', '/intent')
     const units = json['purchase_units']
     if (!Array.isArray(units) || units.length !== 1) throw refused(400, 'INVALID_ARRAY_LENGTH', '/purchase_units')
-    const unit = knownIn(units[0], ['amount', 'custom_id', 'invoice_id'])
+    const unit = parseFields(units[0], ['amount', 'custom_id', 'invoice_id'])
     const amount = moneyIn(unit['amount'])
     const custom = textIn(unit['custom_id'], 255, '/custom_id')
     const withSource = json['payment_source'] !== undefined
     let returnUrl: string | undefined
     if (withSource) {
-      const wallet = knownIn(knownIn(json['payment_source'], ['paypal'])['paypal'], ['experience_context'])
-      const context = knownIn(wallet['experience_context'], ['return_url', 'cancel_url', 'user_action', 'shipping_preference'])
+      const wallet = parseFields(parseFields(json['payment_source'], ['paypal'])['paypal'], ['experience_context'])
+      const context = parseFields(wallet['experience_context'], ['return_url', 'cancel_url', 'user_action', 'shipping_preference'])
       for (const url of ['return_url', 'cancel_url'])
         if (!/^https?:\/\//.test(String(context[url]))) throw refused(400, 'INVALID_PARAMETER_SYNTAX', url)
       returnUrl = String(context['return_url'])
       if (!['PAY_NOW', 'CONTINUE'].includes(String(context['user_action']))) throw refused(400, 'INVALID_PARAMETER_VALUE', 'user_action')
       if (!['NO_SHIPPING', 'GET_FROM_FILE', 'SET_PROVIDED_ADDRESS'].includes(String(context['shipping_preference'])))
         throw refused(400, 'INVALID_PARAMETER_VALUE', 'shipping_preference')
-      if (asked.headers.get('paypal-request-id') === null) throw refused(400, 'PAYPAL_REQUEST_ID_REQUIRED')
+      if (request.headers.get('paypal-request-id') === null) throw refused(400, 'PAYPAL_REQUEST_ID_REQUIRED')
     }
     const order: Order = {
       ...{ id: nextId(), status: withSource ? 'PAYER_ACTION_REQUIRED' : 'CREATED', amount, custom_id: custom, withSource, returnUrl },
       ...{ instrument: 'good', authorizations: [], captures: [], refunds: [] },
     }
     orders.set(order.id, order)
-    return seen(order)
+    return orderJson(order)
   }
 
   function authorize(order: Order): Json {
@@ -159,8 +158,8 @@ export async function startPaypal({
     return { order, capture }
   }
 
-  function capture(id: string, asked: ApiRequest): Json {
-    const json = objectIn(asked.body, ['amount', 'final_capture', 'invoice_id', 'note_to_payer', 'soft_descriptor'])
+  function capture(id: string, request: ApiRequest): Json {
+    const json = objectIn(request.body, ['amount', 'final_capture', 'invoice_id', 'note_to_payer', 'soft_descriptor'])
     const { order, authorization } = authorizationOf(id)
     const amount = json['amount'] === undefined ? authorization.amount : moneyIn(json['amount'])
     if (authorization.status === 'CAPTURED') throw refused(422, 'AUTHORIZATION_ALREADY_CAPTURED')
@@ -185,7 +184,7 @@ export async function startPaypal({
     return { ...made, ...related(order, { authorization_id: id }) }
   }
 
-  function giveUp(id: string): ApiAnswer {
+  function voidAuthorization(id: string): ApiAnswer {
     const { order, authorization } = authorizationOf(id)
     if (authorization.status === 'CAPTURED' || authorization.status === 'PARTIALLY_CAPTURED') throw refused(422, 'PREVIOUSLY_CAPTURED')
     if (authorization.status === 'VOIDED') throw refused(422, 'PREVIOUSLY_VOIDED')
@@ -194,8 +193,8 @@ export async function startPaypal({
     return { status: 204 }
   }
 
-  function refund(id: string, asked: ApiRequest): Json {
-    const json = objectIn(asked.body, ['amount', 'custom_id', 'invoice_id', 'note_to_payer'])
+  function refund(id: string, request: ApiRequest): Json {
+    const json = objectIn(request.body, ['amount', 'custom_id', 'invoice_id', 'note_to_payer'])
     const { order, capture } = captureOf(id)
     const amount = json['amount'] === undefined ? capture.amount : moneyIn(json['amount'])
     if (!['COMPLETED', 'PARTIALLY_REFUNDED'].includes(capture.status))
@@ -223,7 +222,7 @@ export async function startPaypal({
   function read({ path }: ApiRequest): Json {
     const [, , area, kind, id = '', more] = path.split('/')
     if (more !== undefined) throw refused(404, 'INVALID_RESOURCE_ID')
-    if (area === 'checkout' && kind === 'orders') return seen(orderOf(id))
+    if (area === 'checkout' && kind === 'orders') return orderJson(orderOf(id))
     if (area !== 'payments') throw refused(404, 'INVALID_RESOURCE_ID')
     if (kind === 'authorizations') {
       const { order, authorization } = authorizationOf(id)
@@ -239,48 +238,31 @@ export async function startPaypal({
     return refund
   }
 
-  function work(asked: ApiRequest): ApiAnswer {
-    const [, , area, kind, id = '', step] = asked.path.split('/')
+  function work(request: ApiRequest): ApiAnswer {
+    const [, , area, kind, id = '', step] = request.path.split('/')
     const noBody = () => {
-      if (asked.body !== '' && asked.body !== '{}') throw refused(400, 'MALFORMED_REQUEST_JSON')
+      if (request.body !== '' && request.body !== '{}') throw refused(400, 'MALFORMED_REQUEST_JSON')
     }
-    if (area === 'checkout' && kind === 'orders' && id === '') return { status: 201, json: createOrder(asked) }
+    if (area === 'checkout' && kind === 'orders' && id === '') return { status: 201, json: createOrder(request) }
     if (area === 'checkout' && kind === 'orders' && step === 'authorize') {
       noBody()
       return { status: 201, json: authorize(orderOf(id)) }
     }
-    if (area === 'payments' && kind === 'authorizations' && step === 'capture') return { status: 201, json: capture(id, asked) }
+    if (area === 'payments' && kind === 'authorizations' && step === 'capture') return { status: 201, json: capture(id, request) }
     if (area === 'payments' && kind === 'authorizations' && step === 'void') {
       noBody()
-      return giveUp(id)
+      return voidAuthorization(id)
     }
-    if (area === 'payments' && kind === 'captures' && step === 'refund') return { status: 201, json: refund(id, asked) }
-    if (asked.path === '/v1/notifications/verify-webhook-signature')
-      return { status: 200, json: { verification_status: verified(asked.body) } }
+    if (area === 'payments' && kind === 'captures' && step === 'refund') return { status: 201, json: refund(id, request) }
+    if (request.path === '/v1/notifications/verify-webhook-signature')
+      return { status: 200, json: { verification_status: verified(request.body) } }
     throw refused(404, 'INVALID_RESOURCE_ID')
   }
 
-  /** By the text of the event as it came, not by what it says. */
+  /** Verifies the event's raw text, because the signature covers its bytes. */
   function verified(body: string): string {
-    const json = objectIn(body, [
-      'auth_algo',
-      'cert_url',
-      'transmission_id',
-      'transmission_sig',
-      'transmission_time',
-      'webhook_id',
-      'webhook_event',
-    ])
-    for (const field of [
-      'auth_algo',
-      'cert_url',
-      'transmission_id',
-      'transmission_sig',
-      'transmission_time',
-      'webhook_id',
-      'webhook_event',
-    ])
-      if (json[field] === undefined) throw refused(400, 'MISSING_REQUIRED_PARAMETER', field)
+    const json = objectIn(body, signedFields)
+    for (const field of signedFields) if (json[field] === undefined) throw refused(400, 'MISSING_REQUIRED_PARAMETER', field)
     const raw = /"webhook_event":([\s\S]*)\}$/.exec(body)?.[1] ?? ''
     const signed = `${json['transmission_id']}|${json['transmission_time']}|${json['webhook_id']}|${digestOf(Buffer.from(raw))}`
     const isOwn = json['webhook_id'] === webhookId && json['auth_algo'] === 'SHA256withRSA'
@@ -307,7 +289,7 @@ export async function startPaypal({
     }
   }
 
-  function tried(run: () => ApiAnswer): ApiAnswer {
+  function runSafely(run: () => ApiAnswer): ApiAnswer {
     try {
       return run()
     } catch (error) {
@@ -316,36 +298,36 @@ export async function startPaypal({
     }
   }
 
-  function answer(asked: ApiRequest): ApiAnswer {
-    const { method, path, headers } = asked
-    if (method === 'POST' && path === '/v1/oauth2/token') return token(asked)
+  function answer(request: ApiRequest): ApiAnswer {
+    const { method, path, headers } = request
+    if (method === 'POST' && path === '/v1/oauth2/token') return token(request)
     if (!tokens.some((one) => headers.get('authorization') === `Bearer ${one}`))
       return { status: 401, json: { error: 'invalid_token', error_description: 'Token signature verification failed' } }
     const key = headers.get('paypal-request-id')
-    if (method === 'GET' && (key !== null || asked.body !== '')) return { status: 400, json: { name: 'INVALID_REQUEST' } }
-    if (method === 'GET') return tried(() => ({ status: 200, json: read(asked) }))
+    if (method === 'GET' && (key !== null || request.body !== '')) return { status: 400, json: { name: 'INVALID_REQUEST' } }
+    if (method === 'GET') return runSafely(() => ({ status: 200, json: read(request) }))
     if (method !== 'POST') return { status: 405, json: { name: 'METHOD_NOT_SUPPORTED' } }
-    // That an empty POST needs it is not confirmed, and PayPal's SDK voids without it.
-    if (asked.body !== '' && headers.get('content-type') !== 'application/json') return unsupported
-    if (key === null) return tried(() => work(asked))
+    // It is not confirmed that an empty POST needs the header. PayPal's SDK voids without it.
+    if (request.body !== '' && headers.get('content-type') !== 'application/json') return unsupported
+    if (key === null) return runSafely(() => work(request))
     if (key === '' || key.length > 108)
       return { status: 400, json: { name: 'INVALID_REQUEST', details: [{ issue: 'INVALID_STRING_LENGTH' }] } }
-    const before = kept.get(`${path} ${key}`)
-    // The reference does not say what becomes of another body: the first answer is the harder one.
+    const before = storedResponses.get(`${path} ${key}`)
+    // The reference does not define a repeated key with another body. This returns the first response, the harder case.
     if (before) return { ...before, status: before.status === 201 ? 200 : before.status }
-    const told = tried(() => work(asked))
-    if (told.status < 300) kept.set(`${path} ${key}`, told)
-    return told
+    const response = runSafely(() => work(request))
+    if (response.status < 300) storedResponses.set(`${path} ${key}`, response)
+    return response
   }
 
   function approve(id: string, instrument: Order['instrument'] = 'good'): Order {
     const order = orderOf(id)
     Object.assign(order, { status: 'APPROVED', instrument })
-    emit('CHECKOUT.ORDER.APPROVED', seen(order))
+    emit('CHECKOUT.ORDER.APPROVED', orderJson(order))
     return order
   }
 
-  /** The page that the shopper is sent to, who approves and comes back. */
+  /** The approval page, which redirects the shopper back to the shop. */
   function page({ method, query }: ApiRequest): ApiAnswer {
     const id = query.get('token') ?? ''
     const order = orders.get(id)
@@ -360,7 +342,7 @@ export async function startPaypal({
     return afterPaying('PayPal', back.href)
   }
 
-  const server = await serveStandIn((asked) => (asked.path === '/checkoutnow' ? page(asked) : answer(asked)), watch)
+  const server = await serveStandIn((request) => (request.path === '/checkoutnow' ? page(request) : answer(request)), watch)
   return {
     ...server,
     orders,
@@ -369,12 +351,12 @@ export async function startPaypal({
     life,
     captureOutcomes,
     refundOutcomes,
-    /** Every token has ended. */
+    /** Expires all access tokens. */
     endTokens: () => void tokens.splice(0),
-    forgetKeys: () => kept.clear(),
-    /** What the shopper does at PayPal. */
+    forgetKeys: () => storedResponses.clear(),
+    /** Approves an order as the shopper. */
     approve: (id: string, instrument?: Order['instrument']) => void approve(id, instrument),
-    /** What becomes of money that waits. */
+    /** Sets the status of pending payments or refunds. */
     settle(id: string, kind: 'authorizations' | 'captures' | 'refunds', status: string) {
       for (const part of orderOf(id)[kind]) part.status = status
     },
@@ -406,4 +388,8 @@ const unsupported: ApiAnswer = {
   json: { name: 'UNSUPPORTED_MEDIA_TYPE', message: 'no', details: [{ issue: 'UNSUPPORTED_MEDIA_TYPE' }] },
 }
 
+/** Required fields of a webhook verification. */
+const signedFields = [
+  ...['auth_algo', 'cert_url', 'transmission_id', 'transmission_sig', 'transmission_time', 'webhook_id', 'webhook_event'],
+] as const
 const digestOf = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex')

@@ -1,4 +1,7 @@
-/** QPay of Mongolia as it is documented and was seen, version 2. Written from the reference, not from the client. */
+/**
+ * Simulates QPay of Mongolia, version 2, by its documentation and observed behaviour. Written from the reference, not
+ * from the client.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
 import { type ApiAnswer, type ApiRequest, callOnThisMachine, type StandInServer, serveStandIn, type Watch } from './server.ts'
@@ -8,16 +11,18 @@ export type QpayServerOptions = {
   password?: string
   invoiceCode?: string
   now?: () => number
-  /** `expires_in` as the live API has it, or as some documentation does. */
+  /** Format of `expires_in`: a time as in the live API, or a duration as in some documentation. */
   expiresIn?: 'time' | 'duration'
-  /** What is not known of the live API is played in each way. */
+  /** The live API's behaviour is unknown here, so tests run with each variant. */
   errorField?: 'error' | 'error_code'
   statusOncePaid?: 'OPEN' | 'CLOSED' | 'PAID'
   deletePaid?: 'refused' | 'accepted'
-  /** Whether a row is still there, and as what, once it was refunded. */
+  /** The row of a refunded payment: its status, or `gone` if the check omits it. */
   refundedRow?: 'REFUNDED' | 'gone'
   amounts?: 'text' | 'number'
-  /** The short address of an invoice is a page of this server that pays it, and its callback is called. */
+  /**
+   * Whether the invoice's short URL is a payment page of this server. Payments then call the invoice's callback URL.
+   */
   pages?: boolean
   watch?: Watch
 }
@@ -25,18 +30,18 @@ export type QpayServerOptions = {
 type Payment = { id: string; status: 'PAID' | 'REFUNDED' | 'FAILED'; type: 'CARD' | 'P2P'; amount: number; currency: string }
 type Invoice = { id: string; number: string; amount: number; callbackUrl: string; canceled: boolean; payments: Payment[] }
 
-export type QpayServer = StandInServer & {
+type QpayServer = StandInServer & {
   readonly account: { username: string; password: string; invoiceCode: string; apiUrl: string }
-  /** What a request did against the documentation, in words. */
+  /** Descriptions of all requests that violated the documentation. */
   readonly violations: readonly string[]
   readonly invoices: ReadonlyMap<string, Invoice>
-  /** How many tokens were given. */
+  /** Number of issued tokens. */
   tokensGiven(): number
-  /** From now on every token is refused until a new one is asked for. */
+  /** Invalidates all issued tokens. */
   revokeTokens(): void
-  /** The shopper pays with an app of a bank. Nobody is told; `callbackOf` says who would be. */
+  /** Pays an invoice as a bank's app does, without the callback; see `callbackOf`. */
   pay(invoiceId: string, payment?: Partial<Omit<Payment, 'id'>>): string
-  /** The address that is called about a payment, as QPay adds to it. */
+  /** The callback URL of a payment, with QPay's parameter. */
   callbackOf(invoiceId: string, paymentId: string): string
 }
 
@@ -59,7 +64,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
   const violations: string[] = []
   const invoices = new Map<string, Invoice>()
   const tokens = new Map<string, number>()
-  let given = 0
+  let tokenCount = 0
 
   const error = (status: number, code: string): ApiAnswer => ({
     status,
@@ -76,19 +81,19 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     const expected = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
     if (!headers.has('authorization')) return error(401, 'NO_CREDENDIALS')
     if (headers.get('authorization') !== expected) return error(401, 'AUTHENTICATION_FAILED')
-    given++
-    const access = `access-${given}-${randomUUID()}`
+    tokenCount++
+    const access = `access-${tokenCount}-${randomUUID()}`
     const ends = Math.floor(now() / 1000) + tokenLifeSeconds
     tokens.set(access, ends)
-    const told = expiresIn === 'time' ? ends : tokenLifeSeconds
+    const expiry = expiresIn === 'time' ? ends : tokenLifeSeconds
     return {
       status: 200,
       json: {
         token_type: 'bearer',
-        refresh_expires_in: told,
-        refresh_token: `refresh-${given}`,
+        refresh_expires_in: expiry,
+        refresh_token: `refresh-${tokenCount}`,
         access_token: access,
-        expires_in: told,
+        expires_in: expiry,
         scope: 'get_token',
         'not-before-policy': '0',
         session_state: 'prod_new',
@@ -103,7 +108,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     if (!/"amount":[1-9]\d*[,}]/.test(text)) return error(422, 'INVALID_AMOUNT')
     if (body.invoice_code !== invoiceCode) return error(400, 'INVOICE_CODE_INVALID')
     if (!URL.canParse(body.callback_url)) return violation('callback_url is no address')
-    // The same number again makes another invoice that can be paid: seen on the live API.
+    // The live API accepts a repeated number and creates another payable invoice (observed).
     const id = randomUUID()
     const { sender_invoice_no: number, amount, callback_url: callbackUrl } = body
     invoices.set(id, { id, number, amount, callbackUrl, canceled: false, payments: [] })
@@ -133,9 +138,9 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     if (object_type !== 'INVOICE') return error(400, 'INVALID_OBJECT_TYPE')
     const wrongOffset = wrongFields(offset, { page_number: 'number', page_limit: 'number' })
     if (wrongOffset || Number(offset['page_limit']) > 100) return violation(`check: offset ${wrongOffset ?? 'too large'}`)
-    const shown = (invoices.get(object_id)?.payments ?? []).filter(({ status }) => status !== 'REFUNDED' || refundedRow !== 'gone')
-    if (shown.length === 0) return { status: 200, json: { count: 0, rows: [] } }
-    const rows = shown.map(({ id, status, type, amount, currency }) => ({
+    const listed = (invoices.get(object_id)?.payments ?? []).filter(({ status }) => status !== 'REFUNDED' || refundedRow !== 'gone')
+    if (listed.length === 0) return { status: 200, json: { count: 0, rows: [] } }
+    const rows = listed.map(({ id, status, type, amount, currency }) => ({
       payment_id: id,
       payment_status: status,
       payment_amount: decimal(amount),
@@ -146,7 +151,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
       card_transactions: [],
       p2p_transactions: [],
     }))
-    const paid = shown.filter(({ status }) => status === 'PAID').reduce((sum, { amount }) => sum + amount, 0)
+    const paid = listed.filter(({ status }) => status === 'PAID').reduce((sum, { amount }) => sum + amount, 0)
     return { status: 200, json: { count: rows.length, paid_amount: paid, rows } }
   }
 
@@ -219,7 +224,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     return error(404, 'PAYMENT_NOTFOUND')
   }
 
-  /** The shopper's app: pays, and QPay calls whom the invoice names. */
+  /** The page of the shopper's app: pays, and calls the invoice's callback URL. */
   function page(method: string, id: string): ApiAnswer {
     const invoice = invoices.get(id)
     if (!invoice || invoice.canceled || paidOf(invoice) >= invoice.amount) return nothingToPay
@@ -228,47 +233,47 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     return afterPaying('QPay')
   }
 
-  function answer(asked: ApiRequest): ApiAnswer {
-    const { method, path, headers, body: text } = asked
+  function answer(request: ApiRequest): ApiAnswer {
+    const { method, path, headers, body: text } = request
     const [, paying] = /^\/s\/([\w-]+)$/.exec(path) ?? []
     if (options.pages && paying !== undefined) return page(method, paying)
     const route = `${method} ${path}`
-    if ([...asked.query.keys()].length > 0) violations.push('a query where none is documented')
-    if (route === 'POST /v2/auth/token') return token(asked)
+    if ([...request.query.keys()].length > 0) violations.push('a query where none is documented')
+    if (route === 'POST /v2/auth/token') return token(request)
     const bearer = /^Bearer (.+)$/.exec(headers.get('authorization') ?? '')?.[1]
     if (bearer === undefined) return violation('no bearer token')
     if ((tokens.get(bearer) ?? 0) * 1000 <= now()) return error(401, 'AUTHENTICATION_FAILED')
     if (method === 'POST' && headers.get('content-type') !== 'application/json') return violation('not sent as JSON')
     if (method === 'GET' && text !== '') return violation('a body of a GET')
-    if (route === 'POST /v2/invoice') return create(asked)
-    if (route === 'POST /v2/payment/check') return check(asked)
+    if (route === 'POST /v2/invoice') return create(request)
+    if (route === 'POST /v2/payment/check') return check(request)
     const [, resource, id = ''] = /^\/v2\/(invoice|payment\/refund)\/([\w-]+)$/.exec(path) ?? []
     const [, paid] = /^\/v2\/payment\/([\w-]+)$/.exec(path) ?? []
     if (paid !== undefined && method === 'GET') return showPayment(paid)
     if (resource === 'invoice' && method === 'GET') return show(invoices.get(id))
     if (resource === 'invoice' && method === 'DELETE') return cancel(invoices.get(id))
     if (resource === 'payment/refund' && method === 'DELETE') {
-      const wrong = text === '' ? undefined : wrongFields(asked.json, {}, ['callback_url', 'note'])
+      const wrong = text === '' ? undefined : wrongFields(request.json, {}, ['callback_url', 'note'])
       return wrong ? violation(`refund: ${wrong}`) : refund(id)
     }
     return violation(`there is no ${route}`)
   }
 
   const server = await serveStandIn(answer, options.watch)
-  const known = (id: string) => {
+  const invoiceById = (id: string) => {
     const invoice = invoices.get(id)
     if (!invoice) throw new Error('no such invoice')
     return invoice
   }
   function pay(invoiceId: string, payment: Partial<Omit<Payment, 'id'>> = {}): string {
-    const invoice = known(invoiceId)
+    const invoice = invoiceById(invoiceId)
     if (invoice.canceled) throw new Error('a canceled invoice cannot be paid')
     const id = randomUUID()
     invoice.payments.push({ id, status: 'PAID', type: 'P2P', amount: invoice.amount, currency: 'MNT', ...payment })
     return id
   }
   function callbackOf(invoiceId: string, paymentId: string): string {
-    const url = new URL(known(invoiceId).callbackUrl)
+    const url = new URL(invoiceById(invoiceId).callbackUrl)
     url.searchParams.append('qpay_payment_id', paymentId)
     return url.href
   }
@@ -277,7 +282,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     account: { username, password, invoiceCode, apiUrl: `${server.url}/v2` },
     violations,
     invoices,
-    tokensGiven: () => given,
+    tokensGiven: () => tokenCount,
     revokeTokens: () => tokens.clear(),
     pay,
     callbackOf,
@@ -286,7 +291,7 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
 
 const paidOf = ({ payments }: Invoice) => payments.reduce((sum, { status, amount }) => sum + (status === 'PAID' ? amount : 0), 0)
 
-/** What is wrong with a body of which every field is required and no other is known. */
+/** Returns what is wrong with a body; undefined if it has all required fields and no unknown one. */
 function wrongFields(body: unknown, required: Readonly<Record<string, string>>, optional: readonly string[] = []): string | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'no object'
   const unknown = Object.keys(body).find((name) => !(name in required) && !optional.includes(name))

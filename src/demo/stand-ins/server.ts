@@ -1,6 +1,5 @@
 /**
- * What the stand-ins for payment processors are made of: real HTTP on a port of this machine, and messages that never
- * leave it.
+ * HTTP servers that simulate payment processors. They listen on the loopback interface and send messages only to it.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,51 +10,55 @@ export type ApiRequest = {
   readonly query: URLSearchParams
   readonly headers: Headers
   readonly body: string
-  /** Undefined for an empty body, and for one that is no JSON. */
+  /** Undefined if the body is empty or not JSON. */
   readonly json: unknown
 }
-/** `json` that is text already goes out as it is; without it the body is empty. */
+/** A string in `json` is sent unchanged. Without `json` the body is empty. */
 export type ApiAnswer = { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly json?: unknown }
 
 /**
- * How a request goes wrong. `late`: never answered, and not done. `silent`: done, and never answered. `unreached`: the
- * connection breaks, and it is not done. `lost`: done, and the connection breaks before the answer. `half`: done, and
- * the answer breaks off. `garbage`: done, and answered with what is no JSON. A status and body: answered instead, and
- * not done. A function: what it makes of the true answer.
+ * A failure of a request.
+ * `late`: no effect, no response. `silent`: the effect, but no response.
+ * `unreached`: no effect, and the connection is closed. `lost`: the effect, then the connection is closed.
+ * `half`: the effect, then a truncated response. `garbage`: the effect, then a response that is not JSON.
+ * A response: sent instead, without the effect. A function: changes the true response.
  */
-export type Fault = 'late' | 'silent' | 'unreached' | 'lost' | 'half' | 'garbage' | ApiAnswer | ((told: ApiAnswer) => ApiAnswer)
-/** Sees every request before it is answered, and says what goes wrong with it: for tests. */
-export type Watch = (asked: ApiRequest) => Fault | undefined
-/** What a processor says to a shop, signed. */
+export type Fault = 'late' | 'silent' | 'unreached' | 'lost' | 'half' | 'garbage' | ApiAnswer | ((reply: ApiAnswer) => ApiAnswer)
+/** Called before each request; returns the failure to simulate. For tests. */
+export type Watch = (request: ApiRequest) => Fault | undefined
+/** A signed webhook message. */
 export type Message = { readonly body: Buffer; readonly headers: Headers }
 
 export type StandInServer = { readonly url: string; close(): Promise<void>; [Symbol.asyncDispose](): Promise<void> }
 
 const bodyMax = 1024 * 1024
 
-/** @param answer does what a request asks for */
-export async function serveStandIn(answer: (asked: ApiRequest) => Promise<ApiAnswer> | ApiAnswer, watch?: Watch): Promise<StandInServer> {
+/**
+ * Starts a server on a free port.
+ * @param answer executes a request and returns its response
+ */
+export async function serveStandIn(answer: (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer, watch?: Watch): Promise<StandInServer> {
   const open = new Set<ServerResponse>()
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     open.add(response)
     response.on('close', () => open.delete(response))
-    const asked = await readRequest(request)
-    const fault = watch?.(asked)
+    const apiRequest = await readRequest(request)
+    const fault = watch?.(apiRequest)
     if (fault === 'late') return
     if (fault === 'unreached') return void request.socket.destroy()
     if (typeof fault === 'object') return write(response, fault)
-    const told = await answer(asked)
+    const reply = await answer(apiRequest)
     if (fault === 'silent') return
     if (fault === 'lost') request.socket.destroy()
-    else if (fault === 'half') writeHalf(response, told)
-    else if (fault === 'garbage') response.writeHead(told.status, { 'content-type': 'text/html' }).end('<html>It works!</html>')
-    else write(response, fault ? fault(told) : told)
+    else if (fault === 'half') writeHalf(response, reply)
+    else if (fault === 'garbage') response.writeHead(reply.status, { 'content-type': 'text/html' }).end('<html>It works!</html>')
+    else write(response, fault ? fault(reply) : reply)
   }
 
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
-      // A mistake of the stand-in itself is nothing that a processor would answer.
+      // A bug of the stand-in must not look like a processor's response.
       process.stderr.write(`stand-in: ${error instanceof Error ? error.stack : String(error)}\n`)
       request.socket.destroy()
     })
@@ -94,24 +97,21 @@ function jsonOf(text: string): unknown {
 
 const textOf = ({ json }: ApiAnswer): string => (json === undefined ? '' : typeof json === 'string' ? json : JSON.stringify(json))
 
-function write(response: ServerResponse, told: ApiAnswer): void {
-  const body = textOf(told)
-  response.writeHead(told.status, { ...(body === '' ? {} : { 'content-type': 'application/json' }), ...told.headers }).end(body)
+function write(response: ServerResponse, reply: ApiAnswer): void {
+  const body = textOf(reply)
+  response.writeHead(reply.status, { ...(body === '' ? {} : { 'content-type': 'application/json' }), ...reply.headers }).end(body)
 }
 
-/** Its length is promised, and the half that comes is no JSON by itself. */
-function writeHalf(response: ServerResponse, told: ApiAnswer): void {
-  const body = Buffer.from(textOf(told) || '{}')
-  response.writeHead(told.status, { 'content-type': 'application/json', 'content-length': String(body.length) })
+/** Sends half of the announced length. That half is not valid JSON. */
+function writeHalf(response: ServerResponse, reply: ApiAnswer): void {
+  const body = Buffer.from(textOf(reply) || '{}')
+  response.writeHead(reply.status, { 'content-type': 'application/json', 'content-length': String(body.length) })
   response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy())
 }
 
 const thisMachine = ['127.0.0.1', 'localhost', '[::1]', '0.0.0.0', '[::]']
 
-/**
- * What a processor tells a shop, as far as the shop is on this machine. Whether anybody listens is not the processor's
- * concern.
- */
+/** Calls a webhook URL on this machine. Ignores other URLs and all errors, like a processor whose message is lost. */
 export function callOnThisMachine(address: string, message?: Message): void {
   const url = URL.parse(address)
   if (url?.protocol !== 'http:' || !thisMachine.includes(url.hostname)) return

@@ -1,4 +1,4 @@
-/** What the stand-in for Stripe refuses, how it reads what it is sent, and what it signs with. */
+/** Validates requests to the Stripe stand-in, and signs its events. */
 import { createHmac } from 'node:crypto'
 
 export type Json = Record<string, unknown>
@@ -33,7 +33,7 @@ export class Refused extends Error {
   constructor(
     readonly status: number,
     readonly error: Json,
-    /** Whether its idempotency key keeps it: not where only the request was read. */
+    /** Whether the idempotency key stores this response. Stripe stores none if validation failed. */
     readonly stored = false,
   ) {
     super(String(error['message']))
@@ -44,8 +44,8 @@ export const missing = (what: string, param: string, status = 404) =>
   new Refused(status, { type: 'invalid_request_error', code: 'resource_missing', message: `No such ${what}`, param })
 
 /**
- * Fields by name, where each is one of these, told once and not empty. `expand[]` and `metadata[]` stand for whatever
- * is in the brackets.
+ * Parses fields. Each must be in `names`, unique and not empty. `expand[]` and `metadata[]` allow any text in the
+ * brackets.
  */
 export function parse(sent: Iterable<[string, string]>, names: readonly string[]): Map<string, string> {
   const fields = new Map<string, string>()
@@ -61,7 +61,7 @@ export function parse(sent: Iterable<[string, string]>, names: readonly string[]
 export const metadataIn = (fields: ReadonlyMap<string, string>): Record<string, string> =>
   Object.fromEntries([...fields].flatMap(([name, value]) => (name.startsWith('metadata[') ? [[name.slice(9, -1), value]] : [])))
 
-/** An amount in Stripe's units, by the rules of its currency. */
+/** Parses an amount in Stripe's units and checks the rules of its currency. */
 export function amountIn(text: string | undefined, currency: string): number {
   if (!/^[a-z]{3}$/.test(currency)) throw invalid('Invalid currency', { param: 'currency' })
   if (!/^[1-9]\d*$/.test(text ?? '')) throw invalid('Invalid integer', { code: 'parameter_invalid_integer', param: 'amount' })
@@ -73,7 +73,7 @@ export function amountIn(text: string | undefined, currency: string): number {
   return amount
 }
 
-/** The header of a signed body. */
+/** Returns the signature header of a body. */
 export function signature(body: Uint8Array, { at, secret }: { at: number; secret: string }): string {
   const time = Math.floor(at / 1000)
   return `t=${time},v1=${createHmac('sha256', secret).update(`${time}.`).update(body).digest('hex')},v0=${'0'.repeat(64)}`

@@ -6,9 +6,10 @@ import { afterPaying, nothingToPay, payPage } from './page.ts'
 import { type ApiAnswer, type ApiRequest, type Message, serveStandIn, type Watch } from './server.ts'
 import { amountIn, type Intent, invalid, type Json, metadataIn, missing, parse, type Refund, Refused, signature } from './stripe-rules.ts'
 
-type Stored = { print: string; told: ApiAnswer }
+type StoredResponse = { fingerprint: string; response: ApiAnswer }
+const fingerprintOf = (path: string, body: string): string => `${path}?${[...new URLSearchParams(body)].map(String).sort()}`
 
-export const stripeServerVersion = '2026-10-28.endive'
+const stripeServerVersion = '2026-10-28.endive'
 
 export async function startStripe({
   secretKey = 'sk_test_standin',
@@ -21,21 +22,21 @@ export async function startStripe({
   secretKey?: string
   webhookSecret?: string
   now?: () => number
-  /** How many names were given already: a stand-in that starts anew gives none of them again. */
+  /** Number of ids that earlier runs used: a restarted stand-in must not reuse ids. */
   made?: number
-  /** Hears every event. */
+  /** Called with every event. */
   tell?: (message: Message) => void
   watch?: Watch
 } = {}) {
   const intents = new Map<string, Intent>()
   const refunds = new Map<string, Refund>()
   const methods = new Map<string, string>()
-  const kept = new Map<string, Stored>()
-  const working = new Set<string>()
+  const storedResponses = new Map<string, StoredResponse>()
+  const keysInProgress = new Set<string>()
   const events: Json[] = []
-  /** What becomes of the next refunds; otherwise they succeed. */
+  /** Statuses of the next refunds. Default: succeeded. */
   const refundOutcomes: string[] = []
-  /** Whoever works at the next request waits for this. */
+  /** Blocks the next request until it resolves. */
   let pause: (() => Promise<void>) | undefined
   const nextId = (prefix: string) => `${prefix}_standin${String(++made).padStart(6, '0')}`
   const seconds = () => Math.floor(now() / 1000)
@@ -47,7 +48,7 @@ export async function startStripe({
     tell?.(sent(event))
   }
 
-  /** An event as it is sent: its raw body, and signed now or then. */
+  /** Returns the message of an event: raw body and a signature with the time `at`. */
   function sent(event: Json, { at = now(), secret = webhookSecret }: { at?: number; secret?: string } = {}): Message {
     const body = Buffer.from(JSON.stringify(event, null, 2))
     return { body, headers: new Headers({ 'content-type': 'application/json', 'stripe-signature': signature(body, { at, secret }) }) }
@@ -62,7 +63,7 @@ export async function startStripe({
       amount_refunded: intent.charge.amount_refunded,
     }
 
-  function seen({ charge, ...intent }: Intent, expanded = false): Json {
+  function intentJson({ charge, ...intent }: Intent, expanded = false): Json {
     const latest = chargeOf({ charge, ...intent })
     return { object: 'payment_intent', livemode: false, ...intent, latest_charge: expanded ? (latest ?? null) : (latest?.id ?? null) }
   }
@@ -73,13 +74,13 @@ export async function startStripe({
     intent.next_action = null
     if (intent.capture_method === 'manual') {
       Object.assign(intent, { status: 'requires_capture', amount_capturable: intent.amount })
-      emit('payment_intent.amount_capturable_updated', seen(intent))
-    } else take(intent, intent.amount)
+      emit('payment_intent.amount_capturable_updated', intentJson(intent))
+    } else captureAmount(intent, intent.amount)
   }
 
-  function take(intent: Intent, amount: number): void {
+  function captureAmount(intent: Intent, amount: number): void {
     Object.assign(intent, { status: 'succeeded', amount_capturable: 0, amount_received: amount })
-    emit('payment_intent.succeeded', seen(intent))
+    emit('payment_intent.succeeded', intentJson(intent))
     emit('charge.captured', chargeOf(intent))
   }
 
@@ -87,11 +88,11 @@ export async function startStripe({
     intent.charge = { id: nextId('ch'), amount_refunded: 0 }
     const error = { type: 'card_error', code: 'card_declined', decline_code: 'insufficient_funds', message: 'Your card was declined.' }
     Object.assign(intent, { status: 'requires_payment_method', last_payment_error: error, next_action: null })
-    emit('payment_intent.payment_failed', seen(intent))
-    return new Refused(402, { ...error, charge: intent.charge.id, payment_intent: seen(intent) }, true)
+    emit('payment_intent.payment_failed', intentJson(intent))
+    return new Refused(402, { ...error, charge: intent.charge.id, payment_intent: intentJson(intent) }, true)
   }
 
-  /** What test payment methods do. */
+  /** Confirms an intent by the rules of Stripe's test payment methods. */
   function confirm(intent: Intent, method: string, returnUrl: string | undefined): void {
     if (/chargeDeclined/.test(method)) throw decline(intent)
     if (/authenticationRequired/.test(method)) {
@@ -100,7 +101,7 @@ export async function startStripe({
         status: 'requires_action',
         next_action: returnUrl ? { type: 'redirect_to_url', redirect_to_url: redirect } : { type: 'use_stripe_sdk' },
       })
-      emit('payment_intent.requires_action', seen(intent))
+      emit('payment_intent.requires_action', intentJson(intent))
     } else if (/processing/.test(method)) Object.assign(intent, { status: 'processing' })
     else authorize(intent)
   }
@@ -137,15 +138,15 @@ export async function startStripe({
       ...{ last_payment_error: null, next_action: null, cancellation_reason: null, charge: undefined },
     }
     intents.set(id, intent)
-    emit('payment_intent.created', seen(intent))
+    emit('payment_intent.created', intentJson(intent))
     if (isConfirmed) confirm(intent, method === undefined ? (token ?? '') : (methods.get(method) ?? method), returnUrl)
-    return seen(intent)
+    return intentJson(intent)
   }
 
   const unexpected = (intent: Intent, step: string) =>
     invalid(`This PaymentIntent's status is ${intent.status}: cannot ${step}`, {
       code: 'payment_intent_unexpected_state',
-      payment_intent: seen(intent),
+      payment_intent: intentJson(intent),
     })
 
   function capture(intent: Intent, fields: Map<string, string>): Json {
@@ -153,8 +154,8 @@ export async function startStripe({
     const amount = fields.has('amount_to_capture') ? amountIn(fields.get('amount_to_capture'), intent.currency) : intent.amount_capturable
     if (amount > intent.amount_capturable)
       throw invalid('more than is capturable', { code: 'amount_too_large', param: 'amount_to_capture' })
-    take(intent, amount)
-    return seen(intent)
+    captureAmount(intent, amount)
+    return intentJson(intent)
   }
 
   function cancel(intent: Intent, fields: Map<string, string>): Json {
@@ -163,8 +164,8 @@ export async function startStripe({
       throw invalid('cancellation_reason')
     if (['succeeded', 'canceled', 'processing'].includes(intent.status)) throw unexpected(intent, 'cancel')
     Object.assign(intent, { status: 'canceled', amount_capturable: 0, cancellation_reason: reason })
-    emit('payment_intent.canceled', seen(intent))
-    return seen(intent)
+    emit('payment_intent.canceled', intentJson(intent))
+    return intentJson(intent)
   }
 
   function createRefund(fields: Map<string, string>): Json {
@@ -190,33 +191,33 @@ export async function startStripe({
     return { object: 'refund', ...refund }
   }
 
-  function list(asked: ApiRequest, items: readonly (Json & { id: string })[], more: readonly string[]): Json {
-    const fields = parse([...asked.query], ['limit', 'starting_after', 'ending_before', 'expand[]', ...more])
+  function list(request: ApiRequest, items: readonly (Json & { id: string })[], more: readonly string[]): Json {
+    const fields = parse([...request.query], ['limit', 'starting_after', 'ending_before', 'expand[]', ...more])
     const limit = Number(fields.get('limit') ?? 10)
     if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw invalid('limit', { param: 'limit' })
     const newestFirst = [...items].reverse()
     const after = fields.get('starting_after')
     const from = after === undefined ? 0 : newestFirst.findIndex(({ id }) => id === after) + 1
     if (after !== undefined && from === 0) throw missing('item', 'starting_after', 400)
-    return { object: 'list', url: asked.path, has_more: newestFirst.length > from + limit, data: newestFirst.slice(from, from + limit) }
+    return { object: 'list', url: request.path, has_more: newestFirst.length > from + limit, data: newestFirst.slice(from, from + limit) }
   }
 
-  function listIntents(asked: ApiRequest): Json {
-    const since = Number(asked.query.get('created[gte]') ?? 0)
-    const expanded = [...asked.query].some(([name, value]) => name.startsWith('expand[') && value === 'data.latest_charge')
+  function listIntents(request: ApiRequest): Json {
+    const since = Number(request.query.get('created[gte]') ?? 0)
+    const expanded = [...request.query].some(([name, value]) => name.startsWith('expand[') && value === 'data.latest_charge')
     const items = [...intents.values()].filter(({ created }) => created >= since)
     return list(
-      asked,
-      items.map((intent) => ({ ...seen(intent, expanded), id: intent.id })),
+      request,
+      items.map((intent) => ({ ...intentJson(intent, expanded), id: intent.id })),
       ['created[gte]'],
     )
   }
 
-  function listRefunds(asked: ApiRequest): Json {
-    const of = asked.query.get('payment_intent')
+  function listRefunds(request: ApiRequest): Json {
+    const of = request.query.get('payment_intent')
     if (of !== null && !intents.has(of)) throw missing('payment_intent', 'payment_intent')
     return list(
-      asked,
+      request,
       [...refunds.values()]
         .filter((refund) => of === null || refund.payment_intent === of)
         .map((refund) => ({ object: 'refund', ...refund })),
@@ -224,27 +225,27 @@ export async function startStripe({
     )
   }
 
-  const named = (id: string): Intent => {
+  const intentById = (id: string): Intent => {
     const intent = intents.get(id)
     if (!intent) throw missing('payment_intent', 'intent')
     return intent
   }
 
-  function read(asked: ApiRequest): Json {
-    const [, , kind, id] = asked.path.split('/')
+  function read(request: ApiRequest): Json {
+    const [, , kind, id] = request.path.split('/')
     if (kind === 'balance' && id === undefined) return { object: 'balance', available: [], livemode: false, pending: [] }
-    if (kind === 'payment_intents' && id === undefined) return listIntents(asked)
-    if (kind === 'refunds' && id === undefined) return listRefunds(asked)
-    const fields = parse([...asked.query], ['expand[]'])
-    if (kind === 'payment_intents') return seen(named(id ?? ''), fields.get('expand[0]') === 'latest_charge')
+    if (kind === 'payment_intents' && id === undefined) return listIntents(request)
+    if (kind === 'refunds' && id === undefined) return listRefunds(request)
+    const fields = parse([...request.query], ['expand[]'])
+    if (kind === 'payment_intents') return intentJson(intentById(id ?? ''), fields.get('expand[0]') === 'latest_charge')
     const refund = kind === 'refunds' ? refunds.get(id ?? '') : undefined
     if (!refund) throw missing(kind ?? 'path', 'id')
     return { object: 'refund', ...refund }
   }
 
-  function work(asked: ApiRequest): Json {
-    const [, , kind, id = '', step] = asked.path.split('/')
-    const fields = (...names: string[]) => parse(new URLSearchParams(asked.body), ['expand[]', ...names])
+  function work(request: ApiRequest): Json {
+    const [, , kind, id = '', step] = request.path.split('/')
+    const fields = (...names: string[]) => parse(new URLSearchParams(request.body), ['expand[]', ...names])
     if (kind === 'payment_intents' && id === '')
       return createIntent(
         fields(
@@ -261,8 +262,8 @@ export async function startStripe({
         ),
       )
     if (kind === 'payment_intents' && step === 'capture')
-      return capture(named(id), fields('amount_to_capture', 'final_capture', 'metadata[]'))
-    if (kind === 'payment_intents' && step === 'cancel') return cancel(named(id), fields('cancellation_reason'))
+      return capture(intentById(id), fields('amount_to_capture', 'final_capture', 'metadata[]'))
+    if (kind === 'payment_intents' && step === 'cancel') return cancel(intentById(id), fields('cancellation_reason'))
     if (kind === 'refunds' && id === '') return createRefund(fields('payment_intent', 'charge', 'amount', 'metadata[]', 'reason'))
     if (kind === 'payment_methods' && id === '') {
       const sent = fields('type', 'card[token]')
@@ -273,40 +274,40 @@ export async function startStripe({
       methods.set(method, token)
       return { id: method, object: 'payment_method', type: 'card', livemode: false }
     }
-    throw new Refused(404, { type: 'invalid_request_error', message: `Unrecognized request URL (POST: ${asked.path})` })
+    throw new Refused(404, { type: 'invalid_request_error', message: `Unrecognized request URL (POST: ${request.path})` })
   }
 
-  async function tried(run: () => Json): Promise<{ told: ApiAnswer; stored: boolean }> {
+  async function runSafely(run: () => Json): Promise<{ response: ApiAnswer; stored: boolean }> {
     const wait = pause
     pause = undefined
     await wait?.()
     try {
-      return { told: { status: 200, json: run() }, stored: true }
+      return { response: { status: 200, json: run() }, stored: true }
     } catch (error) {
       if (!(error instanceof Refused)) throw error
-      return { told: { status: error.status, json: { error: error.error } }, stored: error.stored }
+      return { response: { status: error.status, json: { error: error.error } }, stored: error.stored }
     }
   }
 
-  async function once(asked: ApiRequest, key: string): Promise<ApiAnswer> {
-    const print = `${asked.path}?${[...new URLSearchParams(asked.body)].map(String).sort()}`
-    const before = kept.get(key)
-    if (before && before.print !== print)
+  async function once(request: ApiRequest, key: string): Promise<ApiAnswer> {
+    const fingerprint = fingerprintOf(request.path, request.body)
+    const earlier = storedResponses.get(key)
+    if (earlier && earlier.fingerprint !== fingerprint)
       return {
         status: 400,
         json: { error: { type: 'idempotency_error', message: 'Keys for idempotent requests can only be used with the same parameters' } },
       }
-    if (before) return { ...before.told, headers: { 'idempotent-replayed': 'true' } }
-    if (working.has(key))
+    if (earlier) return { ...earlier.response, headers: { 'idempotent-replayed': 'true' } }
+    if (keysInProgress.has(key))
       return { status: 409, json: { error: { type: 'invalid_request_error', code: 'idempotency_key_in_use', message: 'in use' } } }
-    working.add(key)
-    const { told, stored } = await tried(() => work(asked)).finally(() => working.delete(key))
-    if (stored) kept.set(key, { print, told })
-    return told
+    keysInProgress.add(key)
+    const { response, stored } = await runSafely(() => work(request)).finally(() => keysInProgress.delete(key))
+    if (stored) storedResponses.set(key, { fingerprint, response })
+    return response
   }
 
-  async function answer(asked: ApiRequest): Promise<ApiAnswer> {
-    const { method, headers } = asked
+  async function answer(request: ApiRequest): Promise<ApiAnswer> {
+    const { method, headers } = request
     if (headers.get('authorization') !== `Bearer ${secretKey}`)
       return {
         status: 401,
@@ -318,18 +319,18 @@ export async function startStripe({
       return { status: 400, json: { error: { type: 'invalid_request_error', message: 'Invalid Stripe API version' } } }
     const key = headers.get('idempotency-key')
     if (method === 'GET')
-      return key === null && asked.body === ''
-        ? (await tried(() => read(asked))).told
+      return key === null && request.body === ''
+        ? (await runSafely(() => read(request))).response
         : { status: 400, json: { error: { type: 'invalid_request_error', message: 'GET' } } }
     if (method !== 'POST') return { status: 404, json: { error: { type: 'invalid_request_error', message: 'Unrecognized request URL' } } }
     if (headers.get('content-type') !== 'application/x-www-form-urlencoded')
       return { status: 400, json: { error: { type: 'invalid_request_error', message: 'Invalid content type' } } }
     if (key !== null && (key === '' || key.length > 255))
       return { status: 400, json: { error: { type: 'invalid_request_error', message: 'idempotency key' } } }
-    return key === null ? (await tried(() => work(asked))).told : once(asked, key)
+    return key === null ? (await runSafely(() => work(request))).response : once(request, key)
   }
 
-  /** The page of the shopper's bank: it knows whoever comes, and sends them back. */
+  /** The page of the shopper's bank. Authentication always succeeds. */
   function bank(method: string, id: string): ApiAnswer {
     const intent = intents.get(id)
     const to = intent?.next_action?.['redirect_to_url'] as { return_url: string } | undefined
@@ -341,7 +342,7 @@ export async function startStripe({
     return afterPaying('The bank of the card', back.href)
   }
 
-  /** What Stripe's library does in the shop's own page, with the client secret. */
+  /** Simulates Stripe's component on the shop's page, which pays with the client secret. */
   function element(method: string, secret: string): ApiAnswer {
     const intent = [...intents.values()].find(
       ({ client_secret, status }) => client_secret === secret && status === 'requires_payment_method',
@@ -359,14 +360,14 @@ export async function startStripe({
     return kind === 'pay' ? element(method, id) : bank(method, id)
   }
 
-  const server = await serveStandIn((asked) => pageOf(asked) ?? answer(asked), watch)
+  const server = await serveStandIn((request) => pageOf(request) ?? answer(request), watch)
   return {
     ...server,
     intents,
     refunds,
     refundOutcomes,
     events,
-    /** Lets the next request be worked at until it is released. */
+    /** Blocks the next request until `release` is called. `held` resolves when the request arrives. */
     hold() {
       const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       pause = () => {
@@ -379,26 +380,26 @@ export async function startStripe({
     storeFailure(key: string, path: string, fields: Record<string, string>, { done = false } = {}) {
       const body = new URLSearchParams(fields).toString()
       if (done) work({ method: 'POST', path, body, query: new URLSearchParams(), headers: new Headers(), json: undefined })
-      const print = `${path}?${[...new URLSearchParams(body)].map(String).sort()}`
-      kept.set(key, { print, told: { status: 500, json: { error: { type: 'api_error', message: 'An error occurred' } } } })
+      const response = { status: 500, json: { error: { type: 'api_error', message: 'An error occurred' } } }
+      storedResponses.set(key, { fingerprint: fingerprintOf(path, body), response })
     },
-    /** Keys live a day. */
-    forgetKeys: () => kept.clear(),
-    /** What the shopper's page does with the client secret. */
+    /** Forgets all idempotency keys, as after a day. */
+    forgetKeys: () => storedResponses.clear(),
     page: {
       pay(id: string, method = 'pm_card_visa') {
         try {
-          confirm(named(id), method, 'https://shop.example/back')
+          confirm(intentById(id), method, 'https://shop.example/back')
         } catch (error) {
           if (!(error instanceof Refused)) throw error
         }
       },
-      authenticate: (id: string) => authorize(named(id)),
+      authenticate: (id: string) => authorize(intentById(id)),
     },
-    /** Seven days pass. */
-    lapse: (id: string) => void Object.assign(named(id), { status: 'canceled', amount_capturable: 0, cancellation_reason: 'automatic' }),
-    /** What somebody does at Stripe's own page. */
-    captureElsewhere: (id: string, amount: number) => take(named(id), amount),
+    /** Expires an authorization, as after seven days. */
+    lapse: (id: string) =>
+      void Object.assign(intentById(id), { status: 'canceled', amount_capturable: 0, cancellation_reason: 'automatic' }),
+    /** Captures in Stripe's dashboard. */
+    captureElsewhere: (id: string, amount: number) => captureAmount(intentById(id), amount),
     refundElsewhere(id: string, amount: number) {
       createRefund(
         new Map([
@@ -413,7 +414,7 @@ export async function startStripe({
       emit(status === 'failed' ? 'refund.failed' : 'refund.updated', { object: 'refund', ...refund })
     },
     dispute(id: string, type: string, status: string) {
-      const { amount, currency, charge } = named(id)
+      const { amount, currency, charge } = intentById(id)
       emit(`charge.dispute.${type}`, {
         id: 'dp_standin',
         object: 'dispute',

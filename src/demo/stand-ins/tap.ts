@@ -1,6 +1,6 @@
 /**
- * Tap as its documents describe it: every request is checked, amounts are JSON numbers with a Java double's decimals,
- * and the first answer to a key is the answer.
+ * Simulates Tap by its documentation. Checks every request; amounts are JSON numbers with the decimals of a Java
+ * double. A repeated key returns the first response.
  */
 import { createHmac } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
@@ -14,17 +14,17 @@ export const tapKeys = {
 
 type Json = Record<string, unknown>
 type Kind = 'authorize' | 'charge' | 'refund'
-export type TapObject = {
+type TapObject = {
   id: string
   kind: Kind
   status: string
   code: string
-  /** Major units, as it was asked for. */
+  /** In major units, with the decimals of the request. */
   amount: string
   currency: string
   created: string
   body: Json
-  /** What a refund is of, or what a charge captured. */
+  /** Id of the charge that is refunded, or of the authorization that is captured. */
   of?: string
   paid: boolean
 }
@@ -48,14 +48,14 @@ export async function startTapServer({
   refundsAtOnce = false,
   watch,
 }: {
-  /** How many names were given already: a stand-in that starts anew gives none of them again. */
+  /** Number of ids that earlier runs used: a restarted stand-in must not reuse ids. */
   made?: number
-  /** Whether refunds are worked when they are asked for. */
+  /** Whether refunds are executed immediately. */
   refundsAtOnce?: boolean
   watch?: Watch
 } = {}) {
   const objects = new Map<string, TapObject>()
-  const kept = new Map<string, string>()
+  const storedResponses = new Map<string, string>()
   const tokens = new Map<string, Pay>()
   let count = made
   let refundsGo: readonly [status: string, code: string] = ['REFUNDED', '000']
@@ -75,8 +75,8 @@ export async function startTapServer({
     return object
   }
 
-  /** As JSON text: `1` is written `1.0`. */
-  function shown(object: TapObject): string {
+  /** Returns an object as JSON, with `1` written as `1.0`. */
+  function jsonOf(object: TapObject): string {
     const { id, kind, status, code, amount, currency, created, body, of } = object
     const double = `@${amount.includes('.') ? amount : `${amount}.0`}@`
     const given = body['reference'] as Json
@@ -85,10 +85,10 @@ export async function startTapServer({
     const response = { code, message: status }
     if (kind === 'refund') {
       const reference = { ...given, payment: references.payment, gateway: references.gateway }
-      return written({ ...common, charge_id: of, created, reference, response, reason: body['reason'] })
+      return stringify({ ...common, charge_id: of, created, reference, response, reason: body['reason'] })
     }
     const waits = status === 'INITIATED'
-    return written({
+    return stringify({
       ...common,
       threeDSecure: true,
       transaction: {
@@ -120,7 +120,7 @@ export async function startTapServer({
     }
   }
 
-  /** What a shopper sees, who always pays. */
+  /** The payment page. The payment always succeeds. */
   function page(method: string, id: string): ApiAnswer {
     const object = objects.get(id)
     if (object?.status !== 'INITIATED') return nothingToPay
@@ -130,12 +130,12 @@ export async function startTapServer({
     return afterPaying('Tap', String((object.body['redirect'] as Json)['url']))
   }
 
-  /** To the address that came with the request. */
+  /** Sends a message to the URL of the request. */
   function tell(object: TapObject): void {
     const url = String((object.body['post'] as Json | undefined)?.['url'])
     callOnThisMachine(
       url,
-      tapMessage(object, shown(object), (told) => told, secretKey),
+      tapMessage(object, jsonOf(object), (json) => json, secretKey),
     )
   }
 
@@ -148,7 +148,7 @@ export async function startTapServer({
       if (!object || { charge: 'charges', authorize: 'authorize', refund: 'refunds' }[object.kind] !== folder)
         return failed(404, '1124', 'no such object')
       if (body !== '') throw new Invalid('body')
-      return { status: 200, json: shown(object) }
+      return { status: 200, json: jsonOf(object) }
     }
     if (method !== 'POST' || request.headers.get('content-type') !== 'application/json') return failed(404, '', 'Request not found')
     const json = parsed(body)
@@ -162,10 +162,10 @@ export async function startTapServer({
     const key = (json['reference'] as Json | undefined)?.['idempotent']
     if (typeof key !== 'string' || key === '') throw new Invalid('reference.idempotent')
     amountOf(json, body)
-    const first = kept.get(key)
+    const first = storedResponses.get(key)
     if (first !== undefined) return { status: 200, json: first }
-    const text = shown(make(json))
-    kept.set(key, text)
+    const text = jsonOf(make(json))
+    storedResponses.set(key, text)
     return { status: 200, json: text }
   }
 
@@ -237,7 +237,7 @@ export async function startTapServer({
     const wasCaptured = all('charge').some(({ of, status }) => of === id && status === 'CAPTURED')
     if (object.status !== 'AUTHORIZED' || wasCaptured) throw new Invalid('cannot be voided')
     Object.assign(object, { status: 'VOID', code: '601' })
-    return { status: 200, json: shown(object) }
+    return { status: 200, json: jsonOf(object) }
   }
 
   function exchange(json: Json): ApiAnswer {
@@ -255,7 +255,7 @@ export async function startTapServer({
     const name = `${kind}s`
     if (found.length === 0) return { status: 400, json: { message: `${name[0]?.toUpperCase()}${name.slice(1)} not found` } }
     const start = json['starting_after'] === undefined ? 0 : found.findIndex(({ id }) => id === json['starting_after']) + 1
-    const items = found.slice(start, start + limit).map(shown)
+    const items = found.slice(start, start + limit).map(jsonOf)
     const more = start + limit < found.length
     return { status: 200, json: `{"object":"list","count":${found.length},"has_more":${more},"${name}":[${items.join()}]}` }
   }
@@ -273,7 +273,7 @@ export async function startTapServer({
   }
 
   const server = await serveStandIn(answer, watch)
-  const must = (id: string): TapObject => {
+  const objectById = (id: string): TapObject => {
     const object = objects.get(id)
     if (!object) throw new Error('no such object')
     return object
@@ -284,13 +284,13 @@ export async function startTapServer({
     ...tapKeys,
     objects,
     all,
-    /** The shopper pays on the page, or does not. */
+    /** Ends the payment on the page with this result. */
     pay(id: string, how: Pay = 'good'): void {
-      const object = must(id)
+      const object = objectById(id)
       if (object.status !== 'INITIATED' && object.status !== 'IN_PROGRESS') throw new Error('nobody waits for it')
       settle(object, how)
     },
-    /** Refunds that wait are worked. */
+    /** Executes all pending refunds. */
     settleRefunds(): void {
       for (const object of all('refund'))
         if (object.status === 'PENDING') Object.assign(object, { status: refundsGo[0], code: refundsGo[1] })
@@ -301,41 +301,41 @@ export async function startTapServer({
     declineCapture(): void {
       capturesDecline = true
     },
-    /** The merchant gets another key: the one before is refused from then on. */
+    /** Replaces the secret key. The old one is refused immediately. */
     rotate(next: string): void {
       secretKey = next
     },
-    /** A charge of somebody else's payment. */
+    /** Creates a charge that is not souk's. */
     stranger: () =>
       add(
         'charge',
         { amount: 5, currency: 'SAR', source: { id: 'src_all' }, reference: { transaction: 'other' }, customer: {} },
         { status: 'CAPTURED', code: '000' },
       ),
-    /** A day passes. */
-    forgetKeys: () => kept.clear(),
-    /** The message about an object as it stands, or as it is made to look. */
+    /** Forgets all idempotency keys, as after a day. */
+    forgetKeys: () => storedResponses.clear(),
+    /** Creates the message about an object. `change` alters it after signing. */
     message: (id: string, change: (body: Json) => Json = (body) => body, key = secretKey) =>
-      tapMessage(must(id), shown(must(id)), change, key),
+      tapMessage(objectById(id), jsonOf(objectById(id)), change, key),
   }
 }
 
-/** Signed over what it says; changed afterwards. The body keeps the decimals of a Java double. */
+/** Signs a message and then applies `change`. The body keeps the decimals of a Java double. */
 function tapMessage(object: TapObject, text: string, change: (body: Json) => Json, key: string): Message {
-  const told = JSON.parse(text) as Json
-  const reference = told['reference'] as Json
-  const created = object.kind === 'refund' ? told['created'] : (told['transaction'] as Json)['created']
+  const json = JSON.parse(text) as Json
+  const reference = json['reference'] as Json
+  const created = object.kind === 'refund' ? json['created'] : (json['transaction'] as Json)['created']
   const amount = Number(object.amount).toFixed(decimals[object.currency] ?? 2)
   const signed =
-    `x_id${told['id']}x_amount${amount}x_currency${object.currency}x_gateway_reference${reference['gateway'] ?? ''}` +
-    `x_payment_reference${reference['payment'] ?? ''}x_status${told['status']}x_created${created}`
-  const changed = change(structuredClone(told))
-  const body = Bun.deepEquals(changed, told) ? text : JSON.stringify(changed)
+    `x_id${json['id']}x_amount${amount}x_currency${object.currency}x_gateway_reference${reference['gateway'] ?? ''}` +
+    `x_payment_reference${reference['payment'] ?? ''}x_status${json['status']}x_created${created}`
+  const changed = change(structuredClone(json))
+  const body = Bun.deepEquals(changed, json) ? text : JSON.stringify(changed)
   const hashstring = createHmac('sha256', key).update(signed).digest('hex')
   return { body: Buffer.from(body), headers: new Headers({ 'content-type': 'application/json', hashstring }) }
 }
 
-const written = (json: unknown): string => JSON.stringify(json).replace(/"@([\d.]+)@"/g, '$1')
+const stringify = (json: unknown): string => JSON.stringify(json).replace(/"@([\d.]+)@"/g, '$1')
 
 const failed = (status: number, code: string, description: string): ApiAnswer => ({
   status,
@@ -357,7 +357,7 @@ function sourceOf(json: Json): string {
   return String(source['id'])
 }
 
-/** By the raw text: a float would hide what was written. */
+/** Checks the amount in the raw text, because a parsed number would lose its decimals. */
 function amountOf(json: Json, text: string): void {
   const [, fraction = ''] = /"amount":\d{1,15}(?:\.(\d+))?[,}]/.exec(text) ?? []
   const { amount, currency } = json

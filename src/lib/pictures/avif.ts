@@ -26,13 +26,16 @@ export function isAvif(bytes: Uint8Array): boolean {
   return false
 }
 
-/** @throws PictureRefused */
+/**
+ * Removes metadata.
+ * @throws PictureRefused
+ */
 export function cleanAvif(bytes: Uint8Array, bounds: PictureBounds): CleanPicture {
   const reader = readerOf(bytes)
   const clean = new Uint8Array(bytes)
   const top = boxesIn(reader, 0, bytes.length)
   const meta = top.find(({ type }) => type === 'meta')
-  if (!meta || top[0]?.type !== 'ftyp') throw broken('it does not say what is in it')
+  if (!meta || top[0]?.type !== 'ftyp') throw broken('the description of its content is missing')
   for (const box of top) if (!topKept.has(box.type)) empty(clean, box)
   for (const box of top) if (box.type === 'free' || box.type === 'skip') clean.fill(0, box.from, box.end)
   const movie = top.find(({ type }) => type === 'moov')
@@ -68,7 +71,7 @@ const boxIn = (boxes: readonly Box[], type: string): Box | undefined => boxes.fi
 
 /** Returns the number of frames of the longest track. */
 function framesIn(reader: Reader, { from, end }: Box, clean: Uint8Array, depth = 1): number {
-  if (depth > depthMax) throw broken('its parts lie too deep in each other')
+  if (depth > depthMax) throw broken('its parts are nested too deeply')
   let frames = 1
   for (const box of boxesIn(reader, from, end)) {
     if (movieDropped.has(box.type)) empty(clean, box)
@@ -82,12 +85,12 @@ function framesIn(reader: Reader, { from, end }: Box, clean: Uint8Array, depth =
 /** Empties items that show nothing: EXIF, XMP and unknown types. */
 function dropItems(reader: Reader, meta: readonly Box[], clean: Uint8Array): void {
   const infos = boxIn(meta, 'iinf')
-  if (!infos) throw broken('it does not say what is in it')
+  if (!infos) throw broken('the description of its content is missing')
   const entries = boxesIn(reader, infos.from + (reader.u8(infos.from) === 0 ? 6 : 8), infos.end)
   const dropped = new Set<number>()
   for (const entry of entries) {
     const version = reader.u8(entry.from)
-    if (entry.type !== 'infe' || version < 2) throw broken('it does not say what is in it')
+    if (entry.type !== 'infe' || version < 2) throw broken('the description of its content is missing')
     const idBytes = version === 2 ? 2 : 4
     const typeAt = entry.from + 4 + idBytes + 2
     if (itemsKept.has(reader.text(typeAt, 4))) continue
@@ -106,7 +109,7 @@ function dropItems(reader: Reader, meta: readonly Box[], clean: Uint8Array): voi
       if (!dropped.has(id)) continue
       // Items may overlap: a file may claim a million items of its own length.
       emptied += length
-      if (emptied > reader.length) throw broken('its parts lie over each other')
+      if (emptied > reader.length) throw broken('its parts overlap')
       clean.fill(0, at, end)
     }
 }
@@ -116,7 +119,7 @@ type Location = { readonly id: number; readonly inData: boolean; readonly extent
 
 /** Locations of items: in the file, or in the adjacent box. */
 function locationsIn(reader: Reader, box: Box | undefined): Location[] {
-  if (!box) throw broken('it does not say where it is')
+  if (!box) throw broken('the position of its data is missing')
   const version = reader.u8(box.from)
   const sizes = reader.u16(box.from + 4)
   const [offsetBytes, lengthBytes, baseBytes, indexBytes] = [
@@ -133,7 +136,7 @@ function locationsIn(reader: Reader, box: Box | undefined): Location[] {
     if (bytes === 2) return reader.u16(at - 2)
     if (bytes === 4) return reader.u32(at - 4)
     if (bytes === 8) return reader.u64(at - 8)
-    throw broken('it does not say where it is')
+    throw broken('the position of its data is missing')
   }
   const idBytes = version < 2 ? 2 : 4
   const locations: Location[] = []
@@ -158,11 +161,11 @@ function locationsIn(reader: Reader, box: Box | undefined): Location[] {
 /** Returns the size of the primary item. No claimed size may exceed the limit. */
 function primarySize(reader: Reader, meta: readonly Box[], bounds: PictureBounds): Size {
   const [primary, properties] = [boxIn(meta, 'pitm'), boxIn(meta, 'iprp')]
-  if (!primary || !properties) throw broken('it does not say what is in it')
+  if (!primary || !properties) throw broken('the description of its content is missing')
   const id = reader.u8(primary.from) === 0 ? reader.u16(primary.from + 4) : reader.u32(primary.from + 4)
   const parts = boxesIn(reader, properties.from, properties.end)
   const known = boxIn(parts, 'ipco')
-  if (!known) throw broken('it does not say how large it is')
+  if (!known) throw broken('its size is missing')
   const all = boxesIn(reader, known.from, known.end)
   for (const box of all) {
     if (box.type === 'ispe') assertSize(sizeIn(reader, box), bounds)
@@ -171,7 +174,7 @@ function primarySize(reader: Reader, meta: readonly Box[], bounds: PictureBounds
   const own = parts.filter(({ type }) => type === 'ipma').flatMap((box) => propertiesOf(reader, box, id))
   const named = own.map((nth) => all[nth - 1])
   const size = named.find((box) => box?.type === 'ispe')
-  if (!size) throw broken('it does not say how large it is')
+  if (!size) throw broken('its size is missing')
   const { width, height } = sizeIn(reader, size)
   const turned = named.find((box) => box?.type === 'irot')
   return turned && reader.u8(turned.from) % 2 === 1 ? { width: height, height: width } : { width, height }

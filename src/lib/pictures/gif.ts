@@ -6,7 +6,10 @@ const [graphicControl, application] = [0xf9, 0xff]
 /** The loop count. Other application extensions, comments and texts are dropped. */
 const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
 
-/** @throws PictureRefused */
+/**
+ * Removes metadata.
+ * @throws PictureRefused
+ */
 export function cleanGif(bytes: Uint8Array, bounds: PictureBounds): CleanPicture {
   const reader = readerOf(bytes)
   const size = { width: reader.u16le(6), height: reader.u16le(8) }
@@ -24,20 +27,20 @@ export function cleanGif(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
     if (kind === image) {
       const [width, height] = [reader.u16le(at + 5), reader.u16le(at + 7)]
       if (width < 1 || height < 1 || reader.u16le(at + 1) + width > size.width || reader.u16le(at + 3) + height > size.height)
-        throw broken('a frame lies outside')
+        throw broken('a frame lies outside the picture')
       frames.add(width, height)
       const data = at + 10 + colorBytes(reader.u8(at + 9))
       const codeBits = reader.u8(data)
-      if (codeBits < 1 || codeBits > 8) throw broken('a frame is none')
+      if (codeBits < 1 || codeBits > 8) throw broken('a frame is invalid')
       end = endOfBlocks(bytes, data + 1)
     } else if (kind === extension) end = endOfBlocks(bytes, at + 2)
-    else throw broken('something stands between its parts')
+    else throw broken('there is unknown data between its parts')
     const label = reader.u8(at + 1)
     if (kind === image || label === graphicControl || (label === application && loops.some((name) => hasText(bytes, at + 3, name))))
       parts.push(reader.part(at, end))
     at = end
   }
-  if (frames.count() === 0) throw broken('nothing of it is there')
+  if (frames.count() === 0) throw broken('it has no image data')
   return { type: 'image/gif', ...size, frames: frames.count(), parts: [...parts, Uint8Array.of(trailer)] }
 }
 

@@ -20,11 +20,11 @@ const formats: readonly Format[] = [
 /** Bytes that suffice to detect a format. */
 export const headBytes = 64
 
-/** Whether bytes start like a supported format. */
+/** Returns whether bytes start like a supported format. */
 export const beginsAsPicture = (head: Uint8Array): boolean => formats.some(({ is }) => is(head))
 
 export const notAPicture = () =>
-  new PictureRefused('UNKNOWN', 'The body is none of the pictures that are taken, by its own bytes: JPEG, PNG, WebP, GIF or AVIF')
+  new PictureRefused('UNKNOWN', 'The file is not a picture in a supported format: JPEG, PNG, WebP, GIF or AVIF')
 
 /**
  * Removes metadata from a picture without decoding or changing its pixels.

@@ -28,7 +28,7 @@ export function cleanJpeg(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
   let scans = 0
   for (let at = 2; ; ) {
     reader.piece()
-    if (reader.u8(at) !== 0xff) throw broken('something stands between its segments')
+    if (reader.u8(at) !== 0xff) throw broken('there is unknown data between its segments')
     // Markers may have fill bytes.
     while (reader.u8(at + 1) === 0xff) at++
     const marker = reader.u8(at + 1)
@@ -38,7 +38,7 @@ export function cleanJpeg(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
     const segment = reader.part(at, end)
     if (segment.length < 4) throw broken('a segment is too short')
     if (isFrame(marker)) {
-      if (size || !isShownFrame(marker)) throw broken('it is of a kind that browsers do not show')
+      if (size || !isShownFrame(marker)) throw broken('browsers cannot show this kind of JPEG')
       size = { width: reader.u16(at + 7), height: reader.u16(at + 5) }
       assertSize(size, bounds)
       parts.push(segment)
@@ -55,7 +55,7 @@ export function cleanJpeg(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
     else if (marker === 0xe1 && hasText(segment, 4, 'Exif\0\0')) orientation = orientationIn(segment.subarray(10))
     at = end
   }
-  if (!size || scans === 0) throw broken('nothing of it is there')
+  if (!size || scans === 0) throw broken('it has no image data')
   const isTurned = orientation >= 5
   return {
     type: 'image/jpeg',

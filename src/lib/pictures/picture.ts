@@ -43,14 +43,15 @@ export const pictureBounds: PictureBounds = {
   framesPixelsMax: 1_000_000_000,
 }
 
-export const broken = (why: string) => new PictureRefused('BROKEN', `The picture is damaged or cut short: ${why}`)
+export const broken = (why: string) => new PictureRefused('BROKEN', `The picture is damaged or incomplete: ${why}`)
 
 /**
+ * Checks the size of a picture.
  * @param size the size that the file claims
  * @throws PictureRefused
  */
 export function assertSize({ width, height }: { width: number; height: number }, bounds: PictureBounds): void {
-  if (width < 1 || height < 1) throw broken('it claims to be without width or height')
+  if (width < 1 || height < 1) throw broken('its width or height is zero')
   const { pixelsMax, sideMax } = bounds
   if (width * height > pixelsMax) throw new PictureRefused('TOO_LARGE', `The picture has more than ${pixelsMax / 1_000_000} megapixels`)
   if (width > sideMax || height > sideMax)
@@ -109,7 +110,7 @@ export function readerOf(bytes: Uint8Array) {
   }
 }
 
-/** Whether the bytes at a position equal an ASCII text. */
+/** Returns whether the bytes at a position equal an ASCII text. */
 export function hasText(bytes: Uint8Array, at: number, text: string): boolean {
   if (at + text.length > bytes.length) return false
   for (let nth = 0; nth < text.length; nth++) if (bytes[at + nth] !== text.charCodeAt(nth)) return false

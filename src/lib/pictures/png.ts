@@ -3,7 +3,7 @@ import { assertSize, broken, type CleanPicture, frameCounter, type PictureBounds
 
 const signatureBytes = 8
 /** Chunks of the picture and of its colours. Texts, times, EXIF and unknown chunks are dropped. */
-const kept = new Set(
+const keptChunks = new Set(
   ['IHDR', 'PLTE', 'IDAT', 'IEND', 'tRNS', 'gAMA', 'cHRM', 'sRGB', 'iCCP', 'sBIT', 'pHYs', 'cICP', 'mDCV', 'cLLI'].concat([
     ...['acTL', 'fcTL', 'fdAT'],
   ]),
@@ -11,7 +11,10 @@ const kept = new Set(
 /** A colour profile is compressed: a longer one may expand without limit. */
 const profileBytesMax = 1024 * 1024
 
-/** @throws PictureRefused */
+/**
+ * Removes metadata.
+ * @throws PictureRefused
+ */
 export function cleanPng(bytes: Uint8Array, bounds: PictureBounds): CleanPicture {
   const reader = readerOf(bytes)
   const parts = [reader.part(0, signatureBytes)]
@@ -27,7 +30,7 @@ export function cleanPng(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
     if (Bun.hash.crc32(chunk.subarray(4, 8 + length)) >>> 0 !== reader.u32(end - 4)) throw broken('a checksum is wrong')
     if ((type === 'IHDR') !== (size === undefined)) throw broken('its parts are out of order')
     if (type === 'IHDR') {
-      if (length !== 13) throw broken('its header is none')
+      if (length !== 13) throw broken('its header is invalid')
       size = { width: reader.u32(at + 8), height: reader.u32(at + 12) }
       assertSize(size, bounds)
     }
@@ -36,15 +39,16 @@ export function cleanPng(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
     if (type === 'acTL' && !hasData) announced = reader.u32(at + 8)
     if (type === 'fcTL' && size) {
       const [width, height] = [reader.u32(at + 12), reader.u32(at + 16)]
-      if (reader.u32(at + 20) + width > size.width || reader.u32(at + 24) + height > size.height) throw broken('a frame lies outside')
+      if (reader.u32(at + 20) + width > size.width || reader.u32(at + 24) + height > size.height)
+        throw broken('a frame lies outside the picture')
       frames.add(width, height)
     }
     hasData ||= type === 'IDAT'
-    if (kept.has(type)) parts.push(chunk)
+    if (keptChunks.has(type)) parts.push(chunk)
     at = end
     if (type === 'IEND') break
   }
-  if (!size || !hasData) throw broken('nothing of it is there')
+  if (!size || !hasData) throw broken('it has no image data')
   // Without an animation header it is a still picture.
   return { type: 'image/png', ...size, frames: announced > 0 ? Math.max(1, frames.count()) : 1, parts }
 }

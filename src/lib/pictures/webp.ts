@@ -5,7 +5,7 @@ const headerBytes = 12
 /** Type and length. */
 const chunkHeaderBytes = 8
 /** Chunks that are kept, in file order. EXIF, XMP and unknown chunks are dropped. */
-const kept = new Set(['VP8X', 'ICCP', 'ANIM', 'ANMF', 'ALPH', 'VP8 ', 'VP8L'])
+const keptChunks = new Set(['VP8X', 'ICCP', 'ANIM', 'ANMF', 'ALPH', 'VP8 ', 'VP8L'])
 /** Flags of VP8X. */
 const [exifFlag, xmpFlag, animationFlag] = [0x08, 0x04, 0x02]
 /** Header of a frame, before its chunks. */
@@ -14,7 +14,10 @@ const frameHeaderBytes = 16
 type Size = { readonly width: number; readonly height: number }
 type Reader = ReturnType<typeof readerOf>
 
-/** @throws PictureRefused */
+/**
+ * Removes metadata.
+ * @throws PictureRefused
+ */
 export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPicture {
   const reader = readerOf(bytes)
   const whole = reader.u32le(4) + 8
@@ -43,16 +46,16 @@ export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
       if (!moves || !canvas) throw broken('its parts are out of order')
       chunk = frameOf(reader, { at, from, end }, canvas, frames)
     }
-    if (kept.has(type)) {
+    if (keptChunks.has(type)) {
       parts.push(chunk)
       if (chunk.length % 2 === 1) parts.push(Uint8Array.of(0))
     }
     at = next
   }
-  if (moves ? frames.count() === 0 : !image) throw broken('nothing of it is there')
+  if (moves ? frames.count() === 0 : !image) throw broken('it has no image data')
   const size = canvas ?? (image as Size)
   // Decoders accept either.
-  if (image && (image.width !== size.width || image.height !== size.height)) throw broken('it claims two sizes')
+  if (image && (image.width !== size.width || image.height !== size.height)) throw broken('it has two different sizes')
   const header = new Uint8Array(headerBytes)
   header.set(bytes.subarray(0, headerBytes))
   new DataView(header.buffer).setUint32(4, 4 + parts.reduce((sum, { length }) => sum + length, 0), true)
@@ -71,10 +74,10 @@ function chunkAt(reader: Reader, at: number, whole: number) {
 /** Returns the size from the first bytes of the coded data. */
 function sizeOf(reader: Reader, type: 'VP8 ' | 'VP8L', from: number): Size {
   if (type === 'VP8 ') {
-    if (reader.u24le(from + 3) !== 0x2a019d) throw broken('its first frame is none')
+    if (reader.u24le(from + 3) !== 0x2a019d) throw broken('its first frame is invalid')
     return { width: reader.u16le(from + 6) & 0x3fff, height: reader.u16le(from + 8) & 0x3fff }
   }
-  if (reader.u8(from) !== 0x2f) throw broken('its first frame is none')
+  if (reader.u8(from) !== 0x2f) throw broken('its first frame is invalid')
   const bits = reader.u32le(from + 1)
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
@@ -91,7 +94,7 @@ function frameOf(
 ): Uint8Array {
   const size = { width: reader.u24le(from + 6) + 1, height: reader.u24le(from + 9) + 1 }
   const [x, y] = [2 * reader.u24le(from), 2 * reader.u24le(from + 3)]
-  if (x + size.width > canvas.width || y + size.height > canvas.height) throw broken('a frame lies outside')
+  if (x + size.width > canvas.width || y + size.height > canvas.height) throw broken('a frame lies outside the picture')
   frames.add(size.width, size.height)
   const parts: Uint8Array[] = []
   let [hasImage, isAll] = [false, true]
@@ -100,7 +103,7 @@ function frameOf(
     const isImage = chunk.type === 'VP8 ' || chunk.type === 'VP8L'
     if (isImage) {
       const said = sizeOf(reader, chunk.type as 'VP8 ' | 'VP8L', chunk.from)
-      if (hasImage || said.width !== size.width || said.height !== size.height) throw broken('a frame claims two sizes')
+      if (hasImage || said.width !== size.width || said.height !== size.height) throw broken('a frame has two different sizes')
       hasImage = true
     }
     if (isImage || chunk.type === 'ALPH') parts.push(reader.part(next, Math.min(chunk.next, end)))

@@ -60,7 +60,7 @@ test('attestation data is decoded as it was encoded, and other data is refused',
   // An outcome of 256 in the word of an uint8.
   const word = 2 + 3 * 64
   expect(decodeStatement('C', `${c.slice(0, word - 3)}1${c.slice(word - 2)}` as `0x${string}`)).toBeUndefined()
-  // A text that says it is elsewhere than it is.
+  // The offset of a text points elsewhere.
   expect(decodeStatement('A', anyData('A', 7).replace('00a0', '00c0') as `0x${string}`)).toBeUndefined()
 })
 

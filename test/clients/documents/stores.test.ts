@@ -43,7 +43,7 @@ afterAll(async () => {
 })
 
 const logged: string[] = []
-function s3(options: { pageSize?: number; silentMs?: number } = {}) {
+function s3(options: { pageSize?: number; responseTimeoutMs?: number } = {}) {
   const server = startS3(options)
   servers.push(server)
   const log = { warn: (event: string) => void logged.push(event) }
@@ -99,7 +99,7 @@ for (const [what, open] of Object.entries(stores)) {
       await store.put(name, inPieces(randomBytes(10)))
       const kept = await store.get(name)
       await store.delete(name)
-      await expect(kept?.chunks().next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
+      await expect(kept?.chunks().next()).rejects.toMatchObject({ kind: 'NOT_FOUND' })
     })
 
     test('a reader that stops early releases the document', async () => {
@@ -183,7 +183,7 @@ describe('an S3-compatible store', () => {
   })
 
   test('an S3 store that refuses or is silent is unavailable and keeps no partial upload', async () => {
-    const { server, store } = s3({ silentMs: 50 })
+    const { server, store } = s3({ responseTimeoutMs: 50 })
     for (const [method, fault] of [
       ['POST', 403],
       ['PUT', 'late'],
@@ -191,10 +191,10 @@ describe('an S3-compatible store', () => {
     ] as const) {
       server.fail(method, fault)
       const length = method === 'POST' ? 6 * mb : 100
-      await expect(store.put(nameOf(), inPieces(randomBytes(length)))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+      await expect(store.put(nameOf(), inPieces(randomBytes(length)))).rejects.toMatchObject({ kind: 'UNAVAILABLE' })
     }
     for (let nth = 0; nth < 4; nth++) server.fail('HEAD', 'late')
-    await expect(store.get(nameOf())).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await expect(store.get(nameOf())).rejects.toMatchObject({ kind: 'UNAVAILABLE' })
     expect(server.objects.size).toBe(0)
     expect(logged).toContain('documents.store_failed')
   })
@@ -220,13 +220,13 @@ describe('an S3-compatible store', () => {
     const name = nameOf()
     await store.put(name, inPieces(randomBytes(mb)))
     server.fail('GET', 'cut')
-    await expect(read(store, name)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await expect(read(store, name)).rejects.toMatchObject({ kind: 'UNAVAILABLE' })
   })
 
   test('an S3 store with a wrong secret is unavailable', async () => {
     const { server } = s3()
     const store = createS3Store({ ...server.account, secret: 'another' }, { log: { warn: () => undefined }, sleep: async () => undefined })
-    await expect(store.put(nameOf(), inPieces(randomBytes(1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await expect(store.put(nameOf(), inPieces(randomBytes(1)))).rejects.toMatchObject({ kind: 'UNAVAILABLE' })
     expect(server.objects.size).toBe(0)
   })
 })

@@ -56,7 +56,7 @@ describe.each(Object.keys(worlds))('the provider %s', (name) => {
 
   test('uses the Retry-After of the provider, up to an hour', async () => {
     expect((await failureOf(world, 'overloaded')).retryAfterMs).toBe(7_000)
-    // ECS says only that it was too often.
+    // ECS sends no retry time.
     expect((await failureOf(world, 'throttled')).retryAfterMs).toBe(name === 'ecs' ? undefined : 30_000)
   })
 

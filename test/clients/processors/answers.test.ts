@@ -48,16 +48,17 @@ const order = {
 const readers: Record<string, { example: unknown; read: (json: unknown) => unknown }> = {
   'a payment of Stripe': {
     example: intent,
-    read: (json) => stripe.paymentOf(json, { paymentId, asked, publishableKey: undefined }),
+    read: (json) => stripe.paymentOf(json, { paymentId, expected: asked, publishableKey: undefined }),
   },
-  'a refund of Stripe': { example: stripeRefund, read: (json) => stripe.refundOf(json, { refundId, asked }) },
+  'a refund of Stripe': { example: stripeRefund, read: (json) => stripe.refundOf(json, { refundId, expected: asked }) },
   'a payment of PayPal': {
     example: order,
-    read: (json) => paypal.paymentOf(paypal.orderOf(json, { paymentId, currency: 'USD', total: 1000 }), { asked, clientId: 'client' }),
+    read: (json) =>
+      paypal.paymentOf(paypal.orderOf(json, { paymentId, currency: 'USD', total: 1000 }), { expected: asked, clientId: 'client' }),
   },
   'a refund of PayPal': {
     example: { id: 'R1', status: 'COMPLETED', amount: money, custom_id: refundId },
-    read: (json) => paypal.refundOf(json, { refundId, asked }),
+    read: (json) => paypal.refundOf(json, { refundId, expected: asked }),
   },
 }
 

@@ -475,7 +475,7 @@ describe('failed requests to BTCPay', () => {
   for (const [verb, { route, call, isWrite = false }] of Object.entries(verbs)) {
     test(`${verb}: an unusable response leaves the outcome unknown, and only outages count for the breaker`, async () => {
       for (const fault of silences) {
-        // A list that is empty makes sense where a list was asked for, and health is only asked whether it answers.
+        // An empty list is valid for a list request, and only the status of the health request counts.
         const isEmptyList = typeof fault === 'object' && fault.json === '[]'
         if ((isEmptyList && !isWrite) || (verb === 'probe' && typeof fault === 'object' && fault.status === 200)) continue
         const made = await withClaim()

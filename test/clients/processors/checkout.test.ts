@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { createCheckout } from '../../../src/clients/processors/checkout/client.ts'
-import { says, saysCurrency } from '../../../src/clients/processors/checkout/states.ts'
+import { supportsAmount, supportsCurrency } from '../../../src/clients/processors/checkout/states.ts'
 import type { PaymentName, Processor, ProcessorPayment } from '../../../src/clients/processors/processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { callOnThisMachine } from '../../../src/demo/stand-ins/server.ts'
@@ -62,7 +62,7 @@ describe('amounts at Checkout.com', () => {
       fc.asyncProperty(fc.integer({ min: -10, max: 2_000_000_000 }), anyCurrency, async (amount, currency) => {
         const before = server.requests.length
         const asked = { ...byToken, paymentId: `pay_${before}`, amount, currency }
-        if (says({ amount, currency })) {
+        if (supportsAmount({ amount, currency })) {
           const { authorized } = await checkout.create(asked)
           expect(authorized).toBe(amount)
           expect(JSON.parse(server.requests.at(-1)?.body ?? '')).toMatchObject({ amount, currency })
@@ -80,7 +80,7 @@ describe('amounts at Checkout.com', () => {
       fc.property(fc.integer({ min: -5, max: 10_000_000_000 }), anyCurrency, (amount, currency) => {
         const small = amount >= 1 && amount <= 999_999_999
         const whole = decimalsOf(currency) !== 3 || amount % 10 === 0
-        return says({ amount, currency }) === (saysCurrency(currency) && small && whole)
+        return supportsAmount({ amount, currency }) === (supportsCurrency(currency) && small && whole)
       }),
     )
   })
@@ -103,7 +103,7 @@ describe('amounts at Checkout.com', () => {
     ['usd', 100, false],
     ['XXX', 100, false],
   ])('%s %p is supported: %p', (currency, amount, expected) => {
-    expect(says({ amount, currency })).toBe(expected)
+    expect(supportsAmount({ amount, currency })).toBe(expected)
   })
 
   test('refund and capture refuse an unsupported amount before any request', async () => {
@@ -129,7 +129,7 @@ describe('a Checkout.com payment by token', () => {
     const asked = await checkout.capture(name)
     expect(asked).toMatchObject({ reference: created.reference, state: 'PROCESSING', authorized: amount, captured: 0 })
     expect(asked.references?.['capture']).toStartWith('act_')
-    // Read as it stands there, the payment is merely authorized.
+    // The processor still shows the payment as authorized.
     expect((await checkout.retrieve(name))?.state).toBe('AUTHORIZED')
     expect((await checkout.retrieve(named(name, asked)))?.state).toBe('PROCESSING')
     server.settle()
@@ -313,7 +313,7 @@ describe('a Checkout.com payment session', () => {
     expect(server.requests[0]?.headers.get('cko-idempotency-key')).toBeNull()
     const name = { paymentId, reference: created.reference, ...sum }
     expect(await checkout.retrieve(name)).toEqual({ reference: created.reference, state: 'PENDING', authorized: 0, captured: 0 })
-    // There is nothing to give up yet, and nobody can forbid it to be paid.
+    // Nothing can be voided yet, and the payment page cannot be closed.
     expect((await checkout.void(name)).state).toBe('PENDING')
     expect(await thrownBy(checkout.capture(name))).toEqual(new ProcessorRefused('not_found'))
 
@@ -404,7 +404,7 @@ describe('a Checkout.com refund', () => {
     const { server, checkout } = given
     const name = await captured(given)
     const refund = { ...name, refundId, amount: 400, whole: false }
-    // Only a 2xx is kept: the very same request would be worked again.
+    // Only 2xx responses are stored: the same request would be processed again.
     server.fail('/refunds', () => ({ status: 502 }))
     expect(await thrownBy(checkout.refund(refund))).toBeInstanceOf(ProcessorUnavailable)
     server.settle()

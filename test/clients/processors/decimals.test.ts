@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { unitsOf, wholeUnitsOf } from '../../../src/clients/processors/decimals.ts'
+import { truncatedUnitsOf, unitsOf } from '../../../src/clients/processors/decimals.ts'
 import { decimalOf } from '../../../src/lib/money.ts'
 
 const units = fc.integer({ min: 0, max: 100_000_000_000_000 })
@@ -13,20 +13,20 @@ test('reads a decimal to the units it was written from, with more or fewer zeros
       const longer = `${text}${text.includes('.') ? '' : '.'}${'0'.repeat(zeros)}`
       for (const written of [text, longer, ...(places > 0 ? [text.replace(/\.?0+$/, '')] : [])]) {
         expect(unitsOf(written, places)).toBe(amount)
-        expect(wholeUnitsOf(written, places)).toBe(amount)
+        expect(truncatedUnitsOf(written, places)).toBe(amount)
       }
       if (amount < 1_000_000_000) expect(unitsOf(Number(text), places)).toBe(amount)
     }),
   )
 })
 
-test('a fraction below one unit makes a decimal invalid, or is dropped by wholeUnitsOf', () => {
+test('a fraction below one unit makes a decimal invalid, or is dropped by truncatedUnitsOf', () => {
   fc.assert(
     fc.property(units, decimals, fc.integer({ min: 1, max: 999 }), (amount, places, rest) => {
       const text = decimalOf(amount, places)
       const finer = `${text}${places === 0 ? '.' : ''}${String(rest).padStart(3, '0')}`
       expect(unitsOf(finer, places)).toBeUndefined()
-      expect(wholeUnitsOf(finer, places)).toBe(amount)
+      expect(truncatedUnitsOf(finer, places)).toBe(amount)
     }),
   )
 })
@@ -57,7 +57,7 @@ test('refuses everything that is not a plain exact number', () => {
   ]
   for (const value of [...odd, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e21, 1e-7]) {
     expect([value, unitsOf(value, 2)]).toEqual([value, undefined])
-    expect([value, wholeUnitsOf(value, 2)]).toEqual([value, undefined])
+    expect([value, truncatedUnitsOf(value, 2)]).toEqual([value, undefined])
   }
   expect(unitsOf('999999999999999', 2)).toBeUndefined()
   expect(unitsOf('90071992547409.91', 2)).toBe(Number.MAX_SAFE_INTEGER)

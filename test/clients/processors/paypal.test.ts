@@ -1,7 +1,7 @@
 /** Tests the PayPal client over HTTP against a stand-in (paypal-server.ts). */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { minorUnitsIn, paypalMoney, paypalSays } from '../../../src/clients/processors/paypal/amounts.ts'
+import { minorUnitsIn, paypalMoney, paypalSupports } from '../../../src/clients/processors/paypal/amounts.ts'
 import { createPaypal, type PaypalAccount } from '../../../src/clients/processors/paypal/client.ts'
 import type { NewPayment } from '../../../src/clients/processors/processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
@@ -97,7 +97,7 @@ describe('amounts at PayPal', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 40), fc.constantFrom(...currencies), (amount, currency) => {
         const money = paypalMoney({ amount, currency })
-        expect(paypalSays({ amount, currency })).toBe(money !== undefined)
+        expect(paypalSupports({ amount, currency })).toBe(money !== undefined)
         if (money === undefined) return
         expect(minorUnitsIn(money, currency)).toBe(amount)
         expect(BigInt(money.value.replace('.', '')) * 10n ** BigInt(decimalsOf(currency))).toBe(
@@ -134,7 +134,7 @@ describe('a payment at PayPal', () => {
     expect(held).toMatchObject({ state: 'AUTHORIZED', authorized: 1000, captured: 0, references: { authorization: expect.any(String) } })
     expect(await paypal().retrieve(named)).toEqual(held)
     const taken = await paypal().capture(named)
-    // A matcher of Bun's leaves itself in what it is held against.
+    // A matcher of Bun modifies the compared object.
     const references = { ...taken.references }
     expect(taken).toMatchObject({ state: 'CAPTURED', captured: 1000, references: { ...held?.references, capture: expect.any(String) } })
     const refund = { ...named, references, refundId: newId('refund'), amount: 300, whole: false }

@@ -466,7 +466,7 @@ describe('failed requests to QPay', () => {
   for (const [verb, { route, call }] of Object.entries(verbs)) {
     test(`${verb}: an unusable response leaves the outcome unknown, and only outages count for the breaker`, async () => {
       for (const fault of silences) {
-        // A deletion is answered with nothing at all.
+        // The response to a deletion is empty.
         if (route.source === 'DELETE' && typeof fault === 'object' && fault.status === 200) continue
         const made = await withInvoice()
         const impatient = {

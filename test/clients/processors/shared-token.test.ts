@@ -25,7 +25,7 @@ function tokens() {
 
 test('callers during a token request share its token', async () => {
   const { shared, give, asked } = tokens()
-  const all = [shared.get(), shared.renewed('0'), shared.anew(), shared.get()]
+  const all = [shared.get(), shared.renewed('0'), shared.refresh(), shared.get()]
   give(1)
   expect(await Promise.all(all)).toEqual(['1', '1', '1', '1'])
   expect(await shared.get()).toBe('1')

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import fc from 'fast-check'
 import type { NewPayment } from '../../../src/clients/processors/processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
-import { minorUnits, stripeSays, stripeUnits } from '../../../src/clients/processors/stripe/amounts.ts'
+import { minorUnits, stripeSupports, stripeUnits } from '../../../src/clients/processors/stripe/amounts.ts'
 import { createStripe, type StripeAccount } from '../../../src/clients/processors/stripe/client.ts'
 import { createNewId, encodeSuffix, idBoundary, timeOfId } from '../../../src/lib/ids.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
@@ -103,7 +103,7 @@ describe('amounts at Stripe', () => {
     fc.assert(
       fc.property(anyAmount, ({ amount, currency }) => {
         const units = stripeUnits({ amount, currency })
-        expect(stripeSays({ amount, currency })).toBe(units !== undefined)
+        expect(stripeSupports({ amount, currency })).toBe(units !== undefined)
         if (units === undefined) return
         expect(BigInt(thousandthsOf(units, currency.toLowerCase())) * 10n ** BigInt(decimalsOf(currency))).toBe(BigInt(amount) * 1000n)
         expect(minorUnits(units, currency)).toBe(amount)

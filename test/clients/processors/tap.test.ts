@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { PaymentName, Processor, ProcessorPayment } from '../../../src/clients/processors/processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { createTap } from '../../../src/clients/processors/tap/client.ts'
-import { says, saysCurrency } from '../../../src/clients/processors/tap/states.ts'
+import { supportsAmount, supportsCurrency } from '../../../src/clients/processors/tap/states.ts'
 import { createNewId } from '../../../src/lib/ids.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
 import { longTestMs } from '../../support/timeouts.ts'
@@ -65,7 +65,7 @@ describe('amounts at Tap', () => {
       fc.asyncProperty(fc.integer({ min: -10, max: 100_000_000_000_000 }), anyCurrency, async (amount, currency) => {
         const before = server.requests.length
         const asked = { ...newPayment, paymentId: `pay_${before}`, amount, currency }
-        if (says({ amount, currency })) {
+        if (supportsAmount({ amount, currency })) {
           expect(await tap.create(asked)).toMatchObject({ state: 'REQUIRES_ACTION' })
           const [, whole = '', fraction = ''] = /"amount":(\d+)(?:\.(\d+))?,/.exec(server.requests.at(-1)?.body ?? '') ?? []
           expect(BigInt(whole + fraction.padEnd(decimalsOf(currency), '0'))).toBe(BigInt(amount))
@@ -108,8 +108,8 @@ describe('amounts at Tap', () => {
     ['USD', Number.NaN, false],
     ['usd', 100, false],
   ])('%s %p is supported: %p', (currency, amount, expected) => {
-    expect(says({ amount, currency })).toBe(expected)
-    if (expected) expect(saysCurrency(currency)).toBeTrue()
+    expect(supportsAmount({ amount, currency })).toBe(expected)
+    if (expected) expect(supportsCurrency(currency)).toBeTrue()
   })
 
   test('refund and capture refuse an unsupported amount before any request', async () => {
@@ -272,7 +272,7 @@ describe('a card at Tap', () => {
     server.forgetKeys()
     expect(await tap.capture(name)).toMatchObject({ state: 'CAPTURED', captured: amount, references: { charge: expect.any(String) } })
     expect(server.all('charge')).toHaveLength(charges)
-    // And so it is for a refund.
+    // The same applies to a refund.
     expect((await tap.refund({ ...name, refundId, whole: true })).state).toBe('PENDING')
   })
 
@@ -344,7 +344,7 @@ describe('a local method at Tap', () => {
     expect(made.reference).toStartWith('chg_')
     expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ source: { id: source } })
     expect(JSON.parse(server.requests[0]?.body ?? '')).not.toHaveProperty('auto')
-    // Nobody can forbid it to be paid.
+    // The payment page cannot be closed.
     expect((await tap.void(named(made))).state).toBe('REQUIRES_ACTION')
     expect((await tap.capture(named(made))).state).toBe('REQUIRES_ACTION')
     server.pay(made.reference)

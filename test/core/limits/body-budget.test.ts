@@ -13,10 +13,10 @@ const stalled = (first: Uint8Array) =>
 const outcome = (work: Promise<unknown>) =>
   work.then(
     () => 'whole',
-    (error: { code: string; message: string }) => `${error.code}: ${error.message}`,
+    (error: { kind: string; message: string }) => `${error.kind}: ${error.message}`,
   )
 const late = 'TIMEOUT: The body took too long to arrive'
-const crowdedOut = 'TIMEOUT: Too many bodies were on their way at once: send it again'
+const crowdedOut = 'TIMEOUT: Too many request bodies arrived at once. Send the request again'
 
 describe('bodies that are still arriving', () => {
   test('bodies that are still arriving hold no more bytes together than there is room for: the oldest makes room', () => {
@@ -28,7 +28,7 @@ describe('bodies that are still arriving', () => {
     expect([dropped, room.usage()]).toEqual([[], { bodies: 3, bytes: 80 }])
     c?.hold(30)
     expect([dropped, room.usage()]).toEqual([['a'], { bodies: 2, bytes: 70 }])
-    // Whoever made room takes none any more.
+    // A body that was dropped takes no memory.
     a?.hold(90)
     expect(room.usage()).toEqual({ bodies: 2, bytes: 70 })
     c?.hold(101)
@@ -45,7 +45,7 @@ describe('bodies that are still arriving', () => {
     honest.hold(40)
     for (let nth = 1; nth <= 17; nth++) enter('eager', `eager ${nth}`).hold(30)
     expect(dropped).toEqual(Array.from({ length: 15 }, (_, nth) => `eager ${nth + 1}`))
-    // Whoever sends the most of all loses it, also to themselves.
+    // The largest sender loses its oldest body, also to its own new one.
     honest.hold(90)
     expect(dropped.slice(15)).toEqual(['honest'])
     expect(room.usage()).toEqual({ bodies: 2, bytes: 60 })
@@ -59,7 +59,7 @@ describe('bodies that are still arriving', () => {
         send = controller
       },
     })
-    const reading = readBody(new Request('http://localhost/', { method: 'POST', body }), 1_000, { room })
+    const reading = readBody(new Request('http://localhost/', { method: 'POST', body }), 1_000, { budget: room })
     const held: number[] = []
     for (const bytes of [60, 10, 40, 20]) {
       send?.enqueue(new Uint8Array(bytes))
@@ -91,9 +91,11 @@ describe('bodies that are still arriving', () => {
 
   test('bodies that are still arriving make room for one that comes at once, and nothing is held once all are gone', async () => {
     const room = createBodyBudget(10_000)
-    const waiting = Array.from({ length: 200 }, () => outcome(readBody(stalled(new Uint8Array(1_000)), 64 * 1024, { room, withinMs: 50 })))
+    const waiting = Array.from({ length: 200 }, () =>
+      outcome(readBody(stalled(new Uint8Array(1_000)), 64 * 1024, { budget: room, withinMs: 50 })),
+    )
     expect(
-      await outcome(readBody(new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(5_000) }), 64 * 1024, { room })),
+      await outcome(readBody(new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(5_000) }), 64 * 1024, { budget: room })),
     ).toBe('whole')
     await Promise.race(waiting)
     expect(room.usage().bytes).toBeLessThanOrEqual(10_000)
@@ -113,7 +115,7 @@ describe('bodies that are still arriving', () => {
           },
         }),
       })
-      const reading = outcome(readBody(request, 1_000, { room }))
+      const reading = outcome(readBody(request, 1_000, { budget: room }))
       send?.enqueue(new Uint8Array(90))
       while (room.usage().bytes === 0) await new Promise((resolve) => setImmediate(resolve))
       room.enter('', () => undefined).hold(50)
@@ -166,7 +168,7 @@ describe('what is set aside for small bodies', () => {
           headers: { 'content-length': String(length), 'content-type': 'application/json' },
         }),
         { bytesMax, valuesMax: 9 },
-        { room, senderOf: () => 'a' },
+        { budget: room, senderOf: () => 'a' },
       ).catch((error: Error) => error.message)
     const broken = () =>
       new ReadableStream({
@@ -176,12 +178,12 @@ describe('what is set aside for small bodies', () => {
       })
     const all = 64 * 1024
     expect(await read('{"a":1}', all)).toEqual({ a: 1 })
-    expect(await read(broken(), all)).toBe('The body broke off')
+    expect(await read(broken(), all)).toBe('The body is incomplete')
     expect(await read(`{"a":"${'x'.repeat(1_024)}"}`, all, 1_024)).toBe('The body is larger than 1 KB')
     expect(await read('{"a":', all)).toBe('The body is not valid JSON')
     expect(room.reserve(all)).toBeDefined()
-    // Nothing is left: it is read as it comes, and there is no room for that here.
-    expect(await read('{"a":1}', 7)).toBe('Too many bodies were on their way at once: send it again')
+    // The budget is used up, so the body cannot be read.
+    expect(await read('{"a":1}', 7)).toBe('Too many request bodies arrived at once. Send the request again')
   })
 })
 
@@ -196,7 +198,7 @@ describe('what a body of JSON may hold', () => {
   }
 
   test('what a body of JSON may hold is 50,000 values, lists and objects among them', () => {
-    const tooMany = 'The body holds more than 50000 values'
+    const tooMany = 'The body has more than 50000 values'
     // The object and the list are two.
     const list = (items: number, item: string) => `{"a": [ ${Array.from({ length: items }, () => item).join(' , ')} ] }`
     expect(refusal(list(49_998, '1'))).toBeUndefined()
@@ -211,7 +213,7 @@ describe('what a body of JSON may hold', () => {
 
   test('what a body of JSON may hold in a text is told as its schema tells it, also where it is too long to be parsed first', () => {
     const schema = Type.Object({
-      mail: Type.String({ maxLength: 900, pattern: '^a', rule: 'an e-mail address' }),
+      mail: Type.String({ maxLength: 900, pattern: '^a', rule: 'an email address' }),
       é: Type.String(),
       free: Type.Any(),
       inner: Type.Object({ mail: Type.String({ maxLength: 2 }) }),
@@ -241,7 +243,7 @@ describe('what a body of JSON may hold', () => {
         for (const json of [`{"${name}":${value}}`, `{ "free" : "x", "${name}"\n:\t${value} }`])
           expect(told(json, shape)).toEqual(told(json))
     const early = () => parseObject(new TextEncoder().encode(`{"mail":"${long}`), 99, shape)
-    expect(early).toThrow('mail (body): Expected an e-mail address, in 900 characters or less')
+    expect(early).toThrow('mail: must be an email address, with at most 900 characters')
   })
 
   test('what a body of JSON may hold is counted past texts of any length, quotes and backslashes', () => {
@@ -255,7 +257,7 @@ describe('what a body of JSON may hold', () => {
         const json = JSON.stringify(body)
         const values = 5 + texts.length
         expect(holds(json, values)).toEqual(body)
-        expect(() => holds(json, values - 1)).toThrow(`The body holds more than ${values - 1} values`)
+        expect(() => holds(json, values - 1)).toThrow(`The body has more than ${values - 1} values`)
         expect(() => holds(json.slice(0, -1), values)).toThrow('The body is not valid JSON')
       }),
       { seed: 8, numRuns: 300 },
@@ -278,7 +280,7 @@ describe('what a body of JSON may hold', () => {
       ['{"":1,"":1}', ''],
       [`{"a":[${'"x",'.repeat(49_000)}1],"b":1,"b":1}`, 'b'],
     ])
-      expect(refusal(text as string)).toBe(`${field} (body): given twice`)
+      expect(refusal(text as string)).toBe(`${field}: given twice`)
     for (const text of [
       '{"a":{"a":{"a":[{"a":1},{"a":1}]}}}',
       '{"a":":","b":["c",":"],"c":"\\":"}',
@@ -290,11 +292,11 @@ describe('what a body of JSON may hold', () => {
 
   test('what a body of JSON may hold is no NUL and no half of a surrogate pair, in no place', () => {
     for (const bad of ['\\u0000', 'a\\u0000b']) {
-      expect(refusal(`{"a":"${bad}"}`)).toBe('The body holds a NUL character')
-      expect(refusal(`{"${bad}":1}`)).toBe('The body holds a NUL character')
-      expect(refusal(`{"a":[[{"b":["x","${bad}"]}]]}`)).toBe('The body holds a NUL character')
+      expect(refusal(`{"a":"${bad}"}`)).toBe('The body contains a NUL character')
+      expect(refusal(`{"${bad}":1}`)).toBe('The body contains a NUL character')
+      expect(refusal(`{"a":[[{"b":["x","${bad}"]}]]}`)).toBe('The body contains a NUL character')
     }
-    expect(refusal('{"a":"\\ud800"}')).toBe('The body holds half a surrogate pair')
+    expect(refusal('{"a":"\\ud800"}')).toBe('The body contains an unpaired surrogate')
     expect(refusal('{"a":"\\ud83d\\ude00 \\u0041 \\\\u0000"}')).toBeUndefined()
     expect(refusal('{"a":"\u0000"}')).toBe('The body is not valid JSON')
   })

@@ -82,7 +82,7 @@ describe('refusals of one sender', () => {
     // Sixteen times as many at once as of one address, and then as much closer.
     expect(waits).toHaveLength(times - 32)
     expect([waits[0], waits.at(-1)]).toEqual([1, times - 32])
-    // Somebody else's site, and IPv4 addresses, are another matter.
+    // Other IPv6 sites and IPv4 addresses are not affected.
     expect([penaltyDelay.wait('2001:db8:8:1::/64'), penaltyDelay.wait('203.0.113.9')]).toEqual([undefined, undefined])
     now += 1_000
     expect(penaltyDelay.wait('2001:db8:7:1::/64')).toBeUndefined()
@@ -103,7 +103,7 @@ describe('refusals of one sender', () => {
       return `${status} ${JSON.parse(answer).message}`
     }
     const large = `{"unheard":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
-    // Sent before the small one, and most of them answered after it.
+    // Requests sent before the small one, most of which end after it.
     const answers = Array.from({ length: 70 }, () => send('large', large))
     const afterAll = Promise.all(answers)
     await answers[0]

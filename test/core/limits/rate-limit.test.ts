@@ -35,7 +35,7 @@ describe('a sliding window', () => {
     expect(take()).toBeCloseTo(0.001)
     advance(1)
     expect(take()).toBeUndefined()
-    // The two of the 20th second are still within the minute.
+    // The two requests of second 20 are still within the minute.
     expect(take()).toBe(20)
   })
 
@@ -133,7 +133,7 @@ describe('whoever is counted', () => {
     const { take, takeOf, advance } = limitOf(2, 2)
     take('a')
     take('b')
-    // Within one second nobody is moved: `a` is the quietest, and has to go for the office.
+    // Within one second the order does not change: `a` is the quietest and is evicted for the office.
     expect([takeOf('a', 'office', 1), takeOf('c', 'office', 1), takeOf('d', 'office', 1)]).toEqual([undefined, undefined, 60])
     for (let nth = 0; nth < 1_000; nth++) expect([take(`10.0.${nth >> 8}.${nth & 255}`), take(`${nth}`)]).toEqual([undefined, undefined])
     advance(second)
@@ -148,7 +148,7 @@ describe('a wider count', () => {
     expect(takeOf('another', 'office')).toBe(60)
     expect([takeOf('another', 'home'), takeOf('another', 'home'), takeOf('another', 'home')]).toEqual([undefined, undefined, 60])
     advance(60 * second)
-    // What the customer was refused has taken nothing of the office.
+    // Refused requests of the customer do not count against the office.
     for (let nth = 0; nth < 50; nth++) takeOf('eager', 'office')
     for (let nth = 0; nth < 18; nth++) expect(takeOf(`d${nth}`, 'office')).toBeUndefined()
     expect(takeOf('one more', 'office')).toBe(60)
@@ -183,14 +183,19 @@ describe('writes under a publishable key', () => {
       await app.call('POST', '/cart', { key, body: {} }),
       await app.call('POST', `/cart/${cart.id}/checkout`, { key, body: { method: 'card' }, headers: { 'idempotency-key': 'buy' } }),
       await app.call('POST', '/cart', { key: other.publishableKey, body: {} }),
-      // Before the body is looked at, and after the key.
+      // Limits are checked after the key and before the body.
       await app.call('POST', '/cart', { key, body: { email: 5 } }),
     ]
     expect(statuses(limited)).toEqual([429, 429, 429, 429])
     for (const { headers, body } of limited) {
       expect(headers.get('retry-after')).toBe('50')
       expect(headers.get('access-control-allow-origin')).toBe('*')
-      expect(body).toEqual({ statusCode: 429, message: 'Too many changes within a minute: try again', error: 'Too Many Requests' })
+      expect(body).toEqual({
+        statusCode: 429,
+        message: 'Too many changes within one minute. Try again later',
+        error: 'Too Many Requests',
+        code: 'rate_limited',
+      })
     }
     expect((await app.call('POST', '/cart', { key: 'pk_test_made_up', body: {} })).status).toBe(401)
     expect((await app.call('GET', `/cart/${cart.id}`, { key })).status).toBe(200)

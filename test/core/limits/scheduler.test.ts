@@ -46,7 +46,7 @@ describe('long work on the thread that answers everybody', () => {
       expect(await work.rest()).toBe(came)
       lost.push(Math.round(state.now - before))
     }
-    // After somebody came it waits a little for the next one, and then no more.
+    // After a request it waits briefly for the next one, then continues.
     expect([state.seen, lost]).toEqual([5, [9, 4, 1]])
   })
 
@@ -79,7 +79,7 @@ describe('long work on the thread that answers everybody', () => {
     await Promise.all([run('a', 3), run('b', 2), run('c', 1)])
     expect(pieces.join('')).toBe('abcaba')
     expect(state.seen).toBe(6 * 30)
-    // And whoever comes afterwards finds it free.
+    // Later requests find the thread free.
     ;(await scheduler.enter()).leave()
   })
 })
@@ -95,7 +95,7 @@ describe('pieces of work that wait between themselves', () => {
         return ms
       })
     expect(await Promise.all([piece(10), piece(20), piece(1)])).toEqual([10, 20, 1])
-    // Nobody came before the first piece; those who come during a rest count for the next one.
+    // No request arrived before the first piece; those during a rest count for the next one.
     expect(starts).toEqual([0, 11, 91])
   })
 

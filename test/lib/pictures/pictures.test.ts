@@ -37,7 +37,7 @@ describe('reading images', () => {
       expect([clean.width, clean.height, clean.frames]).toEqual([64, 48, 1])
       expect(clean.type).toBe(`image/${what.split(' ').at(-1)}` as typeof clean.type)
       expect(bytesOf(picture).equals(picture)).toBe(true)
-      // Looked at again, it is the same.
+      // Parsing it again gives the same result.
       expect(bytesOf(bytesOf(picture)).equals(picture)).toBe(true)
     })
 
@@ -253,7 +253,7 @@ describe('refused images', () => {
     }
     const refusals = Object.entries(pictures).map(([what, picture]) => [what, refusalOf(picture)])
     expect(refusals).toEqual(
-      Object.keys(pictures).map((what) => [what, 'BROKEN: The picture is damaged or cut short: it has too many parts']),
+      Object.keys(pictures).map((what) => [what, 'BROKEN: The picture is damaged or incomplete: it has too many parts']),
     )
   })
 
@@ -266,7 +266,7 @@ describe('refused images', () => {
     expect(refusalOf(make.avifOf(64, 48, { exif: secret, places }))).toStartWith('BROKEN')
     const around = (depth: number) => refusalOf(Buffer.concat([make.avifOf(), make.nestedBoxes(depth)]))
     expect(around(5)).toBe('taken')
-    expect(around(15_000)).toBe('BROKEN: The picture is damaged or cut short: its parts lie too deep in each other')
+    expect(around(15_000)).toBe('BROKEN: The picture is damaged or incomplete: its parts are nested too deeply')
     expect(around(100_000)).toStartWith('BROKEN')
   })
 
@@ -282,7 +282,7 @@ describe('refused images', () => {
   test('a PNG with a wrong checksum and a JPEG with too many scans are refused', async () => {
     const png = Buffer.from(make.drawn())
     png[60] = (png[60] ?? 0) ^ 1
-    expect(refusalOf(png)).toBe('BROKEN: The picture is damaged or cut short: a checksum is wrong')
+    expect(refusalOf(png)).toBe('BROKEN: The picture is damaged or incomplete: a checksum is wrong')
     const jpeg = await make.jpegOf()
     const scan = jpeg.indexOf(Buffer.from([0xff, 0xda]))
     const steps = Array.from({ length: 101 }, () => jpeg.subarray(scan, -2))

@@ -85,7 +85,6 @@ export async function startStandIn({
   contentType = 'application/json',
   socket,
 }: StandInOptions): Promise<StandIn> {
-  // Before anybody waits for an answer.
   for (const { query, body, answer: told } of Object.values(description.operations)) {
     if (query) validatorOf(query, lenient)
     for (const schema of [body, told]) if (schema) validatorOf(schema, strict)

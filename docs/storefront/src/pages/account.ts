@@ -1,4 +1,4 @@
-/** One's own account: who one is, what one has bought. */
+/** The customer's account and orders. */
 import type { Schema } from '../api.ts'
 import { type Child, h, put, refill } from '../dom.ts'
 import { action, field, form, tick, typed } from '../form.ts'
@@ -29,8 +29,8 @@ void openPage(
   { isPrivate: true },
 )
 
-/** Until an address is proven, what was bought with it as a guest is not in the account. */
-function proof({ emailVerified }: Schema<'Customer'>, { words }: Shown): HTMLElement | undefined {
+/** Guest orders are added once the address is verified. */
+function proof({ emailVerified }: Schema<'OwnCustomer'>, { words }: Shown): HTMLElement | undefined {
   if (emailVerified) return undefined
   const place = h('p', { class: 'notice' }, words.unproven, ' ')
   place.append(
@@ -74,22 +74,20 @@ const paging = ({ page, pages }: { page: number; pages: number }, { words }: Sho
     page < pages && h('a', { href: linkTo('account', { page: page + 1 }) }, words.next),
   )
 
-const profile = (me: Schema<'Customer'>, shown: Shown): HTMLElement => {
-  const { words } = shown
-  return form(
+const profile = (me: Schema<'OwnCustomer'>, { words }: Shown): HTMLElement =>
+  form(
     {
       words,
       submit: words.save,
-      async onSubmit(values) {
+      async onSubmit(values, say) {
         const phone = typed(values, 'phone') || null
         await askAsCustomer('PATCH /customer/me', {
           body: { name: typed(values, 'name'), phone, acceptsMarketing: values.has('acceptsMarketing') },
         })
-        shown.say(words.saved)
+        say(words.saved)
       },
     },
     field({ label: words.name, name: 'name', maxlength: 200, autocomplete: 'name', value: me.name }),
     field({ label: words.phone, name: 'phone', type: 'tel', maxlength: 40, autocomplete: 'tel', value: me.phone }),
     tick({ label: words.marketing, name: 'acceptsMarketing', checked: me.acceptsMarketing }),
   )
-}

@@ -16,6 +16,14 @@ void openPage(
   { isPrivate: true },
 )
 
+/** Shows a message on the redrawn page, and moves the focus to its heading near the message. */
+function tell(shown: Shown, text: string): void {
+  shown.say(text)
+  const heading = shown.main.querySelector('h1')
+  heading?.setAttribute('tabindex', '-1')
+  heading?.focus()
+}
+
 async function draw(shown: Shown, countries: Countries, changing?: Address): Promise<void> {
   const { words, main } = shown
   const { data } = await askAsCustomer('GET /customer/me/addresses', { query: { limit: 100 } })
@@ -40,14 +48,14 @@ const entry = (address: Address, countries: Countries, shown: Shown): Child => {
     h(
       'p',
       { class: 'actions' },
-      action(words, words.change, () => draw(shown, countries, address), { 'aria-label': words.changeOf(address.name) }),
+      action(words, words.edit, () => draw(shown, countries, address), { 'aria-label': words.editOf(address.name) }),
       action(
         words,
         words.remove,
         async () => {
           await askAsCustomer('DELETE /customer/me/addresses/{id}', { path: { id: address.id } })
           await draw(shown, countries)
-          shown.say(words.removed)
+          tell(shown, words.removed)
         },
         { 'aria-label': words.removeOf(address.name) },
       ),
@@ -65,7 +73,7 @@ const entryForm = (shown: Shown, countries: Countries, changing: Address | undef
         if (changing) await askAsCustomer('PATCH /customer/me/addresses/{id}', { path: { id: changing.id }, body })
         else await askAsCustomer('POST /customer/me/addresses', { body })
         await draw(shown, countries)
-        shown.say(shown.words.saved)
+        tell(shown, shown.words.saved)
       },
     },
     addressFields(countries, shown.words, changing),

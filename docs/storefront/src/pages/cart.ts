@@ -1,15 +1,26 @@
-/** The basket: quantities, a discount code, gift cards. Every change is answered with the whole cart, which is drawn again. */
-import { applyGiftCard, type Cart, currentCart, quantityMax, removeGiftCard, removeLine, setDiscount, setQuantity } from '../cart.ts'
+/** The cart page. Each change returns the whole cart, which is drawn again. */
+import {
+  applyGiftCard,
+  type Cart,
+  currentCart,
+  quantityMax,
+  removeGiftCard,
+  removeLine,
+  setDiscount,
+  setQuantity,
+  setRecipient,
+} from '../cart.ts'
 import { type Child, h, refill } from '../dom.ts'
 import { action, field, form, typed } from '../form.ts'
 import { linkTo, openPage, type Shown } from '../layout.ts'
+import { picture } from '../pictures.ts'
 import { cartSums, nameOf } from '../summary.ts'
 
 void openPage(async (shown) => draw(await currentCart(), shown))
 
 function draw(cart: Cart | null, shown: Shown): void {
   const { words, main } = shown
-  const heading = shown.title(words.yourBasket)
+  const heading = shown.title(words.yourCart)
   if (cart?.status === 'CONVERTED') {
     refill(main, heading, h('p', {}, words.waits), h('p', {}, h('a', { href: linkTo('checkout'), class: 'button' }, words.toPayment)))
     return
@@ -23,17 +34,18 @@ function draw(cart: Cart | null, shown: Shown): void {
     heading,
     h(
       'ul',
-      { class: 'basket' },
-      cart.lines.map((line) => h('li', {}, lineOf(line, cart, shown))),
+      { class: 'cart' },
+      cart.lines.map((line) => h('li', {}, pictureOf(line), h('div', {}, lineOf(line, cart, shown)))),
     ),
-    cart.notices.map(({ message }) => h('p', { class: 'notice', lang: 'en', dir: 'ltr' }, message)),
+    cart.notices.map(({ code, message }) => h('p', { class: 'notice' }, words.notices[code]?.(message) ?? message)),
+    cart.lines.some(({ giftCard }) => giftCard) && recipient(cart, shown),
     codes(cart, shown),
     cartSums(cart, words),
     h('p', { class: 'actions' }, h('a', { href: linkTo('checkout'), class: 'button' }, words.toCheckout)),
   )
 }
 
-/** Does something to the cart and draws what came of it. The focus stays on the page: what it was on is drawn anew. */
+/** Draws the changed cart. Moves the focus to the heading, because its element was redrawn. */
 async function change(shown: Shown, doing: Promise<Cart>): Promise<void> {
   const cart = await doing
   shown.counted(cart)
@@ -43,6 +55,10 @@ async function change(shown: Shown, doing: Promise<Cart>): Promise<void> {
   heading?.setAttribute('tabindex', '-1')
   heading?.focus()
 }
+
+/** The line's picture. Its alt text is empty, because the name is next to it. */
+const pictureOf = ({ imageUrl }: Cart['lines'][number]): Child =>
+  h('span', { class: 'frame' }, imageUrl !== null && picture({ url: imageUrl, alt: '' }, '', '6rem'))
 
 function lineOf(line: Cart['lines'][number], cart: Cart, shown: Shown): Child {
   const { words } = shown
@@ -74,6 +90,33 @@ function lineOf(line: Cart['lines'][number], cart: Cart, shown: Shown): Child {
     ),
     h('p', { class: 'price' }, words.money(line.total)),
   ]
+}
+
+/** Whom the gift cards of the cart are mailed to. Without an e-mail address: the buyer. */
+function recipient(cart: Cart, shown: Shown): Child {
+  const { words } = shown
+  const { email = '', name, message } = cart.giftCardRecipient ?? {}
+  const values = { email, name: name ?? '', message: message ?? '' }
+  return h(
+    'section',
+    { 'aria-label': words.giftRecipient },
+    h('h2', {}, words.giftRecipient),
+    h('p', {}, words.giftRecipientHint),
+    form(
+      {
+        words,
+        submit: words.change,
+        label: words.giftRecipient,
+        onSubmit: (form) => {
+          const to = { email: typed(form, 'email'), name: typed(form, 'name'), message: typed(form, 'message') }
+          return change(shown, setRecipient(cart.id, to.email === '' ? null : to))
+        },
+      },
+      field({ label: words.email, name: 'email', type: 'email', maxlength: 254, value: values.email, autocomplete: 'off' }),
+      field({ label: words.name, name: 'name', maxlength: 100, value: values.name, autocomplete: 'off' }),
+      field({ label: words.giftMessage, name: 'message', maxlength: 500, value: values.message, autocomplete: 'off' }),
+    ),
+  )
 }
 
 function codes(cart: Cart, shown: Shown): Child {
@@ -133,7 +176,7 @@ function codes(cart: Cart, shown: Shown): Child {
   )
 }
 
-/** A code as it stands on a card or in a mail: nothing is to correct it. */
+/** Fields for codes turn off automatic correction. */
 function codeField(label: string): Child {
   return field({ label, name: 'code', required: true, maxlength: 50, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' })
 }

@@ -1,6 +1,6 @@
-/** The checkout: who, where to, how it is sent, how it is paid. One step at a time; what was answered before stays changeable above. */
+/** The checkout: contact, address, shipping method and payment. Completed steps can be changed. */
 import { addressText } from '../address.ts'
-import { ask, Refused, shopName } from '../api.ts'
+import { ask, Refused, type Schema, shopName } from '../api.ts'
 import { type Cart, currentCart, forgetCart, keepOrder, orderOf } from '../cart.ts'
 import { contactStep } from '../contact.ts'
 import { type Child, h, refill } from '../dom.ts'
@@ -8,42 +8,44 @@ import { action, form, radios, typed } from '../form.ts'
 import { addressOf, linkTo, openPage, type Shown, section } from '../layout.ts'
 import { libraries } from '../libraries.ts'
 import { buy, pause, standing, takeBack, unfinished } from '../payment.ts'
+import { type Choice, type Next, nextOf, waysToPay } from '../payment-methods.ts'
 import { askAsShopper } from '../session.ts'
-import { cartSums, linesList } from '../summary.ts'
-import { type Choice, type Next, nextOf, waysToPay } from '../ways.ts'
+import { cartSums, instructionsOf, linesList } from '../summary.ts'
 
 void openPage(async (shown) => {
   const cart = await currentCart()
   const halfway = cart ? unfinished(cart.id) : undefined
-  // The page was loaded anew while a checkout was on its way: it is sent again under its key, and done once.
+  // The page was reloaded during a checkout: the same key repeats the request without a second order.
   if (cart && halfway) await pay(cart, halfway, shown).catch((error: unknown) => refused(error, shown))
   else if (cart?.status === 'CONVERTED') await comeBack(cart, shown)
   else await fillIn(cart, shown)
 })
 
-/** The form, as far as the cart is filled in. */
+/** Draws the first incomplete step. */
 async function fillIn(cart: Cart | null, shown: Shown, isToChange = false): Promise<void> {
   const { words, main } = shown
   const heading = shown.title(words.checkout)
   if (!cart || cart.lines.length === 0)
     return refill(main, heading, h('p', {}, words.empty), h('p', {}, h('a', { href: linkTo('index'), class: 'button' }, words.toShop)))
+  const offer = await askAsShopper('GET /cart/{id}/shipping-options', { path: { id: cart.id } })
+  const isShipped = offer.reason !== 'NOTHING_TO_SHIP'
   const steps =
-    cart.email === null || cart.shippingAddress === null || isToChange
-      ? [await contactStep(cart, shown, (changed) => draw(changed, shown))]
-      : [whoAndWhere(cart, shown), ...(await shippingAndPayment(cart, shown))]
+    cart.email === null || (isShipped && !cart.shippingAddress?.line1) || isToChange
+      ? [await contactStep(cart, shown, { isShipped, done: (changed) => draw(changed, shown) })]
+      : [whoAndWhere(cart, shown, isShipped), ...(await shippingAndPayment(cart, offer, shown))]
   refill(main, heading, h('div', { class: 'checkout' }, h('div', {}, steps), summary(cart, shown)))
 }
 
 const summary = (cart: Cart, { words }: Shown): Child =>
   h(
     'aside',
-    { 'aria-label': words.yourBasket },
+    { 'aria-label': words.yourCart },
     linesList(cart.lines, words),
     cartSums(cart, words),
-    cart.status === 'OPEN' && h('p', {}, h('a', { href: linkTo('cart') }, words.changeBasket)),
+    cart.status === 'OPEN' && h('p', {}, h('a', { href: linkTo('cart') }, words.editCart)),
   )
 
-/** The shopper is here again, from a processor's page or from anywhere: nobody is sent away who has just come. */
+/** Continues after the shopper returned. Does not redirect immediately. */
 async function comeBack(cart: Cart, shown: Shown): Promise<void> {
   const next = nextOf(await standing(cart.id))
   if (next.kind !== 'elsewhere') return goOn(next, cart, shown)
@@ -57,14 +59,14 @@ async function comeBack(cart: Cart, shown: Shown): Promise<void> {
   return untilDecided(cart, shown)
 }
 
-/** Takes the order back, so that the basket can be changed. */
+/** Cancels the unpaid order, so that the cart can be changed. */
 const giveUp = (cart: Cart, { words }: Shown): HTMLElement =>
-  action(words, words.changeBasket, async () => {
+  action(words, words.editCart, async () => {
     await takeBack(cart.id)
     location.assign(linkTo('cart'))
   })
 
-/** Draws what souk answered, from the top: a price may have changed with every step. */
+/** Redraws the page, because every step can change prices. */
 async function draw(doing: Promise<Cart>, shown: Shown): Promise<void> {
   const cart = await doing
   shown.counted(cart)
@@ -77,27 +79,29 @@ function focusOn(element: HTMLElement | null): void {
   element?.focus()
 }
 
-function whoAndWhere(cart: Cart, shown: Shown): HTMLElement {
+function whoAndWhere(cart: Cart, shown: Shown, isShipped: boolean): HTMLElement {
   const { words } = shown
-  const changing = action(words, words.change, async () => {
+  const changing = action(words, words.edit, async () => {
     await fillIn(cart, shown, true)
     focusOn(shown.main.querySelector<HTMLElement>('section h2'))
   })
   return section(
-    words.whereTo,
+    isShipped ? words.whereTo : words.contact,
     h('p', {}, h('bdi', {}, cart.email ?? '')),
-    cart.shippingAddress && addressText(cart.shippingAddress, words),
+    isShipped && cart.shippingAddress && addressText(cart.shippingAddress, words),
     h('p', {}, changing),
   )
 }
 
-async function shippingAndPayment(cart: Cart, shown: Shown): Promise<HTMLElement[]> {
+async function shippingAndPayment(cart: Cart, { data: options, reason }: Schema<'ShippingOptions'>, shown: Shown): Promise<HTMLElement[]> {
   const { words } = shown
-  const { data: options, reason } = await askAsShopper('GET /cart/{id}/shipping-options', { path: { id: cart.id } })
   const isReady = reason === 'NO_METHODS' || reason === 'NOTHING_TO_SHIP' || options.some(({ code }) => code === cart.shippingMethod)
   const shipping =
     options.length === 0
-      ? section(words.shipping, h('p', {}, isReady ? words.nothingToShip : words.notSentThere))
+      ? section(
+          words.shipping,
+          h('p', {}, isReady ? (reason === 'NOTHING_TO_SHIP' ? words.nothingToShip : words.freeShipping) : words.notSentThere),
+        )
       : section(
           words.shipping,
           form(
@@ -128,7 +132,7 @@ async function payment(cart: Cart, shown: Shown): Promise<HTMLElement> {
   const { words, shop } = shown
   const pays = words.pay(words.money(cart.totals.amountDue))
   if (cart.totals.amountDue.amount === 0)
-    return section(words.payment, form({ words, submit: words.order, onSubmit: () => pay(cart, { method: 'card' }, shown) }))
+    return section(words.payment, form({ words, submit: words.order, onSubmit: (_, say) => pay(cart, { method: 'card' }, shown, say) }))
   const resolved = await ask('GET /checkout/{shopUrl}/payment-intent-resolver', { path: { shopUrl: shopName } })
   const ways = waysToPay(resolved, shop.publishableKey, addressOf('checkout'), words)
   if (ways.length === 0) return section(words.payment, h('p', {}, words.noWayToPay))
@@ -139,9 +143,9 @@ async function payment(cart: Cart, shown: Shown): Promise<HTMLElement> {
       {
         words,
         submit: pays,
-        async onSubmit(values) {
+        async onSubmit(values, say) {
           const way = ways[Number(typed(values, 'way'))]
-          if (way) await pay(cart, way.choice, shown).catch((error: unknown) => refused(error, shown))
+          if (way) await pay(cart, way.choice, shown, say).catch((error: unknown) => refused(error, shown))
         },
       },
       radios('way', words.payment, all, '0'),
@@ -149,14 +153,15 @@ async function payment(cart: Cart, shown: Shown): Promise<HTMLElement> {
   )
 }
 
-async function pay(cart: Cart, choice: Choice, shown: Shown): Promise<void> {
-  shown.say(shown.words.paying)
+/** @param say shows the shopper that the payment is in progress, below the pressed button */
+async function pay(cart: Cart, choice: Choice, shown: Shown, say = shown.say): Promise<void> {
+  say(shown.words.paying)
   const answer = await buy(cart, choice)
   keepOrder(cart.id, answer.order.publicUrl)
   await goOn(nextOf(answer), cart, shown)
 }
 
-/** Something is not as the cart showed it: the cart is drawn as it is now, and the refusal says what has changed. */
+/** Redraws a cart that changed. The error message says what changed. */
 async function refused(error: unknown, shown: Shown): Promise<void> {
   if (!(error instanceof Refused && error.status === 409)) throw error
   shown.say('')
@@ -180,8 +185,14 @@ async function goOn(next: Next, cart: Cart, shown: Shown): Promise<void> {
       const token = orderOf(cart.id)
       forgetCart()
       if (token !== '') return location.replace(linkTo('order', { token }))
-      // The answer that had the link was lost with its page; the mail has it, too.
+      // The response with the link was lost; the e-mail has it too.
       return refill(main, heading, h('p', { class: 'standing' }, words.standings.CONFIRMED))
+    }
+    case 'manual': {
+      const token = orderOf(cart.id)
+      forgetCart()
+      // The page of the order says how to pay, too.
+      return token === '' ? refill(main, heading, instructionsOf(next)) : location.replace(linkTo('order', { token }))
     }
     case 'over':
       forgetCart()
@@ -195,7 +206,7 @@ async function goOn(next: Next, cart: Cart, shown: Shown): Promise<void> {
       return location.assign(next.url)
     case 'declined': {
       shown.say('')
-      // What was bought is an order now, whose amount no longer changes.
+      // The cart is an order now, and its amount no longer changes.
       const ordered = (await currentCart()) ?? cart
       refill(
         main,
@@ -241,7 +252,7 @@ const waiting: ReadonlySet<Next['kind']> = new Set(['deciding', 'elsewhere', 'ba
 const firstPauseMs = 2_000
 const pauseMaxMs = 60_000
 
-/** Asks what became of the payment, ever more rarely. souk goes on by itself when the page is closed. */
+/** Polls the payment with increasing pauses. souk continues without the page. */
 async function untilDecided(cart: Cart, shown: Shown): Promise<void> {
   for (let ms = firstPauseMs; ; ms = Math.min(pauseMaxMs, ms * 1.5)) {
     await pause(ms)
@@ -252,7 +263,7 @@ async function untilDecided(cart: Cart, shown: Shown): Promise<void> {
   }
 }
 
-/** A telephone that is at the bank's app has no connection for a while, and souk may be too busy: it is asked again. */
+/** Retries, because a phone can lose its connection while the bank's app is open. */
 function nothingYet(error: unknown): undefined {
   const isForNow = error instanceof Refused && (error.status === 0 || error.status === 429 || error.status >= 500)
   if (!isForNow) throw error

@@ -12,7 +12,7 @@ void openPage(async ({ words, main, title }) => {
         submit: words.sendLink,
         async onSubmit(values) {
           await ask('POST /auth/password/forgot', { body: { email: typed(values, 'email'), shopName } })
-          // The same for every address: this page tells nobody who has an account.
+          // The same for every address, so that the page does not reveal who has an account.
           refill(main, title(words.forgotten), h('p', { role: 'status' }, words.linkSent))
         },
       },

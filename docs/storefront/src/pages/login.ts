@@ -3,11 +3,11 @@ import { field, form, typed } from '../form.ts'
 import { linkTo, openPage, parameter } from '../layout.ts'
 import { logIn } from '../session.ts'
 
-/** Where somebody goes who was sent here first: one of our own pages, and never somewhere else. */
+/** The page to continue at after the login. Only pages of this storefront are allowed. */
 const pages = ['account', 'addresses', 'verify', 'checkout']
 
 const token = parameter('token')
-// Of a mail that was opened before: out of the address, like on the pages of mails.
+// Removes the token of an e-mail from the address, as the pages of e-mails do.
 if (token !== '') history.replaceState(null, '', linkTo('login', { to: parameter('to') }))
 
 void openPage(async ({ words, main, title }) => {

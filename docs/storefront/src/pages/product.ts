@@ -1,37 +1,41 @@
-/** One product: its pictures, its variants, and how many of one to put into the cart. */
+/** A product with its pictures, variants and quantity. */
 import { ask, type Schema, shopName } from '../api.ts'
 import { addToCart, quantityMax } from '../cart.ts'
 import { h, refill, richText } from '../dom.ts'
 import { field, form, select, typed } from '../form.ts'
-import { linkTo, openPage, parameter, type Shown } from '../layout.ts'
-import { picture } from '../pictures.ts'
-import type { Words } from '../words.ts'
+import { gallery } from '../gallery.ts'
+import type { Words } from '../i18n.ts'
+import { linkTo, openPage, type Shown } from '../layout.ts'
+import { pageHandle } from '../navigation.ts'
 
 type Product = Schema<'PublicProduct'>
 type Variant = Schema<'PublicVariant'>
 
 void openPage(async (shown) => {
-  const { main } = shown
-  const product = await ask('GET /product-v2/public/shop/{shopName}/handle/{handle}', { path: { shopName, handle: parameter('handle') } })
+  const { main, words } = shown
+  const product = await ask('GET /product-v2/public/shop/{shopName}/handle/{handle}', { path: { shopName, handle: pageHandle() } })
+  const pictures = gallery(product, words)
   main.append(
     h(
       'article',
       { class: 'product' },
-      pictures(product),
-      h('div', {}, shown.title(product.title), buying(product, shown), h('div', { dir: 'auto' }, richText(product.descriptionHtml))),
+      pictures.element,
+      h(
+        'div',
+        {},
+        shown.title(product.title),
+        buying(product, shown, pictures.show),
+        h('div', { dir: 'auto' }, richText(product.descriptionHtml)),
+      ),
     ),
   )
 })
 
-const pictures = ({ images, title }: Product): HTMLElement =>
-  h(
-    'ul',
-    { class: 'pictures' },
-    images.map((image) => h('li', {}, picture(image, title, '(min-width: 60rem) 30rem, 100vw'))),
-  )
-
-/** Price, choice and button. What is chosen decides the price and how many there are. */
-function buying(product: Product, shown: Shown): HTMLElement {
+/**
+ * Price, options and button. The selected variant determines price and stock.
+ * @param showPicture shows the picture of the chosen variant
+ */
+function buying(product: Product, shown: Shown, showPicture: (imageId: string | null) => void): HTMLElement {
   const { words } = shown
   const [first] = product.variants.filter(({ available }) => available)
   let values = [...((first ?? product.variants[0])?.optionValues ?? [])]
@@ -48,6 +52,7 @@ function buying(product: Product, shown: Shown): HTMLElement {
       onchange(value) {
         values = values.with(nth, value)
         show()
+        showPicture(chosen()?.imageId ?? null)
       },
     }),
   )
@@ -56,17 +61,17 @@ function buying(product: Product, shown: Shown): HTMLElement {
     {
       words,
       submit: words.add,
-      beside: h('a', { href: linkTo('cart') }, words.toBasket),
-      async onSubmit(sent) {
+      beside: h('a', { href: linkTo('cart') }, words.toCart),
+      async onSubmit(sent, say) {
         const variant = chosen()
-        if (!variant) return shown.say(words.noSuchChoice)
+        if (!variant) return say(words.noSuchChoice)
         const cart = await addToCart(variant.id, Number(typed(sent, 'quantity')))
         shown.counted(cart)
-        shown.say(words.added)
+        say(words.added)
       },
     },
     standing,
-    // Of what there is one kind of, there is nothing to choose.
+    // A product with one variant needs no options.
     product.variants.length > 1 && choices,
     field({
       label: words.quantity,

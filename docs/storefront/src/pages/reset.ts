@@ -1,11 +1,11 @@
-/** Where the mail about a forgotten password leads (`pages.reset` of the shop). */
+/** The page of the password e-mail (`pages.reset` of the shop). */
 import { ask } from '../api.ts'
 import { h, refill } from '../dom.ts'
 import { field, form } from '../form.ts'
 import { linkTo, openPage, parameter } from '../layout.ts'
 
 const token = parameter('token')
-// It opens the account: out of the address, so that it is in no history and on no picture of the screen.
+// The token opens the account: remove it from the address and so from history and screenshots.
 history.replaceState(null, '', linkTo('reset'))
 
 void openPage(async ({ words, main, title }) => {
@@ -31,7 +31,7 @@ void openPage(async ({ words, main, title }) => {
         name: 'password',
         type: 'password',
         required: true,
-        minlength: 8,
+        minlength: 10,
         maxlength: 200,
         autocomplete: 'new-password',
         hint: words.passwordRule,

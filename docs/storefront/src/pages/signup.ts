@@ -16,7 +16,7 @@ void openPage(async ({ words, main, title }) => {
           const [email, password] = [typed(values, 'email'), String(values.get('password'))]
           await ask('POST /customer/signup', { body: { shopName, email, password, name: typed(values, 'name') } })
           await logIn(email, password)
-          // No mail goes by itself. Where it cannot be sent now, the account page asks again.
+          // souk sends no e-mail by itself. If this fails, the account page offers it again.
           await askAsCustomer('POST /customer/verify/send', {}).catch(() => undefined)
           location.assign(linkTo('account'))
         },
@@ -28,7 +28,7 @@ void openPage(async ({ words, main, title }) => {
         name: 'password',
         type: 'password',
         required: true,
-        minlength: 8,
+        minlength: 10,
         maxlength: 200,
         autocomplete: 'new-password',
         hint: words.passwordRule,

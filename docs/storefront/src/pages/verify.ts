@@ -1,4 +1,4 @@
-/** Where the mail that proves an address leads (`pages.verify` of the shop). Only the account that asked for it can use it. */
+/** The page of the verification e-mail (`pages.verify` of the shop). Only the account that requested it can use it. */
 import { Refused } from '../api.ts'
 import { h } from '../dom.ts'
 import { linkTo, openPage, parameter } from '../layout.ts'
@@ -7,7 +7,7 @@ import { askAsCustomer, isLoggedIn } from '../session.ts'
 const token = parameter('token')
 
 void openPage(async ({ words, main, title }) => {
-  // The mail may open in another tab, or on another device.
+  // The e-mail may open in another tab or on another device.
   if (!isLoggedIn()) return logInFirst()
   history.replaceState(null, '', linkTo('verify'))
   const isProven = await proven()
@@ -21,7 +21,7 @@ void openPage(async ({ words, main, title }) => {
 
 const logInFirst = () => location.replace(linkTo('login', { to: 'verify', token }))
 
-/** @returns undefined where the session is over, and somebody has to log in again */
+/** @returns undefined if the session ended and the customer must log in again */
 async function proven(): Promise<boolean | undefined> {
   try {
     await askAsCustomer('POST /customer/verify', { body: { token } })

@@ -45,15 +45,15 @@ export function aboutPayments(ask: ApiCall): ApiCall {
 }
 
 /** Returns the requested object; undefined if it does not exist. */
-export function shownBy(answer: CallAnswer): unknown {
+export function readObject(answer: CallAnswer): unknown {
   if (answer.status === 404) return undefined
   if (!isGood(answer)) throw inconclusive(answer.status)
   return answer.json
 }
 
 /** Returns the requested list. */
-export function listedBy(answer: CallAnswer): readonly unknown[] | undefined {
-  const list = shownBy(answer)
+export function readList(answer: CallAnswer): readonly unknown[] | undefined {
+  const list = readObject(answer)
   if (answer.status === 404) return undefined
   if (!Array.isArray(list)) throw new UnknownAnswer('no list')
   return list
@@ -61,5 +61,5 @@ export function listedBy(answer: CallAnswer): readonly unknown[] | undefined {
 
 export const isGood = ({ status }: CallAnswer) => status >= 200 && status < 300
 
-/** A URL that a browser or a mail may get. */
+/** Checks a URL that is given to browsers and mails. */
 export const webAddress = (text: string | undefined) => (/^https?:$/.test(URL.parse(text ?? '')?.protocol ?? '') ? text : undefined)

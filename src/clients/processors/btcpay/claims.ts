@@ -4,10 +4,10 @@
 import { createHash } from 'node:crypto'
 import { decimalsOf } from '../../../lib/money.ts'
 import { needed, textAt, valueAt } from '../answers.ts'
-import { unitsOf, wholeUnitsOf } from '../decimals.ts'
+import { truncatedUnitsOf, unitsOf } from '../decimals.ts'
 import type { RefundAnswer } from '../processor.ts'
 import { UnknownAnswer } from '../processor.ts'
-import { type ApiCall, listedBy, type Money, shownBy, webAddress } from './calls.ts'
+import { type ApiCall, type Money, readList, readObject, webAddress } from './calls.ts'
 
 /** `archived` is undefined until it is queried. */
 type Claim = { readonly id: string; readonly viewLink?: string | undefined; readonly archived?: boolean }
@@ -32,7 +32,7 @@ export function claimMade(answer: unknown, money: Money): RefundAnswer {
 /** Queries a claim; undefined if the server does not know it. */
 export async function becomesOf(ask: ApiCall, claim: Claim, money: Money): Promise<RefundAnswer | undefined> {
   const path = `/pull-payments/${encodeURIComponent(claim.id)}`
-  const payouts = listedBy(await ask('GET', `${path}/payouts`))
+  const payouts = readList(await ask('GET', `${path}/payouts`))
   if (!payouts) return undefined
   const reference = claim.id
   const done = payouts.filter((payout) => stateOf(payout) === 'Completed')
@@ -47,14 +47,14 @@ export async function becomesOf(ask: ApiCall, claim: Claim, money: Money): Promi
 /** Reads the claim with its link, or returns it unchanged. */
 async function shown(ask: ApiCall, path: string, claim: Claim, money: Money): Promise<Claim> {
   const answer = await ask('GET', path)
-  const found = shownBy(answer)
+  const found = readObject(answer)
   return answer.status === 404 ? claim : readClaim(found, money)
 }
 
 function readClaim(claim: unknown, { amount, currency }: Money): Claim {
   const id = needed(textAt(claim, 'id'), 'claim id')
-  const told = valueAt(claim, 'amount')
-  const isOther = told !== undefined && unitsOf(told, decimalsOf(currency)) !== amount
+  const stated = valueAt(claim, 'amount')
+  const isOther = stated !== undefined && unitsOf(stated, decimalsOf(currency)) !== amount
   if (isOther || (valueAt(claim, 'currency') ?? currency) !== currency) throw new UnknownAnswer('a claim of another amount')
   return { id, viewLink: webAddress(textAt(claim, 'viewLink')), archived: valueAt(claim, 'archived') === true }
 }
@@ -69,12 +69,12 @@ function stateOf(payout: unknown): string {
 function sumOf(payouts: readonly unknown[], { amount, currency }: Money): number {
   const amounts = payouts.map((payout) => {
     if ((textAt(payout, 'originalCurrency') ?? currency) !== currency) return 0
-    const told = valueAt(payout, 'originalAmount') ?? valueAt(payout, 'amount')
-    return told === undefined ? amount : needed(wholeUnitsOf(told, decimalsOf(currency)), 'payout amount')
+    const stated = valueAt(payout, 'originalAmount') ?? valueAt(payout, 'amount')
+    return stated === undefined ? amount : needed(truncatedUnitsOf(stated, decimalsOf(currency)), 'payout amount')
   })
   return amounts.reduce((sum, part) => sum + part, 0)
 }
 
-/** A redelivery has its own id and names the first one. Without an id, a digest of the bytes is used. */
+/** Returns the id of the first delivery, because a redelivery has its own id. Without an id, a digest of the bytes. */
 export const messageIdOf = (message: unknown, body: Uint8Array): string =>
   textAt(message, 'originalDeliveryId') ?? textAt(message, 'deliveryId') ?? createHash('sha256').update(body).digest('hex')

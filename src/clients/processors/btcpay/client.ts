@@ -1,9 +1,10 @@
 /**
- * BTCPay Server (Greenfield): invoices on the shop's own server that are paid in coins. Paying takes the money without
- * us, nothing may be sent twice but everything can be found, and money goes back as a claim that the shopper redeems.
- *
- * The key needs `canviewinvoices`, `cancreateinvoice`, `canmodifyinvoices`, `cancreatenonapprovedpullpayments`, and to
- * find the claims that it made `canviewpullpayments` (or `canmanagepullpayments`), each of the store.
+ * BTCPay Server (Greenfield): invoices on the shop's own server that are paid in cryptocurrency. A payment is captured
+ * without a call. No request may be repeated, but every object can be found. A refund is a claim that the shopper
+ * redeems.
+ * The key needs these permissions of the store: `canviewinvoices`, `cancreateinvoice`, `canmodifyinvoices` and
+ * `cancreatenonapprovedpullpayments`. To find its claims it also needs `canviewpullpayments` or
+ * `canmanagepullpayments`.
  */
 import { decimalOf, decimalsOf, isCurrency } from '../../../lib/money.ts'
 import { hmac, sameSecret } from '../../../lib/seal.ts'
@@ -11,7 +12,7 @@ import { needed, parsedMessage, textAt, valueAt, wordOf } from '../answers.ts'
 import { type CallAnswer, inconclusive, type ProcessorPort } from '../call.ts'
 import type { Capabilities, NewPayment, Processor, ProcessorMessage, ProcessorPayment } from '../processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../processor.ts'
-import { type ApiCall, aboutPayments, createBtcpayCalls, isGood, listedBy, type Money, shownBy } from './calls.ts'
+import { type ApiCall, aboutPayments, createBtcpayCalls, isGood, type Money, readList, readObject } from './calls.ts'
 import { becomesOf, claimMade, claimNamed, messageIdOf } from './claims.ts'
 import { isOf, paymentOf } from './invoices.ts'
 
@@ -26,14 +27,14 @@ export type BtcpayAccount = {
 
 /** Units of account without a rate. */
 const unquoted = new Set(['BOV', 'CHE', 'CHW', 'CLF', 'COU', 'MXV', 'USN', 'UYI', 'UYW'])
-/** Coins that come after an invoice has expired are looked for as long as we ask for them: 72 hours. */
+/** How long coins are expected after an invoice expired: 72 hours. */
 const monitoringMinutes = 72 * 60
-/** Of the invoices under one id of ours: there is one, unless an answer was lost. */
+/** Maximum invoices under one id of ours. There is one, unless a response was lost. */
 const invoicesMax = 20
 /** All claims of a store come in one list. */
 const claimsBytesMax = 16_000_000
 
-const saysCurrency = (currency: string) => isCurrency(currency) && !unquoted.has(currency)
+const supportsCurrency = (currency: string) => isCurrency(currency) && !unquoted.has(currency)
 
 export const btcpayCapabilities: Capabilities = {
   capturesItself: true,
@@ -43,8 +44,8 @@ export const btcpayCapabilities: Capabilities = {
   refunds: 'claim',
   wallets: false,
   hasHostedPage: true,
-  supportsAmount: ({ amount, currency }) => saysCurrency(currency) && Number.isSafeInteger(amount) && amount > 0,
-  supportsCurrency: saysCurrency,
+  supportsAmount: ({ amount, currency }) => supportsCurrency(currency) && Number.isSafeInteger(amount) && amount > 0,
+  supportsCurrency,
 }
 
 type NamedAmount = Money & { readonly paymentId: string; readonly reference: string | undefined }
@@ -57,13 +58,13 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
   const pathOf = (reference: string) => `${store}/invoices/${encodeURIComponent(reference)}`
   const underOurId = (paymentId: string) => `${store}/invoices?orderId=${encodeURIComponent(paymentId)}`
 
-  /** Invoices under our id. The filter is theirs; what it lets through is looked at. */
+  /** Lists the invoices under our id. The server filters; the result is checked. */
   async function findAll(ask: ApiCall, paymentId: string): Promise<readonly unknown[]> {
-    const found = needed(listedBy(await ask('GET', underOurId(paymentId))), 'list of invoices')
+    const found = needed(readList(await ask('GET', underOurId(paymentId))), 'list of invoices')
     return found.filter((invoice) => textAt(invoice, 'metadata', 'orderId') === paymentId).slice(0, invoicesMax)
   }
 
-  /** The payment that several invoices stand for: the one that has come the furthest. */
+  /** Returns the most advanced of several invoices as the payment. */
   async function furthest(ask: ApiCall, found: readonly unknown[], money: Money): Promise<ProcessorPayment | undefined> {
     const payments: ProcessorPayment[] = []
     for (const invoice of found) payments.push(await paymentOf(ask, pathOf, invoice, money))
@@ -73,7 +74,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
   async function look(ask: ApiCall, { paymentId, reference, amount, currency }: NamedAmount): Promise<ProcessorPayment | undefined> {
     if (reference === undefined) return furthest(ask, await findAll(ask, paymentId), { amount, currency })
     const answer = await ask('GET', pathOf(reference))
-    const invoice = shownBy(answer)
+    const invoice = readObject(answer)
     return answer.status === 404 ? undefined : paymentOf(ask, pathOf, invoice, { amount, currency })
   }
 
@@ -89,7 +90,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
     const money = { amount, currency }
     if (!btcpayCapabilities.supportsAmount(money)) throw new ProcessorRefused('amount_not_supported')
     const ask = asker()
-    // Made twice, there would be two that can be paid.
+    // A repeated request would create a second invoice that can be paid.
     const there = await furthest(
       ask,
       (await findAll(ask, paymentId)).filter((invoice) => isOf(invoice, money)),
@@ -102,7 +103,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
       metadata: { orderId: paymentId },
       checkout: {
         monitoringMinutes,
-        // All of it is paid or it is not, whatever the store lets pass elsewhere.
+        // Partial payment is refused, whatever the store's own setting.
         paymentTolerance: 0,
         ...(returnUrl === undefined ? {} : { redirectURL: returnUrl, redirectAutomatically: true }),
       },
@@ -110,12 +111,12 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
     if (!isGood(answer)) throw refused(answer)
     const reference = needed(textAt(answer.json, 'id'), 'invoice id')
     if (isOf(answer.json, money)) return paymentOf(ask, pathOf, answer.json, money)
-    // Rounded, say. Nobody may pay it.
+    // The server may have rounded the amount: the invoice must not be paid.
     if (!isGood(await markInvalid(ask, reference))) throw new ProcessorUnavailable('an invoice of another amount cannot be given up')
     throw new ProcessorRefused('amount_not_supported')
   }
 
-  /** Coins that were seen cannot be stopped: such an invoice is left to become what it will. */
+  /** An invoice with coins in flight cannot be voided; its result is awaited. */
   async function forbid(ask: ApiCall, name: NamedAmount): Promise<ProcessorPayment> {
     const before = await mustLook(ask, name)
     if (before.state !== 'REQUIRES_ACTION') return before
@@ -128,7 +129,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
 
   /** All claims of the store, archived ones too; undefined where the server has no list of them. */
   const claimsOf = async (ask: ApiCall) =>
-    listedBy(await ask('GET', `${store}/pull-payments?includeArchived=true`, undefined, { answerBytesMax: claimsBytesMax }))
+    readList(await ask('GET', `${store}/pull-payments?includeArchived=true`, undefined, { answerBytesMax: claimsBytesMax }))
 
   return {
     name: 'btcpay',
@@ -143,7 +144,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
       if (reference === undefined) throw new ProcessorRefused('not_found')
       if (!btcpayCapabilities.supportsAmount(money)) throw new ProcessorRefused('amount_not_supported')
       const ask = asker()
-      // Made twice, there would be two to redeem: the server does not look at the sum of them.
+      // A repeated request would create a second claim: the server does not check the sum of claims.
       const there = claimNamed((await claimsOf(ask)) ?? [], refundId, money)
       if (there) return needed(await becomesOf(ask, there, money), 'claim')
       const answer = await ask('POST', `${pathOf(reference)}/refund`, {
@@ -168,15 +169,15 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
       const health = await ask('GET', '/health')
       if (!isGood(health)) throw inconclusive(health.status)
       if (valueAt(health.json, 'synchronized') === false) throw new ProcessorUnavailable('the processor has not caught up with the chain')
-      // What every verb needs of the key: this store, and to see its invoices.
+      // The minimum rights of the key: this store and its invoices.
       const invoices = await ask('GET', underOurId('probe'))
       if ([401, 403, 404].includes(invoices.status)) throw new ProcessorRefused('credentials')
-      listedBy(invoices)
+      readList(invoices)
     },
   }
 }
 
-/** @throws BadSignature, also where the account has no secret: the server signs with an empty one all the same */
+/** @throws BadSignature, also for an account without a secret, since the server then signs with an empty one */
 function readMessage(
   { storeId, webhookSecret = '' }: BtcpayAccount,
   { body, headers }: { readonly body: Uint8Array; readonly headers: Headers },

@@ -1,21 +1,23 @@
 /** Reads a payment from an invoice of BTCPay Server. */
 import { decimalsOf } from '../../../lib/money.ts'
 import { listAt, needed, textAt, unknownStatus, valueAt } from '../answers.ts'
-import { unitsOf, wholeUnitsOf } from '../decimals.ts'
+import { truncatedUnitsOf, unitsOf } from '../decimals.ts'
 import type { ProcessorPayment } from '../processor.ts'
 import { UnknownAnswer } from '../processor.ts'
-import { type ApiCall, listedBy, type Money, webAddress } from './calls.ts'
+import { type ApiCall, type Money, readList, webAddress } from './calls.ts'
 
-/** Whether an invoice has this amount, as far as it says; zeros at the end do not matter. */
+/** Returns whether an invoice has this amount, as far as it says; zeros at the end do not matter. */
 export function isOf(invoice: unknown, { amount, currency }: Money): boolean {
-  const told = valueAt(invoice, 'amount')
-  return (valueAt(invoice, 'currency') ?? currency) === currency && (told === undefined || unitsOf(told, decimalsOf(currency)) === amount)
+  const stated = valueAt(invoice, 'amount')
+  return (
+    (valueAt(invoice, 'currency') ?? currency) === currency && (stated === undefined || unitsOf(stated, decimalsOf(currency)) === amount)
+  )
 }
 
 /**
- * The payment that an invoice stands for. Coins that are not confirmed are no money; those that came too late, or too
- * few of them, are told as `captured` all the same, and only what is whole makes it CAPTURED.
- * @throws ProcessorUnavailable for an invoice of another amount or currency than was asked for, whatever became of it
+ * Reads an invoice as a payment. Unconfirmed coins do not count. Late or missing coins are stated in `captured`; only
+ * the full amount makes it CAPTURED.
+ * @throws ProcessorUnavailable for an invoice of another amount or currency
  */
 export async function paymentOf(
   ask: ApiCall,
@@ -28,7 +30,7 @@ export async function paymentOf(
   if (!isOf(invoice, money)) throw new UnknownAnswer('an invoice of another amount')
   const { amount, currency } = money
   const detail = textAt(invoice, 'additionalStatus')
-  const paid = wholeUnitsOf(valueAt(invoice, 'paidAmount'), decimalsOf(currency))
+  const paid = truncatedUnitsOf(valueAt(invoice, 'paidAmount'), decimalsOf(currency))
   const nothing = { reference, authorized: 0, captured: 0 }
   switch (status) {
     case 'New':
@@ -52,15 +54,15 @@ export async function paymentOf(
 }
 
 /**
- * Of an invoice that is settled: by hand, it is all of it because the shop says so; else what came. Without `PaidOver`
- * that is never more: the rate makes the smallest coin worth more than a minor unit in some currencies.
+ * Returns the paid amount of a settled invoice: all of it if the shop settled it by hand, otherwise what arrived. It is
+ * more than the invoice only with `PaidOver`, because a coin's smallest unit may be worth more than a minor unit.
  */
 function settledOf(amount: number, paid: number | undefined, detail: string | undefined): number {
   if (paid === undefined || detail === 'Marked') return amount
   return detail === 'PaidOver' ? Math.max(paid, amount) : Math.min(paid, amount)
 }
 
-/** Money on an invoice that takes no more. */
+/** Returns the money of an invoice that accepts no more. */
 function taken(reference: string, captured: number, amount: number, ended: 'FAILED' | 'VOIDED'): ProcessorPayment {
   const seen = { reference, authorized: captured, captured }
   if (captured >= amount) return { ...seen, state: 'CAPTURED' }
@@ -68,11 +70,11 @@ function taken(reference: string, captured: number, amount: number, ended: 'FAIL
 }
 
 /**
- * Whether none of the coins that came may still go away: an invoice that has ended never settles, and does not say so
- * itself. Where the server does not list them, nothing is held against them.
+ * Whether all received coins are confirmed. An ended invoice never settles by its status. If the server lists no
+ * payments, they count as confirmed.
  */
 async function isConfirmed(ask: ApiCall, path: string): Promise<boolean> {
-  const methods = listedBy(await ask('GET', `${path}/payment-methods`))
+  const methods = readList(await ask('GET', `${path}/payment-methods`))
   if (!methods) return true
   const statuses = methods.flatMap((method) => listAt(method, 'payments').map((payment) => textAt(payment, 'status')))
   return statuses.includes('Settled') && statuses.every((status) => status === 'Settled' || status === 'Invalid')

@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { modeOf } from '../../../lib/processor-keys.ts'
 import { sameSecret } from '../../../lib/seal.ts'
-import { countAt, listAt, needed, parsedMessage, textAt, valueAt, wordOf } from '../answers.ts'
+import { countAt, idAt, listAt, needed, parsedMessage, textAt, valueAt, walletTokenOf, wordOf } from '../answers.ts'
 import { callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
 import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment } from '../processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
@@ -10,16 +10,15 @@ import {
   actionOf,
   type CheckoutPaymentState,
   type ExpectedAmount,
-  idAt,
   ranked,
   readPayment,
   refundOf,
-  says,
-  saysCurrency,
+  supportsAmount,
+  supportsCurrency,
 } from './states.ts'
 
 /** The settings `CHECKOUT_…`. `publishableKey` exchanges wallet tokens, `apiUrl` contains the account's prefix. */
-export type CheckoutAccount = {
+type CheckoutAccount = {
   readonly secretKey: string
   readonly publishableKey?: string | undefined
   readonly webhookSecret?: string | undefined
@@ -43,9 +42,9 @@ const disputeStates: Readonly<Record<string, 'OPEN' | 'WON' | 'LOST'>> = {
 }
 
 /**
- * Our id is its `reference`. The first reference of a payment is `ps_…` for a session and `pay_…` for a token. The
- * paid one of a session is `references.payment`; `references.capture` and `references.void` are undecided requests
- * (202).
+ * Creates the processor for an account. Our id is its `reference`. The first reference of a payment is `ps_…` for a
+ * session and `pay_…` for a token. The paid one of a session is `references.payment`; `references.capture` and
+ * `references.void` are undecided requests (202).
  */
 export function createCheckout(account: CheckoutAccount, port: ProcessorPort & { now(): number }): Processor {
   const { secretKey, publishableKey, webhookSecret, channelId } = account
@@ -80,23 +79,23 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     throw status === 429 ? new ProcessorUnavailable('the processor answered 429', { neverSent }) : new UnknownAnswer(`status ${status}`)
   }
 
-  /** Calls where neither 403 nor 404 says anything about a payment. */
-  async function callPlainly(method: 'GET' | 'POST', path: string, request?: Request): Promise<unknown> {
-    const { status, json } = await call(method, path, request)
+  /** Posts where neither 403 nor 404 says anything about a payment. */
+  async function post(path: string, request: Request): Promise<unknown> {
+    const { status, json } = await call('POST', path, request)
     if (status >= 400) throw inconclusive(status)
     return json
   }
 
-  async function read(id: string, asked: ExpectedAmount): Promise<CheckoutPaymentState | undefined> {
+  async function read(id: string, expected: ExpectedAmount): Promise<CheckoutPaymentState | undefined> {
     const { status, json } = await call('GET', `/payments/${id}`)
     if (status === 403) throw inconclusive(status)
     if (status === 404) return undefined
-    const seen = readPayment(json, asked)
+    const seen = readPayment(json, expected)
     return seen.id === id ? seen : strange()
   }
 
   /** Reads every payment under our id: a session may have been tried with several cards, and paid more than once. */
-  async function readAll(paymentId: string, asked: ExpectedAmount): Promise<readonly CheckoutPaymentState[]> {
+  async function readAll(paymentId: string, expected: ExpectedAmount): Promise<readonly CheckoutPaymentState[]> {
     const payments: unknown[] = []
     for (let page = 0; page < pagesMax; page++) {
       const from: Record<string, string> = payments.length === 0 ? {} : { skip: String(payments.length) }
@@ -105,7 +104,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       const total = status === 404 ? 0 : needed(countAt(json, 'total_count'), 'list count')
       const items = listAt(json, 'data')
       payments.push(...items)
-      if (payments.length >= total) return payments.filter(isOf(paymentId)).map((payment) => readPayment(payment, asked))
+      if (payments.length >= total) return payments.filter(isOf(paymentId)).map((payment) => readPayment(payment, expected))
       if (items.length === 0) throw new UnknownAnswer('a list ends before its end')
     }
     throw new ProcessorUnavailable('there are more payments under one reference than are read')
@@ -137,7 +136,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
 
   async function createSession({ paymentId, amount, currency, returnUrl, shopper }: NewPayment): Promise<ProcessorPayment> {
     // The required fields are not documented: unknown ones are left out, and the processor may refuse.
-    const json = await callPlainly('POST', '/payment-sessions', {
+    const json = await post('/payment-sessions', {
       body: {
         amount,
         currency,
@@ -160,7 +159,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
 
   async function createByToken(payment: NewPayment, token: string): Promise<ProcessorPayment> {
     const { paymentId, amount, currency, returnUrl } = payment
-    const json = await callPlainly('POST', '/payments', {
+    const json = await post('/payments', {
       idempotencyKey: paymentId,
       body: {
         source: { type: 'token', token: await theirToken(token) },
@@ -183,7 +182,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     const wallet = walletTokenOf(token)
     if (wallet === undefined) return token
     if (!publishableKey) throw new ProcessorRefused('wallet_tokens_need_publishable_key')
-    const json = await callPlainly('POST', '/tokens', { body: wallet, withPublishableKey: true })
+    const json = await post('/tokens', { body: wallet, withPublishableKey: true })
     return needed(textAt(json, 'token'), 'token for the wallet token')
   }
 
@@ -220,7 +219,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return paymentOf(seen ?? { id, state: 'PROCESSING', authorized: names.amount, captured: 0 }, names)
   }
 
-  /** Handles 403: the payment's state forbids the request. The state is read; one that would allow it says nothing. */
+  /** Handles 403: the payment's state forbids the request. Reads the state; one that would allow it proves nothing. */
   async function otherwise(id: string, name: PaymentName & Amount, status: number): Promise<ProcessorPayment> {
     const seen = await read(id, name)
     if (seen === undefined) throw new ProcessorRefused('not_found')
@@ -229,10 +228,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return paymentOf(now, name)
   }
 
-  /**
-   * An authorized payment with a pending request reads as if nothing was requested: its actions show whether that is
-   * decided.
-   */
+  /** An authorized payment with a pending request has an unchanged state. Its actions show whether that is decided. */
   async function undecided(seen: CheckoutPaymentState, { paymentId, references }: PaymentName): Promise<CheckoutPaymentState> {
     const [voiding, capturing] = [references?.['void'], references?.['capture']]
     if (seen.state !== 'AUTHORIZED' || (voiding ?? capturing) === undefined) return seen
@@ -262,8 +258,8 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     const id = textAt(event, 'id') ?? createHash('sha256').update(body).digest('hex')
     const about = idAt(event, 'data', type.startsWith('dispute_') ? 'payment_id' : 'id')
     if (!about?.startsWith('pay_')) return { id, payment: undefined }
-    const told = type.startsWith('payment_') ? textAt(event, 'data', 'reference') : undefined
-    const paymentId = told ?? (await ourIdOf(about))
+    const reference = type.startsWith('payment_') ? textAt(event, 'data', 'reference') : undefined
+    const paymentId = reference ?? (await ourIdOf(about))
     const dispute = disputeOf(event, type)
     return { id, payment: { paymentId, reference: about, references: { payment: about } }, ...(dispute === undefined ? {} : { dispute }) }
   }
@@ -295,8 +291,8 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       findable: true,
       refunds: 'any',
       wallets: true,
-      supportsAmount: says,
-      supportsCurrency: saysCurrency,
+      supportsAmount,
+      supportsCurrency,
     },
     async create(payment) {
       mustSay(payment)
@@ -357,7 +353,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
 
 /** @throws ProcessorRefused before any call */
 function mustSay(amount: Amount): void {
-  if (!says(amount)) throw new ProcessorRefused('amount_not_supported')
+  if (!supportsAmount(amount)) throw new ProcessorRefused('amount_not_supported')
 }
 
 /** Items without a reference belong to the reference of the request. */
@@ -409,14 +405,6 @@ const urlsOf = (returnUrl: string | undefined) => (returnUrl === undefined ? {} 
 /** Keys of the previous platform (`sk_` and a UUID) have no prefix. */
 const authorizationOf = (key: string): string =>
   /^(Bearer |sk_(test_)?\w{8}-\w{4}-\w{4}-\w{4}-\w{12}$)/i.test(key) ? key : `Bearer ${key}`
-
-/** Converts a wallet's JSON to the form of a token request; undefined for a token. */
-function walletTokenOf(token: string): { type: 'applepay' | 'googlepay'; token_data: unknown } | undefined {
-  const data = parsedMessage(Buffer.from(token))
-  if (typeof valueAt(data, 'signedMessage') === 'string') return { type: 'googlepay', token_data: data }
-  if (typeof valueAt(data, 'header') === 'object') return { type: 'applepay', token_data: data }
-  return undefined
-}
 
 /** The reference does not describe disputes: the amount counts only if all its fields are there. */
 function disputeOf(event: unknown, type: string): ProcessorMessage['dispute'] {

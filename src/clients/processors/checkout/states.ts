@@ -1,6 +1,6 @@
 /** The currencies of Checkout.com, and the meaning of its statuses. */
 import { currencies, decimalsOf, isCurrency } from '../../../lib/money.ts'
-import { countAt, knownAs, listAt, needed, textAt, valueAt, wordOf } from '../answers.ts'
+import { countAt, idAt, listAt, meaningOf, needed, textAt, valueAt, wordOf } from '../answers.ts'
 import type { PaymentState, RefundAnswer } from '../processor.ts'
 import { UnknownAnswer } from '../processor.ts'
 
@@ -17,11 +17,11 @@ const theirDecimals = (currency: string): number => (withoutDecimals.has(currenc
 /** Currencies with the same minor units as ours: amounts are never converted. */
 const said: ReadonlySet<string> = new Set(currencies.filter((code) => !unsaid.has(code) && decimalsOf(code) === theirDecimals(code)))
 
-export const saysCurrency = (currency: string): boolean => isCurrency(currency) && said.has(currency)
+export const supportsCurrency = (currency: string): boolean => isCurrency(currency) && said.has(currency)
 
-/** 0 would verify a card. The last of three decimals must be 0. */
-export const says = ({ amount, currency }: { readonly amount: number; readonly currency: string }): boolean =>
-  saysCurrency(currency) &&
+/** Returns whether Checkout.com supports an amount. 0 would verify a card. The last of three decimals must be 0. */
+export const supportsAmount = ({ amount, currency }: { readonly amount: number; readonly currency: string }): boolean =>
+  supportsCurrency(currency) &&
   Number.isSafeInteger(amount) &&
   amount > 0 &&
   amount <= amountMax &&
@@ -72,12 +72,12 @@ const whollyCaptured = words('Captured Refunded')
  * amount is PROCESSING, never CAPTURED.
  * @throws ProcessorUnavailable for an invalid answer, and for another amount or currency
  */
-export function readPayment(json: unknown, asked: ExpectedAmount): CheckoutPaymentState {
+export function readPayment(json: unknown, expected: ExpectedAmount): CheckoutPaymentState {
   const id = needed(idAt(json, 'id'), 'payment id')
   const status = needed(textAt(json, 'status'), 'payment status')
-  const stated = knownAs(states, status)
-  const amount = needed(asked.amount ?? countAt(json, 'amount'), 'payment amount')
-  if (differs(valueAt(json, 'amount'), amount) || differs(valueAt(json, 'currency'), asked.currency))
+  const stated = meaningOf(states, status)
+  const amount = needed(expected.amount ?? countAt(json, 'amount'), 'payment amount')
+  if (differs(valueAt(json, 'amount'), amount) || differs(valueAt(json, 'currency'), expected.currency))
     throw new UnknownAnswer('another amount or currency')
   const captured = countAt(json, 'balances', 'total_captured') ?? (whollyCaptured.has(status) ? amount : 0)
   const state = stateOf(stated, captured, amount)
@@ -99,17 +99,11 @@ export function readPayment(json: unknown, asked: ExpectedAmount): CheckoutPayme
   }
 }
 
-const differs = (told: unknown, asked: unknown): boolean => told !== undefined && told !== null && told !== asked
+const differs = (value: unknown, expected: unknown): boolean => value !== undefined && value !== null && value !== expected
 
-function stateOf(stated: PaymentState, captured: number, asked: number): PaymentState {
-  if (captured >= asked) return 'CAPTURED'
+function stateOf(stated: PaymentState, captured: number, expected: number): PaymentState {
+  if (captured >= expected) return 'CAPTURED'
   return captured > 0 ? 'PROCESSING' : stated
-}
-
-/** Reads an id, which becomes part of a URL. */
-export function idAt(json: unknown, ...path: readonly string[]): string | undefined {
-  const id = textAt(json, ...path)
-  return id !== undefined && /^\w{1,100}$/.test(id) ? id : undefined
 }
 
 /** A URL that a shopper may be sent to. */
@@ -122,8 +116,7 @@ function linkAt(json: unknown, ...path: readonly string[]): string | undefined {
 const standing: readonly PaymentState[] = ['CAPTURED', 'PROCESSING', 'AUTHORIZED', 'REQUIRES_ACTION', 'PENDING', 'VOIDED', 'FAILED']
 
 /**
- * Sorts payments of a session, which may be paid more than once: the furthest first, then the known one, then the
- * oldest.
+ * Sorts the payments of a session, which may be paid more than once: furthest state, then the known one, then oldest.
  */
 export const ranked = (payments: readonly CheckoutPaymentState[], known: string | undefined): readonly CheckoutPaymentState[] =>
   payments.toSorted(
@@ -136,7 +129,7 @@ export const ranked = (payments: readonly CheckoutPaymentState[], known: string 
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-export type Action = {
+type Action = {
   readonly id: string
   readonly approved: boolean | undefined
   readonly code: string | undefined
@@ -167,9 +160,12 @@ export function actionOf(
   }
 }
 
-/** @throws ProcessorUnavailable for another amount */
-export function refundOf({ id, approved, code, amount }: Action, asked: { readonly amount: number }): RefundAnswer {
-  if (amount !== undefined && amount !== asked.amount) throw new UnknownAnswer('a refund of another amount')
+/**
+ * Reads a refund.
+ * @throws ProcessorUnavailable for another amount
+ */
+export function refundOf({ id, approved, code, amount }: Action, expected: { readonly amount: number }): RefundAnswer {
+  if (amount !== undefined && amount !== expected.amount) throw new UnknownAnswer('a refund of another amount')
   if (approved === undefined) return { reference: id, state: 'PENDING' }
   return approved ? { reference: id, state: 'SUCCEEDED' } : { reference: id, state: 'FAILED', failureCode: code ?? 'declined' }
 }

@@ -11,7 +11,7 @@ const taken = new Set('AUD BRL CAD CNY CZK DKK EUR HKD HUF ILS JPY MYR MXN TWD N
 /** Without decimals, unlike ISO 4217. */
 const wholeOnly = new Set(['HUF', 'JPY', 'TWD'])
 
-export const paypalSaysCurrency = (currency: string): boolean => taken.has(currency)
+export const paypalSupportsCurrency = (currency: string): boolean => taken.has(currency)
 
 /** Converts an amount to PayPal's; undefined if it cannot be expressed exactly. */
 export function paypalMoney({ amount, currency }: Amount): PaypalMoney | undefined {
@@ -21,7 +21,7 @@ export function paypalMoney({ amount, currency }: Amount): PaypalMoney | undefin
   return units === undefined ? undefined : { currency_code: currency, value: decimalOf(units, decimals) }
 }
 
-export const paypalSays = (amount: Amount): boolean => paypalMoney(amount) !== undefined
+export const paypalSupports = (amount: Amount): boolean => paypalMoney(amount) !== undefined
 
 /** Converts PayPal's money to minor units; undefined if invalid or in another currency. */
 export const minorUnitsIn = (money: unknown, currency: string): number | undefined =>

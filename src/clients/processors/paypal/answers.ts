@@ -1,5 +1,5 @@
 /** Reads PayPal's orders with their authorizations, captures and refunds, and events. */
-import { knownAs, listAt, needed, textAt, valueAt, wordOf } from '../answers.ts'
+import { listAt, meaningOf, needed, textAt, valueAt, wordOf } from '../answers.ts'
 import type { ProcessorMessage, ProcessorPayment, References, RefundAnswer } from '../processor.ts'
 import { UnknownAnswer } from '../processor.ts'
 import { minorUnitsIn } from './amounts.ts'
@@ -69,17 +69,17 @@ function linkOf(json: unknown, rel: string): string | undefined {
   return href !== undefined && /^https?:\/\//.test(href) ? href : undefined
 }
 
-/** The capture that refunds belong to. */
+/** Returns the capture that refunds belong to. */
 export const captureIn = ({ captures }: Order): string | undefined => captures.find(({ status }) => capturedStatuses.includes(status))?.id
 
 /**
  * Converts an order to a payment. A captured amount other than the requested one is reported as it is, and the payment
  * is PROCESSING, not CAPTURED.
  */
-export function paymentOf(order: Order, { asked, clientId }: { asked: Amount; clientId: string }): ProcessorPayment {
+export function paymentOf(order: Order, { expected, clientId }: { expected: Amount; clientId: string }): ProcessorPayment {
   const { authorization, captures } = order
   const captured = sumOf(captures.filter(({ status }) => capturedStatuses.includes(status)))
-  const standing = captures.length > 0 && captured > 0 ? capturedAs(captured, asked) : standingOf(order)
+  const standing = captures.length > 0 && captured > 0 ? capturedAs(captured, expected) : standingOf(order)
   const authorized = standing.state === 'AUTHORIZED' ? (authorization?.amount ?? 0) : captured
   const capture = captureIn(order) ?? captures.at(-1)?.id
   const references = referencesOf(authorization?.id, capture)
@@ -121,7 +121,7 @@ const authorizationStates: Readonly<Record<string, StateAndFailure>> = {
 }
 
 /** @throws ProcessorUnavailable for an unknown status, or one that contradicts the rest: captured without a capture */
-const neededIn = (known: Readonly<Record<string, StateAndFailure>>, status: string): StateAndFailure => knownAs(known, status)
+const neededIn = (known: Readonly<Record<string, StateAndFailure>>, status: string): StateAndFailure => meaningOf(known, status)
 
 function referencesOf(authorization: string | undefined, capture: string | undefined): References | undefined {
   if (authorization === undefined && capture === undefined) return undefined
@@ -146,11 +146,11 @@ const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
  * Reads a refund.
  * @throws ProcessorUnavailable for anything else, or another amount, currency or id of ours
  */
-export function refundOf(refund: unknown, { refundId, asked }: { refundId: string; asked: Amount }): RefundAnswer {
+export function refundOf(refund: unknown, { refundId, expected }: { refundId: string; expected: Amount }): RefundAnswer {
   const isOurs = (textAt(refund, 'custom_id') ?? refundId) === refundId
-  if (!isOurs || minorUnitsIn(valueAt(refund, 'amount'), asked.currency) !== asked.amount) throw new UnknownAnswer('another refund')
+  if (!isOurs || minorUnitsIn(valueAt(refund, 'amount'), expected.currency) !== expected.amount) throw new UnknownAnswer('another refund')
   const status = textAt(refund, 'status') ?? ''
-  const state = knownAs(refundStates, status)
+  const state = meaningOf(refundStates, status)
   const failureCode = state === 'FAILED' ? (wordOf(textAt(refund, 'status_details', 'reason')) ?? status.toLowerCase()) : undefined
   return { reference: needed(textAt(refund, 'id'), 'id'), state, ...(failureCode === undefined ? {} : { failureCode }) }
 }
@@ -160,20 +160,20 @@ export function namesIn(event: unknown): { readonly paymentId?: string; readonly
   const type = textAt(event, 'event_type') ?? ''
   const resource = valueAt(event, 'resource')
   const related = (name: string) => textAt(resource, 'supplementary_data', 'related_ids', name)
-  const told = (names: Record<string, string | undefined>) =>
+  const referencesFrom = (names: Record<string, string | undefined>) =>
     Object.fromEntries(Object.entries(names).filter(([, name]) => name !== undefined))
   if (type.startsWith('CHECKOUT.ORDER.'))
-    return told({ order: textAt(resource, 'id'), paymentId: textAt(resource, 'purchase_units', 0, 'custom_id') })
+    return referencesFrom({ order: textAt(resource, 'id'), paymentId: textAt(resource, 'purchase_units', 0, 'custom_id') })
   if (/^PAYMENT\.CAPTURE\.(REFUNDED|REVERSED)$/.test(type)) {
     // A refund's `custom_id` is the refund's. A reversal may be reported as its capture.
     const up = /\/captures\/([\w-]+)$/.exec(linkOf({ links: valueAt(resource, 'links') }, 'up') ?? '')?.[1]
-    return told({ order: related('order_id'), capture: up ?? related('capture_id') ?? textAt(resource, 'id') })
+    return referencesFrom({ order: related('order_id'), capture: up ?? related('capture_id') ?? textAt(resource, 'id') })
   }
   if (/^PAYMENT\.(AUTHORIZATION|CAPTURE)\./.test(type)) {
     const capture = type.startsWith('PAYMENT.CAPTURE.') ? textAt(resource, 'id') : undefined
-    return told({ order: related('order_id'), paymentId: textAt(resource, 'custom_id'), capture })
+    return referencesFrom({ order: related('order_id'), paymentId: textAt(resource, 'custom_id'), capture })
   }
-  return told({ capture: textAt(resource, 'disputed_transactions', 0, 'seller_transaction_id') })
+  return referencesFrom({ capture: textAt(resource, 'disputed_transactions', 0, 'seller_transaction_id') })
 }
 
 /**

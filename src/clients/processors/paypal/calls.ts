@@ -33,7 +33,7 @@ export function createPaypalCalls(
   let renewal: Promise<Token> | undefined
 
   async function fetchToken(): Promise<Token> {
-    const asked = port.now()
+    const requestedAt = port.now()
     const answer = await callProcessor(port, {
       method: 'POST',
       url: `${baseUrl}/v1/oauth2/token`,
@@ -49,7 +49,7 @@ export function createPaypalCalls(
     const token = textAt(answer.json, 'access_token')
     if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) throw new UnknownAnswer('no token', { neverSent: true })
     const lives = (countAt(answer.json, 'expires_in') ?? livesSeconds) * 1000
-    return { token, until: asked + Math.max(lives - marginMs, lives / 2) }
+    return { token, until: requestedAt + Math.max(lives - marginMs, lives / 2) }
   }
 
   /**

@@ -9,7 +9,7 @@ import { needed, parsedMessage, textAt, valueAt } from '../answers.ts'
 import type { ProcessorPort } from '../call.ts'
 import type { Capabilities, NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from '../processor.ts'
 import { ProcessorRefused, ProcessorUnavailable } from '../processor.ts'
-import { type PaypalMoney, paypalMoney, paypalSays, paypalSaysCurrency } from './amounts.ts'
+import { type PaypalMoney, paypalMoney, paypalSupports, paypalSupportsCurrency } from './amounts.ts'
 import { captureIn, disputeOf, namesIn, type Order, orderOf, paymentOf, refundOf, sumIn } from './answers.ts'
 import { createPaypalCalls, foundIn, issueOf, NotAllowed, refusal } from './calls.ts'
 import { verifyPaypalMessage } from './messages.ts'
@@ -38,19 +38,19 @@ const capabilities: Capabilities = {
   // PayPal's own buttons take them; it accepts no tokens.
   wallets: false,
   hasHostedPage: true,
-  supportsAmount: paypalSays,
-  supportsCurrency: paypalSaysCurrency,
+  supportsAmount: paypalSupports,
+  supportsCurrency: paypalSupportsCurrency,
 }
 
 /** Issues that describe the payment's state rather than the request: the payment is read again. */
 const standsElsewhere = /^(ORDER_ALREADY_|ORDER_NOT_APPROVED$|PAYER_ACTION_REQUIRED$|PREVIOUSLY_|AUTHORIZATION_)/
 
-/** Created once for an account: all its calls share one token. */
+/** Creates the processor for an account. All its calls share one token, so keep one for each account. */
 export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now(): number }): Processor {
   const { clientId, secret, webhookId = '', apiUrl = 'https://api-m.paypal.com' } = account
   const { call, renew } = createPaypalCalls({ clientId, secret, apiUrl }, port)
 
-  const seen = (order: Order, asked: Amount): ProcessorPayment => paymentOf(order, { asked, clientId })
+  const seen = (order: Order, expected: Amount): ProcessorPayment => paymentOf(order, { expected, clientId })
 
   /** Returns the order of a payment by any of its references: PayPal finds nothing by our id. */
   async function orderIdOf({ reference, references = {} }: PaymentName): Promise<string | undefined> {
@@ -97,8 +97,8 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
   }
 
   /**
-   * Authorizes an approved order; no one else does. Without a request id: it happens at most once by its nature, while
-   * an id could repeat an early or declined answer for hours.
+   * Authorizes an approved order; only souk does. Sends no request id: PayPal authorizes at most once, while an id
+   * could repeat an early or declined response for hours.
    */
   async function authorize(order: Order, name: PaymentName & Amount): Promise<ProcessorPayment> {
     const answer = await call({ method: 'POST', path: `${orderPath(order.id)}/authorize` })
@@ -161,25 +161,25 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
 
   const refundIn = ({ refunds }: Order, refundId: string): unknown => refunds.find((refund) => textAt(refund, 'custom_id') === refundId)
 
-  async function refund(asked: Refund): Promise<RefundAnswer> {
-    const { refundId } = asked
-    const amount = moneyOf(asked)
-    const captured = asked.references?.['capture'] ?? captureIn(await knownOrder(asked))
+  async function refund(request: Refund): Promise<RefundAnswer> {
+    const { refundId } = request
+    const amount = moneyOf(request)
+    const captured = request.references?.['capture'] ?? captureIn(await knownOrder(request))
     if (captured === undefined) throw new ProcessorRefused('not_captured')
     const path = `/v2/payments/captures/${encodeURIComponent(captured)}/refund`
     const answer = await call({ method: 'POST', path, json: { amount, custom_id: refundId }, key: refundId })
-    if (answer.status === 201) return refundOf(answer.json, { refundId, asked })
+    if (answer.status === 201) return refundOf(answer.json, { refundId, expected: request })
     if (answer.status === 200)
-      return (await readRefund(textAt(answer.json, 'id') ?? '', asked)) ?? refundOf(answer.json, { refundId, asked })
+      return (await readRefund(textAt(answer.json, 'id') ?? '', request)) ?? refundOf(answer.json, { refundId, expected: request })
     // A refusal may mean that the refund was made before, as when nothing is left to refund.
-    const done = answer.status === 422 ? refundIn(await knownOrder(asked), refundId) : undefined
+    const done = answer.status === 422 ? refundIn(await knownOrder(request), refundId) : undefined
     if (done === undefined) throw refusal(answer)
-    return refundOf(done, { refundId, asked })
+    return refundOf(done, { refundId, expected: request })
   }
 
-  async function readRefund(id: string, asked: { refundId: string } & Amount): Promise<RefundAnswer | undefined> {
+  async function readRefund(id: string, expected: { refundId: string } & Amount): Promise<RefundAnswer | undefined> {
     const found = foundIn(await call({ method: 'GET', path: `/v2/payments/refunds/${encodeURIComponent(id)}` }))
-    return found && refundOf(found, { refundId: asked.refundId, asked })
+    return found && refundOf(found, { refundId: expected.refundId, expected })
   }
 
   async function retrieveRefund(name: RefundName): Promise<RefundAnswer | undefined> {
@@ -187,7 +187,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     if (refundReference !== undefined) return readRefund(refundReference, name)
     const order = await readOrder(name)
     const found = order && refundIn(order, refundId)
-    return found === undefined ? undefined : refundOf(found, { refundId, asked: name })
+    return found === undefined ? undefined : refundOf(found, { refundId, expected: name })
   }
 
   /** Messages of refunds and disputes name only a capture, so its payment is queried. */

@@ -1,11 +1,8 @@
 /**
- * Whether a message is PayPal's, by asking PayPal (`verify-webhook-signature`).
+ * Verifies messages of PayPal by its API (`verify-webhook-signature`), one call for each message.
  *
- * The other way, by its certificate here, was not taken: what is signed is no more than a CRC-32 of the body, for which
- * anybody who holds one good message writes others, while PayPal compares the event itself; the certificate's address
- * comes with the message, so that a stranger would choose whom we call; and its chain would have to be checked by code
- * of our own. Asking costs a call for each message, and none for one that cannot be good: whoever hands messages in
- * says when there is a turn for it.
+ * Checking the certificate locally would be weaker. The signature covers only a CRC-32 of the body, so one genuine
+ * message allows forged ones. The message names the certificate's URL, so a stranger would choose the called host.
  */
 import { createHash } from 'node:crypto'
 import { textAt } from '../answers.ts'
@@ -32,6 +29,7 @@ const signed = {
 } as const
 
 /**
+ * Verifies a message by asking PayPal.
  * @returns a digest of the signed content, for messages without an id
  * @throws BadSignature; ProcessorUnavailable if PayPal could not be asked: it then sends the message again
  */
@@ -49,9 +47,9 @@ export async function verifyPaypalMessage(
   // PayPal states no maximum age.
   if (Number.isNaN(Date.parse(headers.get('paypal-transmission-time') ?? ''))) throw new BadSignature('paypal: of no time')
   const event = eventText(body)
-  const asked = JSON.stringify({ ...Object.fromEntries(fields), webhook_id: webhookId })
+  const fieldsJson = JSON.stringify({ ...Object.fromEntries(fields), webhook_id: webhookId })
   // The event as received: serialized anew its signature could fail.
-  const text = `${asked.slice(0, -1)},"webhook_event":${event}}`
+  const text = `${fieldsJson.slice(0, -1)},"webhook_event":${event}}`
   const end = await turn?.()
   const answer = await call({
     method: 'POST',

@@ -1,6 +1,6 @@
 /**
- * QPay of Mongolia, version 2: the shopper pays an invoice in a bank's app. It captures by itself, without
- * authorizations. Nothing is found by our id, nothing may be sent twice, and only whole card payments can be refunded.
+ * QPay of Mongolia, version 2: the shopper pays an invoice in a bank's app. It captures immediately, without
+ * authorizations. It cannot search by our id, and no request may be repeated. Only whole card payments can be refunded.
  */
 
 import { modeOf } from '../../../lib/processor-keys.ts'
@@ -14,7 +14,7 @@ import { createSharedToken, type Token } from '../shared-token.ts'
 import { clientParametersOf } from './page.ts'
 
 /** `apiUrl`: with the version, as `https://merchant-sandbox.qpay.mn/v2`. */
-export type QpayAccount = {
+type QpayAccount = {
   readonly username: string
   readonly password: string
   readonly invoiceCode: string
@@ -48,8 +48,9 @@ type AmountQuery = PaymentNames & { readonly amount: number }
 type ApiCall = (method: Call['method'], path: string, body?: Readonly<Record<string, unknown>>) => Promise<CallAnswer>
 
 /**
+ * Creates the processor for an account.
  * @param port `now` decides when the token expires; it is shared by all calls of the client, so keep one for each
- *   account
+ * account
  */
 export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): number }): Processor {
   const base = baseOf(account.apiUrl ?? apiDefault)
@@ -134,7 +135,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
       throw new BadSignature('QPay signs nothing: its callbacks are known by the address that they come to')
     },
     async probe() {
-      await tokens.anew()
+      await tokens.refresh()
     },
   }
 }

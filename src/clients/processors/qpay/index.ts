@@ -4,13 +4,15 @@ import { createQpay, qpayCapabilities } from './client.ts'
 
 export const qpay = {
   fields: {
-    invoiceCode: { isPublic: true, description: 'what payment pages begin with' },
-    username: { isText: true, description: 'the name of its login' },
-    password: { isText: true, description: 'of its login' },
+    invoiceCode: { isPublic: true, description: 'invoice code' },
+    username: { isText: true, description: 'user name' },
+    password: { isText: true, description: 'password' },
   },
+  // QPay sends the login with the contract, and calls the URL of each invoice.
+  setup: { keys: [] },
   required: ['username', 'password', 'invoiceCode'],
   identity: ['username', 'invoiceCode'],
-  proof: { names: 'username, password', why: 'QPay does not know these' },
+  proof: { names: 'username, password', why: 'QPay rejects these' },
   pageKey: 'invoiceCode',
   signsNothing: true,
   modeIsAsked: true,
@@ -18,14 +20,8 @@ export const qpay = {
   settings: {
     QPAY_USERNAME: setting('qpayUsername', 'text', undefined, 'User name at QPay (Mongolia)', token),
     QPAY_PASSWORD: secret('qpayPassword', 'text', 'Password at QPay', token),
-    QPAY_INVOICE_CODE: setting(
-      'qpayInvoiceCode',
-      'text',
-      undefined,
-      "QPay's code of the invoices, which payment pages are told",
-      publicKey,
-    ),
-    QPAY_API_URL: setting('qpayApiUrl', 'URL', 'https://merchant.qpay.mn/v2', "Where QPay's API is; its sandbox is of mode TEST", apiUrl),
+    QPAY_INVOICE_CODE: setting('qpayInvoiceCode', 'text', undefined, 'Invoice code at QPay', publicKey),
+    QPAY_API_URL: setting('qpayApiUrl', 'URL', 'https://merchant.qpay.mn/v2', 'URL of the QPay API; the sandbox is test mode', apiUrl),
   },
   supportsCurrency: qpayCapabilities.supportsCurrency,
   create: createQpay,

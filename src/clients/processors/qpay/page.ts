@@ -6,8 +6,8 @@ const textMax = 8_192
 const imageMax = 200_000
 
 /**
- * `{ qrText, qrImage, shortUrl, urls: [{ name, description, logo, link }] }` of a new invoice; missing or invalid
- * parts are left out.
+ * Returns a new invoice's `{ qrText, qrImage, shortUrl, urls: [{ name, description, logo, link }] }`. Omits missing and
+ * invalid parts.
  */
 export function clientParametersOf(invoice: unknown): Record<string, unknown> {
   const image = textAt(invoice, 'qr_image')

@@ -48,5 +48,5 @@ export function minorUnits(units: number | undefined, currency: string): number 
   return units === undefined || exponent === undefined ? undefined : rescaled(units, exponent, decimalsOf(currency))
 }
 
-export const stripeSays = (amount: Amount): boolean => stripeUnits(amount) !== undefined
-export const stripeSaysCurrency = (currency: string): boolean => exponentOf(currency) !== undefined
+export const stripeSupports = (amount: Amount): boolean => stripeUnits(amount) !== undefined
+export const stripeSupportsCurrency = (currency: string): boolean => exponentOf(currency) !== undefined

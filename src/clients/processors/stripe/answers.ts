@@ -1,7 +1,7 @@
 /** Reads Stripe's payment intents, refunds and events. */
 import { createHash, createHmac } from 'node:crypto'
 import { sameSecret } from '../../../lib/seal.ts'
-import { countAt, knownAs, needed, parsedMessage, textAt, valueAt, wordOf } from '../answers.ts'
+import { countAt, meaningOf, needed, parsedMessage, textAt, valueAt, wordOf } from '../answers.ts'
 import type { PaymentState, ProcessorMessage, ProcessorPayment, RefundAnswer } from '../processor.ts'
 import { BadSignature, UnknownAnswer } from '../processor.ts'
 import { minorUnits } from './amounts.ts'
@@ -20,26 +20,23 @@ const states: Readonly<Record<string, PaymentState>> = {
 }
 
 /**
- * A payment intent as a payment.
- *
- * Money in another currency than was asked for, or that belongs to another payment of ours, makes no sense and says
- * nothing. A sum that is not the one that was to be captured is told as the number it is, and is PROCESSING, not
- * CAPTURED: nobody may take it for the whole.
- * @param asked what is, or was to be, captured
- * @throws ProcessorUnavailable for what is no payment intent
+ * Reads a payment intent as a payment. An intent in another currency, or of another payment, is an invalid answer. If
+ * another amount was captured, `captured` states it, and the payment is PROCESSING, not CAPTURED.
+ * @param expected the expected amount
+ * @throws ProcessorUnavailable for an invalid answer
  */
 export function paymentOf(
   intent: unknown,
-  { paymentId, asked, publishableKey }: { paymentId: string; asked: Amount; publishableKey: string | undefined },
+  { paymentId, expected, publishableKey }: { paymentId: string; expected: Amount; publishableKey: string | undefined },
 ): ProcessorPayment {
   const reference = intentOf(intent, paymentId)
-  if (textAt(intent, 'currency')?.toUpperCase() !== asked.currency) throw new UnknownAnswer('another currency')
-  const units = (...path: string[]) => minorUnits(countAt(intent, ...path), asked.currency)
+  if (textAt(intent, 'currency')?.toUpperCase() !== expected.currency) throw new UnknownAnswer('another currency')
+  const units = (...path: string[]) => minorUnits(countAt(intent, ...path), expected.currency)
   const status = textAt(intent, 'status') ?? ''
   const state = stateOf(intent, status)
   const captured = state === 'CAPTURED' ? needed(units('amount_received'), 'amount_received') : 0
   const authorized = state === 'AUTHORIZED' ? needed(units('amount_capturable'), 'amount_capturable') : captured
-  const differs = state === 'CAPTURED' && captured !== asked.amount
+  const differs = state === 'CAPTURED' && captured !== expected.amount
   const refunded = units('latest_charge', 'amount_refunded')
   const failureCode = differs ? 'amount_differs' : failureOf(intent, state)
   return {
@@ -61,11 +58,11 @@ function intentOf(intent: unknown, paymentId: string): string {
   return needed(textAt(intent, 'id'), 'id')
 }
 
-/** A declined intent waits for another card, and looks new but for its last error. */
+/** A declined intent waits for another card. Only its last error distinguishes it from a new one. */
 const stateOf = (intent: unknown, status: string): PaymentState =>
   status === 'requires_payment_method' && (valueAt(intent, 'last_payment_error') ?? undefined) !== undefined
     ? 'FAILED'
-    : knownAs(states, status)
+    : meaningOf(states, status)
 
 const failureOf = (intent: unknown, state: PaymentState): string | undefined =>
   state === 'FAILED'
@@ -74,7 +71,9 @@ const failureOf = (intent: unknown, state: PaymentState): string | undefined =>
       ? wordOf(textAt(intent, 'cancellation_reason'))
       : undefined
 
-/** Stripe's code of a failure, the issuer's first: `insufficient_funds` says more than `card_declined`. */
+/**
+ * Returns Stripe's code of a failure, the issuer's first: `insufficient_funds` is more precise than `card_declined`.
+ */
 export const declineOf = (error: unknown): string | undefined =>
   wordOf(textAt(error, 'decline_code'), textAt(error, 'code'), textAt(error, 'type'))
 
@@ -101,14 +100,14 @@ const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
  * Reads a refund.
  * @throws ProcessorUnavailable for anything else, or another amount, currency or id of ours
  */
-export function refundOf(refund: unknown, { refundId, asked }: { refundId: string; asked: Amount }): RefundAnswer {
+export function refundOf(refund: unknown, { refundId, expected }: { refundId: string; expected: Amount }): RefundAnswer {
   if (textAt(refund, 'object') !== 'refund') throw new UnknownAnswer('no refund')
   const isOurs = (textAt(refund, 'metadata', 'refund_id') ?? refundId) === refundId
-  const isSame = textAt(refund, 'currency')?.toUpperCase() === asked.currency
-  const amount = isSame ? minorUnits(countAt(refund, 'amount'), asked.currency) : undefined
-  if (!isOurs || amount !== asked.amount) throw new UnknownAnswer('another refund')
+  const isSame = textAt(refund, 'currency')?.toUpperCase() === expected.currency
+  const amount = isSame ? minorUnits(countAt(refund, 'amount'), expected.currency) : undefined
+  if (!isOurs || amount !== expected.amount) throw new UnknownAnswer('another refund')
   const status = textAt(refund, 'status') ?? ''
-  const state = knownAs(refundStates, status)
+  const state = meaningOf(refundStates, status)
   const failureCode = state === 'FAILED' ? (wordOf(textAt(refund, 'failure_reason')) ?? status) : undefined
   return { reference: needed(textAt(refund, 'id'), 'id'), state, ...(failureCode === undefined ? {} : { failureCode }) }
 }
@@ -117,10 +116,10 @@ export function refundOf(refund: unknown, { refundId, asked }: { refundId: strin
 const toleranceSeconds = 300
 
 /**
- * Checks `Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>]`: any one of several that fits will do, as secrets overlap
- * while they change.
+ * Checks `Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>]`. One matching signature suffices, since secrets overlap
+ * while they rotate.
  * @param now milliseconds
- * @throws BadSignature, for a blank secret too
+ * @throws BadSignature, also for a blank secret
  */
 export function verifyStripeSignature(body: Uint8Array, header: string | null, { secret, now }: { secret: string; now: number }): void {
   if (secret.trim() === '') throw new BadSignature('stripe: no secret')

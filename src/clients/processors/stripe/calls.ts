@@ -6,7 +6,7 @@ import { ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../proces
 import { declineOf } from './answers.ts'
 
 export type Fields = Readonly<Record<string, string | number | boolean>>
-export type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonly fields?: Fields; readonly key?: string }
+type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonly fields?: Fields; readonly key?: string }
 /** With status 200, 400, 402 or 404. `replayed`: stored under this idempotency key before, and maybe out of date. */
 export type Answer = CallAnswer & { readonly replayed: boolean }
 
@@ -55,9 +55,9 @@ export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; ap
   }
 
   /**
-   * Sends what has its effect once, under keys that follow from ours. What is stored under a key is answered for a day,
-   * failures included: after such a one it is looked whether there was an effect all the same, and only then asked
-   * under the next key.
+   * Sends a request that must take effect once, under keys that follow from ours. Stripe repeats a stored response for
+   * a day, even a failure of its own. After such a failure, `look` searches for an effect; without one the next key is
+   * used.
    */
   async function postOnce<Found extends object>(
     request: Request & { readonly key: string },
@@ -115,7 +115,7 @@ function judge({ status, json }: CallAnswer): void {
   if (![400, 402, 404].includes(status) || textAt(error, 'type') === undefined) throw new UnknownAnswer(`status ${status} without a reason`)
 }
 
-/** Whether the requested object does not exist. */
+/** Returns whether the requested object does not exist. */
 export const isMissing = ({ status, json }: CallAnswer): boolean =>
   (status === 404 || status === 400) && textAt(json, 'error', 'code') === 'resource_missing'
 

@@ -8,7 +8,7 @@ import { needed, textAt, valueAt } from '../answers.ts'
 import type { ProcessorPort } from '../call.ts'
 import type { Capabilities, NewPayment, PaymentName, Processor, ProcessorPayment, RefundAnswer } from '../processor.ts'
 import { ProcessorRefused, UnknownAnswer } from '../processor.ts'
-import { stripeMinimums, stripeSays, stripeSaysCurrency, stripeUnits } from './amounts.ts'
+import { stripeMinimums, stripeSupports, stripeSupportsCurrency, stripeUnits } from './amounts.ts'
 import { messageOf, paymentOf, refundOf, verifyStripeSignature } from './answers.ts'
 import { type Answer, createStripeCalls, type Fields, isMissing, NotAllowed, refusal } from './calls.ts'
 
@@ -39,9 +39,9 @@ const capabilities: Capabilities = {
   // Not confirmed, and a query is cheap.
   refundsMayFail: true,
   wallets: true,
-  supportsAmount: stripeSays,
+  supportsAmount: stripeSupports,
   minimums: stripeMinimums,
-  supportsCurrency: stripeSaysCurrency,
+  supportsCurrency: stripeSupportsCurrency,
 }
 
 export function createStripe(account: StripeAccount, port: ProcessorPort & { now(): number }): Processor {
@@ -49,7 +49,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
   const { call, postOnce, findIn } = createStripeCalls({ secretKey, apiUrl }, port)
 
   const paymentIn = (intent: unknown, { paymentId, amount, currency }: PaymentName & Amount): ProcessorPayment =>
-    paymentOf(intent, { paymentId, asked: { amount, currency }, publishableKey })
+    paymentOf(intent, { paymentId, expected: { amount, currency }, publishableKey })
 
   async function readIntent(reference: string): Promise<object | undefined> {
     const answer = await call({ method: 'GET', path: intentPath(reference), fields: { 'expand[0]': 'latest_charge' } })
@@ -120,9 +120,8 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
   }
 
   /**
-   * Moves a payment on that is named. No idempotency key: either step is taken at most once by its nature, while under
-   * a key an answer that was given too early ("not authorized yet") would be repeated for a day. A payment that stands
-   * elsewhere is told as it stands.
+   * Captures or voids a known payment intent. Sends no idempotency key: Stripe performs either step at most once, and a
+   * key would repeat an early "not authorized yet" for a day. An intent in another state is returned as it is.
    */
   async function move(name: PaymentName & Amount, step: 'capture' | 'cancel', fields: Fields): Promise<ProcessorPayment> {
     const reference = await referenceOf(name)
@@ -151,17 +150,17 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     return answer.json as object
   }
 
-  async function refund(asked: Refund): Promise<RefundAnswer> {
-    const { refundId } = asked
-    const units = unitsOf(asked)
-    const reference = await referenceOf(asked)
+  async function refund(request: Refund): Promise<RefundAnswer> {
+    const { refundId } = request
+    const units = unitsOf(request)
+    const reference = await referenceOf(request)
     const fields = { payment_intent: reference, amount: units, 'metadata[refund_id]': refundId }
     const made = await postOnce({ method: 'POST', path: '/v1/refunds', fields, key: refundId }, () => findRefund(reference, refundId))
-    if ('found' in made) return refundOf(made.found, { refundId, asked })
+    if ('found' in made) return refundOf(made.found, { refundId, expected: request })
     const { answer } = made
     if (answer.status !== 200) throw refusal(answer)
     const now = answer.replayed ? await readRefund(needed(textAt(answer.json, 'id'), 'refund id')) : answer.json
-    return refundOf(now, { refundId, asked })
+    return refundOf(now, { refundId, expected: request })
   }
 
   async function retrieveRefund(name: RefundName): Promise<RefundAnswer | undefined> {
@@ -169,7 +168,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     const reference = name.reference ?? (refundReference === undefined ? textAt(await findIntent(paymentId), 'id') : undefined)
     if (refundReference === undefined && reference === undefined) return undefined
     const found = refundReference === undefined ? await findRefund(reference ?? '', refundId) : await readRefund(refundReference)
-    return found === undefined ? undefined : refundOf(found, { refundId, asked: name })
+    return found === undefined ? undefined : refundOf(found, { refundId, expected: name })
   }
 
   return {

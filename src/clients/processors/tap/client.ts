@@ -4,13 +4,12 @@
  */
 import { timeOfId } from '../../../lib/ids.ts'
 import { modeOf } from '../../../lib/processor-keys.ts'
-import { listAt, needed, parsedMessage, textAt, valueAt, wordOf } from '../answers.ts'
+import { idAt, listAt, needed, parsedMessage, textAt, valueAt, walletTokenOf, wordOf } from '../answers.ts'
 import { callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
 import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from '../processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
 import {
   type Amount,
-  idAt,
   isAuthorization,
   isCharge,
   isSigned,
@@ -18,13 +17,13 @@ import {
   numberOf,
   readPayment,
   refundOf,
-  says,
-  saysCurrency,
+  supportsAmount,
+  supportsCurrency,
   type TapPaymentState,
 } from './states.ts'
 
 /** The settings `TAP_…`. The secret key also signs the messages. */
-export type TapAccount = {
+type TapAccount = {
   readonly publishableKey?: string | undefined
   readonly secretKey: string
   /** Recently replaced keys: messages may still be signed with them. */
@@ -54,8 +53,9 @@ const pageSize = 50
 const pagesMax = 100
 
 /**
- * The first reference is `auth_…`, or `chg_…` for a local method; `references.charge` is the charge that captured an
- * authorization. Refunds refer to the charge, voids to the authorization.
+ * Creates the processor for an account. The first reference is `auth_…`, or `chg_…` for a local method;
+ * `references.charge` is the charge that captured an authorization. Refunds refer to the charge, voids to the
+ * authorization.
  */
 export function createTap(account: TapAccount, port: ProcessorPort & { now(): number }): Processor {
   const { secretKey, formerSecretKeys = [], apiUrl = 'https://api.tap.company/v2' } = account
@@ -262,35 +262,35 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     return undefined
   }
 
-  async function refund(asked: NamedAmount & { readonly refundId: string }): Promise<RefundAnswer> {
-    mustSay(asked)
-    const { refundId } = asked
-    const charge = await chargeIdOf(asked)
+  async function refund(request: NamedAmount & { readonly refundId: string }): Promise<RefundAnswer> {
+    mustSay(request)
+    const { refundId } = request
+    const charge = await chargeIdOf(request)
     if (charge === undefined) throw new ProcessorRefused('not_captured')
     const made = await findRefund(charge, refundId)
-    if (made !== undefined) return refundOf(made, asked)
+    if (made !== undefined) return refundOf(made, request)
     const charged = await read(charge)
     if (charged === undefined) throw new ProcessorRefused('not_found')
     const messagesUrl = linkAt(charged, 'post', 'url')
     const json = await make('/refunds/', {
       charge_id: charge,
-      amount: numberOf(asked),
-      currency: asked.currency,
+      amount: numberOf(request),
+      currency: request.currency,
       reason: 'requested_by_customer',
       reference: { merchant: refundId, idempotent: refundId },
       ...(messagesUrl === undefined ? {} : { post: { url: messagesUrl } }),
     })
-    return refundOf(json, asked)
+    return refundOf(json, request)
   }
 
   /** Queries what a message says: only the fields that `isSigned` reads are authentic. */
   async function aboutOf(id: string): Promise<ProcessorMessage['payment']> {
     if (!isCharge(id) && !isAuthorization(id) && !/^ref?_/.test(id)) return undefined
-    const told = await read(id)
-    const charge = isCharge(id) ? id : isAuthorization(id) ? undefined : idAt(told, 'charge_id')
+    const object = await read(id)
+    const charge = isCharge(id) ? id : isAuthorization(id) ? undefined : idAt(object, 'charge_id')
     const reference = isAuthorization(id) ? id : charge
     if (reference === undefined) return undefined
-    const payment = reference === id ? told : await read(reference)
+    const payment = reference === id ? object : await read(reference)
     const paymentId = textAt(payment, 'reference', 'transaction')
     return { paymentId, reference, ...(charge === undefined ? {} : { references: { charge } }) }
   }
@@ -306,8 +306,8 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       refunds: 'any',
       wallets: true,
       hasHostedPage: true,
-      supportsAmount: says,
-      supportsCurrency: saysCurrency,
+      supportsAmount,
+      supportsCurrency,
     },
     create,
     retrieve: async (name) => await look(name, named(name)),
@@ -344,7 +344,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
 
 /** @throws ProcessorRefused before any call */
 function mustSay(amount: Amount): void {
-  if (!says(amount)) throw new ProcessorRefused('amount_not_supported')
+  if (!supportsAmount(amount)) throw new ProcessorRefused('amount_not_supported')
 }
 
 /** @throws ProcessorUnavailable; `undefined` would mean that there is none */
@@ -378,7 +378,7 @@ function paymentOf({ id, redirectUrl, ...seen }: TapPaymentState, { reference = 
 
 const strange = () => new UnknownAnswer('another payment')
 
-/** Swallows the failure of a call that nothing depends on. */
+/** Ignores the failure of an optional call. */
 function expected(error: unknown): undefined {
   if (!(error instanceof ProcessorUnavailable)) throw error
 }
@@ -388,11 +388,3 @@ const refusalOf = (json: unknown): string => wordOf(textAt(json, 'errors', 0, 'c
 
 const saysNotFound = (json: unknown): boolean =>
   [textAt(json, 'message'), textAt(json, 'errors', 0, 'description')].some((text) => text !== undefined && /not found/i.test(text))
-
-/** Converts a wallet's JSON to Tap's form; undefined for one of Tap's own tokens. */
-function walletTokenOf(token: string): { type: 'applepay' | 'googlepay'; token_data: unknown } | undefined {
-  const data = parsedMessage(Buffer.from(token))
-  if (typeof valueAt(data, 'signedMessage') === 'string') return { type: 'googlepay', token_data: data }
-  if (typeof valueAt(data, 'header') === 'object') return { type: 'applepay', token_data: data }
-  return undefined
-}

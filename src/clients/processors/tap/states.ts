@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { amountMax, decimalOf, decimalsOf, isCurrency, parseAmount } from '../../../lib/money.ts'
 import { sameSecret } from '../../../lib/seal.ts'
-import { knownAs, needed, textAt, valueAt, wordOf } from '../answers.ts'
+import { idAt, meaningOf, needed, textAt, valueAt, wordOf } from '../answers.ts'
 import type { PaymentState, RefundAnswer } from '../processor.ts'
 import { UnknownAnswer } from '../processor.ts'
 
@@ -12,20 +12,22 @@ export type Amount = { readonly amount: number; readonly currency: string }
 const said: ReadonlySet<string> = new Set(['AED', 'BHD', 'EGP', 'EUR', 'GBP', 'JOD', 'KWD', 'OMR', 'QAR', 'SAR', 'TND', 'USD'])
 /** Of other currencies with three decimals the last one must be 0. */
 const withThreeDecimals: ReadonlySet<string> = new Set(['BHD', 'KWD', 'OMR'])
-export const saysCurrency = (currency: string): boolean => said.has(currency)
+export const supportsCurrency = (currency: string): boolean => said.has(currency)
 
-export const says = ({ amount, currency }: Amount): boolean =>
-  saysCurrency(currency) &&
+export const supportsAmount = ({ amount, currency }: Amount): boolean =>
+  supportsCurrency(currency) &&
   Number.isSafeInteger(amount) &&
   amount > 0 &&
   amount <= amountMax &&
   (decimalsOf(currency) < 3 || withThreeDecimals.has(currency) || String(amount).endsWith('0'))
 
-/** The amount in major units as a JSON number: it is exact up to fifteen digits, more than our largest amount. */
+/**
+ * Returns the amount in major units as a JSON number: it is exact up to fifteen digits, more than our largest amount.
+ */
 export const numberOf = ({ amount, currency }: Amount): number => Number(decimalOf(amount, decimalsOf(currency)))
 
 /** Reads an amount in minor units; undefined without one. */
-function toldAmount(json: unknown): Amount | undefined {
+function statedAmount(json: unknown): Amount | undefined {
   const value = valueAt(json, 'amount')
   const currency = textAt(json, 'currency')?.toUpperCase()
   if ((typeof value !== 'number' && typeof value !== 'string') || currency === undefined || !isCurrency(currency)) return undefined
@@ -69,12 +71,13 @@ const states: Readonly<Record<string, PaymentState>> = {
  * Reads an authorization or a charge. Only a charge captures money.
  * @throws ProcessorUnavailable for an invalid answer, and for another amount or currency
  */
-export function readPayment(json: unknown, asked: Amount | undefined): TapPaymentState {
+export function readPayment(json: unknown, expected: Amount | undefined): TapPaymentState {
   const id = needed(idAt(json, 'id'), 'payment id')
   const status = needed(textAt(json, 'status'), 'payment status').toUpperCase()
-  const stated = knownAs(states, status)
-  const told = needed(toldAmount(json), 'payment amount')
-  if (asked && (told.amount !== asked.amount || told.currency !== asked.currency)) throw new UnknownAnswer('another amount or currency')
+  const stated = meaningOf(states, status)
+  const total = needed(statedAmount(json), 'payment amount')
+  if (expected && (total.amount !== expected.amount || total.currency !== expected.currency))
+    throw new UnknownAnswer('another amount or currency')
   // Captured by a charge that is not this object.
   const state = stated === 'CAPTURED' && !isCharge(id) ? 'PROCESSING' : stated
   const redirectUrl = state === 'PENDING' ? linkAt(json, 'transaction', 'url') : undefined
@@ -82,8 +85,8 @@ export function readPayment(json: unknown, asked: Amount | undefined): TapPaymen
   return {
     id,
     state: redirectUrl === undefined ? state : 'REQUIRES_ACTION',
-    authorized: state === 'AUTHORIZED' || state === 'PROCESSING' || state === 'CAPTURED' ? told.amount : 0,
-    captured: state === 'CAPTURED' ? told.amount : 0,
+    authorized: state === 'AUTHORIZED' || state === 'PROCESSING' || state === 'CAPTURED' ? total.amount : 0,
+    captured: state === 'CAPTURED' ? total.amount : 0,
     ...(state === 'FAILED' && failureCode !== undefined ? { failureCode } : {}),
     ...(redirectUrl === undefined ? {} : { redirectUrl }),
   }
@@ -92,13 +95,7 @@ export function readPayment(json: unknown, asked: Amount | undefined): TapPaymen
 export const isCharge = (id: string): boolean => id.startsWith('chg_')
 export const isAuthorization = (id: string): boolean => id.startsWith('auth_')
 
-/** Reads an id, which becomes part of a URL. */
-export function idAt(json: unknown, ...path: readonly string[]): string | undefined {
-  const id = textAt(json, ...path)
-  return id !== undefined && /^\w{1,100}$/.test(id) ? id : undefined
-}
-
-/** A URL that a shopper or a message may be sent to. */
+/** Checks a URL to which shoppers or messages are sent. */
 export function linkAt(json: unknown, ...path: readonly string[]): string | undefined {
   const link = textAt(json, ...path)
   const protocol = link === undefined ? undefined : URL.parse(link)?.protocol
@@ -121,27 +118,30 @@ const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
   TIMEDOUT: 'FAILED',
 }
 
-/** @throws ProcessorUnavailable for an invalid answer, and for another amount or currency */
-export function refundOf(json: unknown, asked: Amount): RefundAnswer {
+/**
+ * Reads a refund.
+ * @throws ProcessorUnavailable for an invalid answer, and for another amount or currency
+ */
+export function refundOf(json: unknown, expected: Amount): RefundAnswer {
   const reference = needed(idAt(json, 'id'), 'refund id')
   const status = needed(textAt(json, 'status'), 'refund status').toUpperCase()
-  const state = knownAs(refundStates, status)
-  const told = needed(toldAmount(json), 'refund amount')
-  if (told.amount !== asked.amount || told.currency !== asked.currency) throw new UnknownAnswer('another amount or currency')
+  const state = meaningOf(refundStates, status)
+  const stated = needed(statedAmount(json), 'refund amount')
+  if (stated.amount !== expected.amount || stated.currency !== expected.currency) throw new UnknownAnswer('another amount or currency')
   const failureCode = wordOf(textAt(json, 'response', 'code'), status.toLowerCase())
   return { reference, state, ...(state === 'FAILED' && failureCode !== undefined ? { failureCode } : {}) }
 }
 
 /**
- * Whether one of the keys signed a message. Only the fields named here are signed, with the amount in full decimals;
- * the kind of object decides which time is used. The form of a missing reference could not be confirmed.
+ * Returns whether one of the keys signed a message. Only the fields named here are signed, with the amount in full
+ * decimals; the kind of object decides which time is used. The form of a missing reference could not be confirmed.
  */
 export function isSigned(message: unknown, hash: string, keys: readonly string[]): boolean {
-  const told = toldAmount(message)
+  const stated = statedAmount(message)
   const id = idAt(message, 'id')
   const status = textAt(message, 'status')
-  if (!told || id === undefined || status === undefined) return false
-  const amount = decimalOf(told.amount, decimalsOf(told.currency))
+  if (!stated || id === undefined || status === undefined) return false
+  const amount = decimalOf(stated.amount, decimalsOf(stated.currency))
   const field = (...path: string[]) => String(valueAt(message, ...path) ?? '')
   const created = isCharge(id) || isAuthorization(id) ? field('transaction', 'created') : field('created')
   const signed =

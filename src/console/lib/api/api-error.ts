@@ -5,12 +5,16 @@ export class ApiError extends Error {
     /** HTTP status of the response; 0 if there was none. */
     readonly status: number,
     message: string,
-    /** The API's code for the cause, such as `TOTP_REQUIRED`. */
+    /** The `error` of the response, such as `TOTP_REQUIRED`. */
     readonly code: string | undefined,
     /** Id under which the server logged the request. */
     readonly requestId: string | null,
     /** Seconds until a retry is allowed. */
     readonly retryAfter: number | null,
+    /** Path of the first invalid field of the request. */
+    readonly field?: string,
+    /** What the response says of a price that would change. */
+    readonly difference?: unknown,
   ) {
     super(message)
   }
@@ -21,7 +25,12 @@ export class ApiError extends Error {
  * @param isChange whether the request was a write
  */
 export async function readApiError(answer: Response, isChange = false): Promise<ApiError> {
-  const body = (await answer.json().catch(() => ({}))) as { message?: unknown; error?: unknown }
+  const body = (await answer.json().catch(() => ({}))) as {
+    message?: unknown
+    error?: unknown
+    field?: unknown
+    difference?: unknown
+  }
   if (answer.status >= 502 && answer.status <= 504 && typeof body.message !== 'string') return noResponseError(isChange)
   const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN)
   return new ApiError(
@@ -30,6 +39,8 @@ export async function readApiError(answer: Response, isChange = false): Promise<
     typeof body.error === 'string' ? body.error : undefined,
     answer.headers.get('x-request-id'),
     Number.isFinite(retryAfter) ? retryAfter : null,
+    typeof body.field === 'string' ? body.field : undefined,
+    body.difference,
   )
 }
 

@@ -8,7 +8,7 @@ import { ApiError } from './api-error.ts'
 /** A form field: its name in the request body and its label. */
 type Field = { readonly name: string; readonly label: string }
 /** The fields of a form and the one with an API error. */
-export type FormFields = {
+type FormFields = {
   readonly fields: Set<Field>
   readonly refused: Signal<{ readonly field: Field; readonly text: string } | undefined>
 }
@@ -33,13 +33,14 @@ const rowNumber = (path: string): string => {
  */
 export function assignFieldError({ fields, refused }: FormFields, error: unknown): unknown {
   refused.value = undefined
-  if (!(error instanceof ApiError)) return error
-  const [, path = '', text = ''] = /^([\w.]+) \(body\): (.+)$/s.exec(error.message) ?? []
+  if (!(error instanceof ApiError) || error.field === undefined) return error
+  const path = error.field
+  const text = error.message.startsWith(`${path}: `) ? error.message.slice(path.length + 2) : error.message
   const [field, ...others] = [...fields].filter(({ name }) => isPathOfField(path, name))
   if (!field || others.some(({ label }) => label !== field.label)) return error
   if (others.length === 0) refused.value = { field, text }
   const name = others.length === 0 ? field.label : `${field.label}${rowNumber(path)}`
-  return new ApiError(error.status, `${name}: ${text}`, error.code, error.requestId, error.retryAfter)
+  return new ApiError(error.status, `${name}: ${text}`, error.code, error.requestId, error.retryAfter, path)
 }
 
 type FieldProps = { readonly label: string; readonly error?: string | undefined; readonly name?: string | undefined }

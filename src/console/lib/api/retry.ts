@@ -8,7 +8,7 @@ const firstPauseMs = 5_000
 const longestPauseMs = 60_000
 const passing: ReadonlySet<number> = new Set([0, 429, 502, 503, 504])
 
-export type Retry = {
+type Retry = {
   /**
    * Schedules a retry after an error: after a growing pause or `Retry-After`, and as soon as the network or the event
    * stream is back.

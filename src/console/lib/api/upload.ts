@@ -4,7 +4,7 @@ import { shop } from '../session/current-shop.ts'
 import { accessToken, renew } from '../session/session.ts'
 import { ApiError, noResponseError, responseTimeoutMs } from './api-error.ts'
 
-export type UploadOptions = {
+type UploadOptions = {
   readonly method?: 'POST' | 'PUT'
   readonly type: string
   /** Called with the fraction of bytes sent, from 0 to 1. */

@@ -65,8 +65,13 @@ export const percentOfBps = (bps: number): string => exactPercent().format(bps /
 /** Formats an owner's share in percent, such as 33.3333. */
 export const percentOfShare = (share: number): string => exactPercent().format(share / 100)
 
+/** The browser's time zone; UTC if it does not know one. */
+export function browserTimeZone(): string {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+  return timeZone === 'Etc/Unknown' ? 'UTC' : timeZone
+}
 /** Time zone for display and input: the shop's, or the browser's outside a shop. */
-export const timeZone = (): string => shop.value?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+export const timeZone = (): string => shop.value?.timeZone ?? browserTimeZone()
 
 /** Falls back to UTC for a time zone that an older browser does not know. */
 const dateFormat = (options: Intl.DateTimeFormatOptions) =>

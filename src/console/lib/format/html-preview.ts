@@ -19,7 +19,7 @@ const shownElements = new Set(
   ].flatMap((names) => names.split(' ')),
 )
 /** Dropped with their content. */
-const droppedElements = new Set(
+export const droppedElements: ReadonlySet<string> = new Set(
   'script style souk-sheet template noscript iframe object embed svg math title textarea select audio video head'.split(' '),
 )
 const keptAttributes =
@@ -30,12 +30,19 @@ const disableEventHandlers = (html: string): string =>
   html.replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/([\s/"'])on(?=[a-z]+\s*=)/gi, '$1data-on'))
 
 /** Stand-in names of `style` during parsing: the CSP forbids inline styles, and the browser reports each. */
-const styleAttribute = 'data-souk-look'
+export const styleAttribute = 'data-souk-look'
 const styleElement = 'souk-sheet'
 const renameStyles = (html: string): string =>
   html
     .replace(/<[a-z][^<>]*>/gi, (tag) => tag.replace(/([\s"'/])style(?=\s*=)/gi, `$1${styleAttribute}`))
     .replace(/<(\/?)style(?=[\s>/])/gi, `<$1${styleElement}`)
+
+/**
+ * Parses HTML in a document of its own: nothing runs or loads. `style` attributes are named `styleAttribute`, and
+ * event handlers have other names.
+ */
+export const parseInert = (html: string): Document =>
+  new DOMParser().parseFromString(policy.createHTML(disableEventHandlers(renameStyles(html))), 'text/html')
 
 const roots = new WeakMap<Element, ShadowRoot>()
 
@@ -54,7 +61,7 @@ const baseStyle = `
  * @param options.styles applies the HTML's own styles, as for mails
  */
 export function showHtml(host: Element, html: string, { styles = false }: { styles?: boolean } = {}): void {
-  const parsed = new DOMParser().parseFromString(policy.createHTML(disableEventHandlers(renameStyles(html))), 'text/html')
+  const parsed = parseInert(html)
   const root = roots.get(host) ?? host.attachShadow({ mode: 'closed' })
   roots.set(host, root)
   const texts = styles ? [...parsed.querySelectorAll(styleElement)].map(({ textContent }) => textContent ?? '') : []

@@ -27,10 +27,9 @@ export async function findCountries(q: string): Promise<readonly Choice[]> {
   return [...found].sort((a, b) => rank(a) - rank(b)).map(([code]) => countryChoice(code))
 }
 
-export const currencyOptions = (): readonly Option[] => currencies.map((code) => [code, `${code} · ${currencyName(code)}`])
+export const currencyOptions = (): readonly Option[] =>
+  currencies.map((code) => [code, currencyName(code) === code ? code : `${code} · ${currencyName(code)}`])
 
 /** @param present the stored time zone, which this browser may list under another name */
-export function timeZoneOptions(present: string): readonly Option[] {
-  const names = new Set(['UTC', present, ...Intl.supportedValuesOf('timeZone')])
-  return [...names].sort().map((name) => [name, name.replaceAll('_', ' ')])
-}
+export const timeZoneNames = (present: string): readonly string[] =>
+  [...new Set(['UTC', present, ...Intl.supportedValuesOf('timeZone')])].sort()

@@ -1,5 +1,9 @@
 import { isProcessorName, processorFacts } from '../../../lib/processors.ts'
+import { common } from '../i18n/common.ts'
 
-/** Brand names of processors, the same in every language. */
-export const processorName = (name: string): string =>
-  isProcessorName(name) ? processorFacts[name].title : name === 'sandbox' ? 'Sandbox' : name
+/** Returns the brand name of a processor; of the sandbox and of manual payments the name in the current language. */
+export function processorName(name: string): string {
+  if (isProcessorName(name)) return processorFacts[name].title
+  if (name === 'manual') return common('manualPayment')
+  return name === 'sandbox' ? common('sandbox') : name
+}

@@ -9,11 +9,11 @@ const storageKey = 'souk-console-language'
 const languageParameter = 'language'
 const isLanguage = (tag: string | null): tag is Language => tag !== null && Object.hasOwn(languages, tag)
 
-/** The chosen language, or the first available one of the browser's. */
+/** The chosen language, or the first available one of the browser's. English outside a browser, where tests load it. */
 export const language: Language = (() => {
-  const chosen = readStored('localStorage', storageKey) ?? new URLSearchParams(location.search).get(languageParameter)
+  const chosen = readStored('localStorage', storageKey) ?? new URLSearchParams(globalThis.location?.search).get(languageParameter)
   if (isLanguage(chosen)) return chosen
-  return navigator.languages.map((tag) => tag.slice(0, 2)).find(isLanguage) ?? 'en'
+  return navigator.languages?.map((tag) => tag.slice(0, 2)).find(isLanguage) ?? 'en'
 })()
 
 /**
@@ -40,12 +40,12 @@ export const locale = isKnownToIntl ? language : 'en'
 
 /** A text with `{name}` placeholders, or plural forms that are selected by `n`. */
 export type Message = string | ({ readonly other: string } & Partial<Readonly<Record<Intl.LDMLPluralRule, string>>>)
-export type Values = Readonly<Record<string, string | number>>
+type Values = Readonly<Record<string, string | number>>
 
 const plurals = new Intl.PluralRules(locale)
 const numbers = new Intl.NumberFormat(locale)
 
-export function formatMessage(message: Message, values: Values = {}): string {
+function formatMessage(message: Message, values: Values = {}): string {
   const text = typeof message === 'string' ? message : (message[plurals.select(Number(values['n']))] ?? message.other)
   return text.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name] ?? ''
@@ -73,7 +73,7 @@ export const textsLoaded = (): Promise<unknown> => Promise.all([...pendingLoads]
  * Starts a load that `textsLoaded` waits for.
  * @returns a getter of the result, undefined until it is loaded
  */
-export function loadEarly<T>(loader: () => Promise<T>): () => T | undefined {
+function loadEarly<T>(loader: () => Promise<T>): () => T | undefined {
   let here: T | undefined
   let loading: Promise<void> | undefined
   const load = () => {

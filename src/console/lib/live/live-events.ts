@@ -8,7 +8,7 @@ import { accessToken, session, sessionStatus } from '../session/session.ts'
 import { reloadShops } from '../session/staff-shops.ts'
 import { streamSlot } from './stream-slot.ts'
 
-export type LiveEvent = { readonly id: string; readonly event: string; readonly data: Readonly<Record<string, unknown>> }
+type LiveEvent = { readonly id: string; readonly event: string; readonly data: Readonly<Record<string, unknown>> }
 type Listener = (happened: LiveEvent) => void
 
 /** Whether events arrive at present. */

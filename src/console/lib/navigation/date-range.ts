@@ -15,7 +15,7 @@ export type DateRange = {
 /**
  * Parses `?from=…&to=…` or `?days=7`; the default is the last 30 days.
  * @param offered the lengths to choose from
- * @param today returns the date some days before the server's today
+ * @param today returns the date some days before today; default: by UTC
  */
 export function parseDateRange(
   query: Readonly<Record<string, string>>,

@@ -9,11 +9,12 @@ import { Page } from '../../ui/page.tsx'
 import { noResponseError } from '../api/api-error.ts'
 import { textsLoaded } from '../i18n/catalog.ts'
 import { type CommonKey, common } from '../i18n/common.ts'
+import type { Feature } from '../session/features.ts'
 import { reloadForMissing } from '../session/program-version.ts'
 import { type StaffRole, sessionStatus } from '../session/session.ts'
 
-export type Area = 'shop' | 'net' | 'account'
-export type Group = 'day' | 'catalog' | 'people' | 'content' | 'money' | 'network' | 'operations' | 'trust' | 'review'
+type Area = 'shop' | 'net' | 'account'
+export type Group = 'day' | 'catalog' | 'people' | 'money' | 'finance' | 'network' | 'operations' | 'trust' | 'review'
 
 export type Screen = {
   /** Path below /console, with `:name` parameters. */
@@ -23,6 +24,8 @@ export type Screen = {
   readonly roles?: readonly StaffRole[]
   /** Position and text key in the menu; absent for screens that others link to. */
   readonly nav?: { readonly group: Group; readonly icon: IconName; readonly word: CommonKey; readonly below?: true }
+  /** The optional part of the console that it belongs to: the menu hides it until it is used. */
+  readonly feature?: Feature
   /** API path to prefetch if the URL has no query. */
   readonly first?: string
   readonly component: ComponentType & { preload?: () => unknown }

@@ -6,8 +6,9 @@ import { type StaffRole, type StaffShop, session, shops } from './session.ts'
 /** Its handle; undefined outside shops. */
 export const shopName = signal<string | undefined>(undefined)
 
-/** Sets the shop from a path, before screens are drawn that read by it. */
+/** Sets the shop from a path, before screens are drawn that read by it. The account keeps the menu that led to it. */
 export function setShopFromPath(path: string): void {
+  if (path === '/console/account') return
   const named = /^\/console\/s\/([^/]+)/.exec(path)?.[1]
   const name = named === undefined ? undefined : decodeURIComponent(named)
   if (shopName.peek() !== name) shopName.value = name

@@ -12,7 +12,7 @@ import { clearDirty, isDirty } from './unsaved-changes.ts'
 export type StaffShop = components['schemas']['ShopOfStaff']
 export type StaffRole = StaffShop['role']
 
-export type Session = {
+type Session = {
   readonly accessToken: string
   /** By `performance.now()`, because the system clock can be wrong. */
   readonly expiresAt: number
@@ -21,6 +21,10 @@ export type Session = {
   readonly spread: number
   readonly roles: readonly ('MERCHANT' | 'SUPER_ADMIN')[]
   readonly shops: readonly StaffShop[]
+  readonly canCreateShops: boolean
+  readonly features: components['schemas']['ConsoleSession']['features']
+  /** Ids of the person's shops with affiliates. */
+  readonly affiliateShops: readonly string[]
   /** Position of the event streams at sign-in; undefined if another tab shared the session. */
   readonly lastEventId: string | undefined
 }
@@ -29,7 +33,7 @@ export type Session = {
  * `asking`: not known yet. `setup`: no operator exists yet. `away`: the server does not answer.
  * `locked`: the session ended and unsaved input waits behind the login.
  */
-export type SessionStatus = 'asking' | 'out' | 'setup' | 'away' | 'in' | 'locked'
+type SessionStatus = 'asking' | 'out' | 'setup' | 'away' | 'in' | 'locked'
 
 export const sessionStatus = signal<SessionStatus>('asking')
 /** Undefined while nobody is signed in. */
@@ -40,7 +44,14 @@ export const endReason = signal<'idle' | 'ended' | 'taken' | undefined>(undefine
 export const isOperator = computed(() => session.value?.roles.includes('SUPER_ADMIN') ?? false)
 export const shops = computed(() => session.value?.shops ?? [])
 
-type SessionResponse = { accessToken: string; expiresIn: number; roles: Session['roles']; shops: Session['shops'] }
+/** Adds a shop that the person opened. */
+export function addShop(shop: StaffShop): void {
+  if (session.value) session.value = { ...session.value, shops: [...session.value.shops, shop] }
+}
+
+type SessionResponse = Pick<Session, 'accessToken' | 'roles' | 'shops' | 'canCreateShops' | 'features' | 'affiliateShops'> & {
+  readonly expiresIn: number
+}
 type TabMessage = { kind: 'renewed'; answer: SessionResponse } | { kind: 'out'; because: 'idle' | 'ended' | undefined } | { kind: 'active' }
 
 const tabs = new BroadcastChannel('souk-console')
@@ -49,7 +60,7 @@ const broadcast = (message: TabMessage) => tabs.postMessage(message)
 /** Renewal interval while the person is active. The cookie lasts two hours from each renewal. */
 const renewedAfterMs = 30 * 60_000
 /** Time without input in any tab after which the session ends. */
-export const idleMaxMs = 30 * 60_000
+const idleMaxMs = 30 * 60_000
 
 /**
  * Reads a claim of a token (RFC 7519 `sub`, or the session's `sid`) without a check; the server checks it.
@@ -68,13 +79,14 @@ const renewAt = ({ begunAt, expiresAt, spread }: Session): number =>
   cookiesPersist() ? begunAt + Math.min((expiresAt - begunAt) / 2, renewedAfterMs) * spread : expiresAt
 
 function applySession(answer: SessionResponse, lastEventId?: string | null): void {
-  const { accessToken, expiresIn, roles, shops } = answer
+  const { expiresIn, ...given } = answer
+  const { accessToken } = given
   const before = session.value
   // Another account signed in, in another tab.
   if (before && readClaim(before.accessToken, 'sub') !== readClaim(accessToken, 'sub')) return void reloadPage()
   const now = performance.now()
   const times = { begunAt: now, expiresAt: now + expiresIn * 1000, spread: 0.9 + Math.random() * 0.1 }
-  session.value = { accessToken, ...times, roles, shops, lastEventId: lastEventId ?? undefined }
+  session.value = { ...given, ...times, lastEventId: lastEventId ?? undefined }
   endReason.value = undefined
   sessionStatus.value = 'in'
 }
@@ -256,11 +268,13 @@ async function adoptLogin(answer: Response): Promise<void> {
   broadcast({ kind: 'renewed', answer: given })
 }
 
+type NewShop = { title: string; shopName: string; country: string; currency: string }
+
 /**
- * Creates the first operator with the token from the terminal; shows the login if there is one already.
+ * Creates the first operator and their shop with the token from the terminal; shows the login if there is one already.
  * @throws ApiError
  */
-export async function setUp(request: { token: string; email: string; password: string }): Promise<void> {
+export async function setUp(request: { token: string; email: string; password: string; shop: NewShop }): Promise<void> {
   const answer = await requestSession('/console/setup', 'POST', request)
   if (!answer.ok) {
     const refusal = await readApiError(answer)

@@ -2,6 +2,10 @@
 import { api, ok } from '../api/api.ts'
 import { myId, session, sessionStatus } from './session.ts'
 
+/** Whether `GET /merchant/me` has a record: for merchants, and for operators who work in shops. */
+export const hasMerchantAccount = ({ roles, shops }: { roles: readonly string[]; shops: readonly unknown[] }): boolean =>
+  roles.includes('MERCHANT') || shops.length > 0
+
 const lostShops = new Set<string>()
 /** Returns whether the person lost access to a shop while the page was open. */
 export const isLostShop = (name: string | undefined): boolean => name !== undefined && lostShops.has(name)
@@ -9,9 +13,9 @@ export const isLostShop = (name: string | undefined): boolean => name !== undefi
 let requests = 0
 /** Number of the newest response. */
 let shown = 0
-/** Reads the shops of a signed-in merchant. A failure changes nothing. */
+/** Reads the shops of a person who works in some. A failure changes nothing. */
 export async function reloadShops(): Promise<void> {
-  if (sessionStatus.value !== 'in' || !session.value?.roles.includes('MERCHANT')) return
+  if (sessionStatus.value !== 'in' || !session.value || !hasMerchantAccount(session.value)) return
   const who = myId()
   const mine = ++requests
   const found = await ok(api.GET('/merchant/me')).catch(() => undefined)

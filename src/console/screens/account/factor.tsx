@@ -18,7 +18,7 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 import { QrCode } from './qr-code.tsx'
 
-type PendingTotp = Schema<'BegunTotp'>
+type PendingTotp = Schema<'TotpSetup'>
 
 /** At this count the page warns: without codes a lost phone locks the person out. */
 const lowCodeCount = 3

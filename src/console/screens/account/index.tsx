@@ -5,6 +5,7 @@ import { chooseLanguage, type Language, language, languages } from '../../lib/i1
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { session } from '../../lib/session/session.ts'
+import { hasMerchantAccount } from '../../lib/session/staff-shops.ts'
 import { SelectField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
@@ -13,9 +14,9 @@ import { t } from './i18n.ts'
 import { PasswordForm } from './password.tsx'
 import { Sessions } from './sessions.tsx'
 
-/** Reads a merchant's account; operators have no such record. */
+/** Reads the account; operators who work in no shop have no such record. */
 async function readMe(signal: AbortSignal): Promise<{ email?: string }> {
-  if (!session.value?.roles.includes('MERCHANT')) return {}
+  if (!session.value || !hasMerchantAccount(session.value)) return {}
   const { merchant } = await ok(api.GET('/merchant/me', { signal }))
   return merchant
 }

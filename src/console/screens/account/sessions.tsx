@@ -1,5 +1,6 @@
 import { api, type Schema } from '../../lib/api/api.ts'
 import type { Resource } from '../../lib/api/resource.ts'
+import { deviceName } from '../../lib/format/device-name.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import type { Query } from '../../lib/navigation/query.ts'
@@ -53,11 +54,12 @@ const columns = (end: (session: Session) => Promise<void>): readonly Column<Sess
     main: true,
     cell: ({ agent, current }) => (
       <>
-        <bdi>{agent ?? t('unknownAgent')}</bdi> {current && <span class="faint">({t('thisOne')})</span>}
+        <bdi title={agent ?? undefined}>{agent === null ? t('unknownAgent') : deviceName(agent)}</bdi>{' '}
+        {current && <span class="faint">({t('thisOne')})</span>}
       </>
     ),
   },
-  { title: common('address'), cell: ({ address }) => <bdi>{address ?? '–'}</bdi> },
+  { title: t('ipAddress'), cell: ({ address }) => <bdi>{address ?? '–'}</bdi> },
   { title: t('begun'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { title: t('used'), cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} short /> },
   {

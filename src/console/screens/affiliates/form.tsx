@@ -73,7 +73,7 @@ export function AffiliateForm({
   return (
     <Form onSubmit={save} submit={of ? common('save') : common('create')} dirty={editor.dirty} label={of ? t('edit') : t('add')}>
       <TextField bind={field.name} label={common('name')} required max={255} />
-      <TextField bind={field.code} label={common('code')} hint={t(of ? 'codeChangeHint' : 'codeHint')} required max={64} code />
+      <TextField bind={field.code} label={t('code')} hint={t(of ? 'codeChangeHint' : 'codeHint')} required max={64} code />
       <TextField
         bind={field.rate}
         label={t('ratePercent')}
@@ -90,7 +90,7 @@ export function AffiliateForm({
 
 const affiliateRows = (of: Body): readonly (readonly [string, string])[] => [
   [common('name'), of.name],
-  [common('code'), of.code],
+  [t('code'), of.code],
   [t('rate'), percentOfBps(of.rateBps)],
   [common('status'), stateName(of.active ? 'ACTIVE' : 'DISABLED')],
 ]

@@ -30,7 +30,7 @@ const Earnings = ({ of, part }: { of: Affiliate; part: 'pending' | 'approved' | 
 
 const columns = (): readonly Column<Affiliate>[] => [
   { title: common('name'), main: true, cell: ({ name }) => <bdi class="cut">{name}</bdi> },
-  { title: common('code'), cell: ({ code }) => <code dir="ltr">{code}</code> },
+  { title: t('code'), cell: ({ code }) => <code dir="ltr">{code}</code> },
   { title: common('status'), cell: ({ active }) => <StatusBadge of={active ? 'ACTIVE' : 'DISABLED'} /> },
   { title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
   { title: t('clicks'), end: true, cell: ({ clicks }) => number(clicks) },
@@ -55,7 +55,7 @@ export default function Affiliates() {
   const create = <CreateLink href={query.href({ new: '1', page })} text={t('add')} />
   return (
     <Page
-      title={t('title')}
+      title={common('affiliates')}
       actions={
         <>
           <CsvButton path="/affiliates" name="affiliates" />
@@ -67,7 +67,7 @@ export default function Affiliates() {
         of={affiliates}
         query={query}
         empty={<EmptyState icon="people" title={t('none')} text={t('noneText')} action={create} />}
-        caption={t('title')}
+        caption={common('affiliates')}
         columns={columns()}
         href={({ id }) => query.href({ edit: id, page })}
         above={() => <p class="hint">{t('earningsHint')}</p>}

@@ -7,7 +7,7 @@ const idPattern = /^([a-z]+)_[0-9a-z]+$/
 
 type Values = Readonly<Record<string, unknown>> | null
 /** A changed field; undefined if it was added or removed. */
-export type Difference = { readonly name: string; readonly before: string | undefined; readonly after: string | undefined }
+type Difference = { readonly name: string; readonly before: string | undefined; readonly after: string | undefined }
 
 /** Returns the changed fields in the API's order. */
 export function differencesOf({ before, after }: { readonly before: Values; readonly after: Values }): readonly Difference[] {

@@ -79,10 +79,14 @@ export default function Audit() {
   const isFiltered = q !== '' || !!from || !!to || Object.keys(named).length > 0
   return (
     <Page
-      title={t('title')}
+      title={common('audit')}
       actions={
         <>
-          <Button icon="download" onPress={() => download(pathWith('/admin/audit', filters), 'audit.csv', 'text/csv')} text={t('csv')} />
+          <Button
+            icon="download"
+            onPress={() => download(pathWith('/admin/audit', filters), 'audit.csv', 'text/csv')}
+            text={common('download')}
+          />
           <Button onPress={trail.reload} text={t('again')} />
         </>
       }
@@ -104,7 +108,7 @@ export default function Audit() {
         isFiltered={isFiltered}
         empty={<EmptyState icon="book" title={common('nothing')} text={t('emptyText')} />}
         notFound={t('nothingFoundText')}
-        caption={t('title')}
+        caption={common('audit')}
         columns={columns(query)}
         above={(list) => list.totalCapped && <p class="hint">{t('capped')}</p>}
       />

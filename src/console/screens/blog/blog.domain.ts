@@ -2,7 +2,7 @@ import type { Schema } from '../../lib/api/api.ts'
 import { parseChangedWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 
 type Blog = Schema<'Blog'>
-export type BlogState = 'DRAFT' | 'SCHEDULED' | 'PUBLISHED'
+type BlogState = 'DRAFT' | 'SCHEDULED' | 'PUBLISHED'
 
 /**
  * Returns the article's state.
@@ -12,7 +12,7 @@ export const blogState = ({ status, publishedAt }: Pick<Blog, 'status' | 'publis
   status === 'DRAFT' ? 'DRAFT' : publishedAt !== null && Date.parse(publishedAt) > now ? 'SCHEDULED' : 'PUBLISHED'
 
 /** The form's values. */
-export type BlogText = {
+type BlogText = {
   readonly title: string
   readonly slug: string
   readonly excerpt: string

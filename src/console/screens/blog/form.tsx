@@ -17,6 +17,7 @@ import { Form } from '../../ui/form.tsx'
 import { HtmlPreview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
+import { HtmlField } from '../../ui/rich-text/index.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { type Body, blankBlog, bodyOf, textOf } from './blog.domain.ts'
@@ -70,10 +71,10 @@ export function BlogForm({ of, resource }: { of?: Versioned<Blog>; resource?: Re
     >
       <div class="columns">
         <div class="stack">
-          <Section title={t('text')}>
+          <Section title={t('article')}>
             <TextField bind={field.title} label={common('title')} required max={255} />
             <TextAreaField bind={field.excerpt} label={t('excerpt')} hint={t('excerptHint')} rows={3} max={2_000} />
-            <TextAreaField bind={field.bodyHtml} label={t('body')} hint={t('bodyHint')} rows={16} max={65_536} />
+            <HtmlField bind={field.bodyHtml} label={t('body')} hint={t('bodyHint')} rows={16} max={65_536} />
           </Section>
           <Section title={common('preview')}>
             <DelayedPreview of={field.bodyHtml} />

@@ -53,7 +53,7 @@ export default function Breakers() {
                     <Button
                       label={t('restoreOf', { name: processorName(processor) })}
                       onPress={() => restore(processor)}
-                      text={common('restore')}
+                      text={t('restore')}
                     />
                   ) : (
                     <Button
@@ -75,7 +75,7 @@ export default function Breakers() {
                     rowKey={({ host }) => host}
                     columns={[
                       { title: t('host'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
-                      { title: t('state'), cell: ({ state }) => <StatusBadge of={state} text={t(state)} tone={tones[state]} /> },
+                      { title: common('status'), cell: ({ state }) => <StatusBadge of={state} text={t(state)} tone={tones[state]} /> },
                       { title: t('failures'), end: true, cell: ({ failures }) => (failures === null ? '–' : number(failures)) },
                       { title: t('since'), cell: ({ openSince }) => openSince && <Moment at={openSince} short /> },
                       { title: t('probe'), cell: ({ probeAt }) => probeAt && <Moment at={probeAt} short /> },

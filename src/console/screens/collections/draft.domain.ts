@@ -4,8 +4,8 @@ import { parseWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 import type { paths } from '../../lib/schema.d.ts'
 
 type Collection = Schema<'Collection'>
-export type CreateBody = NonNullable<paths['/collection-v2']['post']['requestBody']>['content']['application/json']
-export type ChangeBody = NonNullable<paths['/collection-v2/{id}']['patch']['requestBody']>['content']['application/json']
+type CreateBody = NonNullable<paths['/collection-v2']['post']['requestBody']>['content']['application/json']
+type ChangeBody = NonNullable<paths['/collection-v2/{id}']['patch']['requestBody']>['content']['application/json']
 
 export type CollectionText = {
   readonly title: string
@@ -18,7 +18,7 @@ export type CollectionText = {
   readonly publishedAt: string
 }
 export type FieldErrors = Partial<Readonly<Record<keyof CollectionText, 'required' | 'notMoment'>>>
-export type BodyResult<Body> = { readonly body: Body; readonly wrong: FieldErrors }
+type BodyResult<Body> = { readonly body: Body; readonly wrong: FieldErrors }
 
 export const productsMax = 5_000
 

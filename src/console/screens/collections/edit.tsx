@@ -143,7 +143,7 @@ function CollectionForm({ of, resource }: { of?: VersionedCollection; resource?:
   }
   return (
     <div class="long-form">
-      <Form onSubmit={save} submit={of ? common('save') : t('create')} dirty={editor.dirty} label={of ? t('basics') : t('new')}>
+      <Form onSubmit={save} submit={of ? common('save') : t('new')} dirty={editor.dirty} label={of ? t('basics') : t('new')}>
         <CollectionFields draft={editor.of} wrong={wrong} isKnown={of !== undefined} />
         <OrderedProducts ids={editor.of.productIds} />
       </Form>
@@ -159,11 +159,11 @@ function differencesOf({ productIds: ids, ...mine }: CollectionValues, theirs: C
     ['descriptionHtml', common('descriptionHtml')],
     ['imageUrl', common('picture')],
     ['imageAlt', common('altText')],
-    ['publishedAt', common('from')],
+    ['publishedAt', t('publishedAt')],
   ] as const
   const rows = [
     ...names.map(([name, title]) => [title, mine[name], there[name]] as const),
-    [t('published'), t(`showing.${mine.showing}`), t(`showing.${there.showing}`)] as const,
+    [common('status'), t(`showing.${mine.showing}`), t(`showing.${there.showing}`)] as const,
   ]
   const products = (of: readonly string[]) => t('products', { n: of.length })
   const isOther = ids.join() !== theirs.productIds.join()

@@ -3,10 +3,11 @@ import { timeZone } from '../../lib/format/format.ts'
 import type { Draft } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
-import { SelectField, TextAreaField, TextField } from '../../ui/fields.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
 import { HtmlPreview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
+import { HtmlField } from '../../ui/rich-text/index.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { MediaDialog } from '../pictures/dialog.tsx'
 import type { CollectionText, FieldErrors } from './draft.domain.ts'
@@ -20,7 +21,7 @@ export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<Colle
     <div class="columns">
       <Section title={t('basics')}>
         <TextField label={common('title')} bind={draft.title} max={255} required error={wrong.title && common('required')} />
-        <TextAreaField label={common('descriptionHtml')} bind={draft.descriptionHtml} rows={5} max={65_536} />
+        <HtmlField label={common('descriptionHtml')} bind={draft.descriptionHtml} rows={5} max={65_536} />
         <div class="row">
           <Button onPress={() => setPreview(!isPreview)} text={isPreview ? common('close') : common('preview')} />
         </div>
@@ -35,9 +36,9 @@ export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<Colle
         />
       </Section>
       <div class="stack">
-        <Section title={common('visibility')}>
+        <Section title={t('visibility')}>
           <SelectField
-            label={t('published')}
+            label={common('status')}
             bind={draft.showing}
             options={[
               ['now', t('showing.now')],
@@ -47,7 +48,7 @@ export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<Colle
           />
           {draft.showing.value === 'at' && (
             <TextField
-              label={common('from')}
+              label={t('publishedAt')}
               type="datetime-local"
               bind={draft.publishedAt}
               hint={common('publishedHint', { zone: timeZone() })}

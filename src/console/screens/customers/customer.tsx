@@ -17,6 +17,7 @@ import { OrderStatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Addresses } from './addresses.tsx'
 import { CustomerGiftCards } from './cards.tsx'
+import { EditCustomerDialog } from './edit.tsx'
 import { EraseDialog } from './erase.tsx'
 import { t } from './i18n.ts'
 import { CustomerFacts } from './profile.tsx'
@@ -39,6 +40,7 @@ export default function CustomerPage() {
         mayManage.value &&
         !isErased && (
           <>
+            <ButtonLink href={query.href({ edit: '1', page: query.of['page'] })} text={common('edit')} />
             <Button
               icon="download"
               onPress={() => download(`/customer/${encodeURIComponent(id)}/export`, `${id}.json`, 'application/json')}
@@ -61,6 +63,16 @@ export default function CustomerPage() {
                 {mayManage.value && <CustomerGiftCards customerId={shown.id} />}
               </div>
             </div>
+            {query.of['edit'] && mayManage.value && !isErased && (
+              <EditCustomerDialog
+                id={id}
+                onClose={() => query.set({ edit: undefined, page: query.of['page'] }, { replace: true })}
+                onSaved={async () => {
+                  query.set({ edit: undefined, page: query.of['page'] }, { replace: true })
+                  await customer.reload()
+                }}
+              />
+            )}
             {query.of['erase'] && mayManage.value && !isErased && (
               <EraseDialog
                 of={shown}

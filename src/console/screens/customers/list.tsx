@@ -8,6 +8,7 @@ import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink, CreateLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
+import { EmailText } from '../../ui/email-text.tsx'
 import { Filters } from '../../ui/filters.tsx'
 import { ListTable } from '../../ui/list-view.tsx'
 import { Money } from '../../ui/money.tsx'
@@ -24,19 +25,25 @@ const columns = (): readonly Column<Customer>[] => [
     main: true,
     cell: ({ name, email, erasedAt }) => <bdi class="cut">{erasedAt ? t('erased') : name || email}</bdi>,
   },
-  { title: common('email'), cell: ({ email, erasedAt }) => erasedAt === null && <bdi>{email}</bdi> },
-  { title: t('since'), cell: ({ createdAt }) => <time dateTime={createdAt}>{dayOf(createdAt)}</time> },
-  { title: t('marketing'), cell: ({ acceptsMarketing }) => (acceptsMarketing ? common('yes') : common('no')) },
-  { title: common('orders'), end: true, cell: ({ ordersCount }) => number(ordersCount) },
-  { title: t('spent'), end: true, cell: ({ totalSpent }) => <Money of={totalSpent} /> },
+  { title: common('email'), name: 'email', cell: ({ email, erasedAt }) => erasedAt === null && <EmailText of={email} /> },
+  { title: t('since'), name: 'since', cell: ({ createdAt }) => <time dateTime={createdAt}>{dayOf(createdAt)}</time> },
+  { title: t('marketing'), name: 'marketing', cell: ({ acceptsMarketing }) => t(acceptsMarketing ? 'marketingYes' : 'marketingNo') },
+  { title: common('tags'), name: 'tags', cell: ({ tags }) => <bdi class="cut">{tags.join(', ')}</bdi> },
+  { title: common('orders'), name: 'orders', end: true, cell: ({ ordersCount }) => number(ordersCount) },
+  { title: t('spent'), name: 'spent', end: true, cell: ({ totalSpent }) => <Money of={totalSpent} /> },
 ]
 
 export default function Customers() {
   const query = useQuery()
   const { route } = useLocation()
-  const { q, email, new: isNew } = query.of
-  const customers = useResource(JSON.stringify([q, email, query.page]), (signal) =>
-    ok(api.GET('/customer', { params: { query: { ...(q && { q }), ...(email && { email }), page: query.page } }, signal })),
+  const { q, email, tag, new: isNew } = query.of
+  const customers = useResource(JSON.stringify([q, email, tag, query.page]), (signal) =>
+    ok(
+      api.GET('/customer', {
+        params: { query: { ...(q && { q }), ...(email && { email }), ...(tag && { tag }), page: query.page } },
+        signal,
+      }),
+    ),
   )
   return (
     <Page
@@ -44,18 +51,26 @@ export default function Customers() {
       actions={
         mayManage.value && (
           <>
-            <CsvButton path="/customer" query={{ q, email }} name="customers" />
+            <CsvButton path="/customer" query={{ q, email, tag }} name="customers" />
             <ButtonLink icon="upload" href={shopPath('customers', 'import')} text={t('import')} />
             <CreateLink href={query.href({ new: '1', page: query.of['page'] })} text={t('add')} />
           </>
         )
       }
     >
-      <Filters query={query} search={t('search')} filters={[{ name: 'email', label: common('email'), type: 'email' }]} />
+      <Filters
+        query={query}
+        search={t('search')}
+        filters={[
+          { name: 'email', label: common('email'), type: 'email' },
+          { name: 'tag', label: common('tag') },
+        ]}
+      />
       <ListTable
         of={customers}
         query={query}
-        isFiltered={!!q || !!email}
+        isFiltered={!!q || !!email || !!tag}
+        goesOn={!q}
         empty={
           <EmptyState
             icon="people"

@@ -47,6 +47,8 @@ export const CustomerFacts = ({ of }: { of: Customer }) => (
         ],
         [common('address.phone'), of.phone && <bdi dir="ltr">{of.phone}</bdi>],
         [t('marketing'), of.acceptsMarketing ? t('marketingYes') : t('marketingNo')],
+        [common('note'), of.note && <bdi class="note-text">{of.note}</bdi>],
+        [common('tags'), of.tags.length > 0 && <bdi>{of.tags.join(', ')}</bdi>],
         [common('orders'), number(of.ordersCount)],
         [t('spent'), <Money key="spent" of={of.totalSpent} />],
         [t('since'), <Moment key="since" at={of.createdAt} />],

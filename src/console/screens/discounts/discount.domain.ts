@@ -6,7 +6,7 @@ import { wholeNumber } from '../../lib/forms/number-input.ts'
 import { parsePercent, percentText } from '../../lib/forms/percent.ts'
 
 type Discount = Schema<'Discount'>
-export type DiscountState = 'DISABLED' | 'ENDED' | 'USED_UP' | 'SCHEDULED' | 'ACTIVE'
+type DiscountState = 'DISABLED' | 'ENDED' | 'USED_UP' | 'SCHEDULED' | 'ACTIVE'
 
 /**
  * Returns the discount's state; DISABLED precedes the others.

@@ -90,7 +90,7 @@ export function DiscountForm({ of, resource }: { of?: Versioned<NamedDiscount>; 
       keepsTyping={of !== undefined}
     >
       <Section title={t('what')}>
-        <TextField bind={field.title} label={common('name')} hint={t('nameHint')} required max={255} error={error('title')} />
+        <TextField bind={field.title} label={common('title')} hint={t('nameHint')} required max={255} error={error('title')} />
         <div class="fields">
           <SelectField bind={kind} label={t('kind')} options={kinds.map((one) => [one, t(`kind.${one}`)])} />
           {kind.value === 'PERCENT' && (
@@ -112,12 +112,12 @@ export function DiscountForm({ of, resource }: { of?: Versioned<NamedDiscount>; 
             bind={how}
             label={t('how')}
             options={[
-              ['CODE', t('byCode')],
+              ['CODE', t('discountCode')],
               ['AUTOMATIC', t('automatic')],
             ]}
           />
           {how.value === 'CODE' && (
-            <TextField bind={field.code} label={common('code')} hint={t('codeHint')} required max={64} code error={error('code')} />
+            <TextField bind={field.code} label={t('discountCode')} hint={t('codeHint')} required max={64} code error={error('code')} />
           )}
         </div>
         <CheckField bind={field.isActive} label={common('active')} hint={t('isActiveHint')} />
@@ -135,7 +135,7 @@ export function DiscountForm({ of, resource }: { of?: Versioned<NamedDiscount>; 
           error={error('minSubtotal')}
         />
       </Section>
-      <Section title={common('when')} hint={t('zone', { zone })}>
+      <Section title={t('dates')} hint={t('zone', { zone })}>
         <div class="fields">
           <TextField bind={field.startsAt} label={t('startsAt')} type="datetime-local" hint={t('startsHint')} error={error('startsAt')} />
           <TextField bind={field.endsAt} label={t('endsAt')} type="datetime-local" hint={t('endsHint')} error={error('endsAt')} />
@@ -158,8 +158,8 @@ export function DiscountForm({ of, resource }: { of?: Versioned<NamedDiscount>; 
 }
 
 const labels = (): Readonly<Record<(typeof bodyFields)[number], string>> => ({
-  title: common('name'),
-  code: common('code'),
+  title: common('title'),
+  code: t('discountCode'),
   kind: t('kind'),
   valueBps: t('takesOff'),
   amount: t('takesOff'),

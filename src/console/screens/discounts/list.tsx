@@ -30,14 +30,14 @@ export const DiscountStateBadge = ({ of }: { of: Discount }) => {
 }
 
 const usedOf = ({ used, usageLimit }: Discount) =>
-  usageLimit === null ? t('noLimit') : t('usedOf', { used: number(used ?? 0), limit: number(usageLimit) })
+  usageLimit === null ? number(used ?? 0) : t('usedOf', { used: number(used ?? 0), limit: number(usageLimit) })
 
 const columns = (): readonly Column<Discount>[] => [
-  { title: common('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { title: common('title'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
   { title: common('code'), cell: ({ code }) => (code === null ? t('automatic') : <code dir="ltr">{code}</code>) },
   { title: t('takesOff'), cell: discountValue },
   { title: common('status'), cell: (discount) => <DiscountStateBadge of={discount} /> },
-  { title: t('endsAt'), cell: ({ endsAt }) => (endsAt ? <Moment at={endsAt} /> : common('never')) },
+  { title: t('endsAt'), cell: ({ endsAt }) => (endsAt ? <Moment at={endsAt} /> : t('noEnd')) },
   { title: t('used'), end: true, cell: usedOf },
 ]
 

@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals'
+import { useState } from 'preact/hooks'
 import { moneyText } from '../../lib/format/format.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { common, notAmount } from '../../lib/i18n/common.ts'
@@ -12,10 +13,23 @@ import { type FoundVariant, findVariants } from './record-search.ts'
 
 const linesMax = 100
 
+type LinesProps = {
+  readonly bind: Signal<readonly DraftLine[]>
+  readonly currency: string
+  /** Variants that the saved draft has too many units of. */
+  readonly unavailable: ReadonlySet<string>
+}
+
 /** The lines of a draft order: found by search, with quantities and own prices. */
-export function LinesField({ bind, currency }: { bind: Signal<readonly DraftLine[]>; currency: string }) {
+export function LinesField({ bind, currency, unavailable }: LinesProps) {
+  const [picked, setPicked] = useState<ReadonlyMap<string, FoundVariant>>(new Map())
+  const isShort = ({ variantId, quantity }: DraftLine) => {
+    const found = picked.get(variantId)
+    return found ? (parseQuantity(quantity.value) ?? 0) > found.left : unavailable.has(variantId)
+  }
   const has = ({ id }: { id: string }) => bind.value.some(({ variantId }) => variantId === id)
   function add(found: FoundVariant): void {
+    setPicked((before) => new Map(before).set(found.id, found))
     const there = bind.value.find(({ variantId }) => variantId === found.id)
     // A variant that is picked again gets one more unit.
     if (there) {
@@ -44,6 +58,7 @@ export function LinesField({ bind, currency }: { bind: Signal<readonly DraftLine
               key={line.variantId}
               of={line}
               currency={currency}
+              isShort={isShort(line)}
               onRemove={() => (bind.value = bind.value.filter((one) => one !== line))}
             />
           ))}
@@ -53,7 +68,8 @@ export function LinesField({ bind, currency }: { bind: Signal<readonly DraftLine
   )
 }
 
-const LineField = ({ of, currency, onRemove }: { of: DraftLine; currency: string; onRemove: () => void }) => (
+type LineProps = { readonly of: DraftLine; readonly currency: string; readonly isShort: boolean; readonly onRemove: () => void }
+const LineField = ({ of, currency, isShort, onRemove }: LineProps) => (
   <li>
     <span>
       <bdi class="cut">{of.title}</bdi>
@@ -62,6 +78,7 @@ const LineField = ({ of, currency, onRemove }: { of: DraftLine; currency: string
           <bdi>{of.detail}</bdi>
         </small>
       )}
+      {isShort && <small class="error">{t('short')}</small>}
     </span>
     <NumberField
       label={common('quantity')}

@@ -20,7 +20,7 @@ export const DraftResult = ({ of }: { of: Schema<'DraftOrder'> }) => (
       </div>
     )}
     <Table
-      caption={t('linesTable')}
+      caption={t('lines')}
       rows={of.lines}
       rowKey={({ id }) => id}
       columns={[

@@ -76,9 +76,9 @@ export function textOf(draft: Draft): DraftText {
 }
 
 /** Why a draft cannot be sent. */
-export type LineError = { readonly line?: string; readonly what: 'noLines' | 'quantity' | 'price' }
+type LineError = { readonly line?: string; readonly what: 'noLines' | 'quantity' | 'price' }
 
-export type Body = {
+type Body = {
   readonly lines: { variantId: string; quantity: number; unitPrice?: { amount: number; currency: string } }[]
   readonly email: string | null
   readonly customerId: string | null

@@ -55,7 +55,7 @@ export function DraftEditor({
   async function create(): Promise<void> {
     const body = bodyOf(typed, currency)
     const made = await sendOnce(body, (header) => ok(api.POST('/v2/orders/drafts', { params: { header }, body })))
-    notify(t('made'))
+    notify(t('created'))
     route(shopPath('orders', 'drafts', made.id), true)
   }
   async function change({ data: { id } }: VersionedDraft): Promise<void> {
@@ -82,7 +82,7 @@ export function DraftEditor({
   return (
     <Form onSubmit={save} submit={of ? common('save') : t('create')} dirty={isDirty} label={t('draft')}>
       <Section title={t('lines')}>
-        <LinesField bind={form.lines} currency={currency} />
+        <LinesField bind={form.lines} currency={currency} unavailable={unavailableIn(of)} />
         {sum !== undefined && typed.lines.length > 0 && (
           <p class="end">
             {common('subtotal')}: <strong>{money({ amount: sum, currency })}</strong>
@@ -98,6 +98,9 @@ export function DraftEditor({
     </Form>
   )
 }
+
+const unavailableIn = (of: VersionedDraft | undefined): ReadonlySet<string> =>
+  new Set(of?.data.status === 'OPEN' ? of.data.lines.filter(({ available }) => !available).map(({ variantId }) => variantId) : [])
 
 function CustomerSection({ form }: { form: DraftForm }) {
   const id = form.customer.value[0]?.id
@@ -128,7 +131,7 @@ function DeliverySection({ form }: { form: DraftForm }) {
   }, [isSaid, form])
   const options = known.map(({ code, title }) => [code, title] as const)
   return (
-    <Section title={t('where')} hint={t('leftOpen')}>
+    <Section title={t('where')}>
       <AddressField label={t('shippingAddress')} bind={form.shippingBy} of={form.shipping} says={['shopper', 'shop']} />
       <AddressField
         label={t('billingAddress')}
@@ -142,7 +145,7 @@ function DeliverySection({ form }: { form: DraftForm }) {
           label={t('method')}
           bind={form.shippingMethod}
           options={[
-            ['', t('says.shopper')],
+            ['', t('methodByShopper')],
             ...options,
             ...(chosen && !known.some(({ code }) => code === chosen) ? [[chosen, chosen] as const] : []),
           ]}

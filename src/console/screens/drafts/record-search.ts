@@ -4,7 +4,8 @@ import type { Choice } from '../../lib/forms/choice.ts'
 import { variantDetail } from './draft.domain.ts'
 import { t } from './i18n.ts'
 
-export type FoundVariant = Choice & { readonly title: string; readonly named: string; readonly price: Money }
+/** `left`: units that can be sold; infinite if stock does not limit them. */
+export type FoundVariant = Choice & { readonly title: string; readonly named: string; readonly price: Money; readonly left: number }
 
 const productsMax = 8
 const shownMax = 40
@@ -18,10 +19,11 @@ export async function findVariants(q: string, signal: AbortSignal): Promise<read
     .filter(({ status }) => status !== 'ARCHIVED')
     .flatMap(({ title, variants }) =>
       variants
-        .map(({ id, title: variantTitle, sku, price, trackInventory, onHand, reserved }) => {
+        .map(({ id, title: variantTitle, sku, price, trackInventory, allowBackorder, onHand, reserved }) => {
           const named = variantDetail({ variantTitle, sku })
           const stock = trackInventory ? t('available', { n: number(onHand - reserved) }) : undefined
-          return { id, text: title, title, named, price, detail: [named, money(price), stock].filter(Boolean).join(' · ') }
+          const left = trackInventory && !allowBackorder ? onHand - reserved : Number.POSITIVE_INFINITY
+          return { id, text: title, title, named, price, left, detail: [named, money(price), stock].filter(Boolean).join(' · ') }
         })
         .sort((a, b) => fits(b.named) - fits(a.named)),
     )

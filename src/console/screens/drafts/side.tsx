@@ -35,6 +35,7 @@ export const DraftSidebar = ({
   <div class="stack">
     <Section title={t('comesTo')}>
       <DraftTotals of={of} />
+      {of.status === 'OPEN' && !of.shippingAddress && <p class="hint">{t('totalsLater')}</p>}
       {of.notices.map(({ code, message }) => (
         <Note key={code} tone="warn">
           {t(`notice.${code}`)} <bdi>{code === 'DISCOUNT_NOT_COUNTED' ? message : ''}</bdi>
@@ -47,16 +48,23 @@ export const DraftSidebar = ({
   </div>
 )
 
-function DraftTotals({ of: { totals, discounts } }: { of: Draft }) {
+function DraftTotals({ of: { totals, discounts, shippingAddress } }: { of: Draft }) {
+  // Without an address, zero shipping and tax are unknown rather than free.
+  const isPriced = shippingAddress !== null
   const named = [common('discount'), discounts.map(({ code, title }) => code ?? title).join(', ')].filter(Boolean).join(': ')
+  const { tax, shippingTax } = totals
+  const ofShipping = shippingTax && shippingTax.amount > 0 ? [[common('shippingTax'), shippingTax] as const] : []
+  const isIncluded = tax.amount < (shippingTax?.amount ?? 0)
   return (
     <TotalsList
       of={[
         [common('subtotal'), totals.subtotal],
         ...(totals.discount.amount > 0 ? [[named, totals.discount, 'minus'] as const] : []),
-        [common('shipping'), totals.shipping],
-        [common('tax'), totals.tax],
+        ...(isPriced || totals.shipping.amount > 0 ? [[common('shipping'), totals.shipping] as const] : []),
+        ...(totals.tax.amount > 0 || (isPriced && totals.taxIncluded.amount === 0) ? [[common('tax'), totals.tax] as const] : []),
+        ...(isIncluded ? [] : ofShipping),
         ...(totals.taxIncluded.amount > 0 ? [[common('taxIncluded'), totals.taxIncluded] as const] : []),
+        ...(isIncluded ? ofShipping : []),
         ...(totals.giftCards.amount > 0 ? [[common('giftCards'), totals.giftCards, 'minus'] as const] : []),
         [common('total'), totals.total, 'sum'],
       ]}

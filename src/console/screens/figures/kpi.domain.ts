@@ -5,7 +5,7 @@ export const kpiNames = ['gmv', 'confirmed-orders', 'registered-users', 'verifie
 export type KpiName = (typeof kpiNames)[number]
 export const isKpi = (name: string | undefined): name is KpiName => kpiNames.some((one) => one === name)
 
-export type Unit = 'count' | 'usd' | 'part'
+type Unit = 'count' | 'usd' | 'part'
 export const unitOf = (name: KpiName): Unit => (name === 'gmv' ? 'usd' : name === 'refund-rate' ? 'part' : 'count')
 
 /** A part of a figure: a processor, role, cohort or status. */

@@ -122,6 +122,6 @@ export function KpiNotes({ of: { isTest, unpriced }, short }: { of: KpiReading; 
 /** Shows the dates of a figure and its reading time. */
 export const KpiDates = ({ of: { startDate, endDate, readAt } }: { of: Pick<KpiReading, 'startDate' | 'endDate' | 'readAt'> }) => (
   <p class="faint">
-    {common('utcDays', { from: day(startDate), to: day(endDate) })} · {common('asOf', { at: moment(readAt) })}
+    {common('zoneDays', { from: day(startDate), to: day(endDate), zone: 'UTC' })} · {common('asOf', { at: moment(readAt) })}
   </p>
 )

@@ -3,7 +3,7 @@ import { parseWallTime } from '../../lib/format/zoned-time.ts'
 import { parseMoney } from '../../lib/forms/amounts.ts'
 
 type Card = Pick<Schema<'GiftCard'>, 'status' | 'expired' | 'usedUp'>
-export type CardState = 'DISABLED' | 'EXPIRED' | 'USED_UP' | 'ACTIVE'
+type CardState = 'DISABLED' | 'EXPIRED' | 'USED_UP' | 'ACTIVE'
 
 /** Returns the card's state; DISABLED precedes the others. */
 export const cardState = ({ status, expired, usedUp }: Card): CardState =>
@@ -11,10 +11,13 @@ export const cardState = ({ status, expired, usedUp }: Card): CardState =>
 
 export const cardTone = { ACTIVE: 'good', DISABLED: 'bad', EXPIRED: 'warn', USED_UP: 'plain' } as const
 
+/** Whether another card can take over the balance: after the code was lost, and the card disabled. */
+export const isReplaceable = ({ status, expired, usedUp }: Card): boolean => status === 'DISABLED' && !expired && !usedUp
+
 /** Groups a code by four characters. */
 export const groupCode = (code: string): string => code.match(/.{1,4}/g)?.join(' ') ?? ''
 
-export type GiftCardText = { readonly amount: string; readonly expiresAt: string; readonly note: string }
+type GiftCardText = { readonly amount: string; readonly expiresAt: string; readonly note: string }
 export type FieldErrors = { readonly amount?: 'amount'; readonly expiresAt?: 'moment' | 'past' }
 
 /**

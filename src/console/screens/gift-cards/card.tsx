@@ -8,8 +8,9 @@ import { parseChangedWallTime, wallTimeText } from '../../lib/format/zoned-time.
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
+import { useQuery } from '../../lib/navigation/query.ts'
 import { mayManage, shopHeader, shopPath } from '../../lib/session/current-shop.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
 import { TextAreaField, TextField } from '../../ui/fields.tsx'
@@ -21,7 +22,9 @@ import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { saveRecord } from '../../ui/save-versioned.tsx'
 import { Table } from '../../ui/table.tsx'
 import { type RecordEditor, useRecordEditor } from '../../ui/use-record-editor.ts'
+import { isReplaceable } from './card.domain.ts'
 import { t } from './i18n.ts'
+import { IssueDialog } from './issue.tsx'
 import { CardStateBadge } from './list.tsx'
 
 type Card = Schema<'GiftCardWithTransactions'>
@@ -30,6 +33,7 @@ type Change = { status?: Card['status']; note?: string | null; expiresAt?: strin
 
 export default function GiftCard() {
   const id = useRoute().params['id'] ?? ''
+  const query = useQuery()
   const card = useResource(id, (signal) => readVersioned(api.GET('/giftcard/{id}', { params: { path: { id } }, signal })))
   const sendOnce = useIdempotentSend()
   const [shopOfCard] = useState(shopHeader)
@@ -72,7 +76,10 @@ export default function GiftCard() {
         (current.data.status === 'ACTIVE' ? (
           <Button kind="danger" onPress={() => setStatus(current, 'DISABLED')} text={t('disable')} />
         ) : (
-          <Button onPress={() => setStatus(current, 'ACTIVE')} text={t('enable')} />
+          <>
+            {isReplaceable(current.data) && <ButtonLink href={query.href({ replace: '1' })} text={t('replace')} />}
+            <Button onPress={() => setStatus(current, 'ACTIVE')} text={t('enable')} />
+          </>
         ))
       }
     >
@@ -91,6 +98,7 @@ export default function GiftCard() {
                     [t('initial'), <Money key="initial" of={data.initialAmount} />],
                     [common('expires'), data.expiresAt ? <Moment at={data.expiresAt} /> : common('never')],
                     [t('for'), data.customerId ? <a href={shopPath('customers', data.customerId)}>{t('toCustomer')}</a> : t('anybody')],
+                    ...(data.orderId ? [[t('soldBy'), <a href={shopPath('orders', data.orderId)}>{t('toOrder')}</a>] as const] : []),
                     [t('issued'), <Moment key="issued" at={data.createdAt} />],
                   ]}
                 />
@@ -101,6 +109,14 @@ export default function GiftCard() {
           </div>
         )}
       </ResourceView>
+      {current && mayManage.value && query.of['replace'] && (
+        <IssueDialog
+          customerId={current.data.customerId ?? undefined}
+          replaced={current.data}
+          onIssued={() => undefined}
+          onClose={() => query.set({ replace: undefined }, { replace: true })}
+        />
+      )}
     </Page>
   )
 }

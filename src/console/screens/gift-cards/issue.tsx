@@ -5,7 +5,8 @@ import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { customerChoice, findCustomers } from '../../lib/api/record-search.ts'
 import { timeZone } from '../../lib/format/format.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
-import { exampleOf } from '../../lib/forms/amounts.ts'
+import { wallTimeText } from '../../lib/format/zoned-time.ts'
+import { exampleOf, moneyText } from '../../lib/forms/amounts.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
@@ -25,17 +26,21 @@ import { cardBody, type FieldErrors, groupCode } from './card.domain.ts'
 import { t } from './i18n.ts'
 
 type IssuedCard = Schema<'IssuedGiftCard'>
+type ReplacedCard = Pick<Schema<'GiftCard'>, 'last4' | 'balance' | 'expiresAt'>
 
 /**
  * Issues a card and shows its code once.
  * @param customerId preselected customer
+ * @param replaced a card whose balance and expiry fill the form
  */
 export function IssueDialog({
   customerId,
+  replaced,
   onIssued,
   onClose,
 }: {
   customerId: string | undefined
+  replaced?: ReplacedCard
   onIssued: () => unknown
   onClose: () => void
 }) {
@@ -45,9 +50,10 @@ export function IssueDialog({
       <CodeOnce of={issued.value} onClose={onClose} />
     </FormDialog>
   ) : (
-    <FormDialog key="issue" title={t('issue')} onClose={onClose}>
+    <FormDialog key="issue" title={t(replaced ? 'replace' : 'issue')} onClose={onClose}>
       <IssueForm
         customerId={customerId}
+        replaced={replaced}
         onIssued={(card) => {
           issued.value = card
           return onIssued()
@@ -103,10 +109,22 @@ function useCustomerName(id: string | undefined, of: Signal<readonly Choice[]>):
   return failed
 }
 
-function IssueForm({ customerId, onIssued }: { customerId: string | undefined; onIssued: (card: IssuedCard) => unknown }) {
+function IssueForm({
+  customerId,
+  replaced,
+  onIssued,
+}: {
+  customerId: string | undefined
+  replaced: ReplacedCard | undefined
+  onIssued: (card: IssuedCard) => unknown
+}) {
   const currency = shop.value?.currency ?? 'USD'
   const zone = timeZone()
-  const draft = useDraft('issue', { amount: '', expiresAt: '', note: '' })
+  const draft = useDraft('issue', {
+    amount: replaced ? moneyText(replaced.balance) : '',
+    expiresAt: wallTimeText(replaced?.expiresAt ?? null, zone),
+    note: replaced ? t('replaces', { last4: replaced.last4 }) : '',
+  })
   // The card is limited to the customer before their name is loaded.
   const customer = useSignal<readonly Choice[]>(customerId ? [{ id: customerId, text: customerId }] : [])
   const wrong = useSignal<FieldErrors>({})

@@ -2,10 +2,11 @@ import { useMemo } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { takePrefetched } from '../../lib/api/prefetch.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { day, money, number, percent } from '../../lib/format/format.ts'
+import { day, money, number, percent, timeZone } from '../../lib/format/format.ts'
+import { shopDaysAgo } from '../../lib/format/shop-days.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
-import { parseDateRange, rangeDates } from '../../lib/navigation/date-range.ts'
+import { dayChoices, parseDateRange, rangeDates } from '../../lib/navigation/date-range.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
 import { role, shop } from '../../lib/session/current-shop.ts'
 import { Plot } from '../../ui/chart.tsx'
@@ -24,35 +25,37 @@ export const firstRead = '/shops/v2/overview'
 /** The shop's figures and what needs attention. */
 export default function Home() {
   const query = useQuery()
-  const shown = parseDateRange(query.of)
+  const parseRange = () => parseDateRange(query.of, dayChoices, shopDaysAgo)
+  const shown = parseRange()
   const overview = useResource<Schema<'Overview'>>(
     JSON.stringify([shown.days, query.of['from'], query.of['to']]),
     // The range is computed at each read, because an open page outlasts a day.
-    (signal) => ok(api.GET('/shops/v2/overview', { params: { query: rangeDates(parseDateRange(query.of)) }, signal })),
+    (signal) => ok(api.GET('/shops/v2/overview', { params: { query: rangeDates(parseRange()) }, signal })),
     () => takePrefetched(Object.keys(query.of).length === 0 ? firstRead : undefined),
   )
   // Collects bursts of order events.
   useLiveReload(['order.*', 'stock.low', 'shop.*'], overview.reload, () => true, 1_500)
   return (
     <Page title={shop.value?.title || shop.value?.name || common('home')} subtitle={t('subtitle')}>
-      <DateRangeFilter query={query} shown={shown} />
+      {!(overview.data.value && isNewShop(overview.data.value)) && <DateRangeFilter query={query} shown={shown} today={shopDaysAgo} />}
       <ResourceView of={overview}>{(of) => <ShopOverview of={of} query={query} />}</ResourceView>
     </Page>
   )
 }
 
+/** Whether there is nothing to report yet: only the setup guide is shown then. */
+const isNewShop = ({ orders, goLive }: Schema<'Overview'>): boolean =>
+  orders.confirmed === 0 && goLive?.steps.some(({ step, done }) => step === 'PRODUCTS' && !done) === true
+
 function ShopOverview({ of, query }: { of: Schema<'Overview'>; query: Query }) {
-  const isNew = of.orders.confirmed === 0 && of.goLive?.steps.some(({ step, done }) => step === 'PRODUCTS' && !done)
   return (
     <>
       <NextSteps of={of} />
-      {!isNew && (
+      {!isNewShop(of) && (
         <>
           <OverviewFigures of={of} />
-          <div class="columns turned">
-            <AttentionList of={of} />
-            <OverviewPlots of={of} />
-          </div>
+          <AttentionList of={of} />
+          <OverviewPlots of={of} />
           <Deferred>
             <TopProducts of={of} query={query} leads={role.value !== 'FULFILMENT'} />
           </Deferred>
@@ -68,7 +71,7 @@ const toFraction = (percentChange: number | null) => (percentChange === null ? n
 function OverviewFigures({ of: { sales, orders, carts, startDate, endDate } }: { of: Schema<'Overview'> }) {
   return (
     <>
-      <p class="faint">{common('utcDays', { from: day(startDate), to: day(endDate) })}</p>
+      <p class="faint">{common('zoneDays', { from: day(startDate), to: day(endDate), zone: timeZone().replaceAll('_', ' ') })}</p>
       <div class="grid">
         <Figure
           name={t('sales')}
@@ -117,7 +120,7 @@ function OverviewPlots({ of: { sales, orders, currency } }: { of: Schema<'Overvi
     [orders],
   )
   return (
-    <div class="stack">
+    <div class="grid">
       <Section>
         <Plot title={t('salesPlot')} {...ofSales} sketched />
       </Section>

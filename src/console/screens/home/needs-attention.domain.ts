@@ -18,6 +18,7 @@ export type AttentionItem = {
 const orders = (name: 'status' | 'paymentStatus', state: string): Link => ({ path: ['orders'], query: `?${name}=${state}`, state })
 const ordersToSend: Link = { path: ['orders'], query: '?toFulfil=true', state: 'CONFIRMED' }
 const refunds = (state: string): Link => ({ path: ['orders', 'refunds'], query: `?status=${state}`, state })
+const returns = (state: string): Link => ({ path: ['orders', 'returns'], query: `?status=${state}`, state })
 const orderLink = ({ id, number }: Counts['disputes']['orders'][number]): Link => ({ path: ['orders', id], query: '', text: `#${number}` })
 const webhooks: Link = { path: ['settings', 'webhooks'], query: '' }
 
@@ -31,6 +32,8 @@ const kinds: readonly {
   { name: 'refundsManual', tone: 'bad', links: [refunds('MANUAL')] },
   { name: 'ordersStuck', tone: 'bad', links: [orders('status', 'PAID'), orders('status', 'COMPENSATING')] },
   { name: 'ordersToSend', tone: 'plain', links: [ordersToSend] },
+  { name: 'returnsRequested', tone: 'plain', links: [returns('REQUESTED')] },
+  { name: 'returnsApproved', tone: 'plain', links: [returns('APPROVED')] },
   { name: 'paymentsProcessing', tone: 'warn', links: [orders('paymentStatus', 'PROCESSING')] },
   { name: 'refundsClaimable', tone: 'warn', links: [refunds('CLAIMABLE')] },
   { name: 'lowStock', tone: 'warn', links: [{ path: ['products', 'low-stock'], query: '' }] },

@@ -1,6 +1,6 @@
 import type { Schema } from '../../lib/api/api.ts'
-import { common } from '../../lib/i18n/common.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
+import { isOperator } from '../../lib/session/session.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Note } from '../../ui/note.tsx'
@@ -8,26 +8,40 @@ import { Section } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
 
 type Steps = NonNullable<Schema<'Overview'>['goLive']>['steps']
-type Step = Steps[number]['step']
+type Step = Steps[number]['step'] | 'GO_LIVE'
 
 const stepPaths: Readonly<Record<Step, readonly string[]>> = {
   PRODUCTS: ['products', 'new'],
   SHIPPING: ['settings', 'shipping'],
+  TAXES: ['settings', 'taxes'],
   PROCESSOR_ACCOUNT: ['settings', 'payments'],
   KYB: ['settings', 'verification'],
   ORDERS_FINISHED: ['orders'],
+  GO_LIVE: ['settings', 'verification'],
 }
+
+/** What applies while a step is open. */
+function stepHint(step: Step): string | undefined {
+  const key: string = `stepHint.${step}`
+  return t.has(key) ? t(key) : undefined
+}
+
+/** The steps of the API and going live itself. Open test orders are a step only while there are some. */
+const checklistOf = (of: Steps): readonly { readonly step: Step; readonly done: boolean }[] => [
+  ...of.filter(({ step, done }) => step !== 'ORDERS_FINISHED' || !done),
+  { step: 'GO_LIVE', done: false },
+]
 
 const StepList = ({ of }: { of: Steps }) => (
   <ol class="steps">
-    {of.map(({ step, done, required }) => (
+    {checklistOf(of).map(({ step, done }) => (
       <li key={step} class={done ? 'done' : undefined}>
         <span class="step-mark">
           {done && <Icon name="check" />}
           <span class="unseen">{done ? t('stepDone') : t('stepOpen')}</span>
         </span>
         <a href={shopPath(...stepPaths[step])}>{t(`step.${step}`)}</a>
-        {!required && !done && <small class="faint">{common('optional')}</small>}
+        {!done && stepHint(step) && <small class="faint">{stepHint(step)}</small>}
       </li>
     ))}
   </ol>
@@ -40,17 +54,17 @@ export function NextSteps({ of: { goLive, kyb } }: { of: Schema<'Overview'> }) {
   if (!left.some(({ required }) => required))
     return (
       <Section
-        title={left.length === 0 ? t('ready') : t('mayGoLive')}
+        title={t('mayGoLive')}
         actions={<ButtonLink kind="primary" href={shopPath('settings', 'verification')} text={t('goLive')} />}
         hint={left.length === 0 ? t('readyHint') : t('mayGoLiveHint')}
       >
-        {left.length > 0 && <StepList of={left} />}
+        <StepList of={goLive.steps} />
       </Section>
     )
   return (
     <Section title={t('steps')} hint={t('stepsHint')}>
       <StepList of={goLive.steps} />
-      {kyb?.status === 'PENDING' && <Note>{t('kybPending')}</Note>}
+      {kyb?.status === 'PENDING' && <Note>{isOperator.value ? t('kybApprove') : t('kybPending')}</Note>}
       {kyb?.status === 'REJECTED' && (
         <Note tone="bad">
           {t('kybRejected')} {kyb.reason && <bdi>{kyb.reason}</bdi>}

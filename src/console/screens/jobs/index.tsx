@@ -36,19 +36,19 @@ export default function Jobs() {
     await jobs.reload()
   }
   return (
-    <Page title={t('title')}>
+    <Page title={common('jobs')}>
       <ResourceView of={jobs}>
         {({ data }) => (
           <>
             <JobProblems of={data} />
             <Table
-              caption={t('title')}
+              caption={common('jobs')}
               rows={data}
               rowKey={({ name }) => name}
               columns={[
                 { title: t('job'), main: true, cell: ({ name }) => <JobName of={name} /> },
                 {
-                  title: t('state'),
+                  title: common('status'),
                   cell: ({ state, idleBecause, requestedAt, runningSince }) => (
                     <span>
                       <StatusBadge of={state} text={t(state)} tone={stateTones[state]} />

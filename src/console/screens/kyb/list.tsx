@@ -22,7 +22,7 @@ const statuses = ['PENDING', 'APPROVED', 'REJECTED'] as const satisfies readonly
 const all = 'all'
 
 /** @param areWaiting shows the waiting time instead of the decision */
-const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
+const columns = (areWaiting: boolean, sort: NonNullable<Column<Kyb>['sort']>): readonly Column<Kyb>[] => [
   { title: common('legalName'), main: true, cell: ({ legalName }) => <bdi class="cut">{legalName}</bdi> },
   { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
   { title: lendingText('cohort'), cell: ({ cohort }) => cohortName(cohort) },
@@ -30,7 +30,8 @@ const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
   ...(areWaiting
     ? [
         {
-          title: t('waits'),
+          title: t('filed'),
+          sort,
           cell: ({ createdAt }: Kyb) => (
             <span class="lines">
               <Moment at={createdAt} short />
@@ -40,10 +41,12 @@ const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
         },
       ]
     : [
-        { title: t('filed'), cell: ({ createdAt }: Kyb) => <Moment at={createdAt} short /> },
+        { title: t('filed'), sort, cell: ({ createdAt }: Kyb) => <Moment at={createdAt} short /> },
         { title: t('decided'), cell: ({ decidedAt }: Kyb) => (decidedAt ? <Moment at={decidedAt} /> : '–') },
       ]),
 ]
+
+const sorts = ['oldest', 'newest'] as const
 
 /** KYB records; pending ones first, oldest first. */
 export default function Businesses() {
@@ -51,12 +54,18 @@ export default function Businesses() {
   const parameter = query.of['status']
   const status = parameter === all ? undefined : (statuses.find((one) => one === parameter) ?? 'PENDING')
   const areWaiting = status === 'PENDING'
-  const sort = areWaiting ? 'oldest' : 'newest'
-  const records = useResource(JSON.stringify([status, query.page]), (signal) =>
+  const usual = areWaiting ? 'oldest' : 'newest'
+  const sort = sorts.find((one) => one === query.of['sort']) ?? usual
+  const other = sort === 'oldest' ? 'newest' : 'oldest'
+  const records = useResource(JSON.stringify([status, sort, query.page]), (signal) =>
     ok(api.GET('/admin/kyb', { params: { query: { page: query.page, sort, ...(status && { status }) } }, signal })),
   )
   useLiveReload(['kyb.*'], records.reload)
-  const tab = (value: string, text: string) => ({ href: query.href({ status: value }), text, current: (status ?? all) === value })
+  const tab = (value: string, text: string) => ({
+    href: query.href({ status: value, sort: undefined }),
+    text,
+    current: (status ?? all) === value,
+  })
   return (
     <Page title={t('title')}>
       <Tabs label={common('status')} of={[...statuses.map((one) => tab(one, stateName(one))), tab(all, common('all'))]} />
@@ -66,9 +75,12 @@ export default function Businesses() {
         isFiltered={!areWaiting}
         empty={<EmptyState icon="check" title={t('empty')} text={t('emptyText')} />}
         caption={t('title')}
-        columns={columns(areWaiting)}
+        columns={columns(areWaiting, {
+          href: query.href({ sort: other === usual ? undefined : other }),
+          direction: sort === 'oldest' ? 'ascending' : 'descending',
+        })}
         href={({ id }) => operatorPath('kyb', id)}
-        above={(list) => areWaiting && list.total > 1 && <p class="hint">{t('order')}</p>}
+        above={(list) => areWaiting && sort === usual && list.total > 1 && <p class="hint">{t('order')}</p>}
       />
     </Page>
   )

@@ -60,7 +60,8 @@ function TierGapText({ of }: { of: Gap }) {
     <div>
       <h3>{t('toReach', { tier: of.targetTier })}</h3>
       <p>
-        {t('missing', { n: of.onTimeSettlementsNeeded })} {of.blockingDefaultCount > 0 && t('blocking', { n: of.blockingDefaultCount })}
+        {of.onTimeSettlementsNeeded > 0 && t('missing', { n: of.onTimeSettlementsNeeded })}{' '}
+        {of.blockingDefaultCount > 0 && t('blocking', { n: of.blockingDefaultCount })}
       </p>
       {guidance && (
         <p class="hint">

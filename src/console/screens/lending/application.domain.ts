@@ -82,7 +82,7 @@ export function typeOf({ name, type }: Pick<File, 'name' | 'type'>): string {
   return Object.entries(extensions).find(([, known]) => known === ending)?.[0] ?? type
 }
 
-export type FileProblem = 'empty' | 'tooLarge' | 'wrongType'
+type FileProblem = 'empty' | 'tooLarge' | 'wrongType'
 /** Returns why the API would refuse a file. The API checks the content. */
 export function findFileProblem(
   file: Pick<File, 'name' | 'type' | 'size'>,

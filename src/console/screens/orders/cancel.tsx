@@ -33,7 +33,7 @@ export function CancelDialog({ of, onClose, onDone }: OrderDialogProps) {
       ) : (
         <Note tone="warn">{t('notCancellable')}</Note>
       )}
-      <Form onSubmit={cancel} submit={t('cancelNow')} danger label={t('cancel')} dirty={reason.value !== ''}>
+      <Form onSubmit={cancel} submit={t('cancel')} danger label={t('cancel')} dirty={reason.value !== ''}>
         <TextField label={common('reason')} hint={t('reasonHint')} bind={reason} max={500} />
       </Form>
     </FormDialog>

@@ -45,8 +45,8 @@ export function Fulfilments({ of, onChange, query }: { of: Order; onChange: () =
                 <ButtonLink
                   kind="quiet"
                   href={query.href({ do: 'tracking', parcel: parcel.id })}
-                  label={`${t('correct')}: ${t('parcel', { n: place + 1 })}`}
-                  text={t('correct')}
+                  label={`${t('editTracking')}: ${t('parcel', { n: place + 1 })}`}
+                  text={t('editTracking')}
                 />
               )}
             </header>
@@ -103,7 +103,7 @@ function TrackingDialog({
     readVersioned(api.GET('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', { params: { path }, signal })),
   )
   return (
-    <FormDialog title={t('correctTitle')} onClose={onClose}>
+    <FormDialog title={t('editTracking')} onClose={onClose}>
       <ResourceView of={current}>{(of) => <TrackingForm of={of} resource={current} path={path} onDone={onDone} />}</ResourceView>
     </FormDialog>
   )
@@ -150,7 +150,7 @@ function TrackingForm({
     await onDone()
   }
   return (
-    <Form onSubmit={send} dirty={editor.dirty} label={t('correctTitle')}>
+    <Form onSubmit={send} dirty={editor.dirty} label={t('editTracking')}>
       <div ref={first}>
         <TextField label={t('trackingNumber')} bind={editor.of.trackingNumber} max={100} code />
       </div>

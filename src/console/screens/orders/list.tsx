@@ -1,20 +1,25 @@
+import { useSignal } from '@preact/signals'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
-import { useQuery } from '../../lib/navigation/query.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
-import { CreateLink } from '../../ui/button.tsx'
+import { type Query, useQuery } from '../../lib/navigation/query.ts'
+import { mayFulfil, mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { ButtonLink, CreateLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
+import { EmailText } from '../../ui/email-text.tsx'
 import { Filters } from '../../ui/filters.tsx'
 import { ListTable } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Money } from '../../ui/money.tsx'
 import { Note } from '../../ui/note.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
-import { OrderStatusBadge, StatusBadge } from '../../ui/status-badge.tsx'
+import { FulfilmentBadge, StatusBadge } from '../../ui/status-badge.tsx'
 import type { Column } from '../../ui/table.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { BulkFulfilDialog } from './bulk-fulfil.tsx'
 import { t } from './i18n.ts'
+import { SelectionBar, selectionColumn, useSelection } from './selection.tsx'
 
 type Order = Schema<'Order'>
 
@@ -27,34 +32,67 @@ const fulfilmentStatuses = ['UNFULFILLED', 'PARTIALLY_FULFILLED', 'FULFILLED'] a
 const withoutEmpty = (filters: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(filters).filter(([, value]) => value))
 
-const columns = (): readonly Column<Order>[] => [
-  { title: common('order'), main: true, cell: ({ number }) => <span class="number">#{number}</span> },
-  { title: common('placed'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: common('customer'), cell: ({ email }) => <bdi class="cut">{email ?? t('guest')}</bdi> },
-  { title: common('status'), cell: (order) => <OrderStatusBadge of={order} /> },
-  { title: t('payment'), cell: ({ paymentStatus }) => <StatusBadge of={paymentStatus} text={t(`payment.${paymentStatus}`)} /> },
-  { title: common('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+/** Sorts by a column: descending first, then ascending. */
+function sortBy(query: Query, name: 'createdAt' | 'total'): NonNullable<Column<Order>['sort']> {
+  const { sort = '-createdAt' } = query.of
+  const next = sort === `-${name}` ? name : `-${name}`
+  const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none'
+  return { href: query.href({ sort: next === '-createdAt' ? undefined : next }), direction }
+}
+
+const OrderNumber = ({ number, isByAgent }: { number: number; isByAgent: boolean }) => (
+  <>
+    <span class="number">#{number}</span> {isByAgent && <StatusBadge of="AGENT" text={t('agent')} />}
+  </>
+)
+
+const columns = (query: Query): readonly Column<Order>[] => [
+  { title: common('order'), main: true, cell: ({ number, agent }) => <OrderNumber number={number} isByAgent={Boolean(agent)} /> },
+  { title: common('placed'), name: 'date', sort: sortBy(query, 'createdAt'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: common('customer'), name: 'customer', cell: ({ email }) => <EmailText of={email ?? t('guest')} cut /> },
+  { title: common('status'), name: 'status', cell: ({ status }) => <StatusBadge of={status} /> },
+  {
+    title: t('payment'),
+    name: 'payment',
+    cell: ({ paymentStatus }) => <StatusBadge of={paymentStatus} text={t(`payment.${paymentStatus}`)} />,
+  },
+  { title: t('sending'), name: 'fulfilment', cell: (order) => <FulfilmentBadge of={order} /> },
+  { title: common('tags'), name: 'tags', cell: ({ tags = [] }) => <bdi class="cut">{tags.join(', ')}</bdi> },
+  { title: common('total'), name: 'total', sort: sortBy(query, 'total'), end: true, cell: ({ total }) => <Money of={total} /> },
 ]
 
 /** The shop's orders with the API's filters. */
 export default function Orders() {
   const query = useQuery()
-  const { q, status, paymentStatus, fulfilmentStatus, toFulfil, number, email, customerId, from, to } = query.of
+  const { q, status, paymentStatus, fulfilmentStatus, toFulfil, agent, number, email, tag, customerId, from, to, sort } = query.of
   const filters = {
     q,
     status,
     paymentStatus,
     fulfilmentStatus,
     toFulfil,
+    agent,
     number: number?.trim().replace(/^#/, ''),
     email,
+    tag,
     customerId,
     from,
     to,
   }
-  const orders = useResource(JSON.stringify([filters, query.page]), (signal) =>
+  const isToFulfil = toFulfil === 'true'
+  // As many as one request fulfils.
+  const limit = isToFulfil ? '100' : undefined
+  const selection = useSelection()
+  // Held here, because the list is empty once all of them are sent.
+  const sending = useSignal<readonly Order[] | undefined>(undefined)
+  function closeDialog(): void {
+    sending.value = undefined
+    selection.value = new Set()
+    void orders.reload()
+  }
+  const orders = useResource(JSON.stringify([filters, sort, query.page]), (signal) =>
     // The URL's values are unchecked; the API refuses unknown states.
-    ok(api.GET('/v2/orders', { params: { query: { ...withoutEmpty(filters), page: query.page } as object }, signal })),
+    ok(api.GET('/v2/orders', { params: { query: { ...withoutEmpty({ ...filters, sort, limit }), page: query.page } as object }, signal })),
   )
   useLiveReload(['order.*'], orders.reload)
   const isFiltered = Object.values(filters).some(Boolean)
@@ -62,14 +100,20 @@ export default function Orders() {
     <Page
       title={common('orders')}
       actions={
-        mayManage.value && (
-          <>
-            <CsvButton path="/v2/orders" query={filters} name="orders" />
-            <CreateLink href={shopPath('orders', 'drafts', 'new')} text={t('newDraft')} />
-          </>
-        )
+        <>
+          {mayFulfil.value && <ButtonLink icon="upload" href={shopPath('orders', 'tracking')} text={t('trackingFile')} />}
+          {mayManage.value && <CsvButton path="/v2/orders" query={filters} name="orders" />}
+          {mayManage.value && <CreateLink href={shopPath('orders', 'drafts', 'new')} text={t('newDraft')} />}
+        </>
       }
     >
+      <Tabs
+        label={common('view')}
+        of={[
+          { href: query.href({ toFulfil: undefined }), text: common('all'), current: !isToFulfil },
+          { href: query.href({ toFulfil: 'true' }), text: t('toFulfil'), current: isToFulfil },
+        ]}
+      />
       <Filters
         query={query}
         search={t('search')}
@@ -77,12 +121,12 @@ export default function Orders() {
           { name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) },
           { name: 'paymentStatus', label: t('payment'), options: paymentStatuses.map((one) => [one, t(`payment.${one}`)]) },
           { name: 'fulfilmentStatus', label: t('sending'), options: fulfilmentStatuses.map((one) => [one, stateName(one)]) },
-          { name: 'toFulfil', label: t('leftToSend'), options: [['true', common('yes')]] },
+          { name: 'agent', label: t('agent'), options: [['true', t('byAgent')]] },
           { name: 'number', label: t('filterNumber') },
+          { name: 'tag', label: common('tag') },
           { name: 'email', label: common('email'), type: 'email' },
-          // Timestamps use the shop's time zone, but these dates are UTC.
-          { name: 'from', label: `${common('from')} (UTC)`, type: 'date' },
-          { name: 'to', label: `${common('to')} (UTC)`, type: 'date' },
+          { name: 'from', label: common('from'), type: 'date' },
+          { name: 'to', label: common('to'), type: 'date' },
         ]}
       />
       {customerId && (
@@ -97,9 +141,13 @@ export default function Orders() {
         goesOn={!filters.q}
         empty={<EmptyState icon="orders" title={common('noOrders')} text={t('noneText')} />}
         caption={common('orders')}
-        columns={columns()}
+        columns={mayFulfil.value ? [selectionColumn(selection), ...columns(query)] : columns(query)}
+        above={({ data }) =>
+          mayFulfil.value && <SelectionBar orders={data} selection={selection} onFulfil={(selected) => (sending.value = selected)} />
+        }
         href={({ id }) => shopPath('orders', id)}
       />
+      {sending.value && <BulkFulfilDialog orders={sending.value} onClose={closeDialog} />}
     </Page>
   )
 }

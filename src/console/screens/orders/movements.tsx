@@ -79,8 +79,8 @@ const PaymentItem = ({ of }: { of: Schema<'Payment'> }) => (
         <strong>
           <Money of={of.amount} />
         </strong>
-        <bdi>{t('paidBy', { method: methodName(of.method), processor: processorName(of.processor) })}</bdi>
-        <StatusBadge of={of.status} />
+        <bdi>{of.manual?.title ?? t('paidBy', { method: methodName(of.method), processor: processorName(of.processor) })}</bdi>
+        <StatusBadge of={of.status} {...(of.status === 'CAPTURED' ? { text: t('payment.CAPTURED') } : {})} />
         <Moment at={of.createdAt} />
       </>
     }

@@ -49,11 +49,13 @@ const LineUnits = ({ of: { fulfilledQuantity = 0, unfulfilledQuantity = 0 }, ref
 /** The lines and totals of an order. */
 export function OrderLines({ of }: { of: Order }) {
   const leads = role.value !== 'FULFILMENT'
+  const ofShipping = of.shippingTax && of.shippingTax.amount > 0 ? [[common('shippingTax'), of.shippingTax] as const] : []
+  const isIncluded = of.shippingTaxRate?.inclusive ?? false
   return (
     <Section title={t('lines')}>
       {of.status === 'PENDING_PAYMENT' && <Note tone="warn">{t('waitsUntil', { moment: moment(of.expiresAt) })}</Note>}
       <Table
-        caption={t('linesTable')}
+        caption={t('lines')}
         columns={columns(of)}
         rows={of.lines}
         rowKey={({ id }) => id}
@@ -64,8 +66,10 @@ export function OrderLines({ of }: { of: Order }) {
           [common('subtotal'), of.subtotal],
           ...(of.discountTotal.amount > 0 ? [[discountName(of), of.discountTotal, 'minus'] as const] : []),
           [of.shippingMethod ? `${common('shipping')}: ${of.shippingMethod.title}` : common('shipping'), of.shippingTotal],
-          [taxName(of), of.taxTotal],
+          ...(of.taxTotal.amount > 0 || of.taxIncluded.amount === 0 ? [[taxName(of), of.taxTotal] as const] : []),
+          ...(isIncluded ? [] : ofShipping),
           ...(of.taxIncluded.amount > 0 ? [[common('taxIncluded'), of.taxIncluded] as const] : []),
+          ...(isIncluded ? ofShipping : []),
           [common('total'), of.total, 'sum'],
           ...of.giftCards.map(({ last4, amount }) => [common('giftCardNamed', { last4 }), amount, 'minus'] as const),
           ...(of.giftCards.length > 0 || of.capturedTotal.amount === 0 ? [[t('amountDue'), of.amountDue] as const] : []),
@@ -82,8 +86,10 @@ const discountName = ({ discounts }: Order): string =>
   [common('discount'), discounts.map(({ code, title }) => code ?? title).join(', ')].filter(Boolean).join(': ')
 
 /** Adds the tax rate if there is only one. */
-function taxName({ lines }: Order): string {
-  const rates = new Set(lines.filter(({ tax }) => !tax.inclusive && tax.rateBps > 0).map(({ tax }) => tax.rateBps))
+function taxName({ lines, shippingTax, shippingTaxRate }: Order): string {
+  const ofShipping = shippingTax && shippingTax.amount > 0 && shippingTaxRate ? [shippingTaxRate] : []
+  const taxes = [...lines.map(({ tax }) => tax), ...ofShipping]
+  const rates = new Set(taxes.filter(({ inclusive, rateBps }) => !inclusive && rateBps > 0).map(({ rateBps }) => rateBps))
   const [only] = rates
   return only !== undefined && rates.size === 1 ? `${common('tax')} ${percentOfBps(only)}` : common('tax')
 }

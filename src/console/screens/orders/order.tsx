@@ -5,20 +5,24 @@ import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
 import { mayFulfil, mayManage, shopPath } from '../../lib/session/current-shop.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Page, ResourceView } from '../../ui/page.tsx'
 import { OrderStatusBadge, StatusBadge } from '../../ui/status-badge.tsx'
 import { CancelDialog } from './cancel.tsx'
+import { CorrectDialog, corrections, isCorrectable } from './correct.tsx'
+import { documentsPath, hasCreditNote, hasInvoice } from './document-kinds.ts'
 import { FulfilDialog } from './fulfil.tsx'
 import { Fulfilments } from './fulfilments.tsx'
 import { t } from './i18n.ts'
+import { MarkPaidDialog } from './mark-paid.tsx'
 import { MoneyMovements } from './movements.tsx'
 import { OrderLines } from './order-lines.tsx'
 import type { Order } from './order-types.ts'
 import { OrderCustomer } from './people.tsx'
-import { isCancellable, isRefundable, unfulfilledUnits } from './refund.domain.ts'
+import { awaitsManualPayment, isCancellable, isRefundable, unfulfilledUnits } from './refund.domain.ts'
 import { RefundDialog } from './refund.tsx'
+import { Returns } from './returns.tsx'
 import { SettleDialog } from './settle.tsx'
 import { Timeline } from './timeline.tsx'
 
@@ -43,10 +47,11 @@ export default function OrderPage() {
               <div class="stack">
                 <OrderLines of={of} />
                 <Fulfilments of={of} onChange={order.reload} query={query} />
+                <Returns of={of} onChange={order.reload} query={query} />
                 <MoneyMovements of={of} query={query} />
               </div>
               <div class="stack">
-                <OrderCustomer of={of} />
+                <OrderCustomer of={of} query={query} />
                 <Timeline of={of} onChange={order.reload} />
               </div>
             </div>
@@ -60,7 +65,7 @@ export default function OrderPage() {
 
 /** Whether to show the fulfilment state: of confirmed orders, or if something was sent. */
 const showsFulfilment = ({ status, fulfilmentStatus, fulfilments }: Order) =>
-  fulfilmentStatus === 'UNFULFILLED' ? status === 'CONFIRMED' : fulfilments?.length !== 0
+  fulfilmentStatus === 'UNFULFILLED' ? status === 'CONFIRMED' : fulfilmentStatus !== status && fulfilments?.length !== 0
 
 const OrderBadges = ({ of }: { of: Order }) => (
   <>
@@ -71,6 +76,7 @@ const OrderBadges = ({ of }: { of: Order }) => (
     />
     {showsFulfilment(of) && <StatusBadge of={of.fulfilmentStatus} />}
     {of.mode === 'TEST' && <StatusBadge of="TEST" />}
+    {of.agent && <StatusBadge of="AGENT" text={t('agent')} />}
     <Moment at={of.createdAt} />
   </>
 )
@@ -79,6 +85,9 @@ function OrderActions({ of, query }: { of: Order; query: Query }) {
   const wasPaid = of.confirmedAt !== null || of.capturedTotal.amount > 0
   return (
     <>
+      {mayManage.value && awaitsManualPayment(of) && (
+        <ButtonLink kind="primary" icon="money" href={query.href({ do: 'paid' })} text={t('settle')} />
+      )}
       {mayFulfil.value && unfulfilledUnits(of) > 0 && (
         <ButtonLink kind="primary" icon="truck" href={query.href({ do: 'send' })} text={t('send')} />
       )}
@@ -94,7 +103,9 @@ function OrderActions({ of, query }: { of: Order; query: Query }) {
           {t('receipt')}
         </a>
       )}
-      <Button onPress={() => print()} text={t('print')} />
+      {mayFulfil.value && of.confirmedAt !== null && <ButtonLink href={documentsPath('packing-slips', [of])} text={t('packingSlip')} />}
+      {mayManage.value && hasInvoice(of) && <ButtonLink href={documentsPath('invoices', [of])} text={t('invoice')} />}
+      {mayManage.value && hasCreditNote(of) && <ButtonLink href={documentsPath('credit-notes', [of])} text={t('creditNotes')} />}
     </>
   )
 }
@@ -110,7 +121,10 @@ function OrderDialog({ of, order, query }: { of: Order; order: Resource<Order>; 
   const common = { of, onClose: close, onDone: finish }
   if (doing === 'send' && mayFulfil.value) return <FulfilDialog {...common} />
   if (!mayManage.value) return null
+  if (doing === 'paid' && awaitsManualPayment(of)) return <MarkPaidDialog {...common} />
   if (doing === 'refund') return <RefundDialog {...common} />
+  const what = corrections.find((one) => one === doing)
+  if (what && isCorrectable(of)) return <CorrectDialog {...common} what={what} />
   if (doing === 'cancel') return <CancelDialog {...common} />
   const refund = doing === 'settle' ? of.refunds.find(({ id }) => id === refundId) : undefined
   return refund ? <SettleDialog refund={refund} onClose={close} onDone={finish} /> : null

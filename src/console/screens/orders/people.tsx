@@ -1,26 +1,89 @@
 import { common } from '../../lib/i18n/common.ts'
-import { role, shopPath } from '../../lib/session/current-shop.ts'
+import type { Query } from '../../lib/navigation/query.ts'
+import { mayManage, role, shopPath } from '../../lib/session/current-shop.ts'
 import { Address } from '../../ui/address.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { EmailText } from '../../ui/email-text.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
 import { Section } from '../../ui/page.tsx'
+import { type Correction, isCorrectable } from './correct.tsx'
 import { t } from './i18n.ts'
 import type { Order } from './order-types.ts'
 
+/** The platform whose agent bought, with the attribution that it sent. */
+const AgentText = ({ of: { profile, attribution = {} } }: { of: NonNullable<Order['agent']> }) => (
+  <>
+    <bdi>{profile ?? t('unnamedAgent')}</bdi>
+    {Object.entries(attribution).map(([name, value]) => (
+      <p key={name}>
+        <bdi>{name}</bdi>: <bdi>{value}</bdi>
+      </p>
+    ))}
+  </>
+)
+
 /** Customer and addresses of an order. */
-export function OrderCustomer({ of }: { of: Order }) {
-  const { customerId, shippingAddress, billingAddress, email, affiliate } = of
+export function OrderCustomer({ of, query }: { of: Order; query: Query }) {
+  const edit = (what: Correction) =>
+    mayManage.value &&
+    isCorrectable(of) && (
+      <ButtonLink
+        kind="quiet"
+        href={query.href({ do: what })}
+        label={`${common('edit')}: ${what === 'contact' ? t('editContact') : t(what)}`}
+        text={common('edit')}
+      />
+    )
+  const { tags = [], giftCardRecipient: recipient, customerId, shippingAddress, billingAddress, email, affiliate, agent } = of
   const isSame = JSON.stringify(shippingAddress) === JSON.stringify(billingAddress)
   return (
     <Section title={t('people')}>
       <FactList
         of={[
-          [common('email'), email === null ? t('guest') : <bdi>{email}</bdi>],
+          [
+            common('email'),
+            email === null ? (
+              t('guest')
+            ) : (
+              <>
+                <EmailText of={email} /> {edit('contact')}
+              </>
+            ),
+          ],
+          [common('tags'), tags.length > 0 ? <bdi>{tags.join(', ')}</bdi> : undefined],
           ...(customerId !== null && role.value !== 'FULFILMENT'
             ? [[common('customer'), <a href={shopPath('customers', customerId)}>{t('customerPage')}</a>] as const]
             : []),
-          [t('shippingAddress'), shippingAddress ? <Address of={shippingAddress} /> : undefined],
-          [t('billingAddress'), isSame && billingAddress ? t('sameAddress') : billingAddress ? <Address of={billingAddress} /> : undefined],
+          [
+            t('shippingAddress'),
+            <>
+              {shippingAddress ? <Address of={shippingAddress} /> : '–'} {edit('shippingAddress')}
+            </>,
+          ],
+          [
+            t('billingAddress'),
+            <>
+              {isSame && billingAddress ? t('sameAddress') : billingAddress ? <Address of={billingAddress} /> : '–'}{' '}
+              {edit('billingAddress')}
+            </>,
+          ],
+          ...(recipient
+            ? [
+                [
+                  t('giftCardRecipient'),
+                  <>
+                    <EmailText of={recipient.email} /> <bdi>{recipient.name}</bdi>
+                    {recipient.message && (
+                      <p>
+                        <bdi>{recipient.message}</bdi>
+                      </p>
+                    )}
+                  </>,
+                ] as const,
+              ]
+            : []),
           ...(affiliate ? [[common('affiliate'), <bdi>{affiliate.code}</bdi>] as const] : []),
+          ...(agent ? [[t('agent'), <AgentText of={agent} />] as const] : []),
         ]}
       />
     </Section>

@@ -7,7 +7,7 @@ type Order = Schema<'Order'>
 type Line = Order['lines'][number]
 
 /** Refundable minor units, to the payment and to gift cards. */
-export type RefundableAmounts = { readonly captured: number; readonly onCards: number }
+type RefundableAmounts = { readonly captured: number; readonly onCards: number }
 
 const sum = (amounts: readonly number[]): number => amounts.reduce((all, one) => all + one, 0)
 
@@ -26,6 +26,10 @@ export function refundableAmounts(order: Order): RefundableAmounts {
     onCards: Math.max(0, order.giftCardTotal.amount - sum(before.map(({ giftCardAmount }) => giftCardAmount.amount))),
   }
 }
+
+/** Returns whether an order waits for a payment that the shop receives outside souk. */
+export const awaitsManualPayment = ({ status, payments }: Pick<Order, 'status' | 'payments'>): boolean =>
+  status === 'PENDING_PAYMENT' && payments.some((payment) => payment.method === 'manual' && payment.status === 'PENDING')
 
 /** Returns the refundable total of the API. */
 export const refundableTotalOf = ({ refundableTotal }: Pick<Order, 'refundableTotal'>): number => refundableTotal?.amount ?? 0
@@ -57,7 +61,7 @@ export function lineRefundAmount(order: Order, line: Line, quantity: number): nu
 }
 
 export type RefundKind = 'lines' | 'amount' | 'all'
-export type RefundLineRequest = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
+type RefundLineRequest = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
 export type RefundRequest =
   /** An amount that is not typed yet. */
   | { readonly way: 'nothing' }

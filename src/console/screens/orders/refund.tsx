@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
-import { money, moneyText, number, parseMoney } from '../../lib/format/format.ts'
+import { money, number, parseMoney } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import type { Money } from '../../lib/forms/amounts.ts'
 import { common, notAmount } from '../../lib/i18n/common.ts'
@@ -150,7 +150,7 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
             label={common('amount')}
             currency={of.currency}
             bind={amount}
-            hint={t('amountHint', { amount: moneyText({ amount: preview.rest + preview.total, currency: of.currency }) })}
+            hint={t('amountHint', { amount: money({ amount: preview.rest + preview.total, currency: of.currency }) })}
             error={amount.value !== '' && preview.problem === 'notAmount' ? notAmount(of.currency) : undefined}
             required
           />
@@ -232,7 +232,7 @@ function RefundPreviewSection({ of, order }: { of: RefundPreview; order: Order }
               [t('restAfter'), { amount: of.rest, currency }],
             ]}
           />
-          <Note>{t('refundNote')}</Note>
+          <Note>{t(by?.method === 'manual' && of.captured > 0 ? 'refundByHand' : 'refundNote')}</Note>
         </>
       )}
     </section>

@@ -41,7 +41,7 @@ export default function Refunds() {
   const settled = doing === 'settle' && mayManage.value ? opened.current : undefined
   const columns: readonly Column<Refund>[] = [
     { title: common('amount'), main: true, cell: ({ amount }) => <Money of={amount} /> },
-    { title: common('when'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
+    { title: common('date'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
     { title: common('status'), cell: ({ status: state }) => <StatusBadge of={state} /> },
     {
       title: t('way'),

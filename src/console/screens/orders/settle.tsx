@@ -22,7 +22,7 @@ export function SettleDialog({ refund, onClose, onDone }: { refund: Schema<'Refu
   return (
     <FormDialog title={t('settleTitle')} onClose={onClose}>
       <p>{t('settleText', { amount: money(refund.amount) })}</p>
-      <Form onSubmit={settle} submit={t('settleNow')} label={t('settleTitle')} dirty={reference.value !== ''}>
+      <Form onSubmit={settle} submit={t('settle')} label={t('settleTitle')} dirty={reference.value !== ''}>
         <TextField label={t('settleReference')} hint={t('settleHint')} bind={reference} max={200} required />
       </Form>
     </FormDialog>

@@ -19,12 +19,30 @@ export type TimelineEntry =
     }
 
 /** The details to show; others are ids that the page shows elsewhere. */
-const shownDetails = ['processor', 'carrier', 'trackingNumber', 'code', 'reason', 'reference'] as const
+const shownDetails = [
+  'processor',
+  'carrier',
+  'trackingNumber',
+  'code',
+  'reason',
+  'reference',
+  'last4',
+  'email',
+  'shippingAddress',
+  'billingAddress',
+  'tags',
+] as const
 
 const isMoney = (value: unknown): value is Money => typeof value === 'object' && value !== null && 'amount' in value && 'currency' in value
 
 /** Returns the entries, newest first; entries of the same time in reverse order of writing. */
-export function timelineOf({ events, notes = [], fulfilments }: Pick<Order, 'events' | 'notes' | 'fulfilments'>): readonly TimelineEntry[] {
+export function timelineOf({
+  events,
+  notes = [],
+  fulfilments,
+  fromAbandonedCart,
+  agent,
+}: Pick<Order, 'events' | 'notes' | 'fulfilments' | 'fromAbandonedCart' | 'agent'>): readonly TimelineEntry[] {
   const happened = events.map(({ type, at, detail }, place): TimelineEntry => {
     const money = [detail['amount'], detail['total']].find(isMoney)
     const details = shownDetails.flatMap((name) => {
@@ -33,7 +51,12 @@ export function timelineOf({ events, notes = [], fulfilments }: Pick<Order, 'eve
       return [name === 'processor' ? processorName(value) : value]
     })
     // Refunded before anything was sent.
-    const shown = type === 'FULFILLED' && fulfilments?.length === 0 ? 'NOTHING_LEFT' : type
+    const isMailed = events.some((event) => event.type === 'GIFT_CARD_ISSUED')
+    const isNothingLeft = type === 'FULFILLED' && fulfilments?.length === 0 && !isMailed
+    const isPlaced = type === 'PLACED'
+    const placed = agent ? 'PLACED_BY_AGENT' : fromAbandonedCart ? 'PLACED_FROM_CART' : type
+    const shown = isNothingLeft ? 'NOTHING_LEFT' : isPlaced ? placed : type
+    if (isPlaced && agent?.profile) details.push(agent.profile)
     return { kind: 'event', id: `${place}`, at, type: shown, details, ...(money ? { amount: money } : {}) }
   })
   const noted = notes.map(({ id, at, text, actor }): TimelineEntry => ({ kind: 'note', id, at, text, actor }))

@@ -29,7 +29,7 @@ const describePartnership = ({ defaultCardProcessor, shopIds }: Partnership, { p
   [processor(defaultCardProcessor), ...shopIds.map(shop).toSorted()].join(', ')
 
 /** Names of processors and shops. */
-export type PartnershipNames = {
+type PartnershipNames = {
   readonly processor: (id: Partnership['defaultCardProcessor']) => string
   readonly shop: (id: string) => string
 }

@@ -1,8 +1,8 @@
 export default {
-  subtitle: 'Shops that came by a partner, and the card processor that they begin with, unless they have chosen one themselves',
-  none: 'No partnership yet. A partnership names shops, and the processor that takes their cards.',
+  subtitle: 'Shops referred by a partner, and the card processor they start with',
+  none: 'No partnerships yet. A partnership sets the default card processor for a group of shops.',
   nr: 'Partnership {n}',
   processor: 'Card processor',
-  add: 'Add a partnership',
-  twice: 'A shop belongs to one partnership at most: {names}',
+  add: 'Add partnership',
+  twice: 'A shop can belong to only one partnership: {names}',
 } as const

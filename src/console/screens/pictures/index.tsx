@@ -74,7 +74,7 @@ export default function Pictures() {
                   <Moment at={one.createdAt} /> · {sizeOf(one)} · {bytes(one.bytes)}
                 </small>
                 <span class="row tight">
-                  <CopyableText text={one.url} label={common('address')} />
+                  <CopyableText text={one.url} label={t('url')} />
                   {mayManage.value && (
                     <Button kind="quiet" icon="close" label={t('remove', { at: moment(one.createdAt) })} onPress={() => remove(one)} />
                   )}

@@ -11,7 +11,7 @@ export type Product = Schema<'Product'>
 export const productStatuses = ['ACTIVE', 'DRAFT', 'ARCHIVED'] as const
 
 /** Shows the available stock. */
-export function StockCell({ of }: { of: Product }) {
+function StockCell({ of }: { of: Product }) {
   const { counted, free } = stockOf(of.variants)
   if (counted === 0) return <span class="faint">{t('notCounted')}</span>
   return <span class={free <= 0 ? 'state bad' : undefined}>{free <= 0 ? t('soldOut') : number(free)}</span>
@@ -31,9 +31,9 @@ export const columns = (): readonly Column<Product>[] => [
       </span>
     ),
   },
-  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
-  { title: t('stock'), end: true, cell: (product) => <StockCell of={product} /> },
-  { title: common('price'), end: true, cell: price },
-  { title: t('vendor'), words: true, cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
-  { title: common('type'), words: true, cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
+  { title: common('status'), name: 'status', cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: t('stock'), name: 'stock', end: true, cell: (product) => <StockCell of={product} /> },
+  { title: common('price'), name: 'price', end: true, cell: price },
+  { title: t('vendor'), name: 'vendor', words: true, cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
+  { title: common('type'), name: 'type', words: true, cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
 ]

@@ -37,14 +37,21 @@ export function differencesOf(
     ['vendor', t('vendor')],
     ['type', common('type')],
     ['tags', common('tags')],
-    ['status', common('visibility')],
+    ['status', common('status')],
+    ['kind', t('kind')],
     ['showing', t('showing')],
-    ['publishedAt', common('from')],
+    ['publishedAt', t('publishedAt')],
     ['seoTitle', t('seoTitle')],
     ['seoDescription', t('seoDescription')],
   ]
   const inWords = (text: BaseText, name: keyof BaseText) =>
-    name === 'status' ? stateName(text.status) : name === 'showing' ? t(`showing.${text.showing}`) : String(text[name])
+    name === 'status'
+      ? stateName(text.status)
+      : name === 'kind'
+        ? t(`kind.${text.kind}`)
+        : name === 'showing'
+          ? t(`showing.${text.showing}`)
+          : String(text[name])
   const found: ComparedField[] = names.map(([name, title]) => [title, inWords(mine, name), inWords(theirs, name), inWords(before, name)])
   const options = (text: ProductText) =>
     valuesOf(text.options)

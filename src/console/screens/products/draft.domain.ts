@@ -10,7 +10,7 @@ import { type OptionText, optionsOf, rowName, textsAt, type VariantPlacement, va
 
 type Product = Schema<'Product'>
 type Variant = Schema<'Variant'>
-export type CreateBody = NonNullable<paths['/product-v2']['post']['requestBody']>['content']['application/json']
+type CreateBody = NonNullable<paths['/product-v2']['post']['requestBody']>['content']['application/json']
 export type ChangeBody = NonNullable<paths['/product-v2/{id}']['patch']['requestBody']>['content']['application/json']
 type VariantBody = NonNullable<CreateBody['variants']>[number]
 type VariantChange = NonNullable<ChangeBody['variants']>[number]
@@ -44,7 +44,7 @@ export type PictureText = {
   readonly height: number | null
 }
 /** Publication: once active, from a time on, or never. */
-export type Publication = 'auto' | 'at' | 'never'
+type Publication = 'auto' | 'at' | 'never'
 export type BaseText = {
   readonly title: string
   readonly handle: string
@@ -53,6 +53,7 @@ export type BaseText = {
   readonly type: string
   readonly tags: readonly string[]
   readonly status: Product['status']
+  readonly kind: 'STANDARD' | 'GIFT_CARD'
   readonly showing: Publication
   /** `datetime-local` value in the shop's time zone. */
   readonly publishedAt: string
@@ -90,7 +91,8 @@ export const blankBase: BaseText = {
   vendor: '',
   type: '',
   tags: [],
-  status: 'DRAFT',
+  status: 'ACTIVE',
+  kind: 'STANDARD',
   showing: 'auto',
   publishedAt: '',
   seoTitle: '',
@@ -100,7 +102,7 @@ export const blankBase: BaseText = {
 const amountText = (money: Variant['cost']): string => (money ? moneyText(money) : '')
 const numberText = (value: number | null): string => (value === null ? '' : String(value))
 
-export const variantText = (variant: Variant): VariantText => ({
+const variantText = (variant: Variant): VariantText => ({
   price: variant.hasPrice ? amountText(variant.price) : '',
   compareAt: amountText(variant.compareAtPrice),
   cost: amountText(variant.cost),
@@ -125,11 +127,11 @@ const publicationOf = ({ publishedAt, status }: Pick<Product, 'publishedAt' | 's
  * @param zone the shop's time zone
  */
 export function textOf(product: Product, zone: string): ProductText {
-  const { title, handle, descriptionHtml, vendor, type, tags, status, publishedAt, seo, images } = product
+  const { title, handle, descriptionHtml, vendor, type, tags, status, kind = 'STANDARD', publishedAt, seo, images } = product
   const options = optionsOf(product.options)
   const places = variantPlacements(options, product.variants)
   return {
-    ...{ title, handle, descriptionHtml, vendor, type, tags, status },
+    ...{ title, handle, descriptionHtml, vendor, type, tags, status, kind },
     showing: publicationOf(product),
     publishedAt: wallTimeText(publishedAt, zone),
     seoTitle: seo.title ?? '',
@@ -199,9 +201,9 @@ function publishWhenActive({ status }: BaseText, before: BaseText, { zone, now }
 }
 
 function baseBody(text: ProductText) {
-  const { title, descriptionHtml, vendor, type, tags, status } = text
+  const { title, descriptionHtml, vendor, type, tags, status, kind } = text
   return {
-    ...{ title, descriptionHtml, vendor, type, tags: [...tags], status },
+    ...{ title, descriptionHtml, vendor, type, tags: [...tags], status, kind },
     seo: { title: orNull(text.seoTitle), description: orNull(text.seoDescription) },
     options: valuesOf(text.options),
     images: text.pictures.map(({ id, url, alt, width, height }) => ({ ...(id && { id }), url, alt: orNull(alt), width, height })),
@@ -210,7 +212,7 @@ function baseBody(text: ProductText) {
 
 const hasPrice = ({ price }: VariantText): boolean => price.trim() !== ''
 
-export type BodyResult<Body> = { readonly body: Body; readonly wrong: FieldErrors }
+type BodyResult<Body> = { readonly body: Body; readonly wrong: FieldErrors }
 
 /** Returns the id of a stored picture. A new picture has none before the product is saved. */
 const savedPictureId = (text: ProductText, row: RowText): string | null => text.pictures.find(({ key }) => key === row.picture)?.id ?? null

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ifMatch, readVersioned } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { timeZone } from '../../lib/format/format.ts'
@@ -10,9 +9,7 @@ import { truncate } from '../../lib/format/truncate.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useEvents, useLiveReload } from '../../lib/live/live-events.ts'
 import { notify, showError } from '../../lib/live/toasts.ts'
-import { mayManage, shop, shopHeader, shopPath } from '../../lib/session/current-shop.ts'
-import { isDirty } from '../../lib/session/unsaved-changes.ts'
-import { Button } from '../../ui/button.tsx'
+import { mayManage, shop, shopPath } from '../../lib/session/current-shop.ts'
 import { confirm } from '../../ui/dialog.tsx'
 import { Page, ResourceView } from '../../ui/page.tsx'
 import { saveVersioned } from '../../ui/save-versioned.tsx'
@@ -22,8 +19,10 @@ import { createProductEditor, type ProductEditor } from './editor.ts'
 import type { StockFigures } from './field-texts.ts'
 import { ProductForm } from './form.tsx'
 import { t } from './i18n.ts'
+import { ProductActions } from './product-actions.tsx'
 import { changeProduct, createProduct, InvalidFields, readProduct, type VersionedProduct } from './save.ts'
 import { ProductView } from './view.tsx'
+import { ViewInShop } from './view-in-shop.tsx'
 
 const shopTerms = () => ({ currency: shop.value?.currency ?? 'USD', zone: timeZone(), now: serverNow() })
 const backLink = () => ({ href: shopPath('products'), text: common('products') })
@@ -43,7 +42,7 @@ async function withFieldErrors<Answer>(editor: ProductEditor, send: () => Promis
 
 export default function EditProduct() {
   const { id } = useRoute().params
-  return id === undefined ? <NewProduct /> : <ExistingProduct id={id} />
+  return id === undefined ? <NewProduct /> : <ExistingProduct key={id} id={id} />
 }
 
 function NewProduct() {
@@ -59,8 +58,8 @@ function NewProduct() {
     route(shopPath('products', data.id), true)
   }
   return (
-    <Page title={t('newTitle')} back={backLink()}>
-      <ProductForm editor={editor} figures={none} currency={shopTerms().currency} onSave={save} submit={t('create')} />
+    <Page title={t('new')} back={backLink()}>
+      <ProductForm editor={editor} figures={none} currency={shopTerms().currency} onSave={save} submit={t('new')} />
     </Page>
   )
 }
@@ -85,7 +84,15 @@ function ExistingProduct({ id }: { id: string }) {
       title={truncate(title, 120)}
       back={backLink()}
       subtitle={of && <StatusBadge of={of.status} />}
-      actions={of && mayManage.value && <ArchiveButton of={known.data.value as VersionedProduct} onChanged={known.put} />}
+      actions={
+        of &&
+        mayManage.value && (
+          <>
+            <ViewInShop of={of} />
+            <ProductActions of={known.data.value as VersionedProduct} onChanged={known.put} />
+          </>
+        )
+      }
     >
       <ResourceView of={known}>
         {(now) =>
@@ -98,24 +105,6 @@ function ExistingProduct({ id }: { id: string }) {
       </ResourceView>
     </Page>
   )
-}
-
-/** Archives a product, with an undo. */
-function ArchiveButton({ of: { data, etag }, onChanged }: { of: VersionedProduct; onChanged: (now: VersionedProduct) => void }) {
-  const { id, status } = data
-  const path = { id }
-  async function archive(): Promise<void> {
-    // Unsaved input would belong to an outdated version.
-    if (isDirty()) return notify(t('saveFirst'))
-    const header = shopHeader()
-    const now = await readVersioned(api.DELETE('/product-v2/{id}', { params: { path, header: { ...header, ...ifMatch(etag) } } }))
-    onChanged(now)
-    const params = { path, header: { ...header, ...ifMatch(now.etag) } }
-    notify(t('archived'), {
-      undo: async () => onChanged(await readVersioned(api.PATCH('/product-v2/{id}', { params, body: { status } }))),
-    })
-  }
-  return status === 'ARCHIVED' ? null : <Button onPress={archive} text={t('archive')} />
 }
 
 function ExistingProductForm({

@@ -27,7 +27,7 @@ import {
 
 type Product = Schema<'Product'>
 export type VariantRow = VariantPlacement & { readonly draft: Draft<VariantText>; readonly isOpen: Signal<boolean> }
-export type ProductPicture = Omit<PictureText, 'alt'> & { readonly alt: Signal<string> }
+type ProductPicture = Omit<PictureText, 'alt'> & { readonly alt: Signal<string> }
 
 export type ProductEditor = {
   readonly base: Draft<BaseText>

@@ -8,6 +8,8 @@ import { SelectField, TagsField, TextAreaField, TextField } from '../../ui/field
 import { Form } from '../../ui/form.tsx'
 import { HtmlPreview } from '../../ui/html-preview.tsx'
 import { Section } from '../../ui/page.tsx'
+import { HtmlField } from '../../ui/rich-text/index.tsx'
+import { CollectionsField } from './collections-field.tsx'
 import { productStatuses } from './columns.tsx'
 import type { ProductEditor } from './editor.ts'
 import { fieldError, type StockFigures } from './field-texts.ts'
@@ -48,6 +50,7 @@ export function ProductForm({
           <div class="stack">
             <VisibilitySection editor={editor} />
             <OrganisationSection editor={editor} isKnown={known !== undefined} />
+            {known && <CollectionsField productId={known.id} />}
             <SeoSection editor={editor} />
           </div>
         </div>
@@ -62,7 +65,7 @@ function BasicsSection({ editor }: { editor: ProductEditor }) {
   return (
     <Section title={t('basics')}>
       <TextField label={common('title')} bind={title} max={255} required error={fieldError(editor, 'title')} />
-      <TextAreaField label={common('descriptionHtml')} bind={descriptionHtml} rows={8} max={65_536} hint={t('descriptionHint')} />
+      <HtmlField label={common('descriptionHtml')} bind={descriptionHtml} max={65_536} hint={t('descriptionHint')} />
       <div class="row">
         <Button onPress={() => setPreview(!isPreview)} text={isPreview ? common('close') : common('preview')} />
       </div>
@@ -82,7 +85,7 @@ function VisibilitySection({ editor }: { editor: ProductEditor }) {
     if (!isActive && showing.peek() === 'never') showing.value = 'auto'
   }, [isActive, showing.value])
   return (
-    <Section title={common('visibility')}>
+    <Section title={common('status')}>
       <SelectField
         label={common('status')}
         bind={status}
@@ -96,7 +99,7 @@ function VisibilitySection({ editor }: { editor: ProductEditor }) {
       />
       {showing.value === 'at' && (
         <TextField
-          label={common('from')}
+          label={t('publishedAt')}
           bind={publishedAt}
           type="datetime-local"
           hint={common('publishedHint', { zone: timeZone() })}
@@ -108,9 +111,15 @@ function VisibilitySection({ editor }: { editor: ProductEditor }) {
 }
 
 function OrganisationSection({ editor, isKnown }: { editor: ProductEditor; isKnown: boolean }) {
-  const { vendor, type, handle } = editor.base
+  const { kind, vendor, type, handle } = editor.base
   return (
     <Section title={t('organisation')}>
+      <SelectField
+        label={t('kind')}
+        bind={kind}
+        options={(['STANDARD', 'GIFT_CARD'] as const).map((one) => [one, t(`kind.${one}`)] as const)}
+        {...(kind.value === 'GIFT_CARD' ? { hint: t('kindHint') } : {})}
+      />
       <TextField label={t('vendor')} bind={vendor} max={255} />
       <TextField label={common('type')} bind={type} max={255} />
       <TagsField label={common('tags')} bind={editor.base.tags} max={250} />

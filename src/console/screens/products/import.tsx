@@ -13,7 +13,7 @@ type Report = Schema<'ImportReport'>
 function factsOf({ products, variants, images, variantsKept, stock }: Report): readonly (readonly [string, string])[] {
   return [
     [common('products'), number(products)],
-    [t('variantsCount'), number(variants)],
+    [t('variants'), number(variants)],
     [common('pictures'), number(images)],
     ...(variantsKept > 0 ? [[t('variantsKept'), number(variantsKept)] as const] : []),
     ...(stock.set ? [[t('stockCounts'), number(stock.counts)] as const] : []),

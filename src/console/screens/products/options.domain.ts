@@ -48,7 +48,7 @@ export function combinations(options: readonly OptionText[], max = Number.POSITI
 const combinationKey = (options: readonly OptionText[], places: VariantPlacement['places']): string =>
   JSON.stringify(optionsWithValues(options).map(({ key }) => places[key] ?? null))
 
-export type FittedRows<Row> = { readonly rows: readonly Row[]; readonly gone: readonly Row[] }
+type FittedRows<Row> = { readonly rows: readonly Row[]; readonly gone: readonly Row[] }
 
 /**
  * Fits variants to changed options. A new option gives its first value; a removed option merges equal variants; a

@@ -58,7 +58,7 @@ async function assignPictures(sendOnce: IdempotentSend, text: ProductText, saved
 }
 
 /** @property later error of the second request; the product exists */
-export type CreatedProduct = VersionedProduct & { readonly later?: unknown }
+type CreatedProduct = VersionedProduct & { readonly later?: unknown }
 
 /**
  * @param message error text for wrong fields

@@ -11,7 +11,7 @@ import { type Product, productStatuses } from './columns.tsx'
 import { t } from './i18n.ts'
 
 type ProductSummary = Pick<Product, 'id' | 'title' | 'status'>
-export type SelectedProducts = ReadonlyMap<string, ProductSummary>
+type SelectedProducts = ReadonlyMap<string, ProductSummary>
 /** A changed product with its previous status and new version. */
 type ChangedProduct = ProductSummary & { readonly etag: string }
 type FailedChange = { readonly product: ProductSummary; readonly error: unknown }
@@ -33,7 +33,7 @@ export const SelectCheckbox = ({ product, chosen }: { product: Product; chosen: 
 )
 
 /** The selection over all pages of a list, and its progress. */
-export type ProductSelection = {
+type ProductSelection = {
   readonly chosen: Signal<SelectedProducts>
   /** Progress text; empty when idle. */
   readonly progress: ReadonlySignal<string>

@@ -49,7 +49,7 @@ export function StockForm({ path, onChanged }: { path: { id: string; variantId: 
         ]}
       />
       <NumberField
-        label={way === 'counted' ? t('countedNow') : t('quantity')}
+        label={way === 'counted' ? t('newQuantity') : common('quantity')}
         bind={draft.quantity}
         max={10}
         required

@@ -24,7 +24,7 @@ const signed = (delta: number) => (delta > 0 ? `+${number(delta)}` : number(delt
 const columns = (named: ReturnType<typeof useStaffNames>): readonly Column<Change>[] => [
   { title: common('when'), main: true, cell: ({ at }) => <Moment at={at} /> },
   { title: common('change'), end: true, cell: ({ delta }) => signed(delta) },
-  { title: t('after'), end: true, cell: ({ onHand }) => number(onHand) },
+  { title: t('newQuantity'), end: true, cell: ({ onHand }) => number(onHand) },
   { title: common('reason'), cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
   { title: t('by'), cell: ({ actor }) => named(actor) },
 ]

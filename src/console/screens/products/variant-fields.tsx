@@ -28,7 +28,7 @@ export function VariantFields({ row, editor, currency }: { row: VariantRow; edit
         <NumberField label={t('weight')} bind={draft.weight} max={9} error={wrong('weight')} />
         <TextField label={t('taxClass')} bind={draft.taxClass} max={40} code hint={t('taxClassHint')} />
         <NumberField label={t('lowStockAt')} bind={draft.lowStockAt} max={10} hint={t('lowStockHint')} error={wrong('lowStockAt')} />
-        {pictures.length > 0 && (
+        {pictures.length > 0 && (editor.rows.value.length > 1 || draft.picture.value !== '') && (
           <div class="named">
             <Picture url={shown?.url} />
             <SelectField
@@ -47,8 +47,12 @@ export function VariantFields({ row, editor, currency }: { row: VariantRow; edit
       <div class="fields">
         <CheckField label={t('track')} bind={draft.track} />
         <CheckField label={t('backorder')} bind={draft.backorder} />
-        <CheckField label={t('taxable')} bind={draft.taxable} />
-        <CheckField label={t('shipping')} bind={draft.shipping} />
+        {editor.base.kind.value === 'STANDARD' && (
+          <>
+            <CheckField label={t('taxable')} bind={draft.taxable} />
+            <CheckField label={t('shipping')} bind={draft.shipping} />
+          </>
+        )}
       </div>
     </>
   )

@@ -12,7 +12,7 @@ import { t } from './i18n.ts'
 import { missingCombinations, rowName, variantsMax } from './options.domain.ts'
 import { VariantFields } from './variant-fields.tsx'
 
-export type VariantsProps = {
+type VariantsProps = {
   readonly editor: ProductEditor
   readonly figures: { readonly value: StockFigures }
   readonly currency: string

@@ -1,10 +1,10 @@
 export default {
-  subtitle: 'What affiliates sold: confirmed orders that a partner brought, before refunds, in US dollars',
-  kind: 'What is ranked',
+  subtitle: 'Confirmed orders that came through affiliates, before refunds, in USD',
+  kind: 'Rank by',
   merchants: 'Merchants',
   limit: 'Rows',
   rank: 'Rank',
-  gmv: 'Sold by affiliates',
-  none: 'No affiliate sold anything in these days',
-  noneText: 'Shops name their affiliates themselves; what is bought by an affiliate’s link is ranked here. Look at more days.',
+  gmv: 'Affiliate sales',
+  none: 'No affiliate sales in this period',
+  noneText: 'Orders placed through affiliate links are ranked here. Try a longer period.',
 } as const

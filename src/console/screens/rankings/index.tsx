@@ -104,7 +104,7 @@ type RankingReading = { startDate: string; endDate: string; readAt: string; isTe
 const RankingDates = ({ of: { startDate, endDate, readAt, isTest } }: { of: RankingReading }) => (
   <>
     <p class="faint">
-      {common('utcDays', { from: day(startDate), to: day(endDate) })} · {common('asOf', { at: moment(readAt) })}
+      {common('zoneDays', { from: day(startDate), to: day(endDate), zone: 'UTC' })} · {common('asOf', { at: moment(readAt) })}
     </p>
     {isTest && <Note tone="info">{common('testMode')}</Note>}
   </>

@@ -1,10 +1,10 @@
 /** Wallet fields and status transitions of the registries. */
 import { parseWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 
-export type Wallet = { readonly address: string; readonly from: string; readonly to: string | null }
+type Wallet = { readonly address: string; readonly from: string; readonly to: string | null }
 /** `datetime-local` values in UTC. `was`: the stored wallet, whose timestamps are more precise. */
 export type WalletRow = { readonly address: string; readonly from: string; readonly to: string; readonly was?: Wallet }
-export type WalletBody = { address: string; from?: string; to?: string | null }
+type WalletBody = { address: string; from?: string; to?: string | null }
 
 /** Blocks are counted in UTC. */
 const zone = 'UTC'

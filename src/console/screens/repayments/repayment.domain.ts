@@ -5,7 +5,7 @@ import { parseUsd } from '../lending-queue/review.domain.ts'
 
 export type Repayment = Schema<'Repayment'>
 
-export type RepaymentText = {
+type RepaymentText = {
   readonly loanRef: string
   readonly outcome: Outcome
   readonly amount: string

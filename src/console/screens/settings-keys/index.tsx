@@ -30,7 +30,7 @@ export default function Keys() {
   const [shown, setShown] = useState<ShownKey | undefined>(undefined)
   return (
     <Page
-      title={t('title')}
+      title={common('keys')}
       subtitle={
         <>
           <StatusBadge of={shop.value?.mode ?? 'TEST'} /> {t('subtitle')}

@@ -6,7 +6,7 @@ import { type Language, languages } from '../../lib/i18n/catalog.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shop } from '../../lib/session/current-shop.ts'
-import { CheckField, SelectField, TextField } from '../../ui/fields.tsx'
+import { CheckField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
@@ -19,6 +19,10 @@ type MailSettings = Schema<'MailSettings'>
 type VersionedSettings = { data: MailSettings; etag: string }
 
 const languageOptions = Object.entries(languages) as [Language, string][]
+
+/** Hours to choose from, with the stored number. */
+const hourOptions = (stored: number) =>
+  [...new Set([1, 2, 4, 10, 24, 48, 72, 168, stored])].sort((a, b) => a - b).map((n) => [String(n), t('cartsAfter', { n })] as const)
 
 /** Sender and design of mails to shoppers. */
 export default function Mail() {
@@ -54,6 +58,8 @@ const settingRows = (of: MailTexts): readonly (readonly [string, string])[] => [
   [t('senderName'), of.senderName],
   [t('replyTo'), of.replyTo],
   [t('language'), languages[of.language]],
+  [t('orderMails'), of.orderMails.join(', ')],
+  [t('carts'), of.mailsCarts ? t('cartsAfter', { n: Number(of.cartHours) }) : common('no')],
   [t('accent'), of.ownAccent ? of.accent : t('usual')],
   [t('background'), of.ownBackground ? of.background : t('usual')],
 ]
@@ -85,7 +91,14 @@ function SettingsForm({ current, resource }: { current: VersionedSettings; resou
           />
           <TextField bind={of.replyTo} label={t('replyTo')} type="email" max={254} hint={t('replyHint')} code />
           <SelectField bind={of.language} label={t('language')} options={languageOptions} />
+          <TagsField bind={of.orderMails} label={t('orderMails')} hint={t('orderMailsHint')} max={5} code />
         </div>
+      </Section>
+      <Section title={t('carts')} hint={t('cartsHint')}>
+        <CheckField bind={of.mailsCarts} label={t('cartsOn')} />
+        {of.mailsCarts.value && (
+          <SelectField bind={of.cartHours} label={t('cartHours')} options={hourOptions(current.data.abandonedCartMail.afterHours)} />
+        )}
       </Section>
       <Section title={t('look')} hint={t('lookHint')}>
         <div class="fields">

@@ -8,6 +8,11 @@ export type MailTexts = {
   senderName: string
   replyTo: string
   language: Language
+  /** Addresses that are told of each order. */
+  orderMails: readonly string[]
+  mailsCarts: boolean
+  /** Hours, as text. */
+  cartHours: string
   /** Whether an own colour is set; a colour field always has a value. */
   ownAccent: boolean
   accent: string
@@ -15,10 +20,13 @@ export type MailTexts = {
   background: string
 }
 
-export const textsOfMail = ({ senderName, replyTo, language, colours, effective }: Settings): MailTexts => ({
+export const textsOfMail = ({ senderName, replyTo, language, orderMails, abandonedCartMail, colours, effective }: Settings): MailTexts => ({
   senderName: senderName ?? '',
   replyTo: replyTo ?? '',
   language,
+  orderMails,
+  mailsCarts: abandonedCartMail.enabled,
+  cartHours: String(abandonedCartMail.afterHours),
   ownAccent: colours.accent !== null,
   accent: colours.accent ?? effective.colours.accent,
   ownBackground: colours.background !== null,
@@ -26,9 +34,35 @@ export const textsOfMail = ({ senderName, replyTo, language, colours, effective 
 })
 
 /** Builds the body of `PUT /shops/v2/mail`, which replaces all settings. */
-export const mailBody = ({ senderName, replyTo, language, ownAccent, accent, ownBackground, background }: MailTexts) => ({
+export const mailBody = ({ senderName, replyTo, language, orderMails, mailsCarts, cartHours, ...colours }: MailTexts) => ({
   senderName: senderName.trim() || null,
   replyTo: replyTo.trim() || null,
   language,
-  colours: { accent: ownAccent ? accent : null, background: ownBackground ? background : null },
+  orderMails: [...orderMails],
+  abandonedCartMail: { enabled: mailsCarts, afterHours: Number(cartHours) },
+  colours: {
+    accent: colours.ownAccent ? colours.accent : null,
+    background: colours.ownBackground ? colours.background : null,
+  },
 })
+
+type Texts = Schema<'MailTexts'>
+export type Template = Texts['template']
+
+/** The form values of a template's texts. */
+export type TemplateTexts = { subject: string; intro: string; closing: string }
+
+/** Shows souk's text where the shop has none. */
+export const textsOfTemplate = ({ subject, intro, closing, defaults }: Texts): TemplateTexts => ({
+  subject: subject ?? defaults.subject,
+  intro: intro ?? defaults.intro,
+  closing: closing ?? '',
+})
+
+export const isEdited = ({ subject, intro, closing }: Texts): boolean => [subject, intro, closing].some((text) => text !== null)
+
+/** Builds the body of the texts' PUT. Empty and unchanged texts stay souk's. */
+export function templateTextsBody({ subject, intro, closing }: TemplateTexts, defaults: Texts['defaults']) {
+  const ownText = (text: string, byDefault: string) => (text.trim() === '' || text === byDefault ? null : text)
+  return { subject: ownText(subject, defaults.subject), intro: ownText(intro, defaults.intro), closing: ownText(closing, '') }
+}

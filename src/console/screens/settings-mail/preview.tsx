@@ -1,24 +1,30 @@
+import { useState } from 'preact/hooks'
 import { api, ok } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { type Language, languages } from '../../lib/i18n/catalog.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import type { paths } from '../../lib/schema.d.ts'
+import { Button } from '../../ui/button.tsx'
 import { HtmlPreview } from '../../ui/html-preview.tsx'
 import { ResourceView, Section } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { t } from './i18n.ts'
-
-type Template = paths['/shops/v2/mail/preview/{template}']['get']['parameters']['path']['template']
+import type { Template } from './mail.domain.ts'
+import { TextsDialog } from './texts-editor.tsx'
 
 /** All templates. The type fails if one is missing or removed. */
 const all: Readonly<Record<Template, true>> = {
   'order-confirmed': true,
+  'payment-instructions': true,
+  new_order: true,
+  gift_card: true,
+  'return-updated': true,
   'payment-failed': true,
   'order-shipped': true,
   'refund-made': true,
   'refund-claim': true,
   'order-draft': true,
+  'abandoned-cart': true,
   'account-claim': true,
   'password-reset': true,
   'email-verify': true,
@@ -41,11 +47,17 @@ export function MailPreview({ version, usual }: { version: string; usual: Langua
   const template = oneOf(templates, query.of['mail'], 'order-confirmed')
   const language = oneOf(Object.keys(languages) as Language[], query.of['in'], usual)
   const width = oneOf(widths, query.of['width'], 'desk')
+  const [isEditing, setEditing] = useState(false)
   const mail = useResource(`${template} ${language} ${version}`, (signal) =>
     ok(api.GET('/shops/v2/mail/preview/{template}', { params: { path: { template }, query: { language } }, signal })),
   )
   return (
-    <Section title={common('preview')} hint={t('previewHint')} wide>
+    <Section
+      title={common('preview')}
+      hint={t('previewHint')}
+      actions={<Button onPress={() => setEditing(true)} text={t('editTexts')} />}
+      wide
+    >
       <div class="filters">
         <label class="filter">
           <span>{t('template')}</span>
@@ -63,6 +75,17 @@ export function MailPreview({ version, usual }: { version: string; usual: Langua
         />
         <Tabs label={t('width')} of={widths.map((one) => ({ href: query.href({ width: one }), text: t(one), current: one === width }))} />
       </div>
+      {isEditing && (
+        <TextsDialog
+          template={template}
+          language={language}
+          onClose={() => setEditing(false)}
+          onDone={() => {
+            setEditing(false)
+            void mail.reload()
+          }}
+        />
+      )}
       <ResourceView of={mail} lines={10}>
         {({ subject, html, text }) => (
           <>

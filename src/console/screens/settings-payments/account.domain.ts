@@ -4,7 +4,7 @@ import type { Schema } from '../../lib/api/api.ts'
 
 type Kind = Pick<Schema<'ProcessorFields'>, 'fields' | 'takesMode'>
 export type Mode = Schema<'ProcessorAccount'>['mode']
-type Body = Schema<'PutProcessorAccount'>
+type Body = Schema<'ProcessorAccountInput'>
 
 /** Builds the body of the filled fields. */
 export function accountBody({ fields, takesMode }: Kind, typed: Readonly<Record<string, string>>, mode: Mode): Body {

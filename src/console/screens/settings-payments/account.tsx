@@ -5,7 +5,7 @@ import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.
 import { useResource } from '../../lib/api/resource.ts'
 import { moment } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
-import { common } from '../../lib/i18n/common.ts'
+import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shop, shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
@@ -19,7 +19,10 @@ import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { saveVersioned } from '../../ui/save-versioned.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { accountBody, expectedMode, type Mode } from './account.domain.ts'
+import { ConnectionTest } from './connection-test.tsx'
+import { fieldName } from './field-name.ts'
 import { t } from './i18n.ts'
+import { SetupSection } from './setup.tsx'
 
 type Kind = Schema<'ProcessorFields'>
 type Account = Schema<'ProcessorAccount'>
@@ -49,12 +52,18 @@ export default function ProcessorAccount() {
             <>
               {own.length === 0 && (
                 <Section title={t('noAccount')}>
-                  <p>{kind.instance[shop.value?.mode ?? 'TEST'] ? t('byInstance') : t('byNobody')}</p>
+                  <p>{hasInstance(kind) ? t('byInstance') : t('byNobody')}</p>
+                  {hasInstance(kind) && (
+                    <div class="form-actions">
+                      <ConnectionTest processor={kind.processor} body={{}} />
+                    </div>
+                  )}
                 </Section>
               )}
               {own.map((one) => (
                 <AccountSection key={one.data.mode} own={one} kind={kind} onChanged={found.reload} />
               ))}
+              <SetupSection of={kind} />
               <AccountForm kind={kind} own={own} onSaved={found.reload} />
             </>
           ) : (
@@ -66,11 +75,8 @@ export default function ProcessorAccount() {
   )
 }
 
-const fieldName = (name: string): string => {
-  const key = `field.${name}`
-  return t.has(key) ? t(key) : name
-}
-
+/** Whether the shop's payments can use the administrator's account. */
+const hasInstance = ({ instance }: Kind): boolean => instance[shop.value?.mode ?? 'TEST']
 const setFieldsText = ({ set }: Account): string => set.map(fieldName).join(', ')
 
 function AccountSection({ own: { data, etag }, kind, onChanged }: { own: VersionedAccount; kind: Kind; onChanged: () => Promise<void> }) {
@@ -78,7 +84,7 @@ function AccountSection({ own: { data, etag }, kind, onChanged }: { own: Version
   async function remove(): Promise<void> {
     const title = t('removeTitle', { name: processorName(processor), mode: t(mode) })
     const text = kind.instance[mode] ? t('removeToInstance') : t('removeToNothing')
-    if (!(await confirm({ title, action: common('remove'), danger: true, body: <p>{`${text} ${t('removeKept')}`}</p> }))) return
+    if (!(await confirm({ title, action: t('disconnect'), danger: true, body: <p>{`${text} ${t('removeKept')}`}</p> }))) return
     const path = { processor }
     try {
       const isRemoved = await saveVersioned<true, Account>(etag, {
@@ -100,7 +106,11 @@ function AccountSection({ own: { data, etag }, kind, onChanged }: { own: Version
     }
   }
   return (
-    <Section title={t('ownAccount', { mode: t(mode) })} actions={<Button kind="danger" onPress={remove} text={common('remove')} />}>
+    <Section
+      title={t('ownAccount', { mode: t(mode) })}
+      hint={t('checkedHint')}
+      actions={<Button kind="danger" onPress={remove} text={t('disconnect')} />}
+    >
       <FactList
         of={[
           [common('mode'), <StatusBadge key="mode" of={mode} />],
@@ -108,6 +118,9 @@ function AccountSection({ own: { data, etag }, kind, onChanged }: { own: Version
           ...kind.fields.map(({ name }) => [fieldName(name), set.includes(name) ? t('isSet') : t('isNotSet')] as const),
         ]}
       />
+      <div class="form-actions">
+        <ConnectionTest processor={processor} body={{ mode }} />
+      </div>
     </Section>
   )
 }
@@ -119,6 +132,7 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Version
     [],
   )
   const values = Object.fromEntries(fields.map(({ name }) => [name, draft.values[name]?.value ?? '']))
+  const isTyped = Object.values(values).some(Boolean)
   async function save(): Promise<void> {
     const body = accountBody(kind, values, draft.mode.value)
     const mode = expectedMode(kind, values, draft.mode.value)
@@ -141,7 +155,13 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Version
   }
   return (
     <Section title={own.length === 0 ? t('put') : t('replace')} hint={t('putHint')}>
-      <Form onSubmit={save} dirty={Object.values(values).some(Boolean)} submit={t('check')} label={t('put')}>
+      <Form
+        onSubmit={save}
+        dirty={isTyped}
+        submit={t('check')}
+        actions={<ConnectionTest processor={processor} body={accountBody(kind, values, draft.mode.value)} disabled={!isTyped} />}
+        label={t('put')}
+      >
         {own.length > 0 && <Note>{t('replaceHint')}</Note>}
         <div class="fields">
           {fields.map(({ name, secret, required }) => {
@@ -169,8 +189,8 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Version
               label={common('mode')}
               hint={t('modeHint')}
               options={[
-                ['TEST', t('TEST')],
-                ['LIVE', t('LIVE')],
+                ['TEST', stateName('TEST')],
+                ['LIVE', stateName('LIVE')],
               ]}
             />
           )}

@@ -16,25 +16,43 @@ const icons: Readonly<Record<ResolverLink['outcome'], IconName>> = {
 /** Shows the steps of the payment resolver for a method. */
 export function ResolverChain({ of: { method, links, chosen }, currency }: { of: MethodResolution; currency: string }) {
   const end = chosen === undefined ? t('offeredNot') : t('offeredBy', { name: processorName(chosen) })
+  // A rule without a processor decides nothing. Wallets say what they need.
+  const shown = links.filter(({ outcome }) => outcome !== 'NO_MATCH' || method === 'wallet')
   return (
     <section class="way" aria-label={t(method)}>
       <h3>{t(method)}</h3>
       <ol class="chain">
-        {links.map((link, at) => (
+        {shown.map((link, at) => (
           <li key={at} class={link.outcome === 'SELECTED' ? 'taken' : 'passed'}>
             <ResolverStep of={link} currency={currency} />
           </li>
         ))}
-        <li class={chosen === undefined ? 'end none' : 'end taken'}>
-          <div>
-            <Icon name={chosen === undefined ? 'close' : 'check'} />
-            <strong>{end}</strong>
-          </div>
-        </li>
+        <ChainEnd text={end} isActive={chosen !== undefined} />
       </ol>
     </section>
   )
 }
+
+const ChainEnd = ({ text, isActive }: { text: string; isActive: boolean }) => (
+  <li class={isActive ? 'end taken' : 'end none'}>
+    <div>
+      <Icon name={isActive ? 'check' : 'close'} />
+      <strong>{text}</strong>
+    </div>
+  </li>
+)
+
+/** Shows a payment method that needs no processor and so no resolver. */
+export const ActiveMethod = ({ name, text }: { name: string; text: string }) => (
+  <div class="way">
+    <h3>
+      <bdi>{name}</bdi>
+    </h3>
+    <ol class="chain">
+      <ChainEnd text={text} isActive />
+    </ol>
+  </div>
+)
 
 function ResolverStep({ of: { method, step, candidate, outcome }, currency }: { of: ResolverLink; currency: string }) {
   const what =

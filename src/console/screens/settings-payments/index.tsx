@@ -1,5 +1,5 @@
 import { cardProcessors } from '../../../lib/processors.ts'
-import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { cohortName } from '../../lib/format/lending-names.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
@@ -7,6 +7,7 @@ import type { Draft } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
+import { useQuery } from '../../lib/navigation/query.ts'
 import { isOwner, shop, shopName, shopPath } from '../../lib/session/current-shop.ts'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -15,39 +16,74 @@ import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { useRecordEditor } from '../../ui/use-record-editor.ts'
-import { ResolverChain } from './chain.tsx'
+import { ActiveMethod, ResolverChain } from './chain.tsx'
 import { t } from './i18n.ts'
+import { EditManual, ManualMethods, putMethods, readMethods, type VersionedMethods } from './manual.tsx'
 import { type MethodSetting, type MethodTexts, methods, methodsOf, resolutionsOf, textsOfMethods } from './methods.domain.ts'
 
 type Methods = Schema<'PaymentMethods'>
 type Resolved = Schema<'ResolvedPaymentMethods'>
-type VersionedMethods = { data: Methods; etag: string }
+const readMethodsOf = (signal: AbortSignal) => readMethods(signal)
 
 export default function Payments() {
   const name = shopName.value ?? ''
   const resolved = useResource(name, (signal) =>
     ok(api.GET('/checkout/{shopUrl}/payment-intent-resolver', { params: { path: { shopUrl: name } }, signal })),
   )
-  const said = useResource('', (signal) => readVersioned(api.GET('/shops/v2/payment-methods', { signal })))
+  const said = useResource('', readMethodsOf)
+  const query = useQuery()
+  const { manual, new: isNew } = query.of
   useLiveReload(['shop.*'], resolved.reload)
+  if (manual !== undefined || isNew !== undefined)
+    return (
+      <Page title={t('manual')} back={{ href: shopPath('settings', 'payments'), text: common('payments') }}>
+        <ResourceView of={said}>
+          {(current) => <EditManual key={manual ?? ''} code={manual} current={current} resource={said} />}
+        </ResourceView>
+      </Page>
+    )
   return (
     <Page title={common('payments')} subtitle={t('subtitle')}>
       <Section title={t('offered')} hint={t('offeredHint')}>
         {shop.value?.status === 'SUSPENDED' ? (
           <Note tone="warn">{t('suspended')}</Note>
         ) : (
-          <ResourceView of={resolved}>{(answer) => <ResolvedMethods of={answer} />}</ResourceView>
+          <ResourceView of={resolved}>
+            {(answer) => <ResolvedMethods of={answer} manual={said.data.value?.data.manual ?? []} />}
+          </ResourceView>
         )}
       </Section>
+      <ResourceView of={said}>{(current) => <ManualMethods current={current} resource={said} />}</ResourceView>
+      {isOwner.value && <ProcessorAccounts />}
       <Section title={t('choices')} hint={t('choicesHint')}>
         <ResourceView of={said}>{(current) => <MethodsForm current={current} resource={said} onSaved={resolved.reload} />}</ResourceView>
       </Section>
-      {isOwner.value && <ProcessorAccounts />}
+      {shop.value?.mode === 'TEST' && <TestPayments />}
     </Page>
   )
 }
 
-function ResolvedMethods({ of }: { of: Resolved }) {
+const testTokens = ['tok_success', 'tok_decline', 'tok_timeout', 'tok_crash', 'tok_action'] as const
+
+/** Explains the sandbox, which a shop in test mode can always be paid through. */
+function TestPayments() {
+  return (
+    <Section title={common('sandbox')} hint={t('testHint')}>
+      <Table
+        caption={common('sandbox')}
+        rows={testTokens}
+        rowKey={(token) => token}
+        columns={[
+          { title: t('token'), main: true, cell: (token) => <code>{token}</code> },
+          { title: t('result'), cell: (token) => t(token) },
+        ]}
+      />
+    </Section>
+  )
+}
+
+/** @param manual of the settings, which a change updates before the resolver's response */
+function ResolvedMethods({ of, manual }: { of: Resolved; manual: NonNullable<Methods['manual']> }) {
   const { kybCohort, partnership, skippedByBreaker } = of.meta
   return (
     <div class="stack">
@@ -55,10 +91,11 @@ function ResolvedMethods({ of }: { of: Resolved }) {
       {resolutionsOf(of).map((way) => (
         <ResolverChain key={way.method} of={way} currency={of.currency} />
       ))}
-      <p class="hint">
-        {t('by', { partnership: partnership ?? common('none'), cohort: kybCohort ? cohortName(kybCohort) : common('none') })}{' '}
-        {shop.value?.mode === 'TEST' && t('testHint')}
-      </p>
+      {manual.map(({ code, title }) => (
+        <ActiveMethod key={code} name={title} text={t('activeManual')} />
+      ))}
+      {shop.value?.mode === 'TEST' && <ActiveMethod name={common('sandbox')} text={t('activeSandbox')} />}
+      {partnership && <p class="hint">{t('by', { partnership, cohort: kybCohort ? cohortName(kybCohort) : common('none') })}</p>}
     </div>
   )
 }
@@ -87,7 +124,12 @@ function MethodsForm({
       return names.map((name) => [t(name), said(name, typed), said(name, there)])
     }
     const saved = await editor.save({
-      save: (version) => readVersioned<Methods>(api.PUT('/shops/v2/payment-methods', { params: { header: ifMatch(version) }, body })),
+      async save(version) {
+        // The other section changes them, so they are those of the version that is replaced.
+        const base = editor.base()
+        const { manual } = (version === base.etag ? base : await readMethods()).data
+        return putMethods({ ...body, ...(manual && { manual }) }, version)
+      },
       differences,
       done: (now) => (differences(now.data).length === 0 ? now : undefined),
     })

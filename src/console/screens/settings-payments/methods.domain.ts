@@ -2,10 +2,10 @@
 import type { CardProcessor } from '../../../lib/processors.ts'
 import type { Schema } from '../../lib/api/api.ts'
 
-type Methods = Omit<Schema<'PaymentMethods'>, 'warnings'>
+type Methods = Omit<Schema<'PaymentMethods'>, 'warnings' | 'manual'>
 type Resolved = Schema<'ResolvedPaymentMethods'>
 export type ResolverLink = Resolved['meta']['chain'][number]
-export type Method = ResolverLink['method']
+type Method = ResolverLink['method']
 
 export const methods = ['card', 'paypal', 'crypto', 'wallet'] as const satisfies readonly Method[]
 

@@ -7,7 +7,7 @@ import type { BandTexts, MethodTexts, ZoneTexts } from './methods.domain.ts'
 
 type CountryChoices = { countries: Signal<readonly Choice[]> }
 export type ZoneDraft = Draft<Omit<ZoneTexts, 'countries'>> & CountryChoices & { readonly key: number }
-export type BandDraft = Draft<BandTexts> & { readonly key: number }
+type BandDraft = Draft<BandTexts> & { readonly key: number }
 export type MethodDraft = Draft<Omit<MethodTexts, 'countries' | 'zones' | 'bands'>> &
   CountryChoices & { zones: Signal<readonly ZoneDraft[]>; bands: Signal<readonly BandDraft[]> }
 

@@ -9,7 +9,7 @@ import { Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
 import { bandDraft, type MethodDraft, methodDraft, readMethodDraft, type ZoneDraft, zoneDraft } from './draft.ts'
 import { t } from './i18n.ts'
-import { type Method, type MethodTexts, newMethod, parseMethod, textsOfMethod } from './methods.domain.ts'
+import { codeMax, type Method, type MethodTexts, newMethod, parseMethod, textsOfMethod } from './methods.domain.ts'
 import { ShippingPreview } from './preview.tsx'
 
 const countriesMax = 249
@@ -50,10 +50,17 @@ export function MethodForm({
         <Section title={t('method')}>
           <div class="fields">
             <TextField bind={draft.title} label={common('name')} hint={t('methodTitleHint')} max={200} required />
-            <TextField bind={draft.code} label={common('code')} hint={t('codeHint')} max={50} required code />
+            <TextField
+              bind={draft.code}
+              label={common('code')}
+              hint={t(method ? 'codeFixed' : 'codeHint')}
+              max={codeMax}
+              disabled={method !== undefined}
+              code
+            />
             <SelectField
               bind={draft.form}
-              label={common('price')}
+              label={t('pricing')}
               options={[
                 ['flat', t('flat')],
                 ['zoned', t('zoned')],
@@ -143,7 +150,7 @@ function BandsSection({ draft: { measure, bands, freeOver }, currency }: { draft
         bind={measure}
         label={t('measure')}
         options={[
-          ['none', t('measureNone')],
+          ['none', t('flat')],
           ['grams', t('measureGrams')],
           ['amount', t('measureAmount')],
         ]}

@@ -44,7 +44,7 @@ export default function Shipping() {
   const methods = useResource('', read)
   const { method: code, new: isNew } = query.of
   const isOne = code !== undefined || isNew !== undefined
-  const named = code === undefined ? t('newMethod') : (methods.data.value?.data.data.find((one) => one.code === code)?.title ?? code)
+  const named = code === undefined ? t('add') : (methods.data.value?.data.data.find((one) => one.code === code)?.title ?? code)
   return (
     <Page
       title={isOne ? named : common('shipping')}

@@ -5,12 +5,13 @@ import { chargeOf, type Destination, shipsTo } from '../../../lib/shipping-offer
 import type { Schema } from '../../lib/api/api.ts'
 import { moneyText, parseMoney } from '../../lib/forms/amounts.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
+import { handleOf } from '../new-shop/new-shop.domain.ts'
 
 export type Method = Schema<'ShippingMethod'>
 
 export type ZoneTexts = { rest: 'some' | 'rest'; countries: readonly string[]; provinces: readonly string[] }
 export type BandTexts = { upTo: string; amount: string }
-export type Measure = 'none' | 'grams' | 'amount'
+type Measure = 'none' | 'grams' | 'amount'
 /** The form's values; amounts in major units, weights in grams. */
 export type MethodTexts = {
   code: string
@@ -68,20 +69,26 @@ export function textsOfMethod({ code, title, countries, price, zones, rates, fre
 }
 
 /** The wrong field, with the index of its band. */
-export type MethodError = {
+type MethodError = {
   readonly field: 'price' | 'freeOver' | 'upTo' | 'amount'
   readonly at?: number
   readonly is: 'notAmount' | 'notNumber'
 }
 
+/** Length limit of a code. */
+export const codeMax = 50
 const parseGrams = (text: string): number | undefined => wholeNumber(text, 13)
+
+/** Generates a code from a name. One without Latin letters gets a common code, which the API accepts once. */
+export const codeOf = (title: string): string => handleOf(title).slice(0, codeMax).replace(/-+$/, '') || 'shipping'
 
 /**
  * Parses a method. The API checks codes, zones and bands against each other.
  * @param currency the shop's
  */
 export function parseMethod(typed: MethodTexts, currency: string): { method: Method } | { wrong: MethodError } {
-  const named = { code: typed.code.trim(), title: typed.title.trim() }
+  const title = typed.title.trim()
+  const named = { code: typed.code.trim() || codeOf(title), title }
   if (typed.form === 'flat') {
     const price = parseMoney(typed.price, currency)
     return price ? { method: { ...named, countries: [...typed.countries], price } } : { wrong: { field: 'price', is: 'notAmount' } }
@@ -126,8 +133,8 @@ export function sortByCodes(methods: readonly Method[], codes: readonly string[]
   return [...methods].sort((a, b) => place(a.code) - place(b.code))
 }
 
-export type Cart = { readonly grams: number; readonly amount: Money; readonly to: Destination }
-export type MethodOffer = {
+type Cart = { readonly grams: number; readonly amount: Money; readonly to: Destination }
+type MethodOffer = {
   readonly method: Method
   readonly price: Money | undefined
   /** Why it is not offered. */

@@ -60,7 +60,7 @@ export function ShippingPreview({ methods, currency }: { methods: readonly Metho
           columns={[
             { title: common('name'), main: true, cell: ({ method }) => <bdi>{method.title}</bdi> },
             {
-              title: t('costs'),
+              title: t('amount'),
               end: true,
               cell: ({ price, because }) => (price ? <Money of={price} /> : <span class="faint">{because && t(because)}</span>),
             },

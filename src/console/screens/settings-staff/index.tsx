@@ -10,6 +10,7 @@ import { useQuery } from '../../lib/navigation/query.ts'
 import { renew, type StaffRole } from '../../lib/session/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { confirm, FormDialog } from '../../ui/dialog.tsx'
+import { EmailText } from '../../ui/email-text.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -134,12 +135,13 @@ const columns = ({ myId, ...does }: RowActions): readonly Column<Staff>[] => [
     main: true,
     cell: ({ name, email, userId }) => (
       <>
-        <bdi>{name || email}</bdi> {userId !== null && userId === myId && <span class="faint">({t('you')})</span>}
+        {name ? <bdi>{name}</bdi> : <EmailText of={email} />}{' '}
+        {userId !== null && userId === myId && <span class="faint">({t('you')})</span>}
         {name && (
           <>
             <br />
             <small class="faint">
-              <bdi>{email}</bdi>
+              <EmailText of={email} />
             </small>
           </>
         )}

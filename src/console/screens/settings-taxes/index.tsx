@@ -6,7 +6,6 @@ import { percentOfBps } from '../../lib/format/format.ts'
 import { countryOptions } from '../../lib/format/locale-lists.ts'
 import { countryName } from '../../lib/format/names.ts'
 import { draftOf, textsOf } from '../../lib/forms/draft.ts'
-import { parsePercent } from '../../lib/forms/percent.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
@@ -19,7 +18,7 @@ import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { saveRows, type VersionedRows } from '../settings/rows.ts'
 import { t } from './i18n.ts'
-import { findDuplicate, newRate, parseRate, type Rate, rateKey, replaceRate, textsOfRate } from './rates.domain.ts'
+import { findDuplicate, newRate, parseRate, parseRatePercent, type Rate, rateKey, replaceRate, textsOfRate } from './rates.domain.ts'
 
 type VersionedRates = VersionedRows<Rate>
 type RatesChange = (rates: readonly Rate[]) => readonly Rate[]
@@ -34,8 +33,11 @@ const put = (shopId: string | undefined, data: Rate[], etag: string | undefined)
 
 const rateName = ({ country: code, region, class: taxClass }: Rate): string =>
   [countryName(code), region ?? t('whole'), ...(taxClass ? [t('ofClass', { class: taxClass })] : [])].join(', ')
-const describeRate = (rate: Rate | undefined): string =>
-  rate ? `${percentOfBps(rate.rateBps)}, ${t(rate.inclusive ? 'inclusive' : 'onTop')}` : '–'
+const calculationOf = ({ inclusive, shipping }: Rate): readonly string[] => [
+  t(inclusive ? 'inclusive' : 'onTop'),
+  ...(shipping ? [t('alsoShipping')] : []),
+]
+const describeRate = (rate: Rate | undefined): string => (rate ? [percentOfBps(rate.rateBps), ...calculationOf(rate)].join(', ') : '–')
 
 function differences(mine: readonly Rate[], theirs: readonly Rate[]): readonly (readonly [string, string, string])[] {
   const all = new Map([...theirs, ...mine].map((rate) => [rateKey(rate), rate]))
@@ -80,7 +82,7 @@ export default function Taxes() {
   const isOne = place !== undefined || isNew !== undefined
   return (
     <Page
-      title={isOne ? t(place === undefined ? 'newRate' : 'rate') : common('taxes')}
+      title={isOne ? t(place === undefined ? 'add' : 'rate') : common('taxes')}
       subtitle={isOne ? undefined : t('subtitle')}
       {...(isOne ? { back: { href: shopPath('settings', 'taxes'), text: common('taxes') } } : {})}
       actions={!isOne && <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })} text={t('add')} />}
@@ -122,7 +124,7 @@ function RateList({ current, resource }: { current: VersionedRates; resource: Re
           { title: common('region'), cell: ({ region }) => <bdi>{region ?? t('whole')}</bdi> },
           { title: t('class'), cell: (rate) => rate.class ?? t('standard') },
           { title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
-          { title: t('prices'), cell: ({ inclusive }) => t(inclusive ? 'inclusive' : 'onTop') },
+          { title: t('prices'), cell: (rate) => calculationOf(rate).join(', ') },
           {
             title: common('actions'),
             cell: (rate) => (
@@ -161,7 +163,7 @@ function EditRate({
 
   async function submit(): Promise<void> {
     setTried(true)
-    if (!made) throw new Error(`${t('rate')}: ${common('notPercent')}`)
+    if (!made) throw new Error(`${t('rate')}: ${t('notRate')}`)
     if (twice) throw new Error(t('duplicate', { name: rateName(twice), rate: describeRate(twice) }))
     if (!(await save(current, resource, (list) => replaceRate(list, place, made), { onTheirs: () => route(back) }))) return
     notify(common('saved'))
@@ -177,13 +179,14 @@ function EditRate({
             bind={draft.rate}
             label={t('percent')}
             inputMode="decimal"
-            error={(tried || typed.rate !== '') && parsePercent(typed.rate) === undefined ? common('notPercent') : undefined}
+            error={(tried || typed.rate !== '') && parseRatePercent(typed.rate) === undefined ? t('notRate') : undefined}
             required
             code
           />
           <TextField bind={draft.class} label={t('class')} hint={t('classHint')} max={40} code />
         </div>
         <CheckField bind={draft.inclusive} label={t('isInclusive')} hint={t('inclusiveHint')} />
+        <CheckField bind={draft.shipping} label={t('isForShipping')} hint={t('shippingHint')} />
         {twice && <Note tone="warn">{t('duplicate', { name: rateName(twice), rate: describeRate(twice) })}</Note>}
       </Form>
     </Section>

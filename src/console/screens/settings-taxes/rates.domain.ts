@@ -3,21 +3,25 @@ import type { Schema } from '../../lib/api/api.ts'
 import { parsePercent, percentText } from '../../lib/forms/percent.ts'
 
 export type Rate = Schema<'TaxRate'>
-export type RateTexts = { country: string; region: string; rate: string; class: string; inclusive: boolean }
+type RateTexts = { country: string; region: string; rate: string; class: string; inclusive: boolean; shipping: boolean }
 
-export const newRate: RateTexts = { country: '', region: '', rate: '', class: '', inclusive: false }
+/** Of a percentage: two of a basis point. */
+const rateDecimals = 4
+export const parseRatePercent = (text: string): number | undefined => parsePercent(text, rateDecimals)
 
-export const textsOfRate = ({ country, region, rateBps, inclusive, class: taxClass }: Rate): RateTexts => ({
-  ...{ country, region: region ?? '', rate: percentText(rateBps), class: taxClass ?? '', inclusive },
+export const newRate: RateTexts = { country: '', region: '', rate: '', class: '', inclusive: false, shipping: false }
+
+export const textsOfRate = ({ country, region, rateBps, inclusive, shipping, class: taxClass }: Rate): RateTexts => ({
+  ...{ country, region: region ?? '', rate: percentText(rateBps), class: taxClass ?? '', inclusive, shipping },
 })
 
 /** Parses a rate; undefined if the percentage is invalid. */
 export function parseRate(typed: RateTexts): Rate | undefined {
-  const rateBps = parsePercent(typed.rate)
+  const rateBps = parseRatePercent(typed.rate)
   if (rateBps === undefined) return undefined
   const taxClass = typed.class.trim()
   return {
-    ...{ country: typed.country, region: typed.region.trim() || null, rateBps, inclusive: typed.inclusive },
+    ...{ country: typed.country, region: typed.region.trim() || null, rateBps, inclusive: typed.inclusive, shipping: typed.shipping },
     ...(taxClass ? { class: taxClass } : {}),
   }
 }

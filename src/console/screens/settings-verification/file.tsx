@@ -5,12 +5,14 @@ import { cohortOptions } from '../../lib/format/lending-names.ts'
 import { countryOptions } from '../../lib/format/locale-lists.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { notify } from '../../lib/live/toasts.ts'
+import { notify, showError } from '../../lib/live/toasts.ts'
 import { shop } from '../../lib/session/current-shop.ts'
+import { isOperator } from '../../lib/session/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
+import { approveOwn } from './approve-own.ts'
 import { t } from './i18n.ts'
 import { kybBody, type OwnerTexts, parseShare, textsOfKyb } from './kyb.domain.ts'
 
@@ -19,7 +21,7 @@ type Record = Schema<'KybRecord'>
 const ownersMax = 50
 
 /**
- * Files a KYB record.
+ * Files a KYB record. An operator who owns the shop approves it in the same step.
  * @param rejected the rejected record to correct
  */
 export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; onFiled: (record: Record) => void }) {
@@ -34,16 +36,21 @@ export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; o
     const { body } = typed
     const record = await sendOnce(body, (header) => ok(api.POST('/kyb', { params: { header }, body })))
     draft.reset(draft.now())
-    notify(t('sent'))
-    onFiled(record)
+    if (!isOperator.value) notify(t('sent'))
+    // If the approval fails, the page shows why, and the record with a button to approve it.
+    const asPending = (error: unknown): Record => {
+      showError(error)
+      return record
+    }
+    onFiled(isOperator.value ? await approveOwn(record).catch(asPending) : record)
   }
   const { owners } = draft.of
   const put = (at: number, change: Partial<OwnerTexts>) => {
     owners.value = owners.value.map((owner, place) => (place === at ? { ...owner, ...change } : owner))
   }
   return (
-    <Section title={rejected ? t('fileAgain') : t('file')} hint={t('fileHint')}>
-      <Form onSubmit={file} submit={t('send')} dirty={draft.dirty} label={t('file')}>
+    <Section title={rejected ? t('fileAgain') : t('file')} hint={isOperator.value ? t('fileHintOwn') : t('fileHint')}>
+      <Form onSubmit={file} submit={isOperator.value ? t('sendOwn') : t('send')} dirty={draft.dirty} label={t('file')}>
         <div class="fields">
           <TextField bind={draft.of.legalName} label={common('legalName')} max={200} required />
           <TextField bind={draft.of.registrationNumber} label={common('registrationNumber')} max={100} required code />

@@ -7,11 +7,14 @@ import { cohortName } from '../../lib/format/lending-names.ts'
 import { countryName } from '../../lib/format/names.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { shop } from '../../lib/session/current-shop.ts'
+import { isOperator } from '../../lib/session/session.ts'
 import { FactList } from '../../ui/fact-list.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
+import { approveOwn } from './approve-own.ts'
 import { KybForm } from './file.tsx'
 import { t } from './i18n.ts'
 import { GoingLive } from './live.tsx'
@@ -34,11 +37,11 @@ export default function Verification() {
   const status = kyb.data.value?.record?.status
   usePolling(status === 'PENDING', kyb.reload)
   return (
-    <Page title={t('title')} subtitle={t('subtitle')}>
+    <Page title={common('verification')} subtitle={t('subtitle')}>
       <ResourceView of={kyb}>
         {({ record }) => (
           <>
-            {record && <KybRecordView of={record} />}
+            {record && <KybRecordView of={record} onChanged={(changed) => kyb.put({ record: changed })} />}
             {(!record || record.status === 'REJECTED') && <KybForm rejected={record} onFiled={(filed) => kyb.put({ record: filed })} />}
             <GoingLive kybStatus={record?.status ?? 'NONE'} />
           </>
@@ -48,9 +51,20 @@ export default function Verification() {
   )
 }
 
-const KybRecordView = ({ of: { status, reason, cohort, legalName, registrationNumber, owners, ...of } }: { of: Record }) => (
+const KybRecordView = ({
+  of: { status, reason, cohort, legalName, registrationNumber, owners, ...of },
+  onChanged,
+}: {
+  of: Record
+  onChanged: (record: Record) => void
+}) => (
   <Section title={t('business')} actions={<StatusBadge of={status} />}>
-    {status === 'PENDING' && <Note>{t('pending')}</Note>}
+    {status === 'PENDING' && <Note>{isOperator.value ? t('pendingOwn') : t('pending')}</Note>}
+    {status === 'PENDING' && isOperator.value && (
+      <Form onSubmit={async () => onChanged(await approveOwn(of))} submit={t('approve')} label={t('approve')}>
+        {null}
+      </Form>
+    )}
     {status === 'APPROVED' && <Note tone="good">{t('approved')}</Note>}
     {status === 'REJECTED' && (
       <Note tone="bad">

@@ -4,14 +4,14 @@ import type { Cohort } from '../../lib/format/lending-names.ts'
 import { latinOf } from '../../lib/forms/number-input.ts'
 
 export type OwnerTexts = { readonly name: string; readonly share: string }
-export type KybTexts = {
+type KybTexts = {
   cohort: Cohort
   legalName: string
   registrationNumber: string
   country: string
   owners: readonly OwnerTexts[]
 }
-export type KybBody = Pick<Schema<'KybRecord'>, 'cohort' | 'legalName' | 'registrationNumber' | 'country' | 'owners'>
+type KybBody = Pick<Schema<'KybRecord'>, 'cohort' | 'legalName' | 'registrationNumber' | 'country' | 'owners'>
 
 /** Default cohort by country. */
 const usualCohorts: Readonly<Record<string, Cohort>> = {
@@ -24,12 +24,15 @@ const usualCohorts: Readonly<Record<string, Cohort>> = {
   SG: 'SG_PTE',
 }
 
+const euCountries = new Set('AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE'.split(' '))
+const usualCohort = (country: string): Cohort => usualCohorts[country] ?? (euCountries.has(country) ? 'EU_COMPANY' : 'INTL_OTHER')
+
 /** Returns initial values: of the rejected record or of the shop. */
 export const textsOfKyb = (record: KybBody | undefined, shop: { country: string; title: string }): KybTexts =>
   record
     ? { ...record, owners: record.owners.map(({ name, share }) => ({ name, share: String(share) })) }
     : {
-        cohort: usualCohorts[shop.country] ?? 'INTL_OTHER',
+        cohort: usualCohort(shop.country),
         legalName: '',
         registrationNumber: '',
         country: shop.country,
@@ -47,7 +50,7 @@ export function parseShare(text: string): number | undefined {
   return units > 0 && units <= 1_000_000 ? units : undefined
 }
 
-export type KybResult = { readonly body: KybBody } | { readonly wrong: 'share' | 'sum' }
+type KybResult = { readonly body: KybBody } | { readonly wrong: 'share' | 'sum' }
 
 /** Builds the body, or reports wrong shares. The API checks the rest. */
 export function kybBody({ cohort, legalName, registrationNumber, country, owners }: KybTexts): KybResult {

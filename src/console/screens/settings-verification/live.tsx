@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
+import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shop, shopPath, updateShop } from '../../lib/session/current-shop.ts'
 import { BulletList } from '../../ui/bullet-list.tsx'
@@ -21,6 +22,7 @@ type Step = Steps[number]['step']
 const stepPaths: Readonly<Partial<Record<Step, readonly string[]>>> = {
   PRODUCTS: ['products'],
   SHIPPING: ['settings', 'shipping'],
+  TAXES: ['settings', 'taxes'],
   PROCESSOR_ACCOUNT: ['settings', 'payments'],
   ORDERS_FINISHED: ['orders'],
 }
@@ -31,13 +33,13 @@ export function GoingLive({ kybStatus }: { kybStatus: string }) {
   const [key, setKey] = useState<string | undefined>(undefined)
   if (shop.value?.mode === 'LIVE')
     return (
-      <Section title={t('live')} actions={<StatusBadge of="LIVE" />}>
+      <Section title={t('go')} actions={<StatusBadge of="LIVE" />}>
         <Note tone="good">{t('isLive')}</Note>
         {key && (
           <div role="status" class="stack">
             <p>{t('newKeyText')}</p>
             <CopyableText text={key} label={t('newKey')} />
-            <ButtonLink href={shopPath('settings', 'keys')} text={t('keys')} />
+            <ButtonLink href={shopPath('settings', 'keys')} text={common('keys')} />
           </div>
         )}
       </Section>
@@ -67,7 +69,7 @@ function TestMode({ kybStatus, onLive }: { kybStatus: string; onLive: (key: stri
     }
   }
   return (
-    <Section title={t('live')} actions={<StatusBadge of="TEST" />} hint={t('liveHint')}>
+    <Section title={t('go')} actions={<StatusBadge of="TEST" />} hint={t('liveHint')}>
       <ResourceView of={overview}>{({ goLive }) => <StepList of={goLive?.steps ?? []} />}</ResourceView>
       <h3>{t('happens')}</h3>
       <BulletList of={consequences.map((one) => t(one))} />

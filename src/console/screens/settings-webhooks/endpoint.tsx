@@ -34,7 +34,7 @@ export default function EndpointPage() {
   const { route } = useLocation()
   async function remove(url: string): Promise<void> {
     const body = <p>{t('removeText', { url })}</p>
-    if (!(await confirm({ title: t('removeTitle'), body, action: common('remove'), danger: true }))) return
+    if (!(await confirm({ title: t('removeTitle'), body, action: common('delete'), danger: true }))) return
     await api.DELETE('/webhook-endpoints/{id}', { params: { path: { id } } })
     notify(t('removed'))
     route(shopPath('settings', 'webhooks'))
@@ -45,7 +45,7 @@ export default function EndpointPage() {
       title={t('endpoint')}
       subtitle={there && <bdi>{there.url}</bdi>}
       back={{ href: shopPath('settings', 'webhooks'), text: t('title') }}
-      actions={there && <Button kind="danger" onPress={() => remove(there.url)} text={common('remove')} />}
+      actions={there && <Button kind="danger" onPress={() => remove(there.url)} text={common('delete')} />}
     >
       <ResourceView of={endpoint}>{(found) => <EndpointFacts of={found} />}</ResourceView>
       {there && <Deliveries endpoint={there} endpointChanged={endpoint.reload} />}
@@ -54,7 +54,7 @@ export default function EndpointPage() {
 }
 
 const EndpointFacts = ({ of }: { of: Endpoint }) => (
-  <Section title={t('health')} actions={<EndpointHealth of={of} />}>
+  <Section title={common('status')} actions={<EndpointHealth of={of} />}>
     {of.disabledAt ? (
       <Note tone="bad">{t(of.disabledReason === 'GONE' ? 'disabled.GONE' : 'disabled.FAILING')}</Note>
     ) : (
@@ -63,7 +63,7 @@ const EndpointFacts = ({ of }: { of: Endpoint }) => (
     {of.skippedAt && <Note tone="warn">{t('skipped', { n: of.skipped, at: moment(of.skippedAt) })}</Note>}
     <FactList
       of={[
-        [common('address'), <CopyableText key="url" text={of.url} label={common('address')} />],
+        [t('url'), <CopyableText key="url" text={of.url} label={t('url')} />],
         [t('events'), of.events.join(', ')],
         [t('since'), <Moment key="since" at={of.createdAt} />],
       ]}
@@ -88,7 +88,7 @@ function Deliveries({ endpoint, endpointChanged }: { endpoint: Endpoint; endpoin
       <ListView of={deliveries} query={query} empty={<EmptyState icon="clock" title={t('noDeliveries')} text={t('noDeliveriesText')} />}>
         {(list) => (
           <Table
-            caption={t('deliveriesList')}
+            caption={t('deliveries')}
             columns={columns({ endpointId: id, mayResend: !disabledAt, deliveries, reload })}
             rows={list.data}
             rowKey={(delivery) => delivery.id}

@@ -9,11 +9,14 @@ const eventFlags: Readonly<Record<EventName, true>> = {
   'order.partially_fulfilled': true,
   'order.fulfilled': true,
   'order.fulfilment_updated': true,
+  'order.updated': true,
+  'order.return_updated': true,
   'order.refunded': true,
   'order.refund_claimable': true,
   'order.refund_manual': true,
   'order.disputed': true,
   'stock.low': true,
+  'customer.updated': true,
   'customer.erased': true,
 }
 export const eventNames = Object.keys(eventFlags) as readonly EventName[]

@@ -22,8 +22,8 @@ type Endpoint = Schema<'WebhookEndpoint'>
 type CreatedEndpoint = Schema<'NewWebhookEndpoint'>
 
 const columns = (): readonly Column<Endpoint>[] => [
-  { title: common('address'), main: true, cell: ({ url }) => <bdi>{url}</bdi> },
-  { title: t('health'), cell: (endpoint) => <EndpointHealth of={endpoint} /> },
+  { title: t('url'), main: true, cell: ({ url }) => <bdi>{url}</bdi> },
+  { title: common('status'), cell: (endpoint) => <EndpointHealth of={endpoint} /> },
   { title: t('events'), cell: ({ events }) => t('eventsCount', { n: events.length }) },
   { title: t('since'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ]
@@ -82,18 +82,8 @@ function AddEndpoint({ onMade }: { onMade: (endpoint: CreatedEndpoint) => Promis
   }
   return (
     <Section title={t('add')}>
-      <Form onSubmit={add} submit={t('register')} dirty={url.value !== '' || events.value.length > 0} label={t('add')}>
-        <TextField
-          bind={url}
-          name="url"
-          label={common('address')}
-          hint={t('urlHint')}
-          type="url"
-          max={2_048}
-          placeholder="https://"
-          required
-          code
-        />
+      <Form onSubmit={add} submit={t('add')} dirty={url.value !== '' || events.value.length > 0} label={t('add')}>
+        <TextField bind={url} name="url" label={t('url')} hint={t('urlHint')} type="url" max={2_048} placeholder="https://" required code />
         <ChoicesField bind={events} label={t('events')} options={eventNames.map((name) => [name, name])} />
       </Form>
     </Section>

@@ -8,6 +8,9 @@ export type ShopTexts = {
   title: string
   description: string
   logoUrl: string
+  legalName: string
+  taxNumber: string
+  invoiceNote: string
   currency: string
   timeZone: string
   email: string
@@ -21,15 +24,20 @@ export type ShopTexts = {
   storefrontOrigins: readonly string[]
   showQuantity: boolean
   strictProvinces: boolean
+  returnDays: string
   order: string
   reset: string
   verify: string
   invitation: string
+  product: string
+  cart: string
+  checkout: string
 }
 
+const ownTextFields = ['logoUrl', 'legalName', 'taxNumber', 'invoiceNote'] as const
 const contactFields = ['email', 'phone'] as const
 const addressFields = ['line1', 'line2', 'city', 'province', 'postalCode', 'countryCode'] as const
-export const pageFields = ['order', 'reset', 'verify', 'invitation'] as const
+export const pageFields = ['order', 'reset', 'verify', 'invitation', 'product', 'cart', 'checkout'] as const
 
 const pickTexts = <Name extends string>(names: readonly Name[], of: Readonly<Record<Name, string | null>>) =>
   Object.fromEntries(names.map((name) => [name, of[name] ?? ''])) as Record<Name, string>
@@ -37,12 +45,13 @@ const pickTexts = <Name extends string>(names: readonly Name[], of: Readonly<Rec
 export const textsOfShop = (shop: Shop): ShopTexts => ({
   title: shop.title,
   description: shop.description,
-  logoUrl: shop.logoUrl ?? '',
   currency: shop.currency,
   timeZone: shop.timeZone,
   storefrontOrigins: shop.storefrontOrigins,
   showQuantity: shop.showQuantity,
   strictProvinces: shop.strictProvinces,
+  returnDays: String(shop.returnDays),
+  ...pickTexts(ownTextFields, shop),
   ...pickTexts(contactFields, shop.contact),
   ...pickTexts(addressFields, shop.address),
   ...pickTexts(pageFields, shop.pages),
@@ -73,7 +82,8 @@ export function shopChange(from: ShopTexts, to: ShopTexts): Record<string, unkno
   ).filter(([, entries]) => entries.length > 0)
   return {
     ...Object.fromEntries(plain.map((name) => [name, typeof to[name] === 'string' ? to[name].trim() : to[name]])),
-    ...(changed.has('logoUrl') ? { logoUrl: textOrNull(to.logoUrl) } : {}),
+    ...(changed.has('returnDays') ? { returnDays: Number(to.returnDays) } : {}),
+    ...Object.fromEntries(part(ownTextFields)),
     ...Object.fromEntries(parts.map(([name, entries]) => [name, Object.fromEntries(entries)])),
   }
 }

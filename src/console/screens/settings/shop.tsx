@@ -1,12 +1,12 @@
 import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
-import { countryOptions, currencyOptions, timeZoneOptions } from '../../lib/format/locale-lists.ts'
+import { countryOptions, currencyOptions, timeZoneNames } from '../../lib/format/locale-lists.ts'
 import type { draftOf } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { updateShop } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
-import { CheckField, SelectField, TagsField, TextAreaField, TextField } from '../../ui/fields.tsx'
+import { CheckField, NumberField, SelectField, TagsField, TextAreaField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
@@ -50,7 +50,7 @@ function ShopForm({ current, resource }: { current: VersionedShop; resource: Res
       const there = textsOfShop(theirs)
       return changed
         .filter((name) => JSON.stringify(there[name]) !== JSON.stringify(typed[name]))
-        .map((name) => [t(name), valueText(typed[name]), valueText(there[name])])
+        .map((name) => [t(name === 'title' ? 'shopTitle' : name), valueText(typed[name]), valueText(there[name])])
     }
     const saved = await editor.save({
       save: (version) => readVersioned<Shop>(api.PATCH('/shops/v2', { params: { header: ifMatch(version) }, body })),
@@ -78,14 +78,24 @@ function ShopForm({ current, resource }: { current: VersionedShop; resource: Res
           <SelectField bind={draft.countryCode} label={t('countryCode')} options={[['', '–'], ...countryOptions()]} />
         </div>
       </Section>
+      <Section title={t('invoicing')} hint={t('invoicingHint')}>
+        <div class="fields">
+          <TextField bind={draft.legalName} label={t('legalName')} max={200} />
+          <TextField bind={draft.taxNumber} label={t('taxNumber')} max={50} />
+        </div>
+        <TextAreaField bind={draft.invoiceNote} label={t('invoiceNote')} max={2_000} hint={t('invoiceNoteHint')} />
+      </Section>
       <Section title={t('figures')}>
         <div class="fields">
           <SelectField bind={draft.currency} label={t('currency')} options={currencyOptions()} hint={t('currencyHint')} />
-          <SelectField
+          <TextField
             bind={draft.timeZone}
             label={t('timeZone')}
-            options={timeZoneOptions(current.data.timeZone)}
+            suggestions={timeZoneNames(current.data.timeZone)}
             hint={t('timeZoneHint')}
+            max={64}
+            code
+            required
           />
         </div>
       </Section>
@@ -94,6 +104,7 @@ function ShopForm({ current, resource }: { current: VersionedShop; resource: Res
         {draft.storefrontOrigins.value.length === 0 && <Note>{t('originsNone')}</Note>}
         <CheckField bind={draft.showQuantity} label={t('showQuantity')} hint={t('showQuantityHint')} />
         <CheckField bind={draft.strictProvinces} label={t('strictProvinces')} hint={t('strictProvincesHint')} />
+        <NumberField bind={draft.returnDays} label={t('returnDays')} hint={t('returnDaysHint')} required max={3} />
       </Section>
       <Section title={t('pages')} hint={t('pagesHint')}>
         <div class="fields">

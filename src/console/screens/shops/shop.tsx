@@ -124,7 +124,7 @@ function ShopFacts({ of }: { of: Shop }) {
         <Section title={t('contact')}>
           <FactList
             of={[
-              [t('email'), text(of.contact.email)],
+              [common('email'), text(of.contact.email)],
               [common('address.phone'), text(of.contact.phone)],
               [common('address'), address.length > 0 && <LineList of={address} />],
               [t('origins'), of.storefrontOrigins.length > 0 && <LineList of={of.storefrontOrigins} />],

@@ -24,7 +24,7 @@ import { t } from './i18n.ts'
 /** Only product imports set `handle`. */
 type RowMessage = { readonly row: number; readonly handle?: string; readonly column?: string; readonly message: string }
 /** The common fields of import reports; `facts` shows the others. */
-export type ImportReport = {
+type ImportReport = {
   readonly dryRun: boolean
   readonly rows: number
   readonly created: number
@@ -37,7 +37,7 @@ export type ImportReport = {
   readonly noticesTruncated?: boolean
 }
 /** A switch, named as its query parameter. */
-export type ImportOption = {
+type ImportOption = {
   readonly name: string
   readonly label: string
   readonly hint?: string

@@ -37,22 +37,24 @@ const fields = {
     text(255, {
       minLength: 1,
       ...handleForm,
-      description: 'Unique in the instance; lower case. Left out at creation, one is made from the title',
+      description: 'Unique on this instance, in lower case. Created from the title if you leave it out',
     }),
   ),
   excerpt: maybe(text(2_000)),
   coverImage: t.Optional(nullable(Url)),
   author: maybe(text(255)),
   tags: t.Optional(t.Array(text(255, { minLength: 1 }), { maxItems: 250 })),
-  status: t.Optional(oneOf(blogStatuses, { description: 'Default DRAFT' })),
-  publishedAt: t.Optional(nullable(instantOf('Left out or null: now, once the blog is PUBLISHED'))),
+  status: t.Optional(oneOf(blogStatuses, { description: 'Default: DRAFT' })),
+  publishedAt: t.Optional(
+    nullable(instantOf('If you leave it out or send null, the post is published as soon as its status is PUBLISHED')),
+  ),
 }
 const title = text(255, notBlank)
-const bodyHtml = text(htmlLengthMax, { description: 'Sanitised with an allowlist of tags' })
+const bodyHtml = text(htmlLengthMax, { description: 'HTML, sanitized with an allowlist of tags' })
 export const CreateBlog = t.Object({ title, bodyHtml, ...fields })
 export const ChangeBlog = t.Object({ title: t.Optional(title), bodyHtml: t.Optional(bodyHtml), ...fields })
 
 export const ListBlogs = t.Object({
   ...pageQuery,
-  q: t.Optional(text(200, { description: 'Blogs that hold every word, in title, excerpt, tags or text' })),
+  q: t.Optional(text(200, { description: 'Returns posts that contain every word in the title, excerpt, tags or text' })),
 })

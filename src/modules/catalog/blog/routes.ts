@@ -3,7 +3,7 @@ import type { Principal, ShopContext } from '../../../core/principal.ts'
 import { publicationInMs } from '../../../core/publication.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { routes } from '../../../http/routes.ts'
+import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses, notModified, RecordId } from '../../../http/schema.ts'
 import { assertShopOrigin } from '../../../http/shop.ts'
 import { type PageSlice, pageOf, sliceOf } from '../../../lib/page.ts'
@@ -34,8 +34,10 @@ export const publicBlogRoutes = (deps: HttpDeps & BlogDeps) =>
       access: 'public',
       response: { 200: BlogRecord, 304: notModified, ...errorResponses(403, 404) },
       detail: {
-        summary: 'A published blog',
-        description: 'Slugs are unique in the instance. Only blogs that are PUBLISHED and whose publication date has passed.',
+        operationId: 'getPublicBlog',
+        summary: 'Returns a published blog post',
+        description:
+          'Slugs are unique on this instance. A post is public when its status is PUBLISHED and its publication date has passed.',
       },
     },
   )
@@ -57,9 +59,10 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
       query: ListBlogs,
       response: { 200: Blogs, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: "The shop's blogs",
+        operationId: 'listBlogs',
+        summary: 'Lists blog posts',
         description:
-          'Newest first. The answer has at most 1 MB (1,048,576 bytes): on a page that would exceed it, blogs above their share have an empty `bodyHtml`, and the longest also no excerpt and no tags; `GET /blogs/{id}` has them. A publishable key sees what the public may see, by publication date; a merchant and a secret key see every blog, by creation.',
+          'Returns posts, newest first. A publishable key sees public posts, ordered by publication date. A merchant and a secret key see every post, ordered by creation date. A response has at most 1 MB (1,048,576 bytes). On a larger page, long posts have an empty `bodyHtml`, and the longest also have no excerpt and no tags. `GET /blogs/{id}` returns the full post.',
       },
     })
     .get('/blogs/:id', ({ params, shop, principal }) => readBlog(deps, { shop, seesDrafts: seesDrafts(principal) }, params.id), {
@@ -67,7 +70,11 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
       versioned: true,
       params: RecordId,
       response: { 200: BlogRecord, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'A blog of the shop', description: 'To a publishable key, a blog that is not published does not exist.' },
+      detail: {
+        operationId: 'getBlog',
+        summary: 'Returns a blog post',
+        description: 'A publishable key can read published posts only; for any other post the response is 404.',
+      },
     })
     .post(
       '/blogs',
@@ -79,7 +86,11 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
         largeJson: true,
         body: CreateBlog,
         response: { 201: BlogRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
-        detail: { summary: 'Create a blog', description: 'Without `slug` one is made from the title, with a number when it is taken.' },
+        detail: {
+          operationId: 'createBlog',
+          summary: 'Creates a blog post',
+          description: 'If you leave out `slug`, it is created from the title, with a number appended if it is taken.',
+        },
       },
     )
     .patch(
@@ -96,20 +107,17 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
         largeJson: true,
         body: ChangeBlog,
         response: { 200: BlogRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
-        detail: { summary: 'Change a blog', description: 'Fields that are left out stay as they are.' },
+        detail: { operationId: 'updateBlog', summary: 'Updates a blog post', description: 'Fields that you leave out keep their values.' },
       },
     )
     .delete(
       '/blogs/:id',
-      async ({ params, shop, actor, expected, set }) => {
-        await removeBlog(deps, { shop, actor, expected }, params.id)
-        set.status = 204
-      },
+      ({ params, shop, actor, expected, set }) => noContent(set, removeBlog(deps, { shop, actor, expected }, params.id)),
       {
         access: 'management',
         versioned: true,
         params: RecordId,
-        response: { 204: t.Void({ description: 'The blog is gone' }), ...errorResponses(401, 403, 404) },
-        detail: { summary: 'Remove a blog' },
+        response: { 204: t.Void({ description: 'The post was deleted' }), ...errorResponses(401, 403, 404) },
+        detail: { operationId: 'deleteBlog', summary: 'Deletes a blog post' },
       },
     )

@@ -24,7 +24,7 @@ import {
 import type { BlogDeps } from './providers.ts'
 
 const noSuchBlog = () => new AppError('NOT_FOUND', 'No such blog')
-const slugTaken = 'slug (body): another blog has it'
+const slugTaken = refuseTaken('another blog post has this slug', 'slug')
 
 function sanitizeInput<Input extends BlogInput>(input: Input): Input {
   assertPublicationDate(input.publishedAt)
@@ -47,7 +47,7 @@ export async function createBlog(
     await store.insert(tx, blog)
     tell(blogDifference(undefined, blog))
     return managedBlogView(blog)
-  }).catch(refuseTaken(slugTaken))
+  }).catch(slugTaken)
 }
 
 /**
@@ -63,7 +63,7 @@ export async function changeBlog(deps: BlogDeps, by: CommandContext, id: string,
     assertNotStale(await store.replace(tx, before, blog))
     tell(blogDifference(before, blog))
     return managedBlogView(blog)
-  }).catch(refuseTaken(slugTaken))
+  }).catch(slugTaken)
 }
 
 /** Reads the blog for a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
@@ -83,7 +83,7 @@ export const removeBlog = (deps: BlogDeps, by: CommandContext, id: string): Prom
   })
 
 /** Who reads, and whether they see unpublished blogs. */
-export type Reader = { shop: Pick<ShopContext, 'id'>; seesDrafts: boolean }
+type Reader = { shop: Pick<ShopContext, 'id'>; seesDrafts: boolean }
 
 /**
  * Lists the shop's blogs, newest first: by publication date for the public, else by creation.

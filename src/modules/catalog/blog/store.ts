@@ -1,14 +1,14 @@
 import { and, desc, eq, getTableColumns, inArray, lte, ne, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { prepare, rowsOf } from '../../../../db/prepared.ts'
+import { insertOf, prepare, rowsOf } from '../../../../db/prepared.ts'
 import { blogs } from '../../../../db/schema/catalog.ts'
 import { shops } from '../../../../db/schema/shop.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import { findByHandle } from '../../../lib/search-terms.ts'
 import type { Blog } from './domain.ts'
 
-export type BlogQuery = {
+type BlogQuery = {
   shopId: string
   words: readonly string[]
   /** Only blogs that are published at this time (ms). */
@@ -47,9 +47,7 @@ export function createBlogStore({ read }: Pick<Database, 'read'>) {
       return from.first(byId, { id, shopId })
     },
     /** Finds a blog, published or not, in any shop that is not suspended. */
-    async findBySlug(slug: string): Promise<Blog | undefined> {
-      return findByHandle(slug, (form) => read.first(bySlug, { slug: form }))
-    },
+    findBySlug: async (slug: string): Promise<Blog | undefined> => findByHandle(slug, (form) => read.first(bySlug, { slug: form })),
     /** Returns the shop of a blog that is published at `now`. */
     async publicShopOf(slug: string, now: number): Promise<string | undefined> {
       return (await findByHandle(slug, (form) => read.first(shopBySlug, { slug: form, now })))?.shopId
@@ -67,9 +65,7 @@ export function createBlogStore({ read }: Pick<Database, 'read'>) {
         .where(inArray(blogs.slug, [...slugs]))
       return new Set(rows.map(({ slug }) => slug))
     },
-    async insert(tx: Writer, blog: Blog): Promise<void> {
-      await tx.insert(blogs).values(blog)
-    },
+    insert: insertOf(blogs),
     /** Returns undefined if the blog has another version than `before`. */
     async replace(tx: Writer, before: Blog, after: Blog): Promise<{ id: string } | undefined> {
       const [row] = await tx.update(blogs).set(after).where(isSameVersion(before)).returning({ id: blogs.id })

@@ -2,7 +2,7 @@ import type { Writer } from '../../../../db/engine.ts'
 import type { CatalogDeps } from '../products/providers.ts'
 
 /** Products and collections that a record refers to. */
-export type CatalogReferences = { readonly productIds: readonly string[]; readonly collectionIds: readonly string[] }
+type CatalogReferences = { readonly productIds: readonly string[]; readonly collectionIds: readonly string[] }
 
 /** Returns the first id that the shop does not have, by field and index; undefined if the shop has all. */
 export async function findUnknownReference(

@@ -1,8 +1,9 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
+import type { ListRequest } from '../../../core/csv-list.ts'
 import { publicationInMs } from '../../../core/publication.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { routes } from '../../../http/routes.ts'
+import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses, notModified, pageQuery, RecordId } from '../../../http/schema.ts'
 import { assertOriginOf } from '../../../http/shop.ts'
 import { pageOf, sliceOf } from '../../../lib/page.ts'
@@ -26,6 +27,7 @@ import {
   Collections,
   CollectionWithIds,
   CreateCollection,
+  ListCollections,
   PublishedCollectionPage,
   PublishedCollections,
   SetProducts,
@@ -48,9 +50,10 @@ export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) 
         query: t.Object(pageQuery),
         response: { 200: PublishedCollectionPage, 304: notModified, ...errorResponses(403, 404) },
         detail: {
-          summary: 'A published collection by its handle',
+          operationId: 'getPublishedCollection',
+          summary: 'Returns a published collection',
           description:
-            'With a page of its visible products as summaries, in the order of the collection: `page`, `limit`, `total` and `pages` count products. Its id does as well as its handle. The answer has at most 1 MB (1,048,576 bytes): products above their share have fewer variants, tags, option values and images.',
+            "Accepts the collection's handle or id. The response contains one page of the collection's visible products as summaries, in the collection's order; `page`, `limit`, `total` and `pages` count products. A response has at most 1 MB (1,048,576 bytes). On a larger page, the largest products have fewer variants, tags, option values and images.",
         },
       },
     )
@@ -70,8 +73,9 @@ export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) 
         query: t.Object(pageQuery),
         response: { 200: PublishedCollections, 304: notModified, ...errorResponses(403, 404) },
         detail: {
-          summary: 'Published collections of a shop',
-          description: `Newest first, each with \`productsCount\` and summaries of its first ${firstProductsMax} visible products; all of its products by \`GET /collection-v2/published/{shopName}/{handle}\`. \`limit\` is at most ${collectionsPerPageMax}. The answer has at most 1 MB (1,048,576 bytes): collections above their share have an empty description, and products with fewer variants, tags, option values and images, at last fewer products.`,
+          operationId: 'listPublishedCollections',
+          summary: 'Lists published collections',
+          description: `Returns published collections, newest first. Each has \`productsCount\` and summaries of its first ${firstProductsMax} visible products; \`GET /collection-v2/published/{shopName}/{handle}\` returns all of them. \`limit\` is at most ${collectionsPerPageMax}. A response has at most 1 MB (1,048,576 bytes). On a larger page, the largest collections have an empty description, fewer details of each product and, if necessary, fewer products.`,
         },
       },
     )
@@ -88,22 +92,28 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
         largeJson: true,
         body: CreateCollection,
         response: { 201: CollectionRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
-        detail: { summary: 'Create a collection' },
+        detail: { operationId: 'createCollection', summary: 'Creates a collection' },
       },
     )
-    .get('/collection-v2', ({ query, shop }) => listCollections(deps, shop, sliceOf(query)), {
+    .get('/collection-v2', ({ query, shop }) => listCollections(deps, shop, sliceOf(query), query), {
       access: 'catalogRead',
-      query: t.Object(pageQuery),
-      csv: csvOf('collections', Collections, ({ shop }, slice) => listCollections(deps, shop, slice)),
+      query: ListCollections,
+      csv: csvOf('collections', Collections, ({ shop, query }: ListRequest<Static<typeof ListCollections>>, slice) =>
+        listCollections(deps, shop, slice, query),
+      ),
       response: { 200: Collections, ...errorResponses(401, 403, 404) },
-      detail: { summary: "The shop's collections", description: 'Published or not, newest first.' },
+      detail: {
+        operationId: 'listCollections',
+        summary: 'Lists collections',
+        description: 'Returns published and unpublished collections, newest first.',
+      },
     })
     .get('/collection-v2/:id', ({ params, shop }) => readCollection(deps, shop, params.id), {
       access: 'catalogRead',
       versioned: true,
       params: RecordId,
       response: { 200: CollectionWithIds, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'A collection of the shop' },
+      detail: { operationId: 'getCollection', summary: 'Returns a collection' },
     })
     .patch(
       '/collection-v2/:id',
@@ -119,21 +129,18 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
         largeJson: true,
         body: ChangeCollection,
         response: { 200: CollectionRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
-        detail: { summary: 'Change a collection' },
+        detail: { operationId: 'updateCollection', summary: 'Updates a collection' },
       },
     )
     .delete(
       '/collection-v2/:id',
-      async ({ params, shop, actor, expected, set }) => {
-        await removeCollection(deps, { shop, actor, expected }, params.id)
-        set.status = 204
-      },
+      ({ params, shop, actor, expected, set }) => noContent(set, removeCollection(deps, { shop, actor, expected }, params.id)),
       {
         access: 'management',
         versioned: true,
         params: RecordId,
-        response: { 204: t.Void({ description: 'The collection is gone; its products stay' }), ...errorResponses(401, 403, 404) },
-        detail: { summary: 'Remove a collection' },
+        response: { 204: t.Void({ description: 'The collection was deleted. Its products remain' }), ...errorResponses(401, 403, 404) },
+        detail: { operationId: 'deleteCollection', summary: 'Deletes a collection' },
       },
     )
     .put(
@@ -146,6 +153,10 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
         largeJson: true,
         body: SetProducts,
         response: { 200: CollectionWithIds, ...errorResponses(401, 403, 404, 413, 415) },
-        detail: { summary: "Set a collection's products", description: 'Exactly these, in this order.' },
+        detail: {
+          operationId: 'replaceCollectionProducts',
+          summary: 'Replaces the products of a collection',
+          description: 'Sets the products and their order.',
+        },
       },
     )

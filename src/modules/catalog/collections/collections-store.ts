@@ -2,10 +2,12 @@ import { and, asc, count, desc, eq, inArray, lte, or, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { rowsOf, updateOf } from '../../../../db/prepared.ts'
-import { collectionProducts, collections, productDocuments, products } from '../../../../db/schema/catalog.ts'
+import { insertOf, rowsOf, updateOf } from '../../../../db/prepared.ts'
+import { indexedBy } from '../../../../db/product-filter.ts'
+import { collectionProducts, collections, products } from '../../../../db/schema/catalog.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import { storedHandleForms } from '../../../lib/search-terms.ts'
+import { productsPerCollectionMax } from '../products/domain.ts'
 
 export type Collection = typeof collections.$inferSelect
 
@@ -35,8 +37,24 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
       .limit(forms.length)
     return found.find(({ handle }) => handle === forms[0]) ?? found[0]
   },
-  list: (shopId: string, slice: PageSlice) =>
-    selectSlice(read, collections, { where: eq(collections.shopId, shopId), order: [desc(collections.id)], ...slice }),
+  /** @param productId only collections of this product */
+  list(shopId: string, slice: PageSlice, productId?: string): Promise<{ rows: Collection[]; total: number }> {
+    const ofProduct =
+      productId === undefined
+        ? undefined
+        : inArray(
+            collections.id,
+            read
+              .select({ id: collectionProducts.collectionId })
+              .from(collectionProducts)
+              .where(eq(collectionProducts.productId, productId)),
+          )
+    return selectSlice(read, collections, {
+      where: and(eq(collections.shopId, shopId), ofProduct),
+      order: [desc(collections.id)],
+      ...slice,
+    })
+  },
   listPublished(shopId: string, now: number, slice: PageSlice): Promise<{ rows: Collection[]; total: number }> {
     const where = and(eq(collections.shopId, shopId), lte(collections.publishedAt, now))
     return selectSlice(read, collections, { where, order: [desc(collections.publishedAt), desc(collections.id)], ...slice })
@@ -86,9 +104,7 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
       .where(and(eq(collections.shopId, shopId), inArray(collections.handle, [...handles])))
     return new Set(rows.map(({ handle }) => handle))
   },
-  async insert(tx: Writer, collection: Collection): Promise<void> {
-    await tx.insert(collections).values(collection)
-  },
+  insert: insertOf(collections),
   /** Returns undefined if the collection has another version than `before`. */
   async update(tx: Writer, before: Collection, change: Partial<Collection>): Promise<Collection | undefined> {
     const [collection] = await changeCollection(tx, change, { which: before.id, was: before.version })
@@ -123,6 +139,30 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
       .where(and(eq(collections.shopId, shopId), inArray(collections.id, [...ids])))
     return new Set(rows.map(({ id }) => id))
   },
+  /**
+   * Adds a new product to the collections of another, at the end. Full collections are left out. The product has no
+   * public document yet.
+   */
+  async copyMemberships(tx: Writer, { from, to, now }: { from: string; to: string; now: number }): Promise<void> {
+    await tx.rows(sql`
+      insert into collection_products (collection_id, position, product_id)
+      select m.collection_id, (select max(o.position) + 1 from collection_products o where o.collection_id = m.collection_id), ${to}
+      from collection_products m where m.product_id = ${from}
+        and (select count(*) from collection_products o where o.collection_id = m.collection_id) < ${productsPerCollectionMax}`)
+    await this.raiseVersionsOf(tx, to, now)
+  },
+  /** Raises the versions of a product's collections, so that an older edit cannot overwrite the list of products. */
+  async raiseVersionsOf(tx: Writer, productId: string, now: number): Promise<void> {
+    await tx
+      .update(collections)
+      .set({ version: sql`${collections.version} + 1`, updatedAt: now })
+      .where(
+        inArray(
+          collections.id,
+          tx.select({ id: collectionProducts.collectionId }).from(collectionProducts).where(eq(collectionProducts.productId, productId)),
+        ),
+      )
+  },
   async setProducts(tx: Writer, collectionId: string, ids: readonly string[]): Promise<void> {
     // Locks the products, because a publication at the same time does not see the new rows and would not update them.
     if (engine === 'postgres') {
@@ -131,10 +171,15 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
         await tx.rows(sql`select id from products where id in ${sorted.slice(at, at + idsPerQuery)} order by id for share`)
     }
     await tx.delete(collectionProducts).where(eq(collectionProducts.collectionId, collectionId))
-    const rows = ids.map((productId, at) => ({ collectionId, productId, position: at + 1 }))
-    for (let at = 0; at < rows.length; at += idsPerQuery) await tx.insert(collectionProducts).values(rows.slice(at, at + idsPerQuery))
-    const visibleFrom = sql`(select d.visible_from from ${productDocuments} d where d.product_id = ${collectionProducts.productId})`
-    await tx.update(collectionProducts).set({ visibleFrom }).where(eq(collectionProducts.collectionId, collectionId))
+    const members =
+      engine === 'sqlite'
+        ? sql`(select key + 1 as position, value as id from json_each(${JSON.stringify(ids)})) m`
+        : sql`json_array_elements_text(${JSON.stringify(ids)}::json) with ordinality as m(id, position)`
+    await tx.rows(sql`insert into collection_products
+        (collection_id, position, product_id, visible_from, vendor, type, available, min_price, max_price, tag_bits, title_key)
+      select ${collectionId}, m.position, m.id, d.visible_from, coalesce(d.vendor, ''), coalesce(d.type, ''), coalesce(d.available, true),
+        coalesce(d.min_price, 0), coalesce(d.max_price, 0), coalesce(d.tag_bits, -1), coalesce(d.title_key, '')
+      from ${members} left join product_documents d ${indexedBy('product_documents_facts')} on d.product_id = m.id`)
   },
 })
 

@@ -1,7 +1,7 @@
 import type { Writer } from '../../../../db/engine.ts'
 import type { CommandContext } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import { sanitize } from '../../../core/html.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { assertPublicationDate } from '../../../core/publication.ts'
@@ -22,25 +22,25 @@ import type { Collection } from './collections-store.ts'
 type Shop = Pick<ShopContext, 'id'>
 type CollectionDeps = Pick<CatalogDeps, 'collectionStore' | 'db' | 'clock' | 'newId'>
 /** `publishedAt` is in milliseconds. */
-export type CollectionInput = Optional<
+type CollectionInput = Optional<
   Pick<Collection, 'title' | 'handle' | 'descriptionHtml' | 'publishedAt'> & {
     image: { url: string; alt?: string | null | undefined } | null
   }
 >
 
 const noSuchCollection = () => new AppError('NOT_FOUND', 'No such collection')
-const handleTaken = 'handle (body): another collection of the shop has it'
+const handleTaken = refuseTaken('another collection has this handle', 'handle')
 
 /** Renders a collection for its shop and for the public. */
-export const collectionView = ({ version: _, publishedAt, createdAt, updatedAt, ...rest }: Collection) => ({
+const collectionView = ({ version: _, publishedAt, createdAt, updatedAt, ...rest }: Collection) => ({
   ...rest,
   ...isoTimes({ publishedAt, createdAt, updatedAt }),
 })
 export type CollectionView = ReturnType<typeof collectionView>
 /** Adds the version that `If-Match` compares. */
 const managedView = (collection: Collection) => ({ ...collectionView(collection), version: collection.version })
-export type ManagedCollection = ReturnType<typeof managedView>
-export type CollectionWithProducts = ManagedCollection & { productIds: string[] }
+type ManagedCollection = ReturnType<typeof managedView>
+type CollectionWithProducts = ManagedCollection & { productIds: string[] }
 
 const collectionDifference = (before: Collection | undefined, after: Collection | undefined): Difference =>
   differenceOf(before, after, ['title', 'handle', 'image', 'publishedAt'])
@@ -80,7 +80,7 @@ export async function createCollection(
     await store.insert(tx, collection)
     tell(collectionDifference(undefined, collection))
     return managedView(collection)
-  }).catch(refuseTaken(handleTaken))
+  }).catch(handleTaken)
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT when the handle is taken */
@@ -101,7 +101,7 @@ export async function changeCollection(
     const { before, after } = await update(tx, deps, by, { id, change })
     tell(collectionDifference(before, after))
     return managedView(after)
-  }).catch(refuseTaken(handleTaken))
+  }).catch(handleTaken)
 }
 
 /** Reads the collection for a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
@@ -143,12 +143,12 @@ function firstDuplicate(ids: readonly string[]): number {
 
 /** Refuses the product at index `at`; does nothing for -1. */
 function refuseRow(at: number, rule: string): void {
-  if (at >= 0) throw new AppError('INVALID', `productIds.${at} (body): ${rule}`)
+  if (at >= 0) throw invalidField(`productIds.${at}`, rule)
 }
 
 /**
  * Sets the products of a collection, in this order.
- * @throws AppError NOT_FOUND; PRECONDITION_FAILED; INVALID for a repeated id or one that is no product of the shop
+ * @throws AppError NOT_FOUND; PRECONDITION_FAILED; INVALID for a repeated or unknown product id
  */
 export async function setCollectionProducts(
   deps: CollectionDeps,
@@ -156,14 +156,14 @@ export async function setCollectionProducts(
   id: string,
   productIds: readonly string[],
 ): Promise<CollectionWithProducts> {
-  refuseRow(firstDuplicate(productIds), 'each product may stand once')
+  refuseRow(firstDuplicate(productIds), 'must not be repeated')
   const { collectionStore: store } = deps
   return audited(deps, by, { action: 'collection.products_set', subject: id }, async (tx, tell) => {
     const { after: collection } = await update(tx, deps, by, { id, change: {} })
     const existing = await store.existingProducts(tx, by.shop.id, productIds)
     refuseRow(
       productIds.findIndex((productId) => !existing.has(productId)),
-      'no product of the shop',
+      'must be a product of the shop',
     )
     const before = await store.productIds(id, productsPerCollectionMax, tx)
     await store.setProducts(tx, id, productIds)
@@ -172,9 +172,17 @@ export async function setCollectionProducts(
   })
 }
 
-/** Lists the shop's collections, published or not, newest first. */
-export async function listCollections({ collectionStore }: CollectionDeps, shop: Shop, slice: PageSlice): Promise<Page<CollectionView>> {
-  const { rows: collections, total } = await collectionStore.list(shop.id, slice)
+/**
+ * Lists the shop's collections, published or not, newest first.
+ * @param filter with `product`, only the collections of this product
+ */
+export async function listCollections(
+  { collectionStore }: CollectionDeps,
+  shop: Shop,
+  slice: PageSlice,
+  { product }: { product?: string | undefined } = {},
+): Promise<Page<CollectionView>> {
+  const { rows: collections, total } = await collectionStore.list(shop.id, slice, product)
   return pageOf(collections.map(collectionView), total, slice)
 }
 

@@ -26,7 +26,7 @@ const rowOverheadCharacters = 512
 export const invalidFile = (message: string) => new AppError('INVALID', message)
 
 export const tooManyError = (what: string, most: number) =>
-  new AppError('TOO_LARGE', `The file has more than ${most} ${what}: split it, or have it imported by the command \`souk import\``)
+  new AppError('TOO_LARGE', `The file has more than ${most} ${what}. Split it, or run \`souk import\``)
 
 export const fileChangedError = () => invalidFile('The file changed while it was read: try again.')
 

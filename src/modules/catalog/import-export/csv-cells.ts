@@ -114,5 +114,5 @@ export const parseHandle: CellParser<string> = (text) => {
 /** Makes a handle from a title: `Crème Brûlée, 2 pcs` becomes `creme-brulee-2-pcs`. */
 export const handleFromTitle: CellParser<string> = (title) => {
   const handle = handleOf(title)
-  return handle === '' ? new Fault('Gives no handle, as it has no letter or digit: add a handle.') : parseHandle(handle)
+  return handle === '' ? new Fault('Has no letter or digit, so no handle can be made from it. Add a handle.') : parseHandle(handle)
 }

@@ -1,4 +1,3 @@
-import { proseError } from '../../../core/csv-format.ts'
 import { AppError } from '../../../core/errors.ts'
 
 /** The columns that are imported, with their names in Shopify's old and new export. */
@@ -81,13 +80,12 @@ export function mapHeader(header: readonly string[]): Columns {
     }
     const earlier = labels.get(known.field)
     if (earlier !== undefined)
-      throw invalid(`The header has both "${earlier}" and "${known.label}", which mean the same: remove one of the two columns.`)
+      throw invalid(`The header has both "${earlier}" and "${known.label}", which mean the same. Remove one of the two columns.`)
     indexes.set(known.field, index)
     labels.set(known.field, known.label)
   }
-  if (indexes.size === 0 && header.length === 1) throw proseError()
   if (!indexes.has('handle') && !indexes.has('title'))
-    throw invalid('The header has neither a "Handle" (or "URL handle") nor a "Title" column: the first row must name the columns.')
+    throw invalid('The header has no "Title" or "Handle" column: the first row must name the columns.')
   return { count: header.length, indexes, labels, unused }
 }
 

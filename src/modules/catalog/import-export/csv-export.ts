@@ -22,7 +22,7 @@ type ExportedVariant = {
   readonly imageId: string | null
 }
 /** The fields of a product that the file contains. */
-export type ExportedProduct = {
+type ExportedProduct = {
   readonly handle: string
   readonly title: string
   readonly descriptionHtml: string
@@ -30,6 +30,7 @@ export type ExportedProduct = {
   readonly type: string
   readonly tags: readonly string[]
   readonly status: string
+  readonly kind?: string
   readonly publishedAt: string | null
   readonly options: readonly { readonly name: string }[]
   readonly variants: readonly ExportedVariant[]
@@ -94,6 +95,7 @@ const columns: Record<string, (line: ExportLine) => Cell> = {
   'Image Src': ofImage(({ url }) => url),
   'Image Position': ofImage(({ position }) => position),
   'Image Alt Text': ofImage(({ alt }) => alt),
+  'Gift Card': ofProduct(({ kind }) => booleanCell(kind === 'GIFT_CARD')),
   'SEO Title': ofProduct(({ seo }) => seo.title),
   'SEO Description': ofProduct(({ seo }) => seo.description),
   'Variant Image': ofVariant(({ imageId }, { images }) => images.find(({ id }) => id === imageId)?.url ?? null),

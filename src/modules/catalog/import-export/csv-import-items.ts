@@ -44,8 +44,8 @@ export type ImportedProduct = {
   variants: ImportedVariant[]
   /** Undefined without an image column; else it includes the `imageUrl` of each variant. */
   images: ImportedImage[] | undefined
-  /** A Shopify gift card, which is not imported. */
-  isGiftCard?: true
+  /** Undefined without the column. */
+  isGiftCard?: boolean
   /** Values that were imported differently from the file. */
   notices?: RowNote[]
   /** The file has no option columns, so `options` and the one variant say nothing about an existing product. */

@@ -105,7 +105,7 @@ class ProductBuilder {
       row: first.number,
       handle,
       ...this.details(first),
-      ...(rows.some((row) => this.read(row, 'giftCard', parseBoolean) === true) ? { isGiftCard: true as const } : {}),
+      ...this.giftCard(rows),
       options: namedOptions.map(({ name }, index) => ({
         name,
         values: [...new Set(variants.flatMap(({ optionValues }) => optionValues[index] ?? []))],
@@ -130,6 +130,12 @@ class ProductBuilder {
       seoTitle: this.read(first, 'seoTitle', shortText),
       seoDescription: this.read(first, 'seoDescription', textUpTo(seoDescriptionMaxLength)),
     })
+  }
+
+  /** Shopify repeats the value in every row of a product. One row that says so makes it a gift card. */
+  private giftCard(rows: readonly Row[]): Pick<ImportedProduct, 'isGiftCard'> {
+    if (!this.columns.indexes.has('giftCard')) return {}
+    return { isGiftCard: rows.map((row) => this.read(row, 'giftCard', parseBoolean)).includes(true) }
   }
 
   /** Imports Shopify's UNLISTED (visible by link only) as DRAFT, because souk has no such status. */
@@ -251,7 +257,7 @@ class ProductBuilder {
         this.report(
           row,
           'title',
-          `Gives the same handle as the different title in row ${titleRow.number}: give each product its own handle.`,
+          `Has the same handle as the product in row ${titleRow.number}, which has another title. Give each product its own handle.`,
         )
     }
   }

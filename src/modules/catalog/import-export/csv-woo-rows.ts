@@ -28,14 +28,14 @@ export function toShopifyRows(
   const report = (row: WooRow, field: WooField, message: string) => void errors.push(noteOf(row.number, field, message))
   const notice = (row: WooRow, field: WooField, message: string) => void notices.push(noteOf(row.number, field, message))
   const kinds = productKindsOf(product)
-  if (kinds.includes('grouped')) report(product, 'type', 'Groups of products are not imported: make a collection of them.')
+  if (kinds.includes('grouped')) report(product, 'type', 'Grouped products are not imported. Create a collection instead.')
   else if (kinds.includes('external'))
-    report(product, 'type', 'Products that another shop sells are not imported: there is nothing to put into a cart.')
+    report(product, 'type', 'External products are not imported, because they are sold on another website.')
   else if (!kinds.includes('simple') && !kinds.includes('variable')) report(product, 'type', 'Must be simple, variable or variation.')
   const isVariable = kinds.includes('variable')
   if (isHidden(product)) notice(product, 'visibility', 'Products that are hidden from the catalogue are imported as drafts.')
   if (isVariable && variations.length === 0) report(product, 'type', 'A variable product needs its variations, in the same file.')
-  if (!isVariable && variations[0]) report(variations[0], 'parent', 'The product that it names is not a variable one.')
+  if (!isVariable && variations[0]) report(variations[0], 'parent', 'Must name a variable product.')
   if (errors.length > 0) return { rows: [], errors, notices }
 
   const options = isVariable ? optionsOf(product, variations, columns, report) : []
@@ -134,7 +134,7 @@ function putPrices(
   const sale = decimal(cells.get('salePrice'))
   const isTemporary = cells.has('saleFrom') || cells.has('saleUntil')
   const isNoSale = sale !== undefined && regular !== undefined && Number(sale) >= Number(regular)
-  if (sale !== undefined && isTemporary) notice(row, 'salePrice', 'A sale price with dates is not imported: it would stay for ever.')
+  if (sale !== undefined && isTemporary) notice(row, 'salePrice', 'A sale price with dates is not imported, because it would not end.')
   else if (isNoSale) notice(row, 'salePrice', 'A sale price that is not below the regular one is not imported.')
   const isOnSale = sale !== undefined && !isTemporary && !isNoSale
   put('price', isOnSale ? sale : regular)
@@ -150,7 +150,7 @@ function putStock(row: WooRow, put: (field: Field, text: string | undefined) => 
   const isThere = cells.get('inStock')?.toLowerCase()
   const isSold = !productKindsOf(row).includes('variation') || cells.get('published') === undefined || cells.get('published') === '1'
   if (stock?.toLowerCase() === 'parent') {
-    report(row, 'stock', 'Counted with its product there: give each variation a count of its own, or none.')
+    report(row, 'stock', 'WooCommerce counts this stock for the whole product. Give each variation its own stock, or none.')
     return
   }
   const isOut = isThere === '0' || isThere === 'outofstock'
@@ -187,7 +187,7 @@ function optionsOf(product: WooRow, variations: readonly WooRow[], columns: WooC
       if (variations.some((variation) => attributeOf(variation, name, columns) !== undefined)) used.set(normalName(name), name)
     }
   const options = [...used.values()]
-  if (options.length === 0) report(product, 'type', 'Its variations have no values of attributes: nothing tells them apart.')
+  if (options.length === 0) report(product, 'type', 'Its variations have no attribute values that distinguish them.')
   if (options.length > optionsMax) report(product, 'type', `Its variations differ in more than ${optionsMax} attributes.`)
   return options
 }
@@ -197,7 +197,7 @@ function valuesOf(row: WooRow, options: readonly string[], columns: WooColumns, 
   for (const [nth, name] of options.slice(0, optionsMax).entries()) {
     const value = attributeOf(row, name, columns)
     if (value === undefined)
-      report(row, 'parent', 'Names no value of an attribute that other variations name: one for any value is none here.')
+      report(row, 'parent', 'Must have a value for each attribute of the other variations: a variation for any value is not supported.')
     else values.set(`option${nth + 1}Value` as Field, value)
   }
   return values

@@ -119,7 +119,7 @@ function rowOf(columns: WooColumns, { row, cells }: { row: number; cells: readon
 
 function rejectOrphan({ number }: WooRow, { labels }: WooColumns): CsvItem {
   const column = labels.get('parent')
-  const message = 'A variation needs the product that it is of, by its SKU or as id:123, in the same file.'
+  const message = 'Must name the product of the variation, by SKU or as id:123, and the file must contain it.'
   return rejectProduct([{ row: number, ...(column === undefined ? {} : { column }), message }], 1)
 }
 
@@ -152,7 +152,7 @@ function buildWooProduct(
   )
   if (item.kind === 'rejected') return { ...item, rows: count }
   if (numbered)
-    converted.notices.push(noteOf(product.number, 'name', `Row ${numbered.earlier} has the same name: the handle got a number.`))
+    converted.notices.push(noteOf(product.number, 'name', `Row ${numbered.earlier} has the same name: a number was added to the handle.`))
   const notices = [...converted.notices.map((one) => ({ ...one, handle: item.product.handle })), ...(item.product.notices ?? [])]
   return { ...item, product: notices.length > 0 ? { ...item.product, notices } : item.product, rows: count }
 }

@@ -19,7 +19,7 @@ import { buildProduct, type ProductRows, type Row, rejectProduct, rowsMax } from
 import { isWooHeader, readWooProducts } from './csv-woo.ts'
 
 export type { CsvSource } from '../../../core/csv-records.ts'
-export type { CsvLimits, CsvOptions } from './csv-batches.ts'
+export type { CsvLimits } from './csv-batches.ts'
 
 /** Long enough to distinguish refused handles, whose length is not limited. */
 const refusedKeyMaxLength = 255
@@ -119,7 +119,7 @@ function rowOf(columns: Columns, { row, cells }: CsvRecord, { isDerived }: Ident
 
 function rejectNameless({ row }: CsvRecord, columns: Columns): CsvItem {
   const column = columns.labels.get('handle') ?? columns.labels.get('title')
-  const message = 'Must not be blank: a row belongs to a product by its handle, or by its title where there is no handle.'
+  const message = 'Must not be blank: rows are grouped by the handle, or by the title if there is no handle.'
   return rejectProduct([{ row, ...(column === undefined ? {} : { column }), message }], 1)
 }
 

@@ -24,7 +24,7 @@ export type FetchReport = {
   failures: { readonly handle: string; readonly url: string; readonly why: string }[]
 }
 
-export type FetchOptions = { readonly onProgress?: (products: number, of: number) => void; readonly signal?: AbortSignal }
+type FetchOptions = { readonly onProgress?: (products: number, of: number) => void; readonly signal?: AbortSignal }
 
 /**
  * Downloads images that a shop's products show from other servers. On failure the product keeps the URL.
@@ -67,7 +67,7 @@ async function fetchImagesOf(deps: CatalogDeps, by: ProductChange, id: string, r
       })
       return
     } catch (error) {
-      const isStale = error instanceof AppError && error.code === 'PRECONDITION_FAILED'
+      const isStale = error instanceof AppError && error.kind === 'PRECONDITION_FAILED'
       if (!isStale || tries === triesMax) throw error
     }
   }

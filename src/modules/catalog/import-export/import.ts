@@ -1,5 +1,5 @@
 import type { Actor } from '../../../core/command-context.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { Money } from '../../../lib/money.ts'
 import { pick } from '../../../lib/objects.ts'
@@ -18,7 +18,7 @@ import { changeProductAndStock, createProduct, renderFittingRecord, sanitizeInpu
 import { type CsvLimits, type CsvSource, readProducts } from './csv.ts'
 import type { CsvItem, ImportedProduct, ImportedVariant, RowNote } from './csv-import-items.ts'
 
-export type ImportOptions = {
+type ImportOptions = {
   dryRun: boolean
   overwrite: boolean
   /** With `overwrite`: also sets the stock and tracking of existing variants from the file. */
@@ -70,8 +70,8 @@ export async function importProducts(
   options: ImportOptions,
 ): Promise<ImportReport> {
   const { dryRun, currency, onProgress, signal, limits, rest = yieldToRequests } = options
-  if (currency !== shop.currency) throw new AppError('INVALID', "currency (query): not the shop's currency")
-  if (options.stock && !options.overwrite) throw new AppError('INVALID', 'stock (query): only with overwrite')
+  if (currency !== shop.currency) throw invalidField('currency', "must be the shop's currency")
+  if (options.stock && !options.overwrite) throw invalidField('stock', 'allowed only with overwrite')
   const stock = { set: options.stock === true, ...zeroStockCounts }
   const report: ImportReport = {
     ...{ dryRun, complete: true, ...zeroCounts, stock },
@@ -124,10 +124,6 @@ async function importItem(
   if (item.kind === 'rejected') return addErrors(report, item.errors)
   const { product } = item
   const { row, handle } = product
-  if (product.isGiftCard) {
-    report.skipped++
-    return addNotices(report, [{ row, handle, message: 'Gift cards are not imported: issue them with POST /giftcard.' }])
-  }
   try {
     const existing = await deps.catalogStore.findByHandle(shop.id, product.handle)
     if (existing && !options.overwrite) {
@@ -147,12 +143,13 @@ async function importItem(
     report.variants += stored.variants
     report.images += stored.images
     addNotices(report, product.notices ?? [])
-    if (mustStayDraft(product, existing)) addNotices(report, [{ row, handle, message: 'Left a draft: the file has no prices for it.' }])
+    if (mustStayDraft(product, existing))
+      addNotices(report, [{ row, handle, message: 'Imported as a draft, because the file has no prices for it.' }])
     if (existing) reportStockChanges(report, existing, product)
   } catch (error) {
     // An invalid product does not stop the import; any other error does.
-    if (!(error instanceof AppError) || (error.code !== 'INVALID' && error.code !== 'CONFLICT')) throw error
-    addErrors(report, [{ row, handle, message: error.message.replaceAll(' (body)', '') }])
+    if (!(error instanceof AppError) || (error.kind !== 'INVALID' && error.kind !== 'CONFLICT')) throw error
+    addErrors(report, [{ row, handle, message: error.message }])
   }
 }
 
@@ -326,6 +323,7 @@ const productInputOf = (product: ImportedProduct): ProductInput => ({
   type: valueOrBlank(product.type, ''),
   tags: valueOrBlank(product.tags, []),
   seo: { title: product.seoTitle, description: product.seoDescription },
+  ...(product.isGiftCard === undefined ? {} : { kind: product.isGiftCard ? 'GIFT_CARD' : 'STANDARD' }),
   ...publicationFieldsOf(product),
 })
 

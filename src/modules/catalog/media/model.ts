@@ -2,18 +2,18 @@ import { t } from 'elysia'
 import { Instant, integer, pageOf, text } from '../../../http/schema.ts'
 import { pictureTypes } from '../../../lib/pictures/index.ts'
 
-const size = t.Object({ width: integer(), url: t.String() }, { title: 'PictureSize' })
+const size = t.Object({ width: integer(), url: t.String() }, { title: 'MediaSize' })
 
-export const Media = t.Object(
+const Media = t.Object(
   {
     id: t.String(),
-    url: t.String({ description: 'Where anybody reads it; for ever the same picture' }),
-    width: integer({ description: 'Pixels, as it is shown' }),
+    url: t.String({ description: 'Public URL of the picture. A URL never shows another picture' }),
+    width: integer({ description: 'In pixels, as displayed' }),
     height: integer(),
-    type: t.String({ description: 'Its media type, by its own bytes' }),
-    bytes: integer({ description: 'As it is kept, without its sizes: what counts of the quota' }),
+    type: t.String({ description: "Media type, detected from the file's content" }),
+    bytes: integer({ description: 'Stored size without the smaller versions. It counts towards the quota' }),
     animated: t.Boolean(),
-    sizes: t.Array(size, { description: 'Smaller ones, as WebP; none of what moves, and of AVIF' }),
+    sizes: t.Array(size, { description: 'Smaller versions as WebP. Animated and AVIF pictures have none' }),
     createdAt: Instant,
   },
   { title: 'Media' },
@@ -21,9 +21,9 @@ export const Media = t.Object(
 export const AddedMedia = t.Object(
   {
     ...Media.properties,
-    known: t.Boolean({ description: 'The shop had it before: this is the record that was there, and nothing was added' }),
+    known: t.Boolean({ description: 'True if the shop already had this picture. The existing record is returned' }),
   },
-  { title: 'AddedMedia' },
+  { title: 'UploadedMedia' },
 )
 export const MediaList = pageOf(Media)
 export const PictureName = t.Object({ name: text(64) })

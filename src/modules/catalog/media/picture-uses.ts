@@ -1,6 +1,6 @@
 /** Links products to the pictures of their shop. */
 import type { Writer } from '../../../../db/engine.ts'
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import { expandPictureUrls, pathOf, pictureAt, pictureUrl } from './domain.ts'
 import type { MediaDeps } from './providers.ts'
 import { baseOf } from './service.ts'
@@ -36,7 +36,7 @@ export async function resolvePictures<Image extends ImageSize>(
     const hash = hashes[at]
     if (hash === undefined) return image
     const picture = byHash.get(hash)
-    if (!picture) throw new AppError('INVALID', `images.${at}.url (body): no picture of this shop; hand it in by POST /media first`)
+    if (!picture) throw invalidField(`images.${at}.url`, 'must be a picture of this shop: upload it with POST /media first')
     return { ...image, url: pathOf(hash), width: picture.width, height: picture.height }
   })
   return { images: resolved, mediaIds: shopPictures.map(({ id }) => id) }

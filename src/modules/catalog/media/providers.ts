@@ -28,7 +28,7 @@ export const mediaProviders = ({ db, config, clock }: Pick<Deps, 'db' | 'config'
     initialTurnMs: usualMs,
     now: clock.monotonic,
     full: (waitMs) =>
-      new AppError('UNAVAILABLE', 'Too many pictures are being looked at: nothing was changed, try again later', {
+      new AppError('UNAVAILABLE', 'Too many pictures are being processed: nothing was changed, try again later', {
         retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
       }),
   }),

@@ -1,9 +1,9 @@
 import { t } from 'elysia'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { matchesEtag } from '../../../http/public-cache.ts'
+import { matchesEtag } from '../../../http/public-response.ts'
 import type { UploadRule } from '../../../http/route-table.ts'
-import { routes } from '../../../http/routes.ts'
+import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses, notModified, pageQuery } from '../../../http/schema.ts'
 import { uploads } from '../../../http/upload.ts'
 import { sliceOf } from '../../../lib/page.ts'
@@ -30,8 +30,13 @@ export const mediaRoutes = (deps: HttpDeps & MediaDeps) =>
         upload: uploadRule,
         response: { 201: AddedMedia, ...errorResponses(400, 401, 403, 404, 408, 409, 413, 415, 429) },
         detail: {
-          summary: 'Hand in a picture',
-          description: `The body is the picture, one, at most 10 MB and 50 megapixels, no side longer than 32,767 pixels; of what moves, at most 1,000 frames. What it is, its own bytes tell, and not \`content-type\`: 415 for what is none of the formats, 400 for one that is damaged or cut short, 413 for one that claims too many pixels. Pixels stay as they are, and metadata goes: EXIF with places, XMP, IPTC, comments and what stands behind the end. Color profiles stay, and so does how a JPEG is to be turned; \`width\` and \`height\` are as it is shown. Smaller ones, of ${sizeWidths.join(', ')} pixels, are made as WebP: not of what moves, and not of AVIF, which are sent as they are at every width. The same picture again is the record that is there, and \`known\` says so. 409 beyond the quota of the shop (\`MEDIA_QUOTA_MB\`). At most eight at a time of a shop: 429.`,
+          operationId: 'uploadMedia',
+          summary: 'Uploads a picture',
+          description: `The request body is the file: at most 10 MB, 50 megapixels, 32,767 pixels a side and, if animated, 1,000 frames. The format is detected from the file's content, not from \`content-type\`.
+
+Metadata is removed (EXIF with locations, XMP, IPTC, comments and data after the end); pixels and color profiles are kept. JPEG rotation is kept too: \`width\` and \`height\` are those displayed. WebP versions are created in widths of ${sizeWidths.join(', ')} pixels, except of animated and AVIF pictures, which are served unchanged at every width. If the shop already has the picture, the response is the existing record with \`known: true\`.
+
+Errors: 415 for other formats, 400 for a damaged file, 413 for too many pixels, 409 if the shop's quota (\`MEDIA_QUOTA_MB\`) is used up, and 429 for more than eight uploads of a shop at once.`,
         },
       },
     )
@@ -40,23 +45,25 @@ export const mediaRoutes = (deps: HttpDeps & MediaDeps) =>
       query: t.Object(pageQuery),
       csv: csvOf('media', MediaList, ({ shop }, slice) => listPictures(deps, shop, slice)),
       response: { 200: MediaList, ...errorResponses(401, 403, 404) },
-      detail: { summary: "The shop's pictures", description: 'Newest first, whether or not a product shows them.' },
+      detail: {
+        operationId: 'listMedia',
+        summary: 'Lists pictures',
+        description: "Returns the shop's pictures, newest first, including those that no product shows.",
+      },
     })
     .delete(
       '/media/:name',
-      async ({ params, shop, actor, expected, set }) => {
-        await removePicture(deps, { shop, actor, expected }, params.name)
-        set.status = 204
-      },
+      ({ params, shop, actor, expected, set }) => noContent(set, removePicture(deps, { shop, actor, expected }, params.name)),
       {
         access: 'management',
         versioned: true,
         params: PictureName,
-        response: { 204: t.Void({ description: 'The picture is gone' }), ...errorResponses(401, 403, 404, 409) },
+        response: { 204: t.Void({ description: 'The picture was deleted' }), ...errorResponses(401, 403, 404, 409) },
         detail: {
-          summary: 'Remove a picture',
+          operationId: 'deleteMedia',
+          summary: 'Deletes a picture',
           description:
-            'By its `id`. 409 while a product shows it, also one that is archived. Its address answers 404 from then on, unless another shop has handed in the same picture; caches may show it for longer. A record never changes: to `If-Match` it is `"v1"` for ever.',
+            'The path parameter is the picture\'s `id`. The response is 409 while a product, including an archived one, shows the picture. Afterwards its URL returns 404, unless another shop uploaded the same picture; caches may show it for longer. A record never changes, so its `ETag` is always `"v1"`.',
         },
       },
     )
@@ -93,8 +100,9 @@ export const publicMediaRoutes = (deps: HttpDeps & MediaDeps) =>
       params: PictureName,
       response: { 200: PictureFile, 304: notModified, ...errorResponses(404) },
       detail: {
-        summary: 'A picture',
-        description: `By \`{hash}\`, or smaller by \`{hash}-{width}\`, a width of ${sizeWidths.join(', ')}: the next larger one, or the picture itself, where there is none so small. The address never shows anything else, so it may be kept for ever; a query is ignored, and ranges are not served.`,
+        operationId: 'downloadMedia',
+        summary: 'Returns a picture',
+        description: `\`{hash}\` returns the original and \`{hash}-{width}\` a smaller version. Widths are ${sizeWidths.join(', ')}. If there is no version of that width, the next larger one or the original is returned. Cache the picture without a time limit: a URL always returns the same one. Queries are ignored, and ranges are not supported.`,
       },
     },
   )

@@ -45,7 +45,7 @@ const statuses = { UNKNOWN: 'UNSUPPORTED_MEDIA', BROKEN: 'INVALID', TOO_LARGE: '
 function toAppError(error: unknown): unknown {
   if (error instanceof PictureRefused) return new AppError(statuses[error.kind], error.rule)
   if (error instanceof RenderFailed && error.kind === 'DAMAGED')
-    return new AppError('INVALID', 'The picture is damaged or cut short: its pixels do not decode')
+    return new AppError('INVALID', 'The picture is damaged or incomplete: it cannot be decoded')
   return error
 }
 
@@ -66,7 +66,7 @@ export async function addPicture(
 }
 
 /** `known`: the shop had the picture before. */
-export type StoredPicture = { readonly own: ShopPicture; readonly known: boolean }
+type StoredPicture = { readonly own: ShopPicture; readonly known: boolean }
 
 /** Stores an uploaded or downloaded picture. @throws AppError as `addPicture` */
 export async function storePicture(deps: MediaDeps, by: PictureChange, body: Parameters<typeof addPicture>[2]): Promise<StoredPicture> {
@@ -98,7 +98,7 @@ async function* checkHead(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
     }
     yield chunk
   }
-  if (head?.length === 0) throw new AppError('INVALID', 'The body is empty: send the picture as it is')
+  if (head?.length === 0) throw new AppError('INVALID', 'The body is empty: send the picture as the body')
   if (head && !beginsAsPicture(head)) throw notAPicture()
 }
 
@@ -106,14 +106,15 @@ async function assertDiskSpace({ diskFree, documentStores, config, uploadSlots }
   const free = diskFree() ?? (await documentStores.pictures.free())
   const inFlightBytes = uploadSlots.weight() * 3 * uploadBytesMax
   if (free !== undefined && free - inFlightBytes < watermarksFree * config.diskFreeMinBytes)
-    throw new AppError('UNAVAILABLE', 'There is no room for pictures: nothing was changed, try again later', { retryAfterSeconds })
+    throw new AppError('UNAVAILABLE', 'The picture storage is full: nothing was changed, try again later', { retryAfterSeconds })
 }
 
 const quotaOf = ({ config }: Pick<MediaDeps, 'config'>) => ({ bytes: config.mediaQuotaMb * mb, pictures: picturesMax })
 const quotaExceeded = ({ config }: Pick<MediaDeps, 'config'>) =>
   new AppError(
     'CONFLICT',
-    `The pictures of the shop may take ${config.mediaQuotaMb.toLocaleString('en-US')} MB and be ${picturesMax.toLocaleString('en-US')}: delete some that no product shows`,
+    `The pictures of a shop can have at most ${config.mediaQuotaMb.toLocaleString('en-US')} MB, and be at most ${picturesMax.toLocaleString('en-US')}. Delete pictures that no product uses`,
+    { code: 'limit_reached' },
   )
 
 /** Checks the quota before the body is read. @throws AppError CONFLICT */
@@ -237,7 +238,8 @@ export async function removePicture(deps: MediaDeps, by: PictureChange, id: stri
     if (!record) throw new AppError('NOT_FOUND', 'No such picture')
     assertVersion(by.expected, onlyVersion)
     const product = await deps.mediaStore.shownBy(tx, id)
-    if (product !== undefined) throw new AppError('CONFLICT', `A product shows this picture, ${product}: take it out of there first`)
+    if (product !== undefined)
+      throw new AppError('CONFLICT', `Product ${product} uses this picture. Remove it from the product first`, { code: 'in_use' })
     const removedFiles = await deps.mediaStore.remove(tx, record)
     tell({ before: { id }, after: null })
     return removedFiles
@@ -284,7 +286,7 @@ export async function publicPicture(deps: MediaDeps, name: string): Promise<Pict
       // The picture may have been removed since its row was read.
       if (!(await deps.mediaStore.fileNamed(file.storageName))) throw new AppError('NOT_FOUND', 'No such picture')
       logOnce(deps, found ? 'pictures.damaged' : 'pictures.missing', { store: file.store, hash: properties.hash })
-      throw new AppError('UNAVAILABLE', 'The file of this picture is not in the store at hand: try again later', { retryAfterSeconds })
+      throw new AppError('UNAVAILABLE', 'The file of this picture is not available now. Try again later', { retryAfterSeconds })
     },
   }
 }

@@ -1,7 +1,8 @@
 import { and, asc, count, desc, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { prepare, rowsOf } from '../../../../db/prepared.ts'
+import { insertOf, prepare, rowsOf } from '../../../../db/prepared.ts'
 import { media, mediaSources, mediaUsage, mediaUses, pictureFiles, pictures } from '../../../../db/schema/media.ts'
+import { pick } from '../../../lib/objects.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import type { Media, Picture, PictureFile, ShopPicture } from './domain.ts'
 
@@ -16,25 +17,16 @@ const byStorageName = rowsOf(pictureFiles, ['storageName'])
 const byId = rowsOf(media, ['id', 'shopId'])
 
 const shopPictureColumns = {
-  id: media.id,
-  shopId: media.shopId,
-  hash: media.hash,
-  createdAt: media.createdAt,
-  type: pictures.type,
-  width: pictures.width,
-  height: pictures.height,
-  frames: pictures.frames,
-  bytes: pictures.bytes,
+  ...pick(media, 'id', 'shopId', 'hash', 'createdAt'),
+  ...pick(pictures, 'type', 'width', 'height', 'frames', 'bytes'),
 }
 
 /** The limits of a shop. */
-export type Quota = { readonly bytes: number; readonly pictures: number }
+type Quota = { readonly bytes: number; readonly pictures: number }
 
 export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
   files: (hash: string): Promise<PictureFile[]> => Promise.resolve(read.all(filesOfPicture, { hash })),
-  async fileNamed(storageName: string): Promise<PictureFile | undefined> {
-    return read.first(byStorageName, { storageName })
-  },
+  fileNamed: async (storageName: string): Promise<PictureFile | undefined> => read.first(byStorageName, { storageName }),
   async ownByHashes(shopId: string, hashes: readonly string[], from: Pick<Reader, 'select'> = read): Promise<ShopPicture[]> {
     return from
       .select(shopPictureColumns)
@@ -55,12 +47,10 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
       .offset(offset)
     return { rows, total: Number(totals?.n ?? 0) }
   },
-  async find(tx: Writer, shopId: string, id: string): Promise<Media | undefined> {
-    return tx.first(byId, { id, shopId })
-  },
+  find: async (tx: Writer, shopId: string, id: string): Promise<Media | undefined> => tx.first(byId, { id, shopId }),
   /** Returns how much a shop stores. */
-  async usage(shopId: string, from: Pick<Reader, 'select'> = read): Promise<{ pictures: number; bytes: number }> {
-    const [row] = await from.select().from(mediaUsage).where(eq(mediaUsage.shopId, shopId)).limit(1)
+  async usage(shopId: string): Promise<{ pictures: number; bytes: number }> {
+    const [row] = await read.select().from(mediaUsage).where(eq(mediaUsage.shopId, shopId)).limit(1)
     return { pictures: row?.pictures ?? 0, bytes: row?.bytes ?? 0 }
   },
   /**
@@ -81,9 +71,7 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
     await tx.insert(pictureFiles).values([...files])
     return true
   },
-  async putMedia(tx: Writer, row: Media): Promise<void> {
-    await tx.insert(media).values(row)
-  },
+  putMedia: insertOf(media),
   /** Adds one picture to the usage. Returns false beyond the quota. */
   async addUsage(tx: Writer, shopId: string, bytes: number, quota: Quota): Promise<boolean> {
     await tx.insert(mediaUsage).values({ shopId, pictures: 0, bytes: 0 }).onConflictDoNothing()

@@ -39,6 +39,9 @@ export const adminProductStore = {
     await managedSearch.put(tx, record.product, { words, whole: [...plain, ...ofFilters] })
   },
 
+  /** Removes a product from the staff's search. */
+  remove: (tx: Writer, id: string): Promise<void> => managedSearch.remove(tx, id),
+
   /** Returns a page of a shop's products, newest first. */
   async list(read: Reader, filter: AdminProductFilter, slice: PageSlice): Promise<ProductPage> {
     const { shopId, words, values } = filter

@@ -1,7 +1,7 @@
 import { type Difference, differenceOf, limitLength } from '../../operations/audit/domain.ts'
 import type { Product, ProductWithVariants, Variant } from './domain.ts'
 
-const auditedProductFields = ['handle', 'title', 'vendor', 'type', 'tags', 'status', 'currency', 'options', 'publishedAt'] as const
+const auditedProductFields = ['handle', 'title', 'vendor', 'type', 'tags', 'status', 'kind', 'currency', 'options', 'publishedAt'] as const
 const auditedVariantFields: readonly (keyof Variant)[] = [
   'productId',
   'sku',

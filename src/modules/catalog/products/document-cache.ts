@@ -12,7 +12,7 @@ export type CachedDocument = Omit<StoredDocument, 'document'> & { document: stri
 export type DocumentCache = {
   find(id: string): StoredDocument | undefined | Promise<StoredDocument | undefined>
   /** Returns the entry, reading it if necessary. Undefined if it cannot be read synchronously. */
-  keptNow(id: string): CachedDocument | undefined
+  findCached(id: string): CachedDocument | undefined
   /** Returns the text; undefined if it changed since the entry was read. */
   textOf(id: string, kept: CachedDocument): string | undefined
   /** Invalidates a product. Call it after the commit, before others learn of the change. */
@@ -66,7 +66,7 @@ export function createDocumentCache(deps: Pick<Deps, 'db' | 'config' | 'life'> &
     if (!withText.set(id, cached)) cached.document = undefined
   }
 
-  function keptNow(id: string): CachedDocument | undefined {
+  function findCached(id: string): CachedDocument | undefined {
     const cached = entries.get(id)
     if (cached || !entries.isEnabled()) return cached
     const found = read(id)
@@ -89,12 +89,12 @@ export function createDocumentCache(deps: Pick<Deps, 'db' | 'config' | 'life'> &
   }
 
   return {
-    keptNow,
+    findCached,
     textOf,
     invalidate: (id) => entries.delete(id),
     invalidateShop: (shopId) => entries.deleteWhere((cached) => cached.shopId === shopId),
     find(id) {
-      const cached = keptNow(id)
+      const cached = findCached(id)
       const document = cached && textOf(id, cached)
       if (cached && document !== undefined) return { ...cached, document }
       const found = catalogStore.findDocument(id)

@@ -1,9 +1,10 @@
 import type { productDocuments, products, variants } from '../../../../db/schema/catalog.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, fieldError, invalidField } from '../../../core/errors.ts'
 import { assertPublicationDate } from '../../../core/publication.ts'
 import type { Money } from '../../../lib/money.ts'
 import { type Optional, pick, withoutUndefined } from '../../../lib/objects.ts'
 import { distinctTags, handleOf, searchTermsOf, textOfHtml } from '../../../lib/search-terms.ts'
+import { variantsOfKind } from '../product-kind/domain.ts'
 
 export type Product = typeof products.$inferSelect
 export type Variant = typeof variants.$inferSelect
@@ -11,7 +12,8 @@ export type ProductDocument = typeof productDocuments.$inferSelect
 /** A product with its variants in order. */
 export type ProductWithVariants = { product: Product; variants: Variant[] }
 /** The fields of a product that matter for a sale, without the long texts. */
-export type SellableProduct = Pick<Product, 'id' | 'shopId' | 'handle' | 'title' | 'status' | 'currency' | 'images' | 'publishedAt'>
+export type SellableProduct = Pick<Product, SaleField>
+type SaleField = 'id' | 'shopId' | 'handle' | 'title' | 'status' | 'kind' | 'currency' | 'images' | 'publishedAt'
 /** A variant with its product, of any status. */
 export type Sellable = { variant: Variant; product: SellableProduct }
 export type Stock = Pick<Variant, 'trackInventory' | 'allowBackorder' | 'onHand' | 'reserved'> & Optional<Pick<Variant, 'hasPrice'>>
@@ -47,7 +49,7 @@ export type VariantInput = Optional<
  * Fields of a create or a change. Undefined keeps the value, or takes the default. `publishedAt` is in milliseconds.
  */
 export type ProductInput = Optional<
-  Pick<Product, 'handle' | 'title' | 'descriptionHtml' | 'vendor' | 'type' | 'tags' | 'status' | 'options' | 'publishedAt'> & {
+  Pick<Product, 'handle' | 'title' | 'descriptionHtml' | 'vendor' | 'type' | 'tags' | 'status' | 'kind' | 'options' | 'publishedAt'> & {
     images: ImageInput[]
     variants: VariantInput[]
     seo: Optional<{ title: string | null; description: string | null }>
@@ -73,8 +75,6 @@ export function findVariant(record: ProductWithVariants | undefined, id: string)
   return variant
 }
 
-const invalid = (field: string, rule: string) => new AppError('INVALID', `${field} (body): ${rule}`)
-
 /** Builds a new product. @throws AppError INVALID, naming the field */
 export function buildProduct(input: ProductInput & { title: string }, shopId: string, context: ProductWriteContext): ProductWithVariants {
   const { productId: id, currency, now } = context
@@ -94,9 +94,7 @@ export function buildProduct(input: ProductInput & { title: string }, shopId: st
     seoTitle: null,
     seoDescription: null,
     publishedAt: null,
-    createdAt: now,
-    updatedAt: now,
-    version: 0,
+    ...{ createdAt: now, updatedAt: now, version: 0, kind: 'STANDARD' as const },
     createdAs: input.status ?? 'DRAFT',
   }
   const variantsInput = input.variants?.length ? input.variants : [{}]
@@ -114,7 +112,7 @@ export function applyProductChange(before: ProductWithVariants, input: ProductIn
   assertOptions(options)
   const product: Product = {
     ...before.product,
-    ...withoutUndefined(pick(input, 'handle', 'title', 'descriptionHtml', 'vendor', 'type')),
+    ...withoutUndefined(pick(input, 'handle', 'title', 'descriptionHtml', 'vendor', 'type', 'kind')),
     tags: input.tags ? distinctTags(input.tags) : before.product.tags,
     status,
     options,
@@ -131,7 +129,7 @@ export function applyProductChange(before: ProductWithVariants, input: ProductIn
   assertVariantsFit(merged, options)
   assertStockFits(before.variants, merged)
   // Variants do not refer to removed images.
-  const linked = merged.map(({ variant }) => ({
+  const linked = variantsOfKind(product, merged).map(({ variant }) => ({
     ...variant,
     imageId: images.some(({ id }) => id === variant.imageId) ? variant.imageId : null,
   }))
@@ -149,19 +147,19 @@ function applyImageChanges(before: Product['images'], input: readonly ImageInput
   const known = new Set(before.map(({ id }) => id))
   const used = new Set<string>()
   return input.map(({ id, url, alt, width, height }, at) => {
-    if (id !== undefined && !known.has(id)) throw invalid(`images.${at}.id`, 'no image of this product; leave it out for a new one')
-    if (id !== undefined && used.has(id)) throw invalid(`images.${at}.id`, 'stands twice')
+    if (id !== undefined && !known.has(id)) throw invalidField(`images.${at}.id`, 'must be an image of this product, or left out')
+    if (id !== undefined && used.has(id)) throw invalidField(`images.${at}.id`, 'must not be repeated')
     if (id !== undefined) used.add(id)
     return { id: id ?? newIds[at] ?? '', url, alt: alt ?? null, position: at + 1, width: width ?? null, height: height ?? null }
   })
 }
 
 function assertOptions(options: Product['options']): void {
-  if (options.length > optionsMax) throw invalid('options', `at most ${optionsMax}`)
+  if (options.length > optionsMax) throw invalidField('options', `must have at most ${optionsMax} entries`)
   const names = options.map(({ name }) => name.toLowerCase())
-  if (new Set(names).size < names.length) throw invalid('options', 'each name may stand once')
+  if (new Set(names).size < names.length) throw invalidField('options', 'must not repeat a name')
   options.forEach(({ values }, at) => {
-    if (new Set(values).size < values.length) throw invalid(`options.${at}.values`, 'each value may stand once')
+    if (new Set(values).size < values.length) throw invalidField(`options.${at}.values`, 'must not repeat a value')
   })
 }
 
@@ -178,7 +176,7 @@ function mergeVariants(
   product: Product,
   { currency, variantIds: newIds }: ProductWriteContext,
 ): { currency: string; merged: MergedVariant[] } {
-  if (input.length === 0) throw invalid('variants', 'at least one; those that are not named stay')
+  if (input.length === 0) throw invalidField('variants', 'must have at least one entry; variants that are not named stay as they are')
   const hasPrices = assertCurrency(input, currency)
   const converts = hasPrices && currency !== product.currency
   // Amounts of another currency must not be kept.
@@ -186,21 +184,21 @@ function mergeVariants(
   const unnamed = new Set(known.keys())
   const changed = input.map((one, at): MergedVariant => {
     const old = one.id === undefined ? undefined : known.get(one.id)
-    if (one.id !== undefined && !old) throw invalid(`variants.${at}.id`, 'no variant of this product; leave it out for a new one')
-    if (old && !unnamed.delete(old.id)) throw invalid(`variants.${at}.id`, 'stands twice')
+    if (one.id !== undefined && !old) throw invalidField(`variants.${at}.id`, 'must be a variant of this product, or left out')
+    if (old && !unnamed.delete(old.id)) throw invalidField(`variants.${at}.id`, 'must not be repeated')
     const price = one.price ?? (old && !converts ? { amount: old.price, currency } : undefined)
     if (!price && before.length > 0)
-      throw invalid(`variants.${at}.price`, old ? 'needed, because the product was in another currency' : 'needed for a new variant')
+      throw invalidField(`variants.${at}.price`, old ? 'required, because the currency changed' : 'required for a new variant')
     if (one.imageId && !product.images.some(({ id }) => id === one.imageId))
-      throw invalid(`variants.${at}.imageId`, 'no image of this product')
+      throw invalidField(`variants.${at}.imageId`, 'must be an image of this product')
     const imageId = one.imageUrl ? product.images.find(({ url }) => url === one.imageUrl)?.id : one.imageUrl === null ? null : one.imageId
     return { at, variant: applyVariantChange(old, { ...one, imageId }, product.id, newIds[at] ?? '') }
   })
-  if (converts && unnamed.size > 0) throw invalid('variants', 'the product was in another currency: give each of its variants a price')
+  if (converts && unnamed.size > 0) throw invalidField('variants', 'the currency changed: send a price for each variant')
   const named = new Map(changed.map((one, at) => [input[at]?.id, one]))
   const added = changed.filter((_, at) => input[at]?.id === undefined)
   const merged = unnamed.size === 0 ? changed : [...before.map((one) => named.get(one.id) ?? { variant: one }), ...added]
-  if (merged.length > variantsMax) throw invalid('variants', `at most ${variantsMax}`)
+  if (merged.length > variantsMax) throw invalidField('variants', `must have at most ${variantsMax} entries`)
   return { currency: hasPrices ? currency : product.currency, merged }
 }
 
@@ -211,7 +209,7 @@ function assertCurrency(input: readonly VariantInput[], currency: string): boole
     for (const [field, money] of Object.entries({ price, compareAtPrice, cost })) {
       if (!money) continue
       found = true
-      if (money.currency !== currency) throw invalid(`variants.${at}.${field}.currency`, "not the shop's currency")
+      if (money.currency !== currency) throw invalidField(`variants.${at}.${field}.currency`, "must be the shop's currency")
     }
   })
   return found
@@ -261,11 +259,11 @@ function assertVariantsFit(merged: readonly MergedVariant[], options: Product['o
     const isIncomplete = optionValues.length !== options.length
     const unknownAt = isIncomplete ? -1 : optionValues.findIndex((value, nth) => !options[nth]?.values.includes(value))
     if (at === undefined && (isIncomplete || unknownAt >= 0))
-      throw invalid('options', 'variants that are not named do not fit: name them with their new optionValues, or remove them first')
-    if (isIncomplete) throw invalid(`variants.${at}.optionValues`, 'one value for each option of the product')
-    if (unknownAt >= 0) throw invalid(`variants.${at}.optionValues.${unknownAt}`, "not among the option's values")
+      throw invalidField('options', 'some variants lack values for these options: send them with new optionValues, or delete them first')
+    if (isIncomplete) throw invalidField(`variants.${at}.optionValues`, 'must have one value for each option of the product')
+    if (unknownAt >= 0) throw invalidField(`variants.${at}.optionValues.${unknownAt}`, "must be one of the option's values")
     const combination = JSON.stringify(optionValues)
-    if (seen.has(combination)) throw invalid(`variants.${at}.optionValues`, 'each combination may stand once')
+    if (seen.has(combination)) throw invalidField(`variants.${at}.optionValues`, 'must not repeat a combination')
     seen.add(combination)
   }
 }
@@ -281,11 +279,11 @@ function assertStockFits(before: readonly Variant[], merged: readonly MergedVari
     if (at === undefined || variant.allowBackorder || !variant.trackInventory) continue
     const isLess = variant.onHand < (onHandBefore.get(variant.id) ?? variant.onHand)
     if (isLess && variant.reserved > 0 && variant.onHand < variant.reserved)
-      throw new AppError('CONFLICT', `variants.${at} (body): ${reservedText(variant)}`)
+      throw fieldError('CONFLICT', `variants.${at}`, `cannot be deleted: ${reservedText(variant)}`, { code: 'in_use' })
   }
 }
 
-const reservedText = ({ reserved }: Stock) => `${reserved} are promised to orders that are not complete`
+const reservedText = ({ reserved }: Stock) => `unfinished orders reserve ${reserved}`
 
 /**
  * Refuses counts of existing variants: the stock route changes them without losing a sale in between.
@@ -294,7 +292,7 @@ const reservedText = ({ reserved }: Stock) => `${reserved} are promised to order
 export function assertNoStockCounts(input: ProductInput): void {
   const at = input.variants?.findIndex(({ id, onHand }) => id !== undefined && onHand !== undefined) ?? -1
   if (at >= 0)
-    throw invalid(
+    throw invalidField(
       `variants.${at}.onHand`,
       'only for a new variant; change the stock of this one by POST /product-v2/{id}/variants/{variantId}/stock',
     )
@@ -305,8 +303,8 @@ export function assertNoStockCounts(input: ProductInput): void {
  * @throws AppError CONFLICT for the last one, and while orders have reserved some
  */
 export function removeVariantFrom({ product, variants }: ProductWithVariants, variant: Variant, now: number): ProductWithVariants {
-  if (variants.length === 1) throw new AppError('CONFLICT', 'A product has at least one variant: archive the product instead')
-  if (variant.reserved > 0) throw new AppError('CONFLICT', `The variant cannot go: ${reservedText(variant)}`)
+  if (variants.length === 1) throw new AppError('CONFLICT', 'A product must keep at least one variant. Archive the product instead')
+  if (variant.reserved > 0) throw new AppError('CONFLICT', `The variant cannot be deleted: ${reservedText(variant)}`, { code: 'in_use' })
   const rest = variants.filter(({ id }) => id !== variant.id)
   return { product: { ...product, updatedAt: now, version: product.version + 1 }, variants: numberPositions(rest) }
 }
@@ -324,10 +322,11 @@ export const onHandMax = 1_000_000_000
 export function applyStockChange<One extends Stock>(variant: One, delta: number): One {
   const { trackInventory, allowBackorder, reserved } = variant
   const onHand = variant.onHand + delta
-  if (onHand > onHandMax || onHand < onHandMin) throw new AppError('CONFLICT', `The stock must be from ${onHandMin} to ${onHandMax}`)
+  if (onHand > onHandMax || onHand < onHandMin) throw new AppError('CONFLICT', `The stock must be between ${onHandMin} and ${onHandMax}`)
   if (allowBackorder || delta >= 0) return { ...variant, onHand }
-  if (onHand < 0) throw new AppError('CONFLICT', 'The stock falls below zero only where backorder is allowed')
-  if (trackInventory && onHand < reserved) throw new AppError('CONFLICT', `There would not be enough: ${reservedText(variant)}`)
+  if (onHand < 0) throw new AppError('CONFLICT', 'The stock cannot fall below zero, because the variant does not allow backorders')
+  if (trackInventory && onHand < reserved)
+    throw new AppError('CONFLICT', `The stock cannot fall below the reserved units: ${reservedText(variant)}`)
   return { ...variant, onHand }
 }
 

@@ -21,6 +21,7 @@ export {
   findSellables,
   findSellablesInCart,
   releaseStock,
+  reserveKnownStock,
   reserveStock,
   restock,
 } from '../stock/stock.ts'
@@ -33,11 +34,12 @@ export {
 } from './admin-products.ts'
 export { findCatalogInconsistencies } from './check-store.ts'
 export type { CatalogDeps } from './providers.ts'
-export { listPublicProducts } from './public-reads.ts'
+export { findPublicProductIds, listPublicProducts } from './public-reads.ts'
 export {
-  archiveProduct,
   changeProduct,
   createProduct,
+  deleteProduct,
+  duplicateProduct,
   findProductByHandle,
   foldListings,
   invalidateShopDocuments,

@@ -18,15 +18,16 @@ import {
   text,
   Url,
 } from '../../../http/schema.ts'
+import { productKinds } from '../product-kind/domain.ts'
 import { imagesMax, onHandMax, onHandMin, optionsMax, productStatuses, sortNames, variantsMax } from './domain.ts'
 import { summaryImagesMax, summaryTagsMax, summaryVariantsMax } from './summary.ts'
 
 const tag = text(255, { minLength: 1 })
-const Handle = text(255, { minLength: 1, ...handleForm, description: 'Unique in the shop; lower case' })
+const Handle = text(255, { minLength: 1, ...handleForm, description: 'Unique in the shop, in lower case' })
 
 const Option = t.Object(
   { name: text(255, { minLength: 1 }), values: t.Array(text(255, { minLength: 1 }), { maxItems: 250 }) },
-  { title: 'Option' },
+  { title: 'ProductOption' },
 )
 const Image = t.Object(
   {
@@ -37,7 +38,7 @@ const Image = t.Object(
     width: nullable(integer()),
     height: nullable(integer()),
   },
-  { title: 'Image' },
+  { title: 'ProductImage' },
 )
 const Seo = t.Object({ title: nullable(t.String()), description: nullable(t.String()) }, { title: 'Seo' })
 const PriceRange = t.Object({ min: MoneySchema, max: MoneySchema }, { title: 'PriceRange' })
@@ -51,8 +52,10 @@ const publicVariant = {
   price: MoneySchema,
   compareAtPrice: nullable(MoneySchema),
   weightGrams: integer(),
-  requiresShipping: t.Boolean({ description: 'Whether it is sent: a cart of nothing such needs no address and no shipping method' }),
-  taxClass: nullable(t.String({ description: 'Null: the standard tax rates' })),
+  requiresShipping: t.Boolean({
+    description: 'Whether the variant is shipped. A cart without such variants needs no address and no shipping method',
+  }),
+  taxClass: nullable(t.String({ description: 'Null: the standard tax rates apply' })),
   ...fieldsOf(t.Boolean(), 'taxable', 'trackInventory', 'allowBackorder', 'available'),
   imageId: nullable(t.String()),
   position: integer(),
@@ -61,6 +64,12 @@ const beforeVariants = {
   ...fieldsOf(t.String(), 'id', 'shopId', 'handle', 'title', 'descriptionHtml', 'vendor', 'type'),
   tags: t.Array(t.String()),
   status: oneOf(productStatuses),
+  kind: t.Optional(
+    oneOf(productKinds, {
+      description:
+        'GIFT_CARD: each unit that is paid issues a gift card over the price of its variant. Missing only in public records of products last changed in an earlier version: STANDARD',
+    }),
+  ),
   options: t.Array(Option),
 }
 const afterVariants = {
@@ -78,7 +87,7 @@ const PublicVariant = t.Object(
       nullable(
         integer({
           description:
-            "Where the shop's `showQuantity` is on: how many are there and promised to nobody, as of the last commit. Null: not counted. With `allowBackorder` more can be bought",
+            "Units that can be sold from stock, if the shop's `showQuantity` is on. Null: stock is not tracked. With `allowBackorder`, customers can buy more",
         }),
       ),
     ),
@@ -94,9 +103,9 @@ export const ProductSummary = t.Object(
     ...summaryFields,
     tags: t.Array(t.String(), { description: `The first ${summaryTagsMax}` }),
     variants: t.Array(PublicVariant, { description: `The first ${summaryVariantsMax}` }),
-    variantsCount: integer({ description: 'Of all variants of the product' }),
+    variantsCount: integer({ description: 'Number of all variants' }),
     images: t.Array(Image, { description: `The first ${summaryImagesMax}` }),
-    imagesCount: integer({ description: 'Of all images of the product' }),
+    imagesCount: integer({ description: 'Number of all images' }),
     ...summaryEnd,
   },
   { title: 'ProductSummary' },
@@ -105,19 +114,25 @@ export const ManagedVariant = t.Object(
   {
     ...publicVariant,
     hasPrice: t.Boolean({
-      description: 'False: no price was given yet, and `price` is 0. The variant cannot be bought until it has one; 0 is a price',
+      description: 'False if no price was set; `price` is then 0. A variant without a price cannot be bought. 0 is a valid price',
     }),
     cost: nullable(MoneySchema),
     onHand: integer(),
-    reserved: integer({ description: 'Of those on hand, promised to orders that are not complete' }),
-    lowStockAt: nullable(integer({ description: 'So many on hand, or fewer, are few: see `GET /product-v2/low-stock`' })),
+    reserved: integer({ description: 'Units on hand that are reserved for orders that are not complete' }),
+    lowStockAt: nullable(
+      integer({ description: 'The stock is low when this many units or fewer are on hand. See `GET /product-v2/low-stock`' }),
+    ),
   },
   { title: 'Variant' },
 )
 export const ManagedProduct = t.Object({ ...beforeVariants, variants: t.Array(ManagedVariant), ...afterVariants }, { title: 'Product' })
+export const DeletedProduct = t.Object({
+  ...ManagedProduct.properties,
+  deleted: t.Boolean({ description: 'False: the product was ordered before, so it was archived instead' }),
+})
 export const PublicProducts = t.Object({
   ...pageOf(ProductSummary).properties,
-  totalCapped: t.Optional(t.Literal(true, { description: 'There are, or may be, more than `total`' })),
+  totalCapped: t.Optional(t.Literal(true, { description: 'True if there are, or may be, more than `total`' })),
 })
 export const ManagedProducts = t.Object({
   ...pageOf(ManagedProduct).properties,
@@ -133,13 +148,21 @@ const VariantInput = t.Object({
   compareAtPrice: maybe(MoneySchema),
   cost: maybe(MoneySchema),
   weightGrams: t.Optional(integer({ minimum: 0, maximum: 100_000_000 })),
-  requiresShipping: t.Optional(t.Boolean({ description: 'Default true; false for what is not sent, such as digital goods' })),
+  requiresShipping: t.Optional(t.Boolean({ description: 'Default: true. Use false for digital goods and others that are not shipped' })),
   taxable: t.Optional(t.Boolean()),
-  taxClass: maybe(taxClass('Taxed by the rates of this `class`, and where there is none by the standard ones')),
-  lowStockAt: maybe(integer({ minimum: 0, maximum: onHandMax, description: 'When so many or fewer are on hand, `stock.low` is told' })),
-  trackInventory: t.Optional(t.Boolean({ description: 'Default: whether `onHand` is given' })),
+  taxClass: maybe(taxClass('Tax rates of this `class` apply. If there are none, the standard rates apply')),
+  lowStockAt: maybe(
+    integer({ minimum: 0, maximum: onHandMax, description: '`stock.low` is sent when this many units or fewer are on hand' }),
+  ),
+  trackInventory: t.Optional(t.Boolean({ description: 'Default: true if you send `onHand`' })),
   allowBackorder: t.Optional(t.Boolean()),
-  onHand: t.Optional(integer({ minimum: onHandMin, maximum: onHandMax, description: 'At creation only; later by the route of its stock' })),
+  onHand: t.Optional(
+    integer({
+      minimum: onHandMin,
+      maximum: onHandMax,
+      description: 'Only when you create the variant. Change stock later with `POST …/stock`',
+    }),
+  ),
   imageId: maybe(text(64)),
 })
 const ImageInput = t.Object({
@@ -150,21 +173,32 @@ const ImageInput = t.Object({
 })
 const fields = {
   handle: t.Optional(Handle),
-  descriptionHtml: t.Optional(text(htmlLengthMax, { description: 'Sanitised with an allowlist of tags' })),
+  descriptionHtml: t.Optional(text(htmlLengthMax, { description: 'HTML, sanitized with an allowlist of tags' })),
   vendor: t.Optional(text(255)),
   type: t.Optional(text(255)),
   tags: t.Optional(t.Array(tag, { maxItems: 250 })),
-  status: t.Optional(oneOf(productStatuses, { description: 'Default DRAFT' })),
+  status: t.Optional(oneOf(productStatuses, { description: 'Default: DRAFT' })),
+  kind: t.Optional(
+    oneOf(productKinds, {
+      description:
+        'Default: STANDARD. Variants of a GIFT_CARD have prices above 0, and are always `taxable: false` and `requiresShipping: false`, whatever you send',
+    }),
+  ),
   options: t.Optional(t.Array(Option, { maxItems: optionsMax })),
   seo: t.Optional(t.Object({ title: maybe(text(255)), description: maybe(text(1_000)) })),
-  publishedAt: t.Optional(nullable(instantOf('Left out: now, once the product is ACTIVE. Null: not published'))),
+  publishedAt: t.Optional(
+    nullable(instantOf('If you leave it out, the product is published as soon as its status is ACTIVE. Null: not published')),
+  ),
 }
 const title = text(255, notBlank)
 export const CreateProduct = t.Object({
   title,
   ...fields,
   variants: t.Optional(
-    t.Array(VariantInput, { maxItems: variantsMax, description: 'None: one variant without a price, which cannot be bought' }),
+    t.Array(VariantInput, {
+      maxItems: variantsMax,
+      description: 'If you send none, the product gets one variant without a price, which cannot be bought',
+    }),
   ),
   images: t.Optional(t.Array(ImageInput, { maxItems: imagesMax })),
 })
@@ -175,7 +209,7 @@ export const ChangeProduct = t.Object({
   variants: t.Optional(
     t.Array(t.Object({ ...existingId, ...VariantInput.properties, price: t.Optional(MoneySchema) }), {
       maxItems: variantsMax,
-      description: 'Those with an id are changed, those without are added; those that are not named stay',
+      description: 'Variants with an id are updated, those without are added, and those that you leave out remain',
     }),
   ),
   images: t.Optional(t.Array(t.Object({ ...existingId, ...ImageInput.properties }), { maxItems: imagesMax })),
@@ -184,11 +218,11 @@ export const ChangeProduct = t.Object({
 export const HandleParams = t.Object({ shopName: text(63), handle: text(255) })
 export const VariantParams = t.Object({ id: text(64), variantId: text(64) })
 export const ChangeStock = t.Object({
-  delta: t.Optional(integer({ minimum: -onHandMax, maximum: onHandMax, description: 'So many more or, below zero, fewer' })),
+  delta: t.Optional(integer({ minimum: -onHandMax, maximum: onHandMax, description: 'Number of units to add, or to remove if negative' })),
   counted: t.Optional(
-    integer({ minimum: 0, maximum: onHandMax, description: 'How many were counted on the shelf, the promised ones too' }),
+    integer({ minimum: 0, maximum: onHandMax, description: 'Number of units counted on the shelf, including reserved ones' }),
   ),
-  reason: t.Optional(text(255, { description: 'For the stock history' })),
+  reason: t.Optional(text(255, { description: 'Shown in the stock history' })),
 })
 
 export const StockHistory = pageOf(
@@ -196,9 +230,9 @@ export const StockHistory = pageOf(
     {
       ...fieldsOf(t.String(), 'id', 'variantId'),
       delta: integer(),
-      onHand: integer({ description: 'After the change' }),
+      onHand: integer({ description: 'Units on hand after the change' }),
       reason: nullable(t.String()),
-      actor: t.String({ description: 'The id of the person or key; `system`: a command' }),
+      actor: t.String({ description: 'Id of the person or key. `system`: a command' }),
       at: Instant,
     },
     { title: 'StockChange' },
@@ -219,22 +253,22 @@ const minorUnits = (description: string) =>
   t.Optional(t.String({ pattern: '^\\d{1,15}$', maxLength: 15, rule: 'a whole number of minor units', description, 'x-type': 'integer' }))
 export const ListPublic = t.Object({
   ...pageQuery,
-  sort: t.Optional(oneOf(sortNames, { description: "Default newest; within a collection, the collection's order" })),
+  sort: t.Optional(oneOf(sortNames, { description: "Default: newest first or, in a collection, the collection's order" })),
   q: t.Optional(
     text(200, {
       description:
-        'Full text: products that hold every word, and of the last one how it begins, newest first; `total` is exact up to 1,000, then 1,000 with `totalCapped: true`. After an upgrade from a version without beginnings, a shop of more than 10,000 products may be told less until a job is through, with `totalCapped: true`',
+        'Full-text search: returns products that contain every word, newest first. The last word may be incomplete. `total` is exact up to 1,000; above that it is 1,000 with `totalCapped: true`. After an upgrade from a version without prefix search, shops with more than 10,000 products may see fewer results, with `totalCapped: true`, until a background job is done',
     }),
   ),
   collection: t.Optional(text(255, { description: 'Id or handle of a published collection' })),
-  tag: t.Optional(text(255, { description: 'Whatever its case' })),
-  vendor: t.Optional(text(255, { description: 'As the products spell it' })),
-  type: t.Optional(text(255, { description: 'As the products spell it' })),
+  tag: t.Optional(text(255, { description: 'Not case-sensitive' })),
+  vendor: t.Optional(text(255, { description: 'Case-sensitive' })),
+  type: t.Optional(text(255, { description: 'Case-sensitive' })),
   minPrice: minorUnits(
-    'Products with a variant whose price is within `minPrice` and `maxPrice`. Products are sorted by their lowest price',
+    'Returns products with a variant whose price is between `minPrice` and `maxPrice`. Products are sorted by their lowest price',
   ),
   maxPrice: minorUnits('Inclusive, as `minPrice`'),
-  available: t.Optional(oneOf(['true', 'false'], { description: 'Whether any variant can be bought' })),
+  available: t.Optional(oneOf(['true', 'false'], { description: 'Whether at least one variant can be bought' })),
 })
 export const ListManaged = t.Object({
   ...pageQuery,
@@ -242,50 +276,56 @@ export const ListManaged = t.Object({
   q: t.Optional(
     text(200, {
       description:
-        'Up to ten words that a product must all have, of its title, vendor, type, tags, options, SKUs, barcodes and description. The last may be how a word begins, but for those of descriptions',
+        'Up to ten words. Returns products that contain all of them in the title, vendor, type, tags, options, SKUs, barcodes or description. The last word may be incomplete, except in descriptions',
     }),
   ),
-  vendor: t.Optional(text(255, { description: 'As the products spell it' })),
-  type: t.Optional(text(255, { description: 'As the products spell it' })),
-  tag: t.Optional(text(255, { description: 'Whatever its case' })),
-  sku: t.Optional(text(255, { description: 'Of one of its variants, whole, whatever its case' })),
+  vendor: t.Optional(text(255, { description: 'Case-sensitive' })),
+  type: t.Optional(text(255, { description: 'Case-sensitive' })),
+  tag: t.Optional(text(255, { description: 'Not case-sensitive' })),
+  sku: t.Optional(text(255, { description: 'The whole SKU of a variant. Not case-sensitive' })),
 })
 
 export const ImportQuery = t.Object({
-  dryRun: t.Optional(oneOf(['true', 'false'], { description: 'Check the file, store nothing' })),
-  overwrite: t.Optional(oneOf(['true', 'false'], { description: 'Change products whose handle is known; otherwise they are skipped' })),
+  dryRun: t.Optional(oneOf(['true', 'false'], { description: 'Checks the file and stores nothing' })),
+  overwrite: t.Optional(oneOf(['true', 'false'], { description: 'Updates products whose handle exists. Otherwise they are skipped' })),
   stock: t.Optional(
     oneOf(['true', 'false'], {
-      description: 'With `overwrite`: set counts and tracking of known variants to what the file says; otherwise they stay',
+      description: 'With `overwrite`: also sets the stock and tracking of existing variants. Otherwise they keep theirs',
     }),
   ),
-  currency: t.Optional(t.String({ ...CurrencyCode, description: "Of the file's prices: the shop's, which is the default" })),
+  currency: t.Optional(
+    t.String({ ...CurrencyCode, description: "Currency of the prices in the file. Default: the shop's, which is the only one accepted" }),
+  ),
 })
 const ImportNote = t.Object({
-  row: integer({ description: 'Row of the table, as spreadsheets count: the header is row 1. Of a whole product, its first row' }),
-  handle: t.Optional(t.String({ description: "The product's handle" })),
+  row: integer({
+    description: 'Row in the file, counted as in a spreadsheet: the header is row 1. For an error of a whole product, its first row',
+  }),
+  handle: t.Optional(t.String({ description: 'Handle of the product' })),
   column: t.Optional(t.String()),
   message: t.String(),
 })
 export const ImportReport = t.Object(
   {
     dryRun: t.Boolean(),
-    rows: integer({ description: 'Data rows read' }),
-    products: integer({ description: 'Products found in the file' }),
+    rows: integer({ description: 'Number of data rows that were read' }),
+    products: integer({ description: 'Number of products in the file' }),
     created: integer(),
     updated: integer(),
-    skipped: integer({ description: 'Known handles and gift cards, left alone' }),
-    failed: integer({ description: 'Products not stored, see `errors`' }),
-    variants: integer({ description: 'Variants of the products created or updated' }),
-    images: integer({ description: 'Images of the products created or updated' }),
-    variantsKept: integer({ description: 'Variants of known products that the file does not name: they stay' }),
+    skipped: integer({ description: 'Number of existing products that were skipped' }),
+    failed: integer({ description: 'Number of products that were not stored. See `errors`' }),
+    variants: integer({ description: 'Number of variants of created and updated products' }),
+    images: integer({ description: 'Number of images of created and updated products' }),
+    variantsKept: integer({ description: 'Number of existing variants that are not in the file. They remain' }),
     stock: t.Object({
-      set: t.Boolean({ description: 'Whether `stock` was asked for' }),
-      counts: integer({ description: 'Known variants whose count was set to another' }),
-      tracking: integer({ description: 'Known variants that began or ceased to be counted' }),
-      leftAlone: integer({ description: 'Known variants of which the file says another count or tracking: without `stock` they stay' }),
+      set: t.Boolean({ description: 'Value of the parameter `stock`' }),
+      counts: integer({ description: 'Number of existing variants whose stock was changed' }),
+      tracking: integer({ description: 'Number of existing variants whose tracking was turned on or off' }),
+      leftAlone: integer({
+        description: 'Number of existing variants whose stock or tracking differs from the file. They change only with `stock`',
+      }),
     }),
-    errors: t.Array(ImportNote, { description: 'What was wrong, at most 1,000' }),
+    errors: t.Array(ImportNote, { description: 'Errors, at most 1,000' }),
     errorsTruncated: t.Boolean(),
     notices: t.Array(ImportNote, { description: 'Columns and values that were ignored or changed, at most 1,000' }),
     noticesTruncated: t.Boolean(),

@@ -32,7 +32,7 @@ const candidatesMax = 1_000
 
 /** Returns a page of a shop's public products. */
 export async function listPublicProducts(deps: ReadDeps, query: PublicQuery, slice: PageSlice): Promise<PublicPage> {
-  const { ids, ...page } = await pageOfIds(deps, query, slice)
+  const { ids, ...page } = await findPublicProductIds(deps, query, slice)
   return { ...page, summaries: await summariesFor(deps, ids, query.showQuantity) }
 }
 
@@ -70,7 +70,8 @@ async function addQuantities({ catalogStore }: Pick<ReadDeps, 'catalogStore'>, s
   return summaries.map((summary) => withQuantities(summary, stocks))
 }
 
-async function pageOfIds(
+/** Returns the ids of a page of a shop's public products. */
+export async function findPublicProductIds(
   deps: ReadDeps,
   { showQuantity: _, sort, q, ...conditionsAndShop }: PublicQuery,
   slice: PageSlice,
@@ -83,8 +84,8 @@ async function pageOfIds(
   if (!isFiltered) return listFromCounts(deps, shopId, sorts[sort ?? 'newest'], slice)
   // A collection has its own order, unless the request has another.
   const defaultSort = filter.collectionId === undefined ? sorts.newest : 'collection'
-  const found = await deps.catalogStore.filtered(filter, sort === undefined ? defaultSort : sorts[sort], totalMax + 1)
-  return pageOfMatches(found, slice)
+  const ids = await deps.catalogStore.filtered(filter, sort === undefined ? defaultSort : sorts[sort], totalMax + 1)
+  return pageOfMatches({ ids, isComplete: true }, slice)
 }
 
 /** Pages beyond `total` are empty, so a late page costs no more than the first. */

@@ -4,7 +4,7 @@ import { publicationInMs } from '../../../core/publication.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { importMaxMs, runImport } from '../../../http/import-request.ts'
-import { publicJson } from '../../../http/public-cache.ts'
+import { publicJson } from '../../../http/public-response.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified, pageQuery, RecordId } from '../../../http/schema.ts'
 import { assertOriginOf, assertShopOrigin, shopNamed } from '../../../http/shop.ts'
@@ -14,11 +14,12 @@ import { type LiveDeps, runReportedImport } from '../../messaging/live-events/in
 import { findPublicShopByName, type ShopDeps } from '../../shop/shop/index.ts'
 import { productTable } from '../import-export/csv-export.ts'
 import {
-  archiveProduct,
   type CatalogDeps,
   changeProduct,
   changeStock,
   createProduct,
+  deleteProduct,
+  duplicateProduct,
   findPublishedCollection,
   importProducts,
   importStoppedError,
@@ -36,6 +37,7 @@ import {
   ChangeProduct,
   ChangeStock,
   CreateProduct,
+  DeletedProduct,
   HandleParams,
   ImportQuery,
   ImportReport,
@@ -65,7 +67,11 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
         fastRead: 'record',
         access: 'public',
         response: { 200: PublicProduct, 304: notModified, ...errorResponses(403, 404) },
-        detail: { summary: 'A product', description: 'Only products that are ACTIVE and whose publication date has passed.' },
+        detail: {
+          operationId: 'getPublicProduct',
+          summary: 'Returns a published product',
+          description: 'A product is public when its status is ACTIVE and its publication date has passed.',
+        },
       },
     )
     .get(
@@ -80,7 +86,11 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
         access: 'public',
         params: HandleParams,
         response: { 200: PublicProduct, 304: notModified, ...errorResponses(403, 404) },
-        detail: { summary: 'A product by its handle', description: 'The same record as by its id.' },
+        detail: {
+          operationId: 'getPublicProductByHandle',
+          summary: 'Returns a published product by its handle',
+          description: 'Returns the same record as `GET /product-v2/public/{id}`.',
+        },
       },
     )
     .get(
@@ -113,12 +123,13 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
         query: ListPublic,
         response: { 200: PublicProducts, 304: notModified, ...errorResponses(403, 404) },
         detail: {
-          summary: 'Products of a shop',
-          description: `Items are summaries: the record without \`descriptionHtml\` and \`seo\`, with at most ${summaryTagsMax} tags, the first ${summaryVariantsMax} variants and \`variantsCount\`, the first ${summaryImagesMax} images and \`imagesCount\`. The answer has at most 1 MB (1,048,576 bytes): on a page that would exceed it, the largest items have fewer variants, tags, option values and images.
+          operationId: 'listPublicProducts',
+          summary: 'Lists published products',
+          description: `Returns product summaries: the record without \`descriptionHtml\` and \`seo\`, with at most ${summaryTagsMax} tags, the first ${summaryVariantsMax} variants and \`variantsCount\`, and the first ${summaryImagesMax} images and \`imagesCount\`. A response has at most 1 MB (1,048,576 bytes). On a larger page, the largest products have fewer variants, tags, option values and images.
 
-Filters narrow each other; \`total\` counts what meets all of them. With \`q\` or any filter, \`total\` is exact up to 1,000, then 1,000 with \`totalCapped: true\`, and nothing lies past it. Without, \`total\` is exact. A page past the end is empty. With \`q\`, the order is newest first whatever \`sort\` says.
+Products must match all filters. With \`q\` or a filter, \`total\` is exact up to 1,000; above that it is 1,000 with \`totalCapped: true\`, and later pages are empty. Without them, \`total\` is exact. With \`q\`, products are ordered newest first, and \`sort\` is ignored.
 
-In a large shop, several conditions may each match many products and together only few. A list then looks at the first 20,000 products of its order; if that does not suffice, and no single condition matches at most 100,000 products, it answers what it found with \`totalCapped: true\`. With \`q\`, it looks at the newest 5,000 products that hold the words, or the newest 40,000 where at most 1,000 products meet the other filters.`,
+If several filters each match more than 100,000 products, the list considers the first 20,000 products in its order, and the response says \`totalCapped: true\`. With \`q\` and filters, it considers the newest 5,000 products that match \`q\`, or the newest 40,000 if at most 1,000 products match the filters.`,
         },
       },
     )
@@ -137,9 +148,10 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
         body: CreateProduct,
         response: { 201: ManagedProduct, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Create a product',
+          operationId: 'createProduct',
+          summary: 'Creates a product',
           description:
-            'Without `handle` one is made from the title. Without `variants` the product has one without a price, which cannot be bought until it has one; 0 is a price.',
+            'If you leave out `handle`, it is created from the title. If you leave out `variants`, the product gets one without a price. A variant cannot be bought until it has a price; 0 is a valid price.',
         },
       },
     )
@@ -155,9 +167,11 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
       query: ListManaged,
       response: { 200: ManagedProducts, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: "The shop's products",
-        description:
-          'In every status, newest first, with cost and stock; of several filters all count. With a filter `total` is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it. Without one `total` is exact, and a page at the end costs what the first does. After an upgrade from a version that had no such search, a job makes what is there findable: until it is through, what it has not come to yet is missing from what `q`, `tag` and `sku` find; `status`, `vendor` and `type` find all of up to 10,000 products at once, and `totalCapped: true` says so.',
+        operationId: 'listProducts',
+        summary: 'Lists products',
+        description: `Returns products of every status, newest first, with cost and stock. Products must match all filters. With a filter, \`total\` is exact up to 1,000; above that it is 1,000 with \`totalCapped: true\`, and later pages are empty. Without a filter, \`total\` is exact.
+
+After an upgrade from a version without this search, a background job indexes existing products. Until it is done, \`q\`, \`tag\` and \`sku\` find only indexed products, and \`status\`, \`vendor\` and \`type\` miss products if more than 10,000 are not indexed yet. The response then says \`totalCapped: true\`.`,
       },
     })
     .get('/product-v2/low-stock', ({ query, shop }) => listLowStock(deps, shop, sliceOf(query)), {
@@ -166,9 +180,10 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
       query: t.Object(pageQuery),
       response: { 200: LowStock, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: 'Variants of which there are few',
+        operationId: 'listLowStock',
+        summary: 'Lists variants with low stock',
         description:
-          'Those that are counted, with as many on hand as their `lowStockAt` or fewer, the fewest first; not of archived products. What is promised to orders that are not complete counts as on hand, since they may come to nothing. The webhook event `stock.low` tells of each when it comes to that.',
+          'Returns variants whose stock is tracked and at or below `lowStockAt`, lowest stock first. Archived products are left out. Units that are reserved for incomplete orders count as on hand. The webhook event `stock.low` reports each variant when it reaches this level.',
       },
     })
     .get(
@@ -186,8 +201,9 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
         query: t.Object(pageQuery),
         response: { 200: StockHistory, ...errorResponses(401, 403, 404) },
         detail: {
-          summary: 'The stock history of a variant',
-          description: 'What was changed by hand and by imports, newest first. Orders leave no rows here: they are their own record.',
+          operationId: 'listStockChanges',
+          summary: 'Lists stock changes of a variant',
+          description: 'Returns changes that people and imports made, newest first. Sales are not included: see the orders.',
         },
       },
     )
@@ -196,7 +212,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
       versioned: true,
       params: RecordId,
       response: { 200: ManagedProduct, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'A product of the shop' },
+      detail: { operationId: 'getProduct', summary: 'Returns a product' },
     })
     .patch(
       '/product-v2/:id',
@@ -213,19 +229,45 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
         body: ChangeProduct,
         response: { 200: ManagedProduct, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Change a product',
+          operationId: 'updateProduct',
+          summary: 'Updates a product',
           description:
-            'Fields that are left out stay as they are. Of `variants`, those that are not named stay too; where all are named, theirs is the order of the product, else new ones come last. All other lists are replaced whole. The stock of a variant that is there already has a route of its own. `allowBackorder: false` is accepted with any stock: while less is on hand than is reserved, nothing more is sold.',
+            'Fields that you leave out keep their values. Variants that you leave out remain. If you send all variants, your order applies; otherwise new ones are added at the end. Every other list is replaced. To change the stock of an existing variant, use `POST /product-v2/{id}/variants/{variantId}/stock`. `allowBackorder: false` is accepted with any stock; while less is on hand than is reserved, the variant cannot be bought.',
         },
       },
     )
-    .delete('/product-v2/:id', ({ params, shop, actor, expected }) => archiveProduct(deps, { shop, actor, expected }, params.id), {
+    .delete('/product-v2/:id', ({ params, shop, actor, expected }) => deleteProduct(deps, { shop, actor, expected }, params.id), {
       access: 'management',
       versioned: true,
       params: RecordId,
-      response: { 200: ManagedProduct, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'Archive a product', description: 'It leaves the storefront and stays on record.' },
+      response: { 200: DeletedProduct, ...errorResponses(401, 403, 404) },
+      detail: {
+        operationId: 'deleteProduct',
+        summary: 'Deletes or archives a product',
+        description:
+          'A product that was never ordered is deleted with its variants, and leaves its collections; the response is its last state with `deleted: true`. A product that any order contains, whatever became of the order, is archived, and the response says `deleted: false`. Pictures and the stock history remain. Discounts keep the id in their lists. To archive a product that was never ordered, set `status` with `PATCH /product-v2/{id}`.',
+      },
     })
+    .post(
+      '/product-v2/:id/duplicate',
+      ({ params, shop, actor, expected, once }) =>
+        once(201, (write) => duplicateProduct(deps, { shop, actor, expected, write }, params.id), {
+          sees: () => readProduct(deps, shop, params.id),
+        }),
+      {
+        access: 'management',
+        versioned: true,
+        idempotent: true,
+        params: RecordId,
+        response: { 201: ManagedProduct, ...errorResponses(401, 403, 404, 409, 422) },
+        detail: {
+          operationId: 'duplicateProduct',
+          summary: 'Duplicates a product',
+          description:
+            'Creates a draft with the texts, options, images, tags and variants of the product, at the end of the same collections, except full ones. The title ends in ` (copy)`. The handle ends in `-copy`, with a number if that is taken. SKUs and barcodes are empty and the stock is 0, because they belong to the goods of the original.',
+        },
+      },
+    )
     .post(
       '/product-v2/:id/variants/:variantId/stock',
       ({ params, body, shop, actor, expected, once }) =>
@@ -242,9 +284,10 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
         body: ChangeStock,
         response: { 200: ManagedVariant, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Change the stock of a variant',
+          operationId: 'adjustStock',
+          summary: 'Adjusts the stock of a variant',
           description:
-            "By exactly one of `delta` and `counted`. A change that leaves fewer units than orders have reserved, or a negative count, is 409, unless the variant takes backorders. More units are always accepted. A row of its history says who changed it, by how much and why. The product's version stays as it is.",
+            "Send either `delta` or `counted`. The response is 409 if the change would leave fewer units than are reserved, or a negative number, unless the variant allows backorders. Adding units always succeeds. The stock history records who made the change, by how much and why. The product's version does not change.",
         },
       },
     )
@@ -257,9 +300,10 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
         params: VariantParams,
         response: { 200: ManagedProduct, ...errorResponses(401, 403, 404, 409) },
         detail: {
-          summary: 'Remove a variant',
+          operationId: 'deleteVariant',
+          summary: 'Deletes a variant',
           description:
-            'Answers the product without it. 409 while orders under way were promised some of it, and for the last variant: a product has one at least.',
+            "Returns the product. The response is 409 if units are reserved for open orders, or if it is the product's last variant.",
         },
       },
     )
@@ -289,12 +333,13 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
         query: ImportQuery,
         response: { 200: ImportReport, ...errorResponses(401, 403, 404, 413, 415, 429) },
         detail: {
-          summary: 'Import a product CSV of Shopify or WooCommerce',
-          description: `The body is the file (\`text/csv\`, at most 20 MB, ${importLimits.rows} rows and ${importLimits.products} products; larger ones by the command \`souk import\`), in the old or the new dialect. Cells are separated by commas, semicolons or tabs. Rows that share a handle are one product. A product with a bad row is left out and named by its row and handle; the others are stored. Rows are counted as in a spreadsheet: the header is row 1. A blank price is refused, at the row in which its product starts; without a price column new products are drafts. \`notices\` names columns that are not imported, gift cards, which are skipped, and unlisted products, which become drafts. Importing again changes nothing twice. With \`overwrite\`, variants that the file does not name stay, and so do counts and tracking unless \`stock\` is asked for.
+          operationId: 'importProducts',
+          summary: 'Imports products from a CSV file',
+          description: `The request body is a CSV file from Shopify (current or earlier format) or WooCommerce, at most 20 MB, ${importLimits.rows} rows and ${importLimits.products} products. Import larger files with \`souk import\`. Cells are separated by commas, semicolons or tabs. Rows with the same handle are one product. A product with an invalid row is skipped and listed in \`errors\` with its row and handle; the others are stored. Rows are counted as in a spreadsheet: the header is row 1. A blank price is an error, reported at the product's first row. If there is no price column, new products are drafts. \`notices\` lists columns that are not imported, gift cards, which are skipped, and unlisted products, which become drafts. Importing a file twice changes nothing the second time. With \`overwrite\`, variants that are not in the file remain, and existing variants keep their stock and tracking unless you set \`stock\`.
 
-Files of WooCommerce's exporter are recognised by their header (\`Type\` and \`Name\`), in English and the languages that are most used there. Variations may stand before or after their product, which they name by SKU or \`id:\`. Handles come from names: of products that give the same one, the second gets \`-1\`, the third \`-2\`, and so on. Descriptions keep their paragraphs. A sale price that is not below the regular one is not imported. Grouped and external products, variations for any value of an attribute or counted with their product, and blank prices are refused by row; \`virtual\` needs no shipping; a variation that is switched off is counted, and there is none; a sale price with dates is left out with a notice, since it would stay for ever; what is hidden from the catalogue is a draft; \`zero-rate\` is not taxable; the last name of the first category becomes the type, and all categories become tags.
+WooCommerce files are recognized by their header (\`Type\` and \`Name\`), in English and the languages most used there. Variations may precede or follow their product, which they name by SKU or \`id:\`. Handles are created from names, with \`-1\`, \`-2\` and so on for equal ones. Descriptions keep their paragraphs. A sale price is imported only if it is below the regular price and has no dates. Grouped and external products, variations for any attribute value, variations without their own stock and blank prices are errors. Virtual products need no shipping. A disabled variation has a stock of 0. Hidden products are drafts. \`zero-rate\` products are not taxable. The last name of the first category becomes the type, and all categories become tags.
 
-One import of a shop at a time: 429 meanwhile. It stops when its client leaves, and after ${importMaxMs / 1_000} seconds with 503: what was stored by then stays. Sending the file again goes on; with \`overwrite\` it begins anew, so send the rest of it.`,
+A shop can run one import at a time; otherwise the response is 429. An import stops when the client disconnects, or after ${importMaxMs / 1_000} seconds with 503. Products stored by then remain. Send the file again to continue; with \`overwrite\`, send only the remaining rows.`,
         },
       },
     )

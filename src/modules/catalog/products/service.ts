@@ -1,5 +1,5 @@
-import type { Writer } from '../../../../db/engine.ts'
-import type { CommandContext } from '../../../core/command-context.ts'
+import { isUniqueViolation, type Writer } from '../../../../db/engine.ts'
+import { type CommandContext, withLocks } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { sanitize } from '../../../core/html.ts'
@@ -7,13 +7,15 @@ import type { ShopContext } from '../../../core/principal.ts'
 import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { etagOf } from '../../../lib/etag.ts'
 import { freeName } from '../../../lib/names.ts'
+import { pick } from '../../../lib/objects.ts'
 import { audited } from '../../operations/audit/index.ts'
-import { recordProduct } from '../../operations/kpi/index.ts'
+import { recordProduct, recordProductRemoval } from '../../operations/kpi/index.ts'
 import { type ResolvedImages, recordPictureUses, resolvePictures, withImageUrls } from '../media/index.ts'
 import { publishLowStock } from '../stock/low-stock.ts'
 import { type StockChange, stockHistoryStore } from '../stock/stock-history-store.ts'
 import { adminProductStore } from './admin-products-store.ts'
 import { productDifference } from './audit-changes.ts'
+import { copyProduct, handleOfCopy } from './copy-product.ts'
 import {
   applyProductChange,
   assertNoStockCounts,
@@ -32,7 +34,7 @@ import {
 } from './domain.ts'
 import { adminSearchTerms } from './listing.ts'
 import type { CatalogDeps } from './providers.ts'
-import type { ListingChange } from './store.ts'
+import { collectionColumns, type ListingChange } from './store.ts'
 import { assertRecordFits, type RenderedProduct, renderProduct } from './summary.ts'
 import { managementView, publicView, variantIdsOf, withQuantities } from './view.ts'
 
@@ -58,7 +60,20 @@ async function resolveProductPictures(
   return { record: { product: { ...product, images: pictures.images }, variants }, shown: pictures }
 }
 
-const handleTaken = 'handle (body): another product of the shop has it'
+const handleTaken = refuseTaken('another product has this handle', 'handle')
+
+/** Writes that may choose the same free handle at the same moment. */
+const handleTriesMax = 10
+/** Repeats a write whose generated handle another write took between the choice and the commit. */
+async function retryTakenHandle<Result>(write: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; tries < handleTriesMax; tries++)
+    try {
+      return await write()
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+    }
+  return write()
+}
 
 /**
  * Renders the public record of a product that is written.
@@ -96,20 +111,51 @@ export async function createProduct(
   const { shop } = by
   const draft = buildProduct(sanitizeInput(input), shop.id, writeContextFor(deps, shop, input))
   const { id, handle: baseHandle } = draft.product
-  return audited(deps, by, { action: 'product.created', subject: id }, async (tx, tell) => {
-    const handle = input.handle ?? (await freeName(baseHandle, id, (names) => store.takenHandles(tx, shop.id, names)))
-    const { record, shown: pictures } = await resolveProductPictures(tx, deps, { ...draft, product: { ...draft.product, handle } }, [])
-    const rendered = renderFittingRecord(record)
-    await store.insert(tx, record)
-    await recordPictureUses(tx, deps, id, pictures)
-    await recordProduct(tx, record.product)
-    await adminProductStore.put(tx, record)
-    await updateListing(tx, deps, record, rendered)
-    tell(productDifference(undefined, record))
-    return managementViewWithUrls(deps, record)
-  })
-    .catch(refuseTaken(handleTaken))
+  const create = () =>
+    audited(deps, by, { action: 'product.created', subject: id }, async (tx, tell) => {
+      const handle = input.handle ?? (await freeName(baseHandle, id, (names) => store.takenHandles(tx, shop.id, names)))
+      const record = await storeNewProduct(tx, deps, { ...draft, product: { ...draft.product, handle } })
+      tell(productDifference(undefined, record))
+      return managementViewWithUrls(deps, record)
+    })
+  return (input.handle === undefined ? retryTakenHandle(create) : create())
+    .catch(handleTaken)
     .finally(() => listingCounts.countWrite(shop.id))
+}
+
+/** Stores a new product with everything that is derived from it. @throws AppError INVALID */
+async function storeNewProduct(tx: Writer, deps: CatalogDeps, draft: ProductWithVariants): Promise<ProductWithVariants> {
+  const { record, shown: pictures } = await resolveProductPictures(tx, deps, draft, [])
+  const rendered = renderFittingRecord(record)
+  await deps.catalogStore.insert(tx, record)
+  await recordPictureUses(tx, deps, record.product.id, pictures)
+  await recordProduct(tx, record.product)
+  await adminProductStore.put(tx, record)
+  await updateListing(tx, deps, record, rendered)
+  return record
+}
+
+/**
+ * Creates a draft copy of a product, in the same collections. See `copyProduct` for what it has.
+ * @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED
+ */
+export function duplicateProduct(deps: CatalogDeps, by: ProductChange, id: string): Promise<ManagementProduct> {
+  const { shop } = by
+  const { catalogStore: store, collectionStore, newId, clock } = deps
+  const productId = newId('product')
+  const duplicate = () =>
+    audited(deps, by, { action: 'product.duplicated', subject: productId }, async (tx, tell) => {
+      const original = await findToChange(tx, deps, by, id)
+      const handle = await freeName(handleOfCopy(original.product.handle), productId, (names) => store.takenHandles(tx, shop.id, names))
+      const record = await storeNewProduct(tx, deps, copyProduct(original, { productId, handle, newId, now: clock.now() }))
+      await collectionStore.copyMemberships(tx, { from: id, to: productId, now: clock.now() })
+      const { after } = productDifference(undefined, record)
+      tell({ before: null, after: { ...after, copyOf: id } })
+      return managementViewWithUrls(deps, record)
+    })
+  return retryTakenHandle(duplicate)
+    .catch(handleTaken)
+    .finally(() => deps.listingCounts.countWrite(shop.id))
 }
 
 /**
@@ -135,7 +181,7 @@ export async function changeProductAndStock(
   const cleaned = sanitizeInput(input)
   return rewriteProduct(deps, by, { id, action: 'product.changed' }, (before) =>
     applyProductChange(before, cleaned, writeContextFor(deps, by.shop, input)),
-  ).catch(refuseTaken(handleTaken))
+  ).catch(handleTaken)
 }
 
 /**
@@ -182,7 +228,7 @@ function rewriteProduct(
     await publishLowStock(tx, deps, variantsFallingLow(before, after))
     await stockHistoryStore.append(tx, stockChangesOf(deps, by, before, after))
     if (!Bun.deepEquals(adminSearchTerms(before), adminSearchTerms(after))) await adminProductStore.put(tx, after)
-    await updateListing(tx, deps, after, rendered)
+    await updateListing(tx, deps, after, rendered, before)
     tell(productDifference(before, after))
     return managementViewWithUrls(deps, after)
   }).finally(() => deps.listingCounts.countWrite(by.shop.id))
@@ -209,9 +255,45 @@ function stockChangesOf(
   })
 }
 
-/** Archives a product. Orders keep it. Archiving twice is no error. */
-export const archiveProduct = (deps: CatalogDeps, by: ProductChange, id: string): Promise<ManagementProduct> =>
-  changeProduct(deps, by, id, { status: 'ARCHIVED' })
+/**
+ * Deletes a product that was never ordered, and archives any other, because orders refer to it.
+ * @returns the product as it was, or archived
+ * @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED
+ */
+export async function deleteProduct(
+  deps: CatalogDeps,
+  by: ProductChange,
+  id: string,
+): Promise<ManagementProduct & { readonly deleted: boolean }> {
+  const removed = await removeUnorderedProduct(deps, by, id)
+  // An ordered product stays ordered, so the second write needs no lock of the first.
+  if (!removed) return { ...(await changeProduct(deps, by, id, { status: 'ARCHIVED' })), deleted: false }
+  return { ...removed, deleted: true }
+}
+
+/** Removes a product unless it was ordered. Its locks are those of orders, so that none is placed meanwhile. */
+async function removeUnorderedProduct(deps: CatalogDeps, by: ProductChange, id: string): Promise<ManagementProduct | undefined> {
+  const { catalogStore: store, listingCounts, clock } = deps
+  return audited(deps, withLocks(deps, by), { action: 'product.deleted', subject: id }, async (tx, tell) => {
+    await store.lockProduct(tx, await findToChange(tx, deps, by, id))
+    const record = await findToChange(tx, deps, by, id)
+    if (await store.isOrdered(tx, id)) {
+      tell(unchanged)
+      return undefined
+    }
+    const hidden: ProductWithVariants = { ...record, product: { ...record.product, status: 'ARCHIVED' } }
+    await updateListing(tx, deps, hidden, renderProduct(hidden), record)
+    await adminProductStore.remove(tx, id)
+    await deps.collectionStore.raiseVersionsOf(tx, id, clock.now())
+    await store.remove(tx, record.product)
+    await recordProductRemoval(tx, record.product)
+    const { after } = productDifference(undefined, record)
+    tell({ before: after, after: null })
+    return managementViewWithUrls(deps, record)
+  }).finally(() => listingCounts.countWrite(by.shop.id))
+}
+
+const unchanged = { before: null, after: null }
 
 /** Reads a product for the shop's staff. @throws AppError NOT_FOUND, also for another shop's */
 export async function readProduct(deps: CatalogDeps, shop: Shop, id: string): Promise<ManagementProduct> {
@@ -262,23 +344,32 @@ export async function foldListings({ catalogStore, listingCounts }: Pick<Catalog
 /** Fewer changes cost a reader almost nothing. */
 const unfoldedChangesMax = 64
 
-/** Updates the public side inside the product's write: document, search entry and tags, and appends listing changes. */
+/**
+ * Updates the public side inside the product's write: document, search entry and tags, and appends listing changes.
+ * @param recordBefore the product before the change
+ */
 async function updateListing(
   tx: Writer,
   { catalogStore, documents, newId }: CatalogDeps,
   record: ProductWithVariants,
   rendered: RenderedProduct,
+  recordBefore?: ProductWithVariants,
 ): Promise<void> {
   const { id: productId } = record.product
   const before = await catalogStore.documentOf(tx, productId)
-  const isShown = isListed(record.product)
-  const after = isShown ? rendered.document : undefined
+  const after = isListed(record.product) ? rendered.document : undefined
   if (!before && !after) return
   tx.afterCommit(() => documents.invalidate(productId))
-  if (before) await catalogStore.removeFromSearch(tx, productId)
-  if (isShown) await catalogStore.putDocument(tx, rendered, searchWords(record), record.product.tags)
+  // Writing the search entry again would add 0.8 ms to the 2.7 ms of a price change.
+  const isSearchKept =
+    before?.visibleFrom === after?.visibleFrom &&
+    recordBefore !== undefined &&
+    Bun.deepEquals(searchedFields(recordBefore), searchedFields(record))
+  if (before && !isSearchKept) await catalogStore.removeFromSearch(tx, productId)
+  if (after && !isSearchKept) await catalogStore.addToSearch(tx, after, searchWords(record), record.product.tags)
+  if (after) await catalogStore.putDocument(tx, rendered, record)
   else await catalogStore.removeDocument(tx, productId)
-  if (before?.visibleFrom !== after?.visibleFrom) await catalogStore.setVisibleFrom(tx, productId, after?.visibleFrom ?? null)
+  if (collectionColumns.some((name) => before?.[name] !== after?.[name])) await catalogStore.updateCollections(tx, productId, after)
   if (before && after && haveSameSortKeys(before, after)) return
   const changes = [
     ...(before ? [listingChangeOf(newId('change'), before, -1)] : []),
@@ -286,6 +377,12 @@ async function updateListing(
   ]
   await catalogStore.appendChanges(tx, changes)
 }
+
+/** The fields that `searchWords` reads, and the tags. */
+const searchedFields = ({ product, variants }: ProductWithVariants) => [
+  pick(product, 'title', 'vendor', 'type', 'tags', 'options', 'descriptionHtml'),
+  variants.map(({ sku }) => sku),
+]
 
 const haveSameSortKeys = (a: ProductDocument, b: ProductDocument) =>
   a.newestKey === b.newestKey && a.titleKey === b.titleKey && a.priceKey === b.priceKey

@@ -1,7 +1,7 @@
 import { and, asc, count, eq, getTableColumns, gt, gte, inArray, lte, ne, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Values, Writer } from '../../../../db/engine.ts'
 import { countInBlock } from '../../../../db/list-pages.ts'
-import { insertAllOf, insertOf, lockedRowsIn, prepare, rowsOf, updateOf, valuesOf } from '../../../../db/prepared.ts'
+import { insertAllOf, insertOf, lockedRowsIn, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../../db/prepared.ts'
 import type { ProductFilter } from '../../../../db/product-filter.ts'
 import { fewProducts, filteredProducts, type ProductSort } from '../../../../db/product-lists.ts'
 import {
@@ -9,6 +9,7 @@ import {
   listingAnchors,
   listingChanges,
   productDocuments,
+  productInnerPrices,
   productSummaries,
   products,
   productTags,
@@ -17,8 +18,9 @@ import {
 import { shops } from '../../../../db/schema/shop.ts'
 import { productSearch } from '../../../../db/search.ts'
 import type { FoundProducts, SearchQuery } from '../../../../db/search-words.ts'
+import { pick } from '../../../lib/objects.ts'
 import { findByHandle } from '../../../lib/search-terms.ts'
-import type { ProductDocument, ProductWithVariants, SortOrder, Stock, Variant } from './domain.ts'
+import type { Product, ProductDocument, ProductWithVariants, SortOrder, Stock, Variant } from './domain.ts'
 import type { Bucket } from './listing.ts'
 import type { RenderedProduct } from './summary.ts'
 
@@ -31,6 +33,7 @@ type Queries = Pick<Reader, 'first' | 'all'>
 export type StoredDocument = { document: string; etag: string; visibleFrom: number; shopId: string; showQuantity: boolean }
 
 const lockedVariants = lockedRowsIn(variants, 'id')
+const lockedProductById = lockedRowsOf(products, ['id'])
 // Prepared, because an import runs them thousands of times.
 const productQueries = {
   byId: rowsOf(products, ['id']),
@@ -38,16 +41,23 @@ const productQueries = {
   byHandle: rowsOf(products, ['shopId', 'handle']),
   variants: rowsOf(variants, ['productId'], asc(variants.position)),
   document: rowsOf(productDocuments, ['productId']),
+  tags: rowsOf(productTags, ['productId'], asc(productTags.tag)),
+  innerPrices: rowsOf(productInnerPrices, ['productId'], asc(productInnerPrices.price)),
 }
 const insertProduct = insertOf(products)
 const insertVariants = insertAllOf(variants)
 const insertTags = insertAllOf(productTags)
+const insertInnerPrices = insertAllOf(productInnerPrices)
 const insertChanges = insertAllOf(listingChanges)
 const updateProduct = updateOf(
   products,
   and(eq(products.id, sql.placeholder('which')), eq(products.version, sql.placeholder('versionBefore'))),
   ['id'],
 )
+const which = sql.placeholder('which')
+const updateDocument = updateOf(productDocuments, eq(productDocuments.productId, which), ['productId'])
+const updateTags = updateOf(productTags, eq(productTags.productId, which), ['productId'])
+const updateMembers = updateOf(collectionProducts, eq(collectionProducts.productId, which), ['productId'])
 const { productId: _, ...documentColumns } = getTableColumns(productDocuments)
 const placeholders = (columns: object) => Object.fromEntries(Object.keys(columns).map((name) => [name, sql.placeholder(name)]))
 const putDocument = prepare((queries) =>
@@ -62,7 +72,12 @@ const putSummary = prepare((queries) =>
     .values(placeholders(getTableColumns(productSummaries)) as Values as typeof productSummaries.$inferSelect)
     .onConflictDoUpdate({ target: productSummaries.productId, set: placeholders({ summary: productSummaries.summary }) }),
 )
+/** Columns of a document that its collections repeat. */
+export const collectionColumns = ['visibleFrom', 'vendor', 'type', 'available', 'minPrice', 'maxPrice', 'tagBits', 'titleKey'] as const
 const removeTags = prepare((queries) => queries.delete(productTags).where(eq(productTags.productId, sql.placeholder('productId'))))
+const removeInnerPrices = prepare((queries) =>
+  queries.delete(productInnerPrices).where(eq(productInnerPrices.productId, sql.placeholder('productId'))),
+)
 const keyColumns = { newest: productDocuments.newestKey, title: productDocuments.titleKey, price: productDocuments.priceKey } as const
 const changeKeys = { newest: listingChanges.newestKey, title: listingChanges.titleKey, price: listingChanges.priceKey } as const
 const sortOrders = ['newest', 'title', 'price'] as const
@@ -187,6 +202,24 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       await insertVariants(tx, newVariants)
       await countInBlock(tx, { list: 'PRODUCTS', shopId: product.shopId }, product.id)
     },
+    /** Locks a product's variants and then its row, in the order in which orders lock them. */
+    async lockProduct(tx: Writer, { product: { id }, variants }: ProductWithVariants): Promise<void> {
+      await lockedVariants(
+        tx,
+        variants.map(({ id }) => id),
+      )
+      await tx.first(lockedProductById, { id })
+    },
+    /** Returns whether an order has the product, whatever became of the order. */
+    async isOrdered(tx: Writer, productId: string): Promise<boolean> {
+      const rows = await tx.rows(sql`select 1 from order_lines where product_id = ${productId} limit 1`)
+      return rows.length > 0
+    },
+    /** Removes a product. Foreign keys remove its variants, memberships and picture uses. */
+    async remove(tx: Writer, { id, shopId }: Product): Promise<void> {
+      await countInBlock(tx, { list: 'PRODUCTS', shopId }, id, -1)
+      await tx.delete(products).where(eq(products.id, id))
+    },
     /**
      * Changes stock relatively, and keeps variants with reservations. Returns undefined if the product has another
      * version.
@@ -239,29 +272,47 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     },
     /** Replaces document and summary after a change of availability, which moves the product in no list. */
     async replaceDocument(tx: Writer, { document: { productId, document, etag, available }, summary }: RenderedProduct): Promise<void> {
-      const [row] = await tx
-        .update(productDocuments)
-        .set({ document, etag, available })
-        .where(eq(productDocuments.productId, productId))
-        .returning({ productId: productDocuments.productId })
+      const [row] = await updateDocument(tx, { document, etag, available }, { which: productId })
       // A draft has no document and no summary.
-      if (row) await tx.run(putSummary, { productId, summary })
+      if (!row) return
+      await tx.run(putSummary, { productId, summary })
+      await updateTags(tx, { available }, { which: productId })
+      await updateMembers(tx, { available }, { which: productId })
     },
     async documentOf(tx: Writer, productId: string): Promise<ProductDocument | undefined> {
       return tx.first(productQueries.document, { productId })
     },
-    async putDocument(
+    async addToSearch(
       tx: Writer,
-      { document, summary }: RenderedProduct,
+      { productId, shopId, visibleFrom }: ProductDocument,
       words: readonly string[],
       tags: readonly string[],
     ): Promise<void> {
-      const { productId, shopId, newestKey, titleKey, priceKey } = document
+      await productSearch.add(tx, { productId, shopId, visibleFrom, words, tags: tags.map((tag) => tag.toLowerCase()) })
+    },
+    async putDocument(
+      tx: Writer,
+      { document, summary }: RenderedProduct,
+      { product: { tags }, variants }: ProductWithVariants,
+    ): Promise<void> {
+      const { productId, shopId, minPrice, maxPrice } = document
       await tx.run(putDocument, document)
       await tx.run(putSummary, { productId, summary })
-      const lowerCase = tags.map((tag) => tag.toLowerCase())
-      await productSearch.add(tx, { productId, shopId, visibleFrom: document.visibleFrom, words, tags: lowerCase })
-      const rows = lowerCase.map((tag) => ({ shopId, tag, productId, newestKey, titleKey, priceKey }))
+      const isInner = (price: number) => price > minPrice && price < maxPrice
+      const prices = [...new Set(variants.map(({ price }) => price))].filter(isInner).sort((a, b) => a - b)
+      const storedPrices = (await tx.all(productQueries.innerPrices, { productId })).map(({ price }) => price)
+      if (!Bun.deepEquals(prices, storedPrices)) {
+        await tx.run(removeInnerPrices, { productId })
+        await insertInnerPrices(
+          tx,
+          prices.map((price) => ({ productId, price, shopId })),
+        )
+      }
+      const rows = tags.map((tag) => ({ ...document, tag: tag.toLowerCase() }))
+      const stored = new Map((await tx.all(productQueries.tags, { productId })).map((row) => [row.tag, row]))
+      // Most changes leave the tags and all columns that they repeat.
+      if (stored.size === rows.length && rows.every((row) => isSameTag(row, stored.get(row.tag)))) return
+      await tx.run(removeTags, { productId })
       await insertTags(tx, rows)
     },
     /** Replaces the search words of a product that an older program indexed. */
@@ -271,23 +322,26 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       const { productId, shopId, visibleFrom } = document
       await productSearch.renew(tx, { productId, shopId, visibleFrom, words, tags: product.tags.map((tag) => tag.toLowerCase()) })
     },
-    /** Stores a product's `visibleFrom` in its collections; null if it is not listed. */
-    async setVisibleFrom(tx: Writer, productId: string, visibleFrom: number | null): Promise<void> {
-      await tx.update(collectionProducts).set({ visibleFrom }).where(eq(collectionProducts.productId, productId))
+    /** Repeats a document's filter columns in the product's collections. `visibleFrom` is null without a document. */
+    async updateCollections(tx: Writer, productId: string, document: ProductDocument | undefined): Promise<void> {
+      const columns = document ? pick(document, ...collectionColumns) : { visibleFrom: null }
+      await updateMembers(tx, columns, { which: productId })
     },
     /** Stores the summary and tag bits of a document from an older version. */
     async addToDocument(tx: Writer, productId: string, { summary, tagBits }: { summary: string; tagBits: number }): Promise<void> {
       await tx.run(putSummary, { productId, summary })
       await tx.update(productDocuments).set({ tagBits }).where(eq(productDocuments.productId, productId))
+      await tx.update(collectionProducts).set({ tagBits }).where(eq(collectionProducts.productId, productId))
     },
     async removeDocument(tx: Writer, productId: string): Promise<void> {
+      await tx.run(removeTags, { productId })
+      await tx.run(removeInnerPrices, { productId })
       await tx.delete(productSummaries).where(eq(productSummaries.productId, productId))
       await tx.delete(productDocuments).where(eq(productDocuments.productId, productId))
     },
-    /** Removes a product's search entry and tags, before they are replaced or for good. */
+    /** Removes a product's search entry, before it is replaced or for good. */
     async removeFromSearch(tx: Writer, productId: string): Promise<void> {
       await productSearch.remove(tx, productId)
-      await tx.run(removeTags, { productId })
     },
     async appendChanges(tx: Writer, changes: ListingChange[]): Promise<void> {
       await insertChanges(tx, changes)
@@ -335,6 +389,10 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     sortOrders,
   }
 }
+
+type Tag = typeof productTags.$inferSelect
+const tagColumns = Object.keys(getTableColumns(productTags)) as (keyof Tag)[]
+const isSameTag = (row: Tag, stored: Tag | undefined): boolean => tagColumns.every((name) => row[name] === stored?.[name])
 
 const isChanged = (before: Variant, after: Variant): boolean =>
   (Object.keys(after) as (keyof Variant)[]).some(

@@ -20,11 +20,11 @@ export const recordBytesMax = 1_000_000
 
 /** Returns the fields of a product in lists. */
 export function summaryOf({ descriptionHtml: _, seo: __, ...view }: PublicView) {
-  const { id, shopId, handle, title, vendor, type, tags, status, options, variants, images, ...rest } = view
+  const { id, shopId, handle, title, vendor, type, tags, status, kind, options, variants, images, ...rest } = view
   return {
     ...{ id, shopId, handle, title, vendor, type },
     tags: tags.slice(0, summaryTagsMax),
-    ...{ status, options },
+    ...{ status, kind, options },
     variants: variants.slice(0, summaryVariantsMax),
     variantsCount: variants.length,
     images: images.slice(0, summaryImagesMax),

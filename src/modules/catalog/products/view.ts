@@ -12,7 +12,7 @@ export function publicView({ product, variants }: ProductWithVariants) {
   const { currency } = product
   const prices = variants.map(({ price }) => price)
   return {
-    ...pick(product, 'id', 'shopId', 'handle', 'title', 'descriptionHtml', 'vendor', 'type', 'tags', 'status', 'options'),
+    ...pick(product, 'id', 'shopId', 'handle', 'title', 'descriptionHtml', 'vendor', 'type', 'tags', 'status', 'kind', 'options'),
     variants: variants.map((variant) => publicVariantView(variant, currency)),
     images: product.images,
     seo: { title: product.seoTitle, description: product.seoDescription },

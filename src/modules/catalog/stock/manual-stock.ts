@@ -1,5 +1,5 @@
 import type { Writer } from '../../../../db/engine.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { applyStockChange, findVariant, isAvailable, isLowStock, type ProductWithVariants } from '../products/domain.ts'
 import type { CatalogDeps } from '../products/providers.ts'
@@ -11,9 +11,9 @@ import { stockHistoryStore as store } from './stock-history-store.ts'
 import { stockStore } from './stock-store.ts'
 
 /** With the version of its product. */
-export type ManagementVariant = ReturnType<typeof managementVariantView> & { version: number }
+type ManagementVariant = ReturnType<typeof managementVariantView> & { version: number }
 /** A relative change, or the count on the shelf. */
-export type StockInput = { delta?: number | undefined; counted?: number | undefined; reason?: string | undefined }
+type StockInput = { delta?: number | undefined; counted?: number | undefined; reason?: string | undefined }
 
 /**
  * Changes the stock of a variant and records who, by how much and why. The product's version stays.
@@ -26,7 +26,7 @@ export async function changeStock(
   { productId, variantId }: { productId: string; variantId: string },
   { delta, counted, reason }: StockInput,
 ): Promise<ManagementVariant> {
-  if ((delta === undefined) === (counted === undefined)) throw new AppError('INVALID', 'delta (body): give either delta or counted')
+  if ((delta === undefined) === (counted === undefined)) throw invalidField('delta', 'send either delta or counted')
   const { clock, newId } = deps
   return audited(deps, by, { action: 'variant.stock_changed', subject: variantId }, async (tx, tell) => {
     const record = await findToChange(tx, deps, by, productId, variantId)
@@ -34,7 +34,7 @@ export async function changeStock(
     const change = delta ?? (counted as number) - before.onHand
     const changed = applyStockChange(before, change)
     const stockAfter = await store.adjust(tx, { id: variantId, delta: change, was: counted === undefined ? undefined : before.onHand })
-    if (!stockAfter) throw new AppError('CONFLICT', 'The stock was changed at the same time: try again')
+    if (!stockAfter) throw new AppError('CONFLICT', 'The stock was changed by another request. Try again')
     const after = { ...changed, ...stockAfter }
     await store.append(tx, [
       {

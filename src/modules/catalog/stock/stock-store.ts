@@ -3,22 +3,14 @@ import type { Reader, Writer } from '../../../../db/engine.ts'
 import { lockedRowsOf, prepare, prepareSure, valuesOf } from '../../../../db/prepared.ts'
 import { products, variants } from '../../../../db/schema/catalog.ts'
 import { cartLines } from '../../../../db/schema/selling.ts'
+import { pick } from '../../../lib/objects.ts'
 import type { Sellable, Stock, Variant } from '../products/domain.ts'
 
 /** The stock of a variant after a change. */
 export type StockRow = Stock & Pick<Variant, 'id' | 'productId' | 'lowStockAt'>
 type Reads = Pick<Reader, 'all'>
 
-const sellableColumns = {
-  id: products.id,
-  shopId: products.shopId,
-  handle: products.handle,
-  title: products.title,
-  status: products.status,
-  currency: products.currency,
-  images: products.images,
-  publishedAt: products.publishedAt,
-}
+const sellableColumns = pick(products, 'id', 'shopId', 'handle', 'title', 'status', 'kind', 'currency', 'images', 'publishedAt')
 
 const idAt = (at: number): string => `id${at}`
 const quantity = sql.placeholder('quantity')
@@ -62,39 +54,48 @@ const changeStock = (
       .update(variants)
       .set(change)
       .where(and(eq(variants.id, sql.placeholder('id')), guard))
-      .returning({
-        id: variants.id,
-        productId: variants.productId,
-        lowStockAt: variants.lowStockAt,
-        trackInventory: variants.trackInventory,
-        allowBackorder: variants.allowBackorder,
-        onHand: variants.onHand,
-        reserved: variants.reserved,
-      }),
+      .returning(pick(variants, 'id', 'productId', 'lowStockAt', 'trackInventory', 'allowBackorder', 'onHand', 'reserved')),
   )
   return async (tx, id, quantity) => tx.first(changed, { id, quantity })
 }
 const hasEnough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
 const canSubtract = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
+const leavesSome = or(eq(variants.allowBackorder, true), gt(sql`${variants.onHand} - ${variants.reserved}`, quantity))
+const isTracked = eq(variants.trackInventory, true)
+const reserveKnown = prepareSure(
+  (queries) =>
+    queries
+      .update(variants)
+      .set({ reserved: sql`${variants.reserved} + ${quantity}` })
+      .where(
+        and(
+          eq(variants.id, sql.placeholder('id')),
+          sql`case when ${isTracked} then ${quantity} > 0 and ${leavesSome} else ${quantity} = 0 end`,
+        ),
+      ),
+  { row: 'id' },
+)
 /** The variant does not fall to its threshold by this change; see `isLowStock`. */
 const staysAboveThreshold = or(
   isNull(variants.lowStockAt),
   lte(variants.onHand, variants.lowStockAt),
   gt(sql`${variants.onHand} - ${quantity}`, variants.lowStockAt),
 )
-const commitPromised = prepareSure((queries) =>
-  queries
-    .update(variants)
-    .set({ onHand: sql`${variants.onHand} - ${quantity}`, reserved: sql`${variants.reserved} - ${quantity}` })
-    .where(
-      and(
-        eq(variants.id, sql.placeholder('id')),
-        eq(variants.trackInventory, true),
-        gte(variants.onHand, quantity),
-        gte(variants.reserved, quantity),
-        staysAboveThreshold,
+const commitPromised = prepareSure(
+  (queries) =>
+    queries
+      .update(variants)
+      .set({ onHand: sql`${variants.onHand} - ${quantity}`, reserved: sql`${variants.reserved} - ${quantity}` })
+      .where(
+        and(
+          eq(variants.id, sql.placeholder('id')),
+          eq(variants.trackInventory, true),
+          gte(variants.onHand, quantity),
+          gte(variants.reserved, quantity),
+          staysAboveThreshold,
+        ),
       ),
-    ),
+  { row: 'id' },
 )
 /**
  * Reads variants for a sale and changes their stock. Changes are relative, so concurrent writes cannot undo each other,
@@ -121,6 +122,13 @@ export const stockStore = {
 
   /** Reserves units of a tracked variant that has them or takes backorders. */
   reserve: changeStock({ reserved: sql`${variants.reserved} + ${quantity}` }, and(eq(variants.trackInventory, true), hasEnough)),
+  /**
+   * Reserves units of a tracked variant if more remain or backorders are allowed, so that availability does not change;
+   * 0 of an untracked one. Otherwise the write throws NothingChanged.
+   */
+  async reserveKnown(tx: Writer, id: string, quantity: number): Promise<void> {
+    await tx.run(reserveKnown, { id, quantity })
+  },
   /** Releases a reservation. */
   release: changeStock({ reserved: fewerReserved }),
   /** Hands over reserved units. Stock that is no longer tracked may be any number, and stays at or above zero. */

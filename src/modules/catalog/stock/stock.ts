@@ -59,6 +59,21 @@ export async function reserveStock(tx: Writer, deps: StockDeps, lines: readonly 
   return new Set(reserved.flatMap(({ variantId, after }) => (after ? [variantId] : [])))
 }
 
+/**
+ * Reserves stock of variants that were just read, without waiting for the result. If their tracking changed or this
+ * takes the last unit, the write throws NothingChanged.
+ * @returns the ids of tracked variants
+ */
+export async function reserveKnownStock(
+  tx: Writer,
+  _deps: StockDeps,
+  lines: readonly (StockLine & { readonly isTracked: boolean })[],
+): Promise<Set<string>> {
+  const tracked = new Set(lines.flatMap(({ variantId, isTracked }) => (isTracked ? [variantId] : [])))
+  for (const { variantId, quantity } of mergeLines(lines)) await store.reserveKnown(tx, variantId, tracked.has(variantId) ? quantity : 0)
+  return tracked
+}
+
 /** Releases reservations. */
 export const releaseStock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
   applyToLines(tx, deps, { lines, change: store.release, undo: ({ reserved }, quantity) => ({ reserved: reserved + quantity }) })
@@ -103,8 +118,8 @@ async function applyToLines(tx: Writer, deps: StockDeps, { lines, change, undo }
 
 async function assertUncounted(tx: Writer, variantId: string): Promise<void> {
   const [sellable] = await store.sellables(tx, [variantId])
-  if (!sellable) throw new AppError('CONFLICT', 'A product of the order is not sold any more')
-  if (sellable.variant.trackInventory) throw new AppError('CONFLICT', shortageMessage(sellable))
+  if (!sellable) throw new AppError('CONFLICT', 'A product of the order is no longer sold', { code: 'out_of_stock' })
+  if (sellable.variant.trackInventory) throw new AppError('CONFLICT', shortageMessage(sellable), { code: 'out_of_stock' })
 }
 
 /** Renders the documents of products whose availability changed. */

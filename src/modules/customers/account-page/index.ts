@@ -1,2 +1,2 @@
-export type { AccountPageDeps, PageAction, PageForm, PageOutcome } from './providers.ts'
+export type { AccountPageDeps, PageAction } from './providers.ts'
 export { openPage, sendPage } from './service.ts'

@@ -32,7 +32,8 @@ export const accountPageRoutes = (deps: HttpDeps & AccountPageDeps) =>
           async ({ params: { token }, upload, request }) => {
             const fields = new URLSearchParams(utf8.decode(await upload.bytes()))
             const field = (name: string) => fields.get(name) ?? ''
-            if ([...fields.values()].some((value) => value.includes('\0'))) throw new AppError('INVALID', 'body: holds a NUL character')
+            if ([...fields.values()].some((value) => value.includes('\0')))
+              throw new AppError('INVALID', 'body: must not contain a NUL character')
             const sent = { token, password: field('password'), name: field('name') }
             return pageResponse(await sendPage(deps, kind, sent, deps.callerOf(request))) as never
           },

@@ -16,8 +16,8 @@ const createResetAction = (deps: AccountPageDeps): PageAction => ({
       return 'done'
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      if (error.code === 'INVALID') return 'refused'
-      if (error.code === 'UNAUTHENTICATED') return 'over'
+      if (error.kind === 'INVALID') return 'refused'
+      if (error.kind === 'UNAUTHENTICATED') return 'over'
       throw error
     }
   },
@@ -29,7 +29,7 @@ const actionOf = (deps: AccountPageDeps, kind: AccountPageKind): PageAction | un
 /** @throws AppError NOT_FOUND for a kind without a page */
 function requireAction(deps: AccountPageDeps, kind: AccountPageKind): PageAction {
   const action = actionOf(deps, kind)
-  if (!action) throw new AppError('NOT_FOUND', 'There is nothing at this path')
+  if (!action) throw new AppError('NOT_FOUND', 'Unknown path')
   return action
 }
 
@@ -52,7 +52,7 @@ export async function sendPage(deps: AccountPageDeps, kind: AccountPageKind, for
   const outcome = await action.act(form, caller)
   if (outcome === 'over' || !found) return renderInvalidLinkPage(deps)
   const { look } = await readAppearance(deps, found.shopId)
-  return outcome === 'done' ? renderDonePage(look, kind) : renderFormPage(look, kind, true)
+  return outcome === 'done' ? renderDonePage(deps, look, kind) : renderFormPage(look, kind, true)
 }
 
 async function renderInvalidLinkPage(deps: AccountPageDeps): Promise<WebPage> {
@@ -95,12 +95,15 @@ function renderFormPage(look: Look, kind: AccountPageKind, wasRefused = false): 
   return webPage(look, { title: form.title, body, posts: true })
 }
 
-function renderDonePage(look: Look, kind: AccountPageKind): WebPage {
+function renderDonePage({ config }: AccountPageDeps, look: Look, kind: AccountPageKind): WebPage {
   const { say } = look.words
   const [title, text] = {
     reset: [say.passwordSaved, say.passwordSavedText],
     verify: [say.verified, say.verifiedText],
     invitation: [say.joined, say.joinedText],
   }[kind] as [string, string]
-  return webPage(look, { title, body: `<p>${escapeHtml(text)}</p>` })
+  // Relative, because a proxy may serve souk below a path. Customers log in at their storefront.
+  const link =
+    kind === 'invitation' && config.consoleEnabled ? `\n<p><a class="go" href="../../console">${escapeHtml(say.logIn)}</a></p>` : ''
+  return webPage(look, { title, body: `<p>${escapeHtml(text)}</p>${link}` })
 }

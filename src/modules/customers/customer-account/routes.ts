@@ -1,6 +1,6 @@
 import { t } from 'elysia'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { routes } from '../../../http/routes.ts'
+import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../../http/schema.ts'
 import { sliceOf } from '../../../lib/page.ts'
 import {
@@ -9,7 +9,7 @@ import {
   changeOwnCustomer,
   createBookAddress,
   listOwnAddresses,
-  readCustomer,
+  readOwnCustomer,
   removeOwnAddress,
 } from '../customer/index.ts'
 import {
@@ -18,7 +18,7 @@ import {
   BookAddressInput,
   ChangeBookAddress,
   ChangeOwnCustomer,
-  CustomerRecord,
+  OwnCustomerRecord,
   VerifyToken,
 } from '../customer/model.ts'
 import { verifyByAddress, verifyByCustomer } from './domain.ts'
@@ -28,19 +28,20 @@ import { OwnOrders } from './model.ts'
 /** Lets customers manage their own data. */
 export const customerAccountRoutes = (deps: HttpDeps & CustomerAccountDeps) =>
   routes(deps, 'Customers')
-    .get('/customer/me', ({ shop, principal }) => readCustomer(deps, shop, principal.id), {
+    .get('/customer/me', ({ shop, principal }) => readOwnCustomer(deps, shop, principal.id), {
       access: 'customer',
-      response: { 200: CustomerRecord, ...errorResponses(401, 403, 404) },
-      detail: { summary: "A customer's own account" },
+      response: { 200: OwnCustomerRecord, ...errorResponses(401, 403, 404) },
+      detail: { operationId: 'getOwnCustomer', summary: "Returns the caller's account" },
     })
     .patch('/customer/me', ({ body, shop, actor, request }) => changeOwnCustomer(deps, { shop, actor }, body, deps.limitKey(request)), {
       access: 'customer',
       body: ChangeOwnCustomer,
-      response: { 200: CustomerRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 429) },
+      response: { 200: OwnCustomerRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 429) },
       detail: {
-        summary: "Change one's own account",
+        operationId: 'updateOwnCustomer',
+        summary: "Updates the caller's account",
         description:
-          'Fields that are left out stay. Another `email` needs `password`, the present one: a wrong one is 401 and counts like a failed login. The new address is unproven (`emailVerified`) until it is verified, and what was mailed to the one before is of no use any more; sessions go on, and a mail tells the old address of it. One that the shop has is 409, as at signup, and tries count like signups.',
+          'Fields that you leave out keep their values. To change `email`, send the current `password`; a wrong password is 401 and counts as a failed login. The new address is unverified (`emailVerified`) until the customer verifies it, and links sent to the old address stop working. Sessions continue, and the old address is notified. The response is 409 if another account of the shop has the address; such attempts count as sign-ups.',
       },
     })
     .get('/customer/me/orders', ({ query, shop, principal }) => listOwnOrders(deps, shop, principal.id, sliceOf(query)), {
@@ -48,22 +49,23 @@ export const customerAccountRoutes = (deps: HttpDeps & CustomerAccountDeps) =>
       query: t.Object(pageQuery),
       response: { 200: OwnOrders, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: "A customer's own orders",
+        operationId: 'listOwnOrders',
+        summary: "Lists the caller's orders",
         description:
-          'Newest first, whatever became of them, without the reasons of refunds and cancellations. What was bought as a guest is among them once the address is proven: what is bought so afterwards joins at the next login.',
+          'Returns orders of every status, newest first, without the reasons of refunds and cancellations. Guest orders are included once the e-mail address is verified; later guest orders are added at the next login.',
       },
     })
     .get('/customer/me/addresses', ({ query, principal }) => listOwnAddresses(deps, principal.id, sliceOf(query)), {
       access: 'customer',
       query: t.Object(pageQuery),
       response: { 200: Addresses, ...errorResponses(401, 403, 404) },
-      detail: { summary: "A customer's own address book", description: 'Oldest first.' },
+      detail: { operationId: 'listOwnAddresses', summary: "Lists the caller's addresses", description: 'Returns addresses, oldest first.' },
     })
     .post(
       '/customer/me/addresses',
       ({ body, shop, actor, principal, once }) =>
         once(201, (write) => createBookAddress(deps, { shop, actor, write }, principal.id, body), {
-          sees: () => readCustomer(deps, shop, principal.id),
+          sees: () => readOwnCustomer(deps, shop, principal.id),
         }),
       {
         access: 'customer',
@@ -71,8 +73,9 @@ export const customerAccountRoutes = (deps: HttpDeps & CustomerAccountDeps) =>
         body: BookAddressInput,
         response: { 201: AddressRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
         detail: {
-          summary: "Make an address in one's own book",
-          description: `A book has at most ${addressesPerCustomerMax} addresses (409), and one default of each kind: one that takes it, another loses it.`,
+          operationId: 'createOwnAddress',
+          summary: "Creates an address in the caller's address book",
+          description: `An address book has at most ${addressesPerCustomerMax} addresses (409) and one default of each kind. A new default replaces the previous one.`,
         },
       },
     )
@@ -82,39 +85,36 @@ export const customerAccountRoutes = (deps: HttpDeps & CustomerAccountDeps) =>
       body: ChangeBookAddress,
       response: { 200: AddressRecord, ...errorResponses(401, 403, 404, 413, 415, 429) },
       detail: {
-        summary: "Change an address of one's own book",
+        operationId: 'updateOwnAddress',
+        summary: 'Updates an address of the caller',
         description:
-          'Fields that are left out stay. A default that it takes, another of the book loses; orders keep what they were sent to.',
+          'Fields that you leave out keep their values. A new default replaces the previous one. Existing orders keep their addresses.',
       },
     })
     .delete(
       '/customer/me/addresses/:id',
-      async ({ params, shop, actor, set }) => {
-        await removeOwnAddress(deps, { shop, actor }, params.id)
-        set.status = 204
-      },
+      ({ params, shop, actor, set }) => noContent(set, removeOwnAddress(deps, { shop, actor }, params.id)),
       {
         access: 'customer',
         params: RecordId,
-        response: { 204: t.Void({ description: 'It is gone' }), ...errorResponses(401, 403, 404, 429) },
+        response: { 204: t.Void({ description: 'The address was deleted' }), ...errorResponses(401, 403, 404, 429) },
         detail: {
-          summary: "Take an address out of one's own book",
-          description: 'Of a default none follows: nobody chose one.',
+          operationId: 'deleteOwnAddress',
+          summary: 'Deletes an address of the caller',
+          description: 'If it was a default, no other address becomes the default.',
         },
       },
     )
     .post(
       '/customer/verify/send',
-      async ({ shop, actor, request, set }) => {
-        await sendVerification(deps, { shopId: shop.id, actor }, deps.limitKey(request))
-        set.status = 204
-      },
+      ({ shop, actor, request, set }) => noContent(set, sendVerification(deps, { shopId: shop.id, actor }, deps.limitKey(request))),
       {
         access: 'customer',
-        response: { 204: t.Void({ description: 'A mail is on its way' }), ...errorResponses(401, 403, 404, 413, 415, 429) },
+        response: { 204: t.Void({ description: 'The e-mail was sent' }), ...errorResponses(401, 403, 404, 413, 415, 429) },
         detail: {
-          summary: "Have a mail sent that proves one's address",
-          description: `Its link is good once, for a day; it leads to the page that the shop names (\`pages.verify\`), else to souk's own, which asks for the password. Nothing is sent where the address is proven already, and where there is no mail server. At most ${verifyByCustomer.most} an hour for an account and to an address, and ${verifyByAddress.most} from an address (429). No mail is sent at signup by itself: a storefront asks for it here.`,
+          operationId: 'sendVerificationEmail',
+          summary: "Sends an e-mail that verifies the caller's address",
+          description: `The link works once, within one day. It opens the shop's page (\`pages.verify\`) or, by default, a page of souk that asks for the password. Nothing is sent if the address is verified already or if there is no mail server. A sign-up sends no e-mail, so a storefront calls this route. Limits: ${verifyByCustomer.most} an hour for an account or recipient, and ${verifyByAddress.most} from a client address (429).`,
         },
       },
     )
@@ -127,11 +127,12 @@ export const customerAccountRoutes = (deps: HttpDeps & CustomerAccountDeps) =>
       {
         access: 'customer',
         body: VerifyToken,
-        response: { 204: t.Void({ description: 'The address is proven' }), ...errorResponses(401, 403, 404, 413, 415, 429) },
+        response: { 204: t.Void({ description: 'The address is verified' }), ...errorResponses(401, 403, 404, 413, 415, 429) },
         detail: {
-          summary: "Prove one's address by the token of a mail",
+          operationId: 'verifyEmail',
+          summary: "Verifies the caller's e-mail address",
           description:
-            "The token of another account, one that was used, is older than a day, or went to an address that the account does not have any more: 404, one for every cause. What was bought in this shop with the address as a guest is the customer's from then on, and counts in their numbers; so it is after a new password by mail, which proves the address too.",
+            "Accepts the token from the e-mail. The response is 404 if the token belongs to another account, was used, is older than one day, or was sent to an address that the account no longer has. From then on, guest orders of this shop with the address belong to the customer and count in the customer's totals. A password reset by e-mail also verifies the address.",
         },
       },
     )

@@ -17,7 +17,7 @@ import { verifyByAddress, verifyByCustomer, verifyByMail } from './domain.ts'
 
 const noSuchCustomer = () => new AppError('NOT_FOUND', 'No such customer')
 /** The same for every cause, and not 401, which a storefront would take for an expired access token. */
-const invalidLink = () => new AppError('NOT_FOUND', 'The link is not good (any more): ask for a new one')
+const invalidLink = () => new AppError('NOT_FOUND', 'The link is invalid or has expired. Request a new one', { code: 'invalid_link' })
 
 /** Lists a customer's orders, newest first. The cost does not depend on the orders of earlier pages. */
 export async function listOwnOrders(
@@ -124,8 +124,8 @@ export const createVerifyAction = (deps: CustomerAccountDeps): PageAction => ({
       await proveAddress(deps, { shopId, actor }, token)
       return 'done'
     } catch (error) {
-      if (error instanceof AppError && error.code === 'UNAUTHENTICATED') return 'refused'
-      if (error instanceof AppError && error.code === 'NOT_FOUND') return 'over'
+      if (error instanceof AppError && error.kind === 'UNAUTHENTICATED') return 'refused'
+      if (error instanceof AppError && error.kind === 'NOT_FOUND') return 'over'
       throw error
     }
   },

@@ -3,24 +3,24 @@ import { fieldsOf, Instant, nullable, oneOf } from '../../../http/schema.ts'
 import { AuditRecord } from '../../operations/audit/model.ts'
 import { GiftCardRecord } from '../../selling/gift-card/model.ts'
 import { OrderRecord } from '../../selling/order/model.ts'
-import { AddressRecord, CustomerRecord } from '../customer/model.ts'
+import { AddressRecord, OwnCustomerRecord } from '../customer/model.ts'
 
 const recordsOf = (description: string) => t.Array(t.Record(t.String(), t.Unknown()), { description })
 
 export const CustomerExport = t.Object(
   {
     exportedAt: Instant,
-    customer: CustomerRecord,
-    addresses: t.Array(AddressRecord, { description: 'Their address book, and what they entered' }),
-    orders: t.Array(OrderRecord, { description: 'Whole, with notes, payments, refunds, parcels and what happened' }),
+    customer: OwnCustomerRecord,
+    addresses: t.Array(AddressRecord, { description: 'The address book, and addresses that the customer entered' }),
+    orders: t.Array(OrderRecord, { description: 'Complete orders with notes, payments, refunds, fulfilments and events' }),
     guestOrders: t.Array(OrderRecord, {
-      description: 'Bought as a guest with their e-mail address: theirs only if they have shown that they read it (`emailVerified`)',
+      description: 'Guest orders with the same e-mail address. They belong to the customer only if `emailVerified` is true',
     }),
     carts: recordsOf(
-      'With their lines, and of what the shop drew up for them the `draft` with its note; those of a guest with their e-mail address included',
+      'With their lines and, for draft orders, the `draft` with its note. Includes guest carts with the same e-mail address',
     ),
-    giftCards: t.Array(GiftCardRecord, { description: 'That only they may use' }),
-    discountsUsed: recordsOf('Which discount counted in which order'),
+    giftCards: t.Array(GiftCardRecord, { description: 'Discounts that only this customer can use' }),
+    discountsUsed: recordsOf('Discounts used in each order'),
     sessions: t.Array(
       t.Object({
         id: t.String(),
@@ -37,13 +37,13 @@ export const CustomerExport = t.Object(
         template: t.String(),
         language: nullable(t.String()),
         status: oneOf(['PENDING', 'SENT', 'FAILED', 'DROPPED']),
-        about: t.String({ description: 'The id of what it told of' }),
+        about: t.String({ description: 'Id of the record that the message was about' }),
         ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
       }),
-      { description: 'That told of their orders and of drafts for them, within 30 days; what they said is not kept' },
+      { description: "Messages about the customer's orders and draft orders within the last 30 days, without their content" },
     ),
     activity: t.Array(AuditRecord, {
-      description: 'What is on record that they did and that was done to their account: logins, changes of consent (`acceptsMarketing`)',
+      description: 'Audit records of the account: logins, changes of consent (`acceptsMarketing`) and others',
     }),
   },
   { title: 'CustomerExport' },

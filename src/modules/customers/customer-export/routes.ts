@@ -25,9 +25,10 @@ export const customerExportRoutes = (deps: HttpDeps & OrderDeps) =>
       params: CustomerPath,
       response: { 200: CustomerExport, ...errorResponses(401, 403, 404, 429) },
       detail: {
-        summary: 'All that is kept of a customer',
+        operationId: 'exportCustomer',
+        summary: 'Exports the data of a customer',
         description:
-          'One JSON text, sent as it is read: what changes meanwhile may be in a part of it. That it was asked for is on record (`customer.exported`) before it is sent. Orders that were bought as a guest with the same e-mail address are in `guestOrders`: see that the address is theirs (`emailVerified`) before these are handed on. An answer that breaks off is no whole JSON text: ask again. It counts among the exports of a shop, of which two are under way at once (429).',
+          'Returns one JSON document, sent as it is read; changes made meanwhile may appear in parts of it. The export is recorded in the audit trail (`customer.exported`) before it is sent. `guestOrders` has guest orders with the same e-mail address: before you pass them on, check that the customer owns the address (`emailVerified`). If the response is cut off, it is not valid JSON; send the request again. A shop can run two exports at a time (429).',
       },
     },
   )

@@ -5,9 +5,9 @@ import { isoTimes, pick } from '../../../lib/objects.ts'
 import { auditView } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { giftCardView } from '../../selling/gift-card/domain.ts'
-import { type OrderDeps, readOrder } from '../../selling/order/index.ts'
+import { type OrderDeps, readOrder, withoutTags } from '../../selling/order/index.ts'
 import { addressView } from '../customer/domain.ts'
-import { findCustomerById, readCustomer } from '../customer/index.ts'
+import { findCustomerById, readOwnCustomer } from '../customer/index.ts'
 import { exportStore as store } from './store.ts'
 
 const rowsPerPage = 200
@@ -40,9 +40,9 @@ async function* exportJson(deps: OrderDeps, shop: Shop, person: ExportedPerson):
     pages(ordersPerPage, async (page) => {
       const found = await idsIn(read, person, page)
       ids.push(...found.map(({ id }) => id))
-      return Promise.all(found.map(({ id }) => readOrder(deps, { shopId: shop.id }, id)))
+      return Promise.all(found.map(({ id }) => exportedOrder(deps, shop.id, id)))
     })
-  const customer = await readCustomer(deps, shop, person.customerId)
+  const customer = await readOwnCustomer(deps, shop, person.customerId)
   yield `{"exportedAt":${JSON.stringify(new Date(deps.clock.now()).toISOString())},"customer":${JSON.stringify(customer)}`
   yield* jsonList(
     'addresses',
@@ -78,6 +78,12 @@ async function* exportJson(deps: OrderDeps, shop: Shop, person: ExportedPerson):
   yield* jsonList('mails', mapPages(mailsOf(deps, ids, draftMails), mailView))
   yield* jsonList('activity', mapPages(activityOf(deps, person), auditView))
   yield '}'
+}
+
+/** An order without the staff's tags, which are no data of the customer's. */
+async function exportedOrder(deps: OrderDeps, shopId: string, id: string) {
+  const { version: _, ...order } = await readOrder(deps, { shopId }, id)
+  return withoutTags(order)
 }
 
 /** Yields a JSON list, one piece per page. */
@@ -159,6 +165,7 @@ const cartView = (cart: Cart, lines: Awaited<ReturnType<typeof store.lines>>, dr
     'email',
     'shippingAddress',
     'billingAddress',
+    'giftCardRecipient',
     'shippingMethod',
     'affiliateCode',
     'discountCode',

@@ -98,7 +98,9 @@ export const exportStore = {
         .where(inArray(fulfilments.orderId, [...orderIds])),
     ])
     return [
-      ...orderIds.flatMap((id) => [`order-confirmed:${id}`, `payment-failed:${id}`, `order-shipped:${id}`]),
+      ...orderIds.flatMap((id) =>
+        ['order-confirmed', 'payment-instructions', 'payment-failed', 'order-shipped'].map((what) => `${what}:${id}`),
+      ),
       ...fulfilmentRows.map(({ id }) => `order-shipped:${id}`),
       ...refundRows.flatMap(({ id }) => [`refund-made:${id}`, `refund-made:${id}:settled`, `refund-claim:${id}`]),
     ]

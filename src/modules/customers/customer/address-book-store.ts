@@ -14,9 +14,7 @@ export const addressBookStore = {
   list: (from: Pick<Reader, 'select'>, customerId: string, slice: PageSlice) =>
     selectSlice(from, addresses, { where: eq(addresses.customerId, customerId), order: [asc(addresses.id)], ...slice }),
   /** Locks an address of the book. */
-  async lock(tx: Writer, customerId: string, id: string): Promise<OwnedAddress | undefined> {
-    return tx.first(lockAddress, { id, customerId })
-  },
+  lock: async (tx: Writer, customerId: string, id: string): Promise<OwnedAddress | undefined> => tx.first(lockAddress, { id, customerId }),
   async replace(tx: Writer, { id, address, isDefaultShipping, isDefaultBilling, updatedAt }: OwnedAddress): Promise<void> {
     await tx.update(addresses).set({ address, isDefaultShipping, isDefaultBilling, updatedAt }).where(eq(addresses.id, id))
   },

@@ -1,12 +1,12 @@
-import { proseError } from '../../../core/csv-format.ts'
 import type { CsvRecord } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
 import { unescaped } from '../../../lib/csv-line.ts'
 import { isMailAddress } from '../../../lib/mail-address.ts'
 import type { Optional } from '../../../lib/objects.ts'
+import { distinctTags } from '../../../lib/search-terms.ts'
 import { normalEmail } from '../../identity/auth/domain.ts'
 import { isCountry } from '../../shop/countries/domain.ts'
-import { type AddressFields, addressOf, type Profile } from './domain.ts'
+import { type AddressFields, addressOf, type Customer, noteLengthMax, type Profile, tagLengthMax, tagsMax } from './domain.ts'
 
 /** The columns that are imported, with their names in Shopify's current and former exports and in souk's. */
 const aliases = {
@@ -24,6 +24,8 @@ const aliases = {
   countryCode: ['Default Address Country Code', 'Country Code'],
   postalCode: ['Default Address Zip', 'Zip'],
   addressPhone: ['Default Address Phone'],
+  note: ['Note'],
+  tags: ['Tags'],
 } as const satisfies Record<string, readonly string[]>
 type Field = keyof typeof aliases
 
@@ -42,6 +44,8 @@ const lengths = {
   countryCode: 2,
   postalCode: 20,
   addressPhone: 40,
+  note: noteLengthMax,
+  tags: 65_000,
 } as const satisfies Record<Field, number>
 
 const normalName = (name: string): string => name.replace(/[\s_-]+/g, '').toLowerCase()
@@ -76,16 +80,19 @@ export function parseHeader({ cells }: CsvRecord): Columns {
       if (label !== '') ignored.push(label.slice(0, labelMax))
       continue
     }
-    if (at.has(field)) throw new AppError('INVALID', `Row 1: ${aliases[field].join(' and ')} stand there twice: leave one column`)
+    if (at.has(field))
+      throw new AppError(
+        'INVALID',
+        `The header has the column ${aliases[field].map((name) => `"${name}"`).join(' or ')} twice. Remove one of the two columns`,
+      )
     at.set(field, { index, label })
   }
-  if (at.size === 0 && cells.length === 1) throw proseError()
-  if (!at.has('email')) throw new AppError('INVALID', 'Row 1: a column Email is missing: this is no file of customers')
+  if (!at.has('email')) throw new AppError('INVALID', 'The header has no "Email" column: the first row must name the columns')
   return { count: cells.length, at, ignored }
 }
 
 /** A customer in the file. Undefined: no column. Null or blank: a blank cell. */
-export type ImportedCustomer = Readonly<Optional<Profile>> & {
+export type ImportedCustomer = Readonly<Optional<Profile & Pick<Customer, 'note' | 'tags'>>> & {
   readonly row: number
   readonly email: string
   readonly address: AddressFields | undefined
@@ -109,6 +116,8 @@ const cellText = (cell: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
     .replace(/^'(?=\d)/, '')
+/** Reads a cell whose lines are kept. */
+const linesText = (cell: string): string => unescaped(cell).replace(/\r\n?/g, '\n').trim()
 
 const yesWords = new Set(['yes', 'true', '1', 'subscribed'])
 const noWords = new Set(['no', 'false', '0', '', 'not_subscribed', 'unsubscribed'])
@@ -133,31 +142,46 @@ function readRow(columns: Columns, row: number, cells: readonly string[]): Impor
   const cell = (field: Field): string | undefined => {
     const found = columns.at.get(field)
     if (!found) return undefined
-    const text = cellText(cells[found.index] ?? '')
+    const text = (field === 'note' ? linesText : cellText)(cells[found.index] ?? '')
     if (text.length > lengths[field]) throw new Fault(found.label, `must have at most ${lengths[field]} characters`)
     return text
   }
   const email = cell('email') ?? ''
-  if (email === '') throw new Fault(labelOf('email'), 'must not be blank: customers are known by it')
+  if (email === '') throw new Fault(labelOf('email'), 'must not be blank: customers are matched by it')
   if (!isMailAddress(email)) throw new Fault(labelOf('email'), 'must be an e-mail address')
   const [first, last] = [cell('firstName'), cell('lastName')]
   const name = cell('name') ?? (first === undefined && last === undefined ? undefined : [first, last].filter(Boolean).join(' '))
   if (name !== undefined && name.length > lengths.name)
     throw new Fault(labelOf('lastName'), `with the first name, must have at most ${lengths.name} characters`)
-  const phone = cell('phone')
+  const [phone, note] = [cell('phone'), cell('note')]
   const marketing = cell('acceptsMarketing')?.toLowerCase()
   if (marketing !== undefined && !yesWords.has(marketing) && !noWords.has(marketing))
     throw new Fault(labelOf('acceptsMarketing'), 'must be yes or no')
   const { address, notices } = parseAddress(row, cell, name, labelOf)
+  const { tags, notices: tagNotices } = parseTags(cell('tags'), { row, column: labelOf('tags') })
   return {
     row,
     email: normalEmail(email),
     name,
     phone: phone === '' ? null : phone,
     acceptsMarketing: marketing === undefined ? undefined : yesWords.has(marketing),
+    note: note === '' ? null : note,
+    tags,
     address,
-    notices,
+    notices: [...notices, ...tagNotices],
   }
+}
+
+/** Reads tags, separated by commas (Shopify) or semicolons (souk). Leaves out those that a customer cannot have. */
+function parseTags(text: string | undefined, at: Omit<RowNote, 'message'>): { tags: string[] | undefined; notices: RowNote[] } {
+  if (text === undefined) return { tags: undefined, notices: [] }
+  const all = distinctTags(text.split(/[,;]/))
+  const valid = all.filter((tag) => tag.length <= tagLengthMax)
+  const notices = [
+    ...(valid.length < all.length ? [`has tags of more than ${tagLengthMax} characters: they were not imported`] : []),
+    ...(valid.length > tagsMax ? [`has more than ${tagsMax} tags: only the first ${tagsMax} were imported`] : []),
+  ]
+  return { tags: valid.slice(0, tagsMax), notices: notices.map((message) => ({ ...at, message })) }
 }
 
 /** Leaves out an incomplete address with a notice, and imports the customer anyway. */
@@ -177,11 +201,11 @@ function parseAddress(
   if (isBlank) return { address: undefined, notices: [] }
   const leaveOut = (field: Field, what: string) => ({
     address: undefined,
-    notices: [{ row, column: labelOf(field), message: `${what}: the address was left out` }],
+    notices: [{ row, column: labelOf(field), message: `${what}: the address was not imported` }],
   })
   if (line1 === '') return leaveOut('line1', 'is blank')
   if (city === '') return leaveOut('city', 'is blank')
-  if (addressee === '') return leaveOut('firstName', 'is blank, and so is the company')
-  if (!isCountry(countryCode)) return leaveOut('countryCode', 'must be the code of a country, as US')
+  if (addressee === '') return leaveOut('firstName', 'is blank, and there is no company')
+  if (!isCountry(countryCode)) return leaveOut('countryCode', 'must be a country code such as US')
   return { address: addressOf({ name: addressee, line1, city, countryCode, ...more, phone: cell('addressPhone') || null }), notices: [] }
 }

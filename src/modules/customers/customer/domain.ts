@@ -18,8 +18,15 @@ export type BookEntry = Pick<OwnedAddress, 'id' | 'isDefaultShipping' | 'isDefau
 /** Address ids, and orders and spending by currency. */
 export type CustomerSummary = { addressIds: string[]; totals: Pick<CustomerTotals, 'currency' | 'orders' | 'spent'>[] }
 
-/** Filters of the customer list: the whole e-mail address; words of address and name, or an id. */
-export type CustomerQuery = { email?: string | undefined; q?: string | undefined }
+/** The fields that only the shop's staff sees, with the values of a new or erased customer. */
+export const emptyStaffFields: Pick<Customer, 'note' | 'tags'> = { note: null, tags: [] }
+export const noteLengthMax = 5_000
+/** Limits of the tags of a customer or an order. */
+export const tagsMax = 50
+export const tagLengthMax = 40
+
+/** Filters of the customer list: the whole e-mail address; words of address and name, or an id; a tag. */
+export type CustomerQuery = { email?: string | undefined; q?: string | undefined; tag?: string | undefined }
 
 const wordsMax = 60
 
@@ -53,7 +60,7 @@ export const addressOf = ({ name, company, line1, line2, city, province, postalC
 
 const orNull = (text: string | null | undefined): string | null => (text === undefined || text === null || text.trim() === '' ? null : text)
 
-/** Renders a customer. `totalSpent` counts only the shop's currency. */
+/** Renders a customer for customers themselves. `totalSpent` counts only the shop's currency. */
 export const customerView = (
   customer: Customer,
   currency: string,
@@ -68,6 +75,13 @@ export const customerView = (
   ...isoTimes(pick(customer, 'erasedAt', 'createdAt', 'updatedAt')),
 })
 export type CustomerView = ReturnType<typeof customerView>
+
+/** Renders a customer for the shop's staff. */
+export const staffCustomerView = (customer: Customer, currency: string, summary?: CustomerSummary) => ({
+  ...customerView(customer, currency, summary),
+  ...pick(customer, 'note', 'tags'),
+})
+export type StaffCustomerView = ReturnType<typeof staffCustomerView>
 
 /** Renders an address without who entered it. */
 export const addressView = ({ enteredBy: _, address, createdAt, updatedAt, ...rest }: OwnedAddress) => ({

@@ -32,12 +32,13 @@ export const customerImportRoutes = (deps: HttpDeps & LiveDeps & CustomerDeps) =
         query: ImportCustomersQuery,
         response: { 200: ImportCustomersReport, ...errorResponses(401, 403, 404, 413, 415, 429) },
         detail: {
-          summary: 'Import the customers of a Shopify CSV',
-          description: `The body is the file (\`text/csv\`, at most 20 MB and ${rowsMax} rows; larger ones by the command \`souk import --customers\`) as Shopify exports customers, now and before. \`Email\` is needed; \`First Name\`, \`Last Name\`, \`Phone\`, \`Accepts Email Marketing\` and the columns of the default address are taken; all others, such as \`Note\`, \`Tags\` and \`Total Spent\`, are named in \`notices\`. A bad row is left out and named; the others are stored.
+          operationId: 'importCustomers',
+          summary: 'Imports customers from a CSV file',
+          description: `The request body is a CSV file of Shopify's customer export, in the current or earlier format: at most 20 MB and ${rowsMax} rows. Import larger files with \`souk import --customers\`. \`Email\` is required. \`First Name\`, \`Last Name\`, \`Phone\`, \`Accepts Email Marketing\`, \`Note\`, \`Tags\` and the columns of the default address are imported; \`notices\` lists all other columns, such as \`Total Spent\`. Invalid rows are skipped and reported; the others are stored.
 
-Customers are known by their e-mail address: importing again changes nothing twice. Known ones are skipped; with \`overwrite\` a blank cell clears, an absent column keeps, and an address that is not in the book is added to it. Nobody gets a password or a mail: whoever wants the account has a mail sent (\`POST /auth/password/forgot\`, or signing up) and chooses one. An old file brings back whoever was erased since it was made: take them out of it.
+Customers are matched by e-mail address, so importing a file twice changes nothing the second time. Existing customers are skipped. With \`overwrite\`, a blank cell clears a value, a missing column keeps it, and a new address is added to the address book. Nobody gets a password or an e-mail: customers claim their account with \`POST /auth/password/forgot\` or by signing up, and choose a password. An old file also contains customers who were erased since: remove them from the file.
 
-One import of a shop at a time: 429 meanwhile. It stops when its client leaves, and after ${importMaxMs / 1_000} seconds with 503: what was stored by then stays.`,
+A shop can run one import at a time; otherwise the response is 429. An import stops when the client disconnects, or after ${importMaxMs / 1_000} seconds with 503. Customers stored by then remain.`,
         },
       },
     )

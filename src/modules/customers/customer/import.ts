@@ -2,7 +2,7 @@ import { isUniqueViolation, type Writer } from '../../../../db/engine.ts'
 import { type Actor, locking } from '../../../core/command-context.ts'
 import { type CsvSource, readRecords, type YieldThread } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
-import { pick, withoutUndefined } from '../../../lib/objects.ts'
+import { isSameValue, pick, withoutUndefined } from '../../../lib/objects.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audit } from '../../operations/audit/index.ts'
 import { type Columns, type ImportedCustomer, type ImportedRow, parseHeader, parseRow, type RowNote } from './csv-customers.ts'
@@ -43,6 +43,7 @@ export type CustomersOptions = {
 /** Rows per write. More would delay other writers. */
 const batchSize = 32
 const notesMax = 1_000
+const importedFields = [...profileFields, 'note', 'tags'] as const
 const triesMax = 5
 const yieldToRequests: YieldThread = () => new Promise((resume) => setImmediate(resume))
 
@@ -82,7 +83,7 @@ export async function importCustomers(
         if (!columns) {
           columns = parseHeader(record)
           if (columns.ignored.length > 0)
-            addNotice(report, { row: 1, message: `not taken, as souk has no place for it: ${columns.ignored.join(', ')}` })
+            addNotice(report, { row: 1, message: `These columns are not imported: ${columns.ignored.join(', ')}` })
           continue
         }
         if (report.rows + batch.length >= rowsMax) throw tooManyRows(rowsMax, report)
@@ -100,17 +101,14 @@ export async function importCustomers(
 }
 
 const storedText = ({ dryRun, created, updated }: CustomersReport): string =>
-  dryRun ? 'nothing was stored' : `${created} customers before it were created and ${updated} changed, and that stays`
+  dryRun ? 'Nothing was stored' : `${created} customers were created and ${updated} changed before that, and stay stored`
 
 const tooManyRows = (most: number, report: CustomersReport) =>
-  new AppError(
-    'TOO_LARGE',
-    `The file has more than ${most} rows: split it, or use the command souk import --customers. ${storedText(report)}`,
-  )
+  new AppError('TOO_LARGE', `The file has more than ${most} rows. Split it, or run \`souk import --customers\`. ${storedText(report)}`)
 
 /** Adds what was stored to the error of a file that turns out to be unusable in the middle. */
 const addStoredText = (error: unknown, report: CustomersReport): unknown =>
-  error instanceof AppError && error.code === 'INVALID' && report.created + report.updated > 0
+  error instanceof AppError && error.kind === 'INVALID' && report.created + report.updated > 0
     ? new AppError('INVALID', `${error.message} ${storedText(report)}`)
     : error
 
@@ -118,7 +116,7 @@ const addStoredText = (error: unknown, report: CustomersReport): unknown =>
 export const customersStoppedError = (report: CustomersReport): AppError =>
   new AppError(
     'UNAVAILABLE',
-    `The import took too long and was stopped after ${report.rows} rows: ${storedText(report)}. Send the rest of the file`,
+    `The import took too long and was stopped after ${report.rows} rows. ${storedText(report)}. Send the rest of the file`,
     {
       retryAfterSeconds: 1,
     },
@@ -226,7 +224,7 @@ async function storeRows(
 }
 
 async function createImported(tx: Writer, deps: CustomerDeps, { shop, actor }: ImportActor, row: ImportedCustomer): Promise<Customer> {
-  const customer = buildCustomer(deps, { shopId: shop.id, email: row.email, ...pick(row, ...profileFields) })
+  const customer = buildCustomer(deps, { shopId: shop.id, email: row.email, ...pick(row, ...importedFields) })
   await deps.customerStore.insert(tx, customer)
   const entry = { actor, action: 'customer.created', subject: customer.id, shopId: shop.id }
   await audit(tx, deps, { ...entry, ...customerDifference(customer) })
@@ -240,9 +238,8 @@ async function changeImported(
   before: Customer,
   row: ImportedCustomer,
 ): Promise<Customer> {
-  const changes = withoutUndefined(pick(row, ...profileFields))
-  const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every((field) => changes[field] === before[field])
-  if (isSame) return before
+  const changes = withoutUndefined(pick(row, ...importedFields))
+  if (isSameValue({ ...before, ...changes }, before)) return before
   const after = (await deps.customerStore.change(tx, before.id, { ...changes, updatedAt: deps.clock.now() })) ?? before
   const withoutPassword = ({ passwordHash: _, ...rest }: Customer) => rest
   const difference = differenceOf(withoutPassword(before), withoutPassword(after), ['acceptsMarketing'])

@@ -1,8 +1,21 @@
 import { t } from 'elysia'
-import { CountryCode, Email, fieldsOf, Instant, integer, maybe, notBlank, nullable, pageOf, pageQuery, text } from '../../../http/schema.ts'
+import {
+  CountryCode,
+  Email,
+  fieldsOf,
+  Instant,
+  integer,
+  maybe,
+  notBlank,
+  nullable,
+  oneLine,
+  pageOf,
+  pageQuery,
+  text,
+} from '../../../http/schema.ts'
 import { passwordLength } from '../../identity/auth/domain.ts'
 import { NewPassword } from '../../identity/auth/model.ts'
-import { addressesPerCustomerMax, orderIdsMax } from './domain.ts'
+import { addressesPerCustomerMax, noteLengthMax, orderIdsMax, tagLengthMax, tagsMax } from './domain.ts'
 
 const shopName = text(63, { minLength: 1 })
 const name = text(200)
@@ -15,46 +28,73 @@ export const CustomerLogin = t.Object({
 const profile = {
   name: t.Optional(name),
   phone: maybe(text(40)),
-  acceptsMarketing: t.Optional(t.Boolean({ description: 'Whether the customer agreed to marketing; false for a new one' })),
+  acceptsMarketing: t.Optional(t.Boolean({ description: 'Whether the customer agreed to marketing. Default: false' })),
 }
 export const CreateCustomer = t.Object({ email: Email, ...profile })
 
-export const CustomerRecord = t.Object(
+/** Tags that the staff gives a customer or an order. */
+export const StaffTags = t.Array(text(tagLengthMax, { minLength: 1, ...oneLine }), {
+  maxItems: tagsMax,
+  description: 'Compared in NFC and without case; repeated and blank ones are left out',
+})
+/** The filter of a list by tag. */
+export const tagFilter = t.Optional(text(tagLengthMax, { description: 'Not case-sensitive' }))
+export const ChangeCustomer = t.Object(
+  {
+    email: t.Optional(Email),
+    ...profile,
+    note: maybe(text(noteLengthMax, { description: 'For staff only; null or blank clears it' })),
+    tags: t.Optional(StaffTags),
+  },
+  { description: 'Fields that you leave out keep their values' },
+)
+
+/** A customer as customers see themselves. */
+export const OwnCustomerRecord = t.Object(
   {
     ...fieldsOf(t.String(), 'id', 'shopId', 'email'),
-    emailVerified: t.Boolean({ description: 'Whether they have shown that they read what goes to this address' }),
+    emailVerified: t.Boolean({ description: 'Whether the customer has verified the e-mail address' }),
     name: t.String(),
     phone: nullable(t.String()),
     acceptsMarketing: t.Boolean(),
-    addressIds: t.Array(t.String(), { description: `Their address book, oldest first; at most ${addressesPerCustomerMax}` }),
-    ordersCount: integer({ description: 'Orders placed, whatever became of them' }),
+    addressIds: t.Array(t.String(), { description: `Address book, oldest first, at most ${addressesPerCustomerMax}` }),
+    ordersCount: integer({ description: 'Number of orders of every status' }),
     totalSpent: t.Object(
-      { amount: integer({ description: 'Minor units' }), currency: t.String() },
-      { description: "Confirmed orders less refunds, in the shop's currency" },
+      { amount: integer({ description: 'In minor units' }), currency: t.String() },
+      { description: "Confirmed orders minus refunds, in the shop's currency" },
     ),
     erasedAt: nullable(
       t.String({
         format: 'date-time',
-        description: 'When their personal data was erased: what stands here of them since is nothing of theirs',
+        description: 'When the personal data was erased. The remaining values are placeholders',
       }),
     ),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
+  },
+  { title: 'OwnCustomer' },
+)
+export const CustomerRecord = t.Object(
+  {
+    ...OwnCustomerRecord.properties,
+    note: nullable(t.String({ description: 'For staff only' })),
+    tags: t.Array(t.String(), { description: 'For staff only' }),
   },
   { title: 'Customer' },
 )
 export const Customers = t.Object({
   ...pageOf(CustomerRecord).properties,
-  totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`; after an upgrade, there may be' })),
+  totalCapped: t.Optional(t.Literal(true, { description: 'True if there are more than `total` or, after an upgrade, may be' })),
 })
 export const ListCustomers = t.Object({
   ...pageQuery,
   q: t.Optional(
     text(200, {
       minLength: 1,
-      description: 'Up to ten words that their e-mail address and name hold, of which the last may be how a word begins; or their id',
+      description: 'Up to ten words of the e-mail address and name, or an id. The last word may be incomplete',
     }),
   ),
-  email: t.Optional(text(254, { minLength: 1, description: 'Their whole e-mail address, in either case' })),
+  email: t.Optional(text(254, { minLength: 1, description: 'The whole e-mail address. Not case-sensitive' })),
+  tag: tagFilter,
 })
 export const CustomerPath = t.Object({ customerId: text(64) })
 
@@ -73,8 +113,8 @@ const addressFields = {
 export const AddressInput = t.Object(addressFields)
 
 const defaultFlags = {
-  isDefaultShipping: t.Optional(t.Boolean({ description: "One of the book's addresses at most: another loses it" })),
-  isDefaultBilling: t.Optional(t.Boolean({ description: "One of the book's addresses at most: another loses it" })),
+  isDefaultShipping: t.Optional(t.Boolean({ description: 'At most one address of the book. The previous default loses the flag' })),
+  isDefaultBilling: t.Optional(t.Boolean({ description: 'At most one address of the book. The previous default loses the flag' })),
 }
 export const BookAddressInput = t.Object({ ...addressFields, ...defaultFlags })
 export const ChangeBookAddress = t.Partial(BookAddressInput)
@@ -84,10 +124,10 @@ export const ChangeOwnCustomer = t.Object({
   ...profile,
   email: t.Optional(Email),
   password: t.Optional(
-    text(passwordLength.maxLength, { minLength: 1, description: 'The present one: needed to change the e-mail address' }),
+    text(passwordLength.maxLength, { minLength: 1, description: 'The current password. Required to change the e-mail address' }),
   ),
 })
-export const VerifyToken = t.Object({ token: text(200, { minLength: 1, description: 'From the link of the mail' }) })
+export const VerifyToken = t.Object({ token: text(200, { minLength: 1, description: 'From the link in the e-mail' }) })
 
 /** An address in responses. */
 export const PostalAddress = t.Object(
@@ -109,7 +149,7 @@ export const AddressRecord = t.Object(
   {
     id: t.String(),
     shopId: t.String(),
-    customerId: nullable(t.String({ description: 'Whose book it is in' })),
+    customerId: nullable(t.String({ description: 'The customer whose address book contains it' })),
     ...PostalAddress.properties,
     isDefaultShipping: t.Boolean(),
     isDefaultBilling: t.Boolean(),
@@ -121,13 +161,13 @@ export const AddressRecord = t.Object(
 export const Addresses = pageOf(AddressRecord)
 export const ListOrderIds = t.Object({
   ...pageQuery,
-  limit: t.Optional(t.String({ ...pageQuery.limit, description: `Default 20, clamped to 1..${orderIdsMax}` })),
+  limit: t.Optional(t.String({ ...pageQuery.limit, description: `Default: 20. Clamped to 1 to ${orderIdsMax}` })),
 })
 export const OrderIds = t.Object(
   {
     customerId: t.String(),
     orderIds: t.Array(t.String(), { description: 'Newest first' }),
-    total: integer({ description: 'Of all pages' }),
+    total: integer({ description: 'On all pages' }),
   },
   { title: 'OrderIds' },
 )

@@ -9,10 +9,11 @@ import { assertShopOrigin, shopNamed } from '../../../http/shop.ts'
 import { sliceOf } from '../../../lib/page.ts'
 import { LoginAnswer } from '../../identity/auth/model.ts'
 import { offerAccountClaim, type PasswordResetDeps } from '../../identity/password-reset/index.ts'
-import { addressesByCustomer, addressesPerCustomerMax, customerView, orderIdsMax } from './domain.ts'
+import { addressesByCustomer, addressesPerCustomerMax, type CustomerQuery, customerView, orderIdsMax } from './domain.ts'
 import {
   addAddress,
   type CustomerDeps,
+  changeCustomer,
   createBookAddress,
   createCustomer,
   enterAddress,
@@ -29,6 +30,7 @@ import {
   AddressInput,
   AddressRecord,
   BookAddressInput,
+  ChangeCustomer,
   CreateCustomer,
   CustomerLogin,
   CustomerPath,
@@ -39,6 +41,7 @@ import {
   ListOrderIds,
   OrderIdRows,
   OrderIds,
+  OwnCustomerRecord,
 } from './model.ts'
 
 export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps & PasswordResetDeps) =>
@@ -51,7 +54,7 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps & PasswordRese
         const { email, password, name = '' } = body
         const customer = await signUpCustomer(deps, { shopId: shop.id, email, password, name }, deps.callerOf(request)).catch(
           async (error: unknown) => {
-            if (error instanceof AppError && error.code === 'CONFLICT')
+            if (error instanceof AppError && error.kind === 'CONFLICT')
               await offerAccountClaim(deps, { shopId: shop.id, email }, deps.callerOf(request))
             throw error
           },
@@ -62,11 +65,12 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps & PasswordRese
       {
         access: 'public',
         body: CustomerSignup,
-        response: { 201: CustomerRecord, ...errorResponses(403, 404, 409, 413, 415, 429) },
+        response: { 201: OwnCustomerRecord, ...errorResponses(403, 404, 409, 413, 415, 429) },
         detail: {
-          summary: 'Become a customer of a shop',
+          operationId: 'signUpCustomer',
+          summary: 'Signs up a customer',
           description:
-            'An e-mail address that the shop has is 409. Where the shop itself made that account (`POST /customer`, an import), a mail goes to the address, by whose link its owner chooses a password: an account like that is claimed by mail only. So does `POST /auth/password/forgot`.',
+            'The response is 409 if the shop has a customer with the e-mail address. If the shop created that account itself (`POST /customer` or an import), its owner is sent an e-mail with a link to choose a password: such an account can only be claimed by e-mail. `POST /auth/password/forgot` sends the same e-mail.',
         },
       },
     )
@@ -82,7 +86,11 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps & PasswordRese
         access: 'login',
         body: CustomerLogin,
         response: { 200: LoginAnswer, ...errorResponses(401, 403, 413, 415, 429) },
-        detail: { summary: "Log in as a shop's customer", description: 'Limited like the login of merchants.' },
+        detail: {
+          operationId: 'logInCustomer',
+          summary: 'Logs in a customer',
+          description: "The limits of the merchants' login apply.",
+        },
       },
     )
 
@@ -91,17 +99,18 @@ const customerIdOf = (principal: Principal): string | undefined => (principal.ki
 
 export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
   routes(deps, 'Customers')
-    .get('/customer', ({ query: { q, email, ...page }, shop }) => listCustomers(deps, shop, { q, email }, sliceOf(page)), {
+    .get('/customer', ({ query: { q, email, tag, ...page }, shop }) => listCustomers(deps, shop, { q, email, tag }, sliceOf(page)), {
       access: 'customerRead',
-      csv: csvOf('customers', Customers, ({ shop, query: { q, email } }: ListRequest<{ q?: string; email?: string }>, slice) =>
-        readCustomerChunk(deps, shop, { q, email }, slice),
+      csv: csvOf('customers', Customers, ({ shop, query: { q, email, tag } }: ListRequest<CustomerQuery>, slice) =>
+        readCustomerChunk(deps, shop, { q, email, tag }, slice),
       ),
       query: ListCustomers,
       response: { 200: Customers, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: "The shop's customers",
+        operationId: 'listCustomers',
+        summary: 'Lists customers',
         description:
-          'Newest first; `q` and `email` both count. With `q`, `total` is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it; without a filter it is exact, and a page at the end costs what the first does. Guests are no customers: their orders are found among the orders. After an upgrade from a version that had no such search, a job makes what is there findable: until it is through, what it has not come to yet is missing from what `q` finds, and `totalCapped: true` says so.',
+          'Returns customers, newest first. Customers must match all of `q`, `email` and `tag`. With `tag` alone, `total` is exact up to 2,000; above that it is 2,000 with `totalCapped: true`, and later pages still return customers. With `q`, `total` is exact up to 1,000; above that it is 1,000 with `totalCapped: true`, and later pages are empty. Without a filter, `total` is exact. Guests are not listed: search the orders instead. After an upgrade from a version without this search, a background job indexes existing customers. Until it is done, `q` finds only indexed customers, and the response says `totalCapped: true`.',
       },
     })
     .post('/customer', ({ body, shop, actor, once }) => once(201, (write) => createCustomer(deps, { shop, actor, write }, body)), {
@@ -110,20 +119,44 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       body: CreateCustomer,
       response: { 201: CustomerRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
       detail: {
-        summary: 'Make a customer',
+        operationId: 'createCustomer',
+        summary: 'Creates a customer',
         description:
-          'Without a password, so they do not log in, and nobody is sent a mail: whoever has the address claims the account by a mail that they ask for, by signing up or with `POST /auth/password/forgot`. E-mail addresses are compared without case; one that the shop has is 409.',
+          'The account has no password, and no e-mail is sent. The customer claims the account with `POST /auth/password/forgot` or by signing up. The response is 409 if the shop has a customer with the e-mail address, which is not case-sensitive.',
       },
     })
     .get('/customer/:customerId', ({ params, shop }) => readCustomer(deps, shop, params.customerId), {
       access: 'customerRead',
+      versioned: true,
       params: CustomerPath,
       response: { 200: CustomerRecord, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: 'A customer of the shop',
-        description: '`updatedAt` tells of their own details, not of their addresses and orders.',
+        operationId: 'getCustomer',
+        summary: 'Returns a customer',
+        description: "`updatedAt` is about the customer's own fields, not the addresses and orders.",
       },
     })
+    .patch(
+      '/customer/:customerId',
+      ({ params, body, shop, actor, expected, once }) =>
+        once(200, (write) => changeCustomer(deps, { shop, actor, expected, write }, params.customerId, body), {
+          sees: () => readCustomer(deps, shop, params.customerId),
+        }),
+      {
+        access: 'management',
+        versioned: true,
+        idempotent: true,
+        params: CustomerPath,
+        body: ChangeCustomer,
+        response: { 200: CustomerRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          operationId: 'updateCustomer',
+          summary: 'Updates a customer',
+          description:
+            'A new e-mail address is unverified, and links mailed before no longer work. If the customer has a password, the former address gets a notice. Customers never see `note` and `tags`. If nothing changes, nothing is sent. The response is 409 if another customer of the shop has the address, or if the personal data was erased.',
+        },
+      },
+    )
     .get(
       '/customer/:customerId/order-ids',
       ({ params, query, shop }) => listOrderIds(deps, shop, params.customerId, sliceOf(query, orderIdsMax)),
@@ -136,7 +169,11 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
         params: CustomerPath,
         query: ListOrderIds,
         response: { 200: OrderIds, ...errorResponses(401, 403, 404) },
-        detail: { summary: "The ids of a customer's orders", description: 'Newest first, whatever became of them.' },
+        detail: {
+          operationId: 'listCustomerOrderIds',
+          summary: "Lists the ids of a customer's orders",
+          description: 'Returns the ids of orders of every status, newest first.',
+        },
       },
     )
     .post(
@@ -152,8 +189,9 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
         body: BookAddressInput,
         response: { 201: AddressRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: "Make an address in a customer's book",
-          description: `A book has at most ${addressesPerCustomerMax} addresses (409), and one default of each kind.`,
+          operationId: 'replaceCustomerAddresses',
+          summary: "Creates an address in a customer's address book",
+          description: `An address book has at most ${addressesPerCustomerMax} addresses (409) and one default of each kind.`,
         },
       },
     )
@@ -166,10 +204,11 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
         body: AddAddress,
         response: { 200: CustomerRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
-          summary: "Put an address of the shop into a customer's book",
+          operationId: 'addCustomerAddress',
+          summary: "Adds an address of the shop to a customer's address book",
           description:
-            'Answers the customer. An address that is in the book already stays, and takes the flags that are sent; one in another ' +
-            `customer's book is 409, as is a book that has ${addressesPerCustomerMax}.`,
+            'Returns the customer. If the address is in the book already, only the flags that you send change. The response is 409 if it is in another ' +
+            `customer's book, or if the book has ${addressesPerCustomerMax} addresses.`,
         },
       },
     )
@@ -183,8 +222,9 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
         body: AddressInput,
         response: { 201: AddressRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
         detail: {
-          summary: "Enter an address that is in nobody's book yet",
-          description: `The shop puts it into one by \`POST /customer/{customerId}/addresses/add\`. A customer enters at most ${addressesByCustomer.most} an hour.`,
+          operationId: 'createAddress',
+          summary: 'Creates an address that is in no address book',
+          description: `The shop adds it to an address book with \`POST /customer/{customerId}/addresses/add\`. A customer can create at most ${addressesByCustomer.most} an hour.`,
         },
       },
     )
@@ -193,8 +233,9 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       params: RecordId,
       response: { 200: AddressRecord, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: 'An address',
+        operationId: 'getAddress',
+        summary: 'Returns an address',
         description:
-          'A merchant and a secret key read every address of the shop; a customer those of their book, and what they entered until it is in another.',
+          'A merchant and a secret key can read every address of the shop. A customer can read the addresses of the own book, and addresses that the customer entered, until they are in another book.',
       },
     })

@@ -4,21 +4,23 @@ import type { ListChunk } from '../../../core/csv-list.ts'
 import { extendPageIndex } from '../../../core/long-lists.ts'
 import { storedMailAddress } from '../../../lib/mail-address.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
+import { tagKeyOf } from '../../../lib/search-terms.ts'
 import { normalEmail } from '../../identity/auth/domain.ts'
-import { type Customer, type CustomerQuery, type CustomerView, customerView } from './domain.ts'
+import { type Customer, type CustomerQuery, type StaffCustomerView, staffCustomerView } from './domain.ts'
 import type { CustomerDeps } from './providers.ts'
 import { customerListStore as store } from './search-store.ts'
 import type { Shop } from './service.ts'
 
-const filterOf = ({ id: shopId }: Shop, { email, q }: CustomerQuery) => ({
+const filterOf = ({ id: shopId }: Shop, { email, q, tag }: CustomerQuery) => ({
   shopId,
   email: email === undefined ? undefined : normalEmail(email),
   q: q === undefined ? undefined : storedMailAddress(q.trim()),
+  tag: tag === undefined ? undefined : tagKeyOf(tag),
 })
 
-async function viewsOf(deps: CustomerDeps, { currency, mode }: Shop, rows: readonly Customer[]): Promise<CustomerView[]> {
+async function viewsOf(deps: CustomerDeps, { currency, mode }: Shop, rows: readonly Customer[]): Promise<StaffCustomerView[]> {
   const summaries = await Promise.all(rows.map(({ id }) => deps.customerStore.standingOf(id, mode)))
-  return rows.map((customer, at) => customerView(customer, currency, summaries[at]))
+  return rows.map((customer, at) => staffCustomerView(customer, currency, summaries[at]))
 }
 
 /** Lists a shop's customers, newest first. */
@@ -27,7 +29,7 @@ export async function listCustomers(
   shop: Shop,
   query: CustomerQuery,
   slice: PageSlice,
-): Promise<Page<CustomerView> & { totalCapped?: true }> {
+): Promise<Page<StaffCustomerView> & { totalCapped?: true }> {
   const { rows, total, isCapped, isLong } = await store.list(deps.db.read, filterOf(shop, query), slice)
   if (isLong) extendPageIndex(deps, store.shorten, shop.id, 'customer')
   const page = pageOf(await viewsOf(deps, shop, rows), total, slice)
@@ -40,7 +42,7 @@ export async function readCustomerChunk(
   shop: Shop,
   query: CustomerQuery,
   slice: PageSlice,
-): Promise<ListChunk<CustomerView>> {
+): Promise<ListChunk<StaffCustomerView>> {
   const { rows, scannedTo } = await store.piece(deps.db.read, filterOf(shop, query), slice)
   return { data: await viewsOf(deps, shop, rows), scannedTo }
 }

@@ -1,17 +1,20 @@
-import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { exactWordOf } from '../../../../db/admin-search.ts'
 import { engine } from '../../../../db/columns.ts'
 import type { Database, Reader } from '../../../../db/engine.ts'
 import { extendBlocks, readListPage } from '../../../../db/list-pages.ts'
 import { customers } from '../../../../db/schema/people.ts'
+import { customerTags } from '../../../../db/schema/tags.ts'
 import { customerIndexed, customerSearch } from '../../../../db/search.ts'
 import { backfillProgressOf } from '../../../../db/search-backfill.ts'
 import type { PageSlice } from '../../../lib/page.ts'
-import { matchesTerms, searchTermsOf } from '../../../lib/search-terms.ts'
+import { matchesTerms, searchTermsOf, tagKeyOf } from '../../../lib/search-terms.ts'
 import { type Customer, type CustomerQuery, customerWords } from './domain.ts'
 
 /** With a filter, totals are exact up to this number, and pages end there. */
 const filteredTotalMax = 1_000
+/** A list by tag alone has an exact total up to this number, and goes on beyond it. */
+const taggedTotalMax = 2_000
 const queryWordsMax = 10
 
 /** `isLong`: the list should be folded, so that late pages cost no more than the first. */
@@ -22,19 +25,23 @@ const fills = backfillProgressOf('CUSTOMERS')
 /** Customers as the shop's staff list and search them. */
 export const customerListStore = {
   /** Returns a page, newest first. */
-  async list(read: Reader, { shopId, email, q }: CustomerQuery & { shopId: string }, slice: PageSlice): Promise<CustomerListPage> {
-    if (q === undefined && email === undefined) return listUnfiltered(read, shopId, slice)
+  async list(read: Reader, { shopId, email, q, tag }: CustomerQuery & { shopId: string }, slice: PageSlice): Promise<CustomerListPage> {
+    if (q === undefined && email === undefined)
+      return tag === undefined ? listUnfiltered(read, shopId, slice) : listTagged(read, shopId, tag, slice)
     if (q?.startsWith('cus_') || q === undefined) {
       const where = and(
         eq(customers.shopId, shopId),
         q === undefined ? undefined : eq(customers.id, q),
         email === undefined ? undefined : eq(customers.email, email),
       )
-      const rows = await read.select().from(customers).where(where).limit(1)
+      const rows = (await read.select().from(customers).where(where).limit(1)).filter(isTagged(tag))
       return { rows: slice.offset > 0 ? [] : rows, total: rows.length, isCapped: false }
     }
     const words = searchTermsOf(q, queryWordsMax)
-    const exactWords = email === undefined ? [] : [exactWordOf('email', email)]
+    const exactWords = [
+      ...(email === undefined ? [] : [exactWordOf('email', email)]),
+      ...(tag === undefined ? [] : [exactWordOf('tag', tag)]),
+    ]
     // Reads the progress before the index: a customer that the job indexes in between is then found twice, not missed.
     const isWhole = words.length === 0 || !(await hasUnindexed(read, shopId))
     const found =
@@ -50,7 +57,7 @@ export const customerListStore = {
    */
   async piece(
     read: Reader,
-    { shopId, email, q }: CustomerQuery & { shopId: string },
+    { shopId, email, q, tag }: CustomerQuery & { shopId: string },
     { limit, after }: PageSlice,
   ): Promise<{ rows: Customer[]; scannedTo: string | undefined }> {
     const id = q?.startsWith('cus_') ? q : undefined
@@ -63,6 +70,7 @@ export const customerListStore = {
         and(
           eq(customers.shopId, shopId),
           typeof after === 'string' ? lt(customers.id, after) : undefined,
+          tag === undefined ? undefined : sql`${customers.id} in (${taggedIds(shopId, tag, { limit, after })})`,
           id === undefined ? undefined : eq(customers.id, id),
           email === undefined ? undefined : eq(customers.email, email),
         ),
@@ -105,6 +113,30 @@ async function hasUnindexed(read: Reader, shopId: string): Promise<boolean> {
   if (!fill) return false
   const where = and(eq(customers.shopId, shopId), lt(customers.id, fill.below))
   return (await read.select({ id: customers.id }).from(customers).where(where).limit(1)).length > 0
+}
+
+const isTagged =
+  (tag: string | undefined) =>
+  ({ tags }: Customer): boolean =>
+    tag === undefined || tags.some((one) => tagKeyOf(one) === tag)
+
+/** The newest customers with a tag, along the index of tags. */
+const taggedIds = (shopId: string, tag: string, { limit, offset = 0, after }: Partial<Omit<PageSlice, 'page'>>): SQL => sql`
+  select customer_id from ${customerTags} where shop_id = ${shopId} and tag = ${tag}
+    ${typeof after === 'string' ? sql`and customer_id < ${after}` : sql``}
+  order by customer_id desc limit ${limit} offset ${offset}`
+
+async function listTagged(read: Reader, shopId: string, tag: string, { limit, offset }: PageSlice): Promise<CustomerListPage> {
+  const [counted] = await read.rows<{ n: number | string }>(
+    sql`select count(*) as n from (${taggedIds(shopId, tag, { limit: taggedTotalMax + 1 })}) as first_ones`,
+  )
+  const n = Number(counted?.n ?? 0)
+  const ids = await read.rows<{ customer_id: string }>(taggedIds(shopId, tag, { limit, offset }))
+  const rows = await loadCustomers(
+    read,
+    ids.map((row) => row.customer_id),
+  )
+  return { rows, total: Math.min(n, taggedTotalMax), isCapped: n > taggedTotalMax }
 }
 
 async function listUnfiltered(read: Reader, shopId: string, slice: PageSlice): Promise<CustomerListPage> {

@@ -1,15 +1,13 @@
 import type { Writer } from '../../../../db/engine.ts'
 import type { CommandContext } from '../../../core/command-context.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import { type Optional, pick, withoutUndefined } from '../../../lib/objects.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { limitsByAddress, normalEmail, signupByAddress } from '../../identity/auth/domain.ts'
 import { checkPassword, countAttempt } from '../../identity/auth/index.ts'
-import { invalidateTokens } from '../../identity/one-time-token/index.ts'
-import { notifyAccountChange } from '../../messaging/mail/index.ts'
-import { differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { addressBookStore } from './address-book-store.ts'
+import { changedCustomerDifference, dropFormerEmail, notifyCustomerChanged } from './change-customer.ts'
 import {
   type AddressFields,
   type AddressView,
@@ -34,7 +32,6 @@ import {
 } from './service.ts'
 
 type OwnChange = Optional<Profile & Pick<Customer, 'email'>> & { password?: string | undefined }
-const auditedFields = ['acceptsMarketing', 'emailProvenAt'] as const
 
 /**
  * Changes a customer's own details. A new e-mail address receives password resets, so it needs the current password, is
@@ -56,7 +53,7 @@ export async function changeOwnCustomer(
   const newEmail = email === undefined || normalEmail(email) === customer.email ? undefined : normalEmail(email)
   const account = accountOf(shop.id, customer.email, customer)
   if (newEmail !== undefined) {
-    if (password === undefined) throw new AppError('INVALID', 'password (body): needed to change the e-mail address')
+    if (password === undefined) throw invalidField('password', 'required to change the email address')
     await countAttempt(deps, limitsByAddress(signupByAddress, limitKey))
     await checkPassword(
       deps,
@@ -69,20 +66,18 @@ export async function changeOwnCustomer(
     const before = await store.lock(tx, customer.id)
     if (!before) throw noSuchCustomer()
     if (newEmail !== undefined) {
-      if (before.passwordHash !== account.hash) throw new AppError('CONFLICT', 'The password was changed meanwhile: log in again')
-      await invalidateTokens(tx, deps, 'EMAIL_VERIFY', customer.id)
-      await invalidateTokens(tx, deps, 'PASSWORD_RESET', customer.id)
-      await notifyAccountChange(tx, deps, { shopId: shop.id, to: before.email, what: 'email' })
+      if (before.passwordHash !== account.hash) throw new AppError('CONFLICT', 'The password was changed by another request. Log in again')
+      await dropFormerEmail(tx, deps, before)
     }
     const emailChange = newEmail === undefined ? {} : { email: newEmail, emailProvenAt: null }
     const after = await store.change(tx, customer.id, { ...withoutUndefined(plain), ...emailChange, updatedAt: clock.now() })
     if (!after) throw noSuchCustomer()
+    await notifyCustomerChanged(tx, deps, before, after)
     return { before, after }
   }
   return audited(deps, by, { action: 'customer.changed', subject: customer.id }, async (tx, tell) => {
     const { before, after } = await change(tx)
-    const withoutPassword = ({ passwordHash: _, ...rest }: Customer) => rest
-    tell(differenceOf(withoutPassword(before), withoutPassword(after), auditedFields))
+    tell(changedCustomerDifference(before, after))
     return customerView(after, shop.currency, await store.standingOf(after.id, shop.mode, tx))
   }).catch(emailTaken)
 }

@@ -27,8 +27,11 @@ import {
   customerView,
   type DefaultFlags,
   emptyProfile,
+  emptyStaffFields,
   type OwnedAddress,
   type Profile,
+  type StaffCustomerView,
+  staffCustomerView,
 } from './domain.ts'
 import { joinGuestOrders } from './email-proof.ts'
 import type { CustomerDeps } from './providers.ts'
@@ -36,16 +39,19 @@ import { customerTotalsStore } from './store.ts'
 
 export type Shop = Pick<ShopContext, 'id' | 'currency' | 'mode'>
 
-export const emailTaken = refuseTaken('email (body): the shop has a customer with this address')
+export const emailTaken = refuseTaken('another customer has this email address', 'email')
 export const noSuchCustomer = () => new AppError('NOT_FOUND', 'No such customer')
 export const noSuchAddress = () => new AppError('NOT_FOUND', 'No such address')
 
-type NewCustomer = Pick<Customer, 'shopId' | 'email'> & Optional<Profile> & Partial<Pick<Customer, 'passwordHash'>>
+type NewCustomer = Pick<Customer, 'shopId' | 'email'> &
+  Optional<Profile & Pick<Customer, 'note' | 'tags'>> &
+  Partial<Pick<Customer, 'passwordHash'>>
 
 export function buildCustomer({ clock, newId }: CustomerDeps, { shopId, email, passwordHash = null, ...profile }: NewCustomer): Customer {
   const now = clock.now()
-  const times = { emailProvenAt: null, erasedAt: null, createdAt: now, updatedAt: now }
-  return { id: newId('customer'), shopId, email: normalEmail(email), ...emptyProfile, ...withoutUndefined(profile), passwordHash, ...times }
+  const times = { emailProvenAt: null, erasedAt: null, createdAt: now, updatedAt: now, version: 1 }
+  const empty = { ...emptyProfile, ...emptyStaffFields }
+  return { id: newId('customer'), shopId, email: normalEmail(email), ...empty, ...withoutUndefined(profile), passwordHash, ...times }
 }
 
 /**
@@ -113,7 +119,7 @@ export async function changeCustomerPassword(
   const passwordHash = await deps.passwords.hash(password, { kind: 'customer', address })
   await audited(deps, { actor, shop: { id: shopId } }, { action: 'password.changed', subject: id }, async (tx, tell) => {
     if (!(await deps.customerStore.hasPassword(tx, id, account.hash)))
-      throw new AppError('CONFLICT', 'The password was changed meanwhile: log in again')
+      throw new AppError('CONFLICT', 'The password was changed by another request. Log in again')
     await deps.customerStore.setPassword(tx, id, passwordHash, deps.clock.now())
     await endSessionsOf(tx, deps, id, sessionId)
     await notifyAccountChange(tx, deps, { shopId, to: customer.email, what: 'password' })
@@ -129,20 +135,37 @@ export function createCustomer(
   deps: CustomerDeps,
   by: CommandContext<Shop>,
   input: Pick<Customer, 'email'> & Optional<Profile>,
-): Promise<CustomerView> {
+): Promise<StaffCustomerView> {
   const customer = buildCustomer(deps, { shopId: by.shop.id, ...input })
   return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, tell) => {
     await deps.customerStore.insert(tx, customer)
     tell(customerDifference(customer))
-    return customerView(customer, by.shop.currency)
+    return staffCustomerView(customer, by.shop.currency)
   }).catch(emailTaken)
 }
 
-/** @throws AppError NOT_FOUND, also for another shop's */
-export async function readCustomer({ customerStore }: CustomerDeps, shop: Shop, id: string): Promise<CustomerView> {
+/**
+ * Reads a customer as customers see themselves.
+ * @throws AppError NOT_FOUND, also for another shop's
+ */
+export async function readOwnCustomer({ customerStore }: CustomerDeps, shop: Shop, id: string): Promise<CustomerView> {
   const customer = await customerStore.find(shop.id, id)
   if (!customer) throw noSuchCustomer()
   return customerView(customer, shop.currency, await customerStore.standingOf(id, shop.mode))
+}
+
+/**
+ * Reads a customer with their version.
+ * @throws AppError NOT_FOUND, also for another shop's
+ */
+export async function readCustomer(
+  { customerStore }: CustomerDeps,
+  shop: Shop,
+  id: string,
+): Promise<StaffCustomerView & { version: number }> {
+  const customer = await customerStore.find(shop.id, id)
+  if (!customer) throw noSuchCustomer()
+  return { ...staffCustomerView(customer, shop.currency, await customerStore.standingOf(id, shop.mode)), version: customer.version }
 }
 
 /**
@@ -166,9 +189,9 @@ export const addressDifference = (before: OwnedAddress | undefined, after: Owned
  * Checks that a locked customer is the shop's and not erased: erased customers get no new personal data.
  * @throws AppError NOT_FOUND, CONFLICT
  */
-function assertNotErased(customer: Customer | undefined, shop: Pick<Shop, 'id'>): Customer {
+export function assertNotErased(customer: Customer | undefined, shop: Pick<Shop, 'id'>): Customer {
   if (customer?.shopId !== shop.id) throw noSuchCustomer()
-  if (customer.erasedAt !== null) throw new AppError('CONFLICT', "The customer's personal data was erased: make another customer")
+  if (customer.erasedAt !== null) throw new AppError('CONFLICT', "The customer's personal data was erased. Create a new customer")
   return customer
 }
 
@@ -254,7 +277,7 @@ export function addAddress(
   by: CommandContext<Shop>,
   customerId: string,
   { addressId, ...flags }: { addressId: string } & DefaultFlags,
-): Promise<CustomerView> {
+): Promise<StaffCustomerView> {
   const { shop } = by
   const { customerStore: store } = deps
   return audited(deps, by, { action: 'address.added', subject: addressId }, async (tx, tell) => {
@@ -265,16 +288,16 @@ export function addAddress(
     const isDefaultShipping = flags.isDefaultShipping ?? address.isDefaultShipping
     const isDefaultBilling = flags.isDefaultBilling ?? address.isDefaultBilling
     const added: BookEntry = { id: addressId, customerId, isDefaultShipping, isDefaultBilling, updatedAt: deps.clock.now() }
-    if (!(await store.claimAddress(tx, added))) throw new AppError('CONFLICT', "The address is in another customer's book")
+    if (!(await store.claimAddress(tx, added))) throw new AppError('CONFLICT', 'Another customer has this address')
     await clearOtherDefaults(tx, deps, added)
     tell(addressDifference(address, { ...address, ...added }))
-    return customerView(customer, shop.currency, await store.standingOf(customerId, shop.mode, tx))
+    return staffCustomerView(customer, shop.currency, await store.standingOf(customerId, shop.mode, tx))
   })
 }
 
-export async function assertBookHasRoom(tx: Writer, { customerStore }: CustomerDeps, customerId: string): Promise<void> {
+async function assertBookHasRoom(tx: Writer, { customerStore }: CustomerDeps, customerId: string): Promise<void> {
   if ((await customerStore.countAddresses(tx, customerId)) >= addressesPerCustomerMax)
-    throw new AppError('CONFLICT', `A customer has at most ${addressesPerCustomerMax} addresses`)
+    throw new AppError('CONFLICT', `A customer has at most ${addressesPerCustomerMax} addresses`, { code: 'limit_reached' })
 }
 
 /** Clears the defaults of other addresses, inside the write that set one. */

@@ -2,12 +2,14 @@ import { and, asc, count, desc, eq, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import { exactWordOf } from '../../../../db/admin-search.ts'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { countInBlock } from '../../../../db/list-pages.ts'
-import { lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { insertOf, lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { customers } from '../../../../db/schema/people.ts'
 import { addresses, customerTotals, orders } from '../../../../db/schema/selling.ts'
+import { customerTags } from '../../../../db/schema/tags.ts'
 import { customerSearch } from '../../../../db/search.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { PageSlice } from '../../../lib/page.ts'
+import { tagKeyOf } from '../../../lib/search-terms.ts'
 import { type BookEntry, type Customer, type CustomerSummary, type CustomerTotals, customerWords, type OwnedAddress } from './domain.ts'
 
 const byId = rowsOf(customers, ['id', 'shopId'])
@@ -46,16 +48,10 @@ const isNotErased = (id: string) => and(eq(customers.id, id), isNull(customers.e
 
 export function createCustomerStore({ read }: Pick<Database, 'read'>) {
   return {
-    async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Customer | undefined> {
-      return from.first(byId, { id, shopId })
-    },
-    async findByEmail(shopId: string, email: string): Promise<Customer | undefined> {
-      return read.first(byEmail, { shopId, email })
-    },
+    find: async (shopId: string, id: string): Promise<Customer | undefined> => read.first(byId, { id, shopId }),
+    findByEmail: async (shopId: string, email: string): Promise<Customer | undefined> => read.first(byEmail, { shopId, email }),
     /** Locks a customer until the end of the write. */
-    async lock(tx: Writer, id: string): Promise<Customer | undefined> {
-      return tx.first(locked, { id })
-    },
+    lock: async (tx: Writer, id: string): Promise<Customer | undefined> => tx.first(locked, { id }),
     /** Stores when the e-mail address was first proven. */
     async prove(tx: Writer, id: string, now: number): Promise<void> {
       await tx
@@ -63,10 +59,16 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
         .set({ emailProvenAt: now, updatedAt: now })
         .where(and(isNotErased(id), isNull(customers.emailProvenAt)))
     },
-    /** @returns the customer after the change; undefined if missing or erased */
+    /** Raises the version. @returns the customer after the change; undefined if missing or erased */
     async change(tx: Writer, id: string, change: Partial<Customer> & Pick<Customer, 'updatedAt'>): Promise<Customer | undefined> {
-      const [customer] = await tx.update(customers).set(change).where(isNotErased(id)).returning()
-      if (customer && (change.email !== undefined || change.name !== undefined)) await index(tx, customer)
+      const version = sql`${customers.version} + 1`
+      const [customer] = await tx
+        .update(customers)
+        .set({ ...change, version })
+        .where(isNotErased(id))
+        .returning()
+      if (customer && change.tags !== undefined) await replaceTags(tx, customer)
+      if (customer && [change.email, change.name, change.tags].some((value) => value !== undefined)) await index(tx, customer)
       return customer
     },
     /** Returns whether the customer still has this password hash. */
@@ -83,6 +85,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
     async insert(tx: Writer, customer: Customer): Promise<void> {
       await tx.insert(customers).values(customer)
       await countInBlock(tx, { list: 'CUSTOMERS', shopId: customer.shopId }, customer.id)
+      await insertTags(tx, customer)
       await index(tx, customer)
     },
     /** @param mode of the shop; orders of the other mode do not count */
@@ -128,9 +131,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
       const [row] = await tx.select({ n: count() }).from(addresses).where(eq(addresses.customerId, customerId))
       return Number(row?.n ?? 0)
     },
-    async insertAddress(tx: Writer, address: OwnedAddress): Promise<void> {
-      await tx.insert(addresses).values(address)
-    },
+    insertAddress: insertOf(addresses),
     /** Puts an address into a customer's book. Returns false if it is in another. */
     async claimAddress(tx: Writer, { id, customerId, isDefaultShipping, isDefaultBilling, updatedAt }: BookEntry): Promise<boolean> {
       const free = or(isNull(addresses.customerId), eq(addresses.customerId, customerId))
@@ -156,7 +157,17 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
 }
 
 async function index(tx: Writer, customer: Customer): Promise<void> {
-  await customerSearch.put(tx, customer, { words: customerWords(customer), whole: [exactWordOf('email', customer.email)] })
+  const whole = [exactWordOf('email', customer.email), ...customer.tags.map((tag) => exactWordOf('tag', tagKeyOf(tag)))]
+  await customerSearch.put(tx, customer, { words: customerWords(customer), whole })
+}
+
+async function replaceTags(tx: Writer, customer: Customer): Promise<void> {
+  await tx.delete(customerTags).where(eq(customerTags.customerId, customer.id))
+  await insertTags(tx, customer)
+}
+
+async function insertTags(tx: Writer, { id: customerId, shopId, tags }: Customer): Promise<void> {
+  if (tags.length > 0) await tx.insert(customerTags).values(tags.map((tag) => ({ customerId, shopId, tag: tagKeyOf(tag) })))
 }
 
 type Mode = ShopContext['mode']

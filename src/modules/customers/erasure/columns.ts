@@ -14,6 +14,18 @@ export const columnsOf = {
   },
   affiliate_clicks: { kept: 'id affiliate_id at' },
   affiliates: { kept: 'id shop_id name code rate_bps active created_at updated_at version' },
+  // Orders as they are sent to platforms.
+  agent_messages: {
+    erased: 'id shop_id order_id sequence url body status attempts next_at created_at updated_at',
+    rows: 'removed',
+  },
+  agent_keys: { kept: 'kid shop_id public_key private_key created_at signs_from expires_at' },
+  agent_sessions: {
+    erased: 'request',
+    // `opened_from` is a keyed hash. The id is a secret of the platform.
+    kept: 'id shop_id kind cart_id profile is_proven opened_from shown source_id failures canceled_at expires_at created_at updated_at',
+  },
+  agent_settings: { kept: 'shop_id enabled access policies updated_at version' },
   api_keys: { kept: 'id shop_id kind mode prefix hash scopes sealed public_value created_at last_used_at expires_at' },
   // Hashes, kept for minutes.
   attempts: { kept: 'id bucket at' },
@@ -31,22 +43,27 @@ export const columnsOf = {
   cart_gift_cards: { kept: 'cart_id gift_card_id applied_at' },
   cart_lines: { kept: 'id cart_id variant_id quantity unit_price' },
   carts: {
-    erased: 'email shipping_address billing_address status',
-    kept: 'id shop_id customer_id currency shipping_method affiliate_code affiliate_at discount_code draft shown_discounts shown_total shown_due expires_at created_at updated_at',
+    erased: 'email shipping_address billing_address gift_card_recipient status accepts_marketing',
+    kept: 'id shop_id customer_id currency shipping_method affiliate_code affiliate_at discount_code draft shown_discounts shown_total shown_due expires_at created_at updated_at reminded_at restored_at agent',
   },
   chain_backfills: { kept: 'id chain_id address read_to last_block from_at queued_at' },
   chain_checkpoints: { kept: 'chain_id block_number block_hash block_at' },
   chain_syncs: {
     kept: 'chain_id contract start_block counted_to counted_to_hash counted_to_at head target provider synced_at last_error last_error_at halted_because halted_at rescanned_at rescanned_to rescan_end rescan_missing rescan_unknown lease_holder lease_until',
   },
-  collection_products: { kept: 'collection_id position product_id visible_from' },
+  collection_products: {
+    kept: 'collection_id position product_id visible_from vendor type available min_price max_price tag_bits title_key',
+  },
   collections: { kept: 'id shop_id handle title description_html image published_at created_at updated_at version' },
   commissions: { kept: 'order_id affiliate_id shop_id currency amount reversed status approves_at created_at updated_at' },
+  customer_tags: { erased: 'customer_id tag shop_id', rows: 'removed' },
   // Amounts.
   customer_totals: { kept: 'customer_id currency orders spent live_orders live_spent' },
+  credit_note_numbers: { kept: 'shop_id mode last' },
+  credit_notes: { kept: 'refund_id order_id shop_id mode number created_at' },
   customers: {
-    erased: 'email name phone accepts_marketing password_hash email_proven_at',
-    kept: 'id shop_id erased_at created_at updated_at',
+    erased: 'email name phone accepts_marketing note tags password_hash email_proven_at',
+    kept: 'id shop_id erased_at created_at updated_at version',
   },
   discount_uses: { erased: 'customer', kept: 'discount_id order_id mode at' },
   discounts: {
@@ -64,11 +81,12 @@ export const columnsOf = {
   gift_card_transactions: { kept: 'id gift_card_id kind amount order_id refund_id at' },
   gift_cards: {
     erased: 'note',
-    kept: 'id shop_id code_hash last4 currency initial_amount balance expires_at status customer_id created_at updated_at version',
+    kept: 'id shop_id code_hash last4 currency initial_amount balance expires_at status customer_id created_at updated_at version order_id order_line_id unit refund_id',
   },
   grants: { kept: 'address schema from_at to_at' },
   idempotency_keys: { erased: 'sealed_answer', kept: 'scope key fingerprint attempt lease_until expires_at' },
   ingestions: { kept: 'service_provider_id webhook_id received_at payload' },
+  invoices: { erased: 'buyer', kept: 'order_id seller created_at' },
   instance_keys: { kept: 'purpose sealed_key created_at' },
   jobs: { kept: 'name holder beat running_since started_at ended_at duration_ms result error last_runs succeeded_at requested_at' },
   kpi_days: { kept: 'kpi span day key value' },
@@ -99,6 +117,7 @@ export const columnsOf = {
   },
   // Ids, numbers, states and amounts, kept for an hour.
   live_events: { kept: 'id shop_id name data at' },
+  mail_texts: { kept: 'shop_id template language subject intro closing version updated_at' },
   media: { kept: 'id shop_id hash created_at' },
   media_sources: { kept: 'shop_id address media_id' },
   media_usage: { kept: 'shop_id pictures bytes' },
@@ -115,14 +134,16 @@ export const columnsOf = {
   order_gift_cards: { kept: 'order_id gift_card_id last4 amount refunded settled_at' },
   // What was bought, as the catalog had it.
   order_lines: {
-    kept: 'order_id position id product_id variant_id title variant_title sku quantity unit_price total discount tax_rate_bps tax_inclusive tax_amount tracked',
+    kept: 'order_id position id product_id variant_id title variant_title sku quantity unit_price total discount tax_rate_bps tax_rate_hundredths tax_inclusive tax_amount tracked gift_card',
   },
   order_days: { kept: 'shop_id day first last' },
+  // Tags by staff may be about the person.
+  order_tags: { erased: 'order_id tag shop_id number', rows: 'removed' },
   order_notes: { erased: 'text', kept: 'id order_id actor at' },
   order_numbers: { kept: 'shop_id last' },
   orders: {
-    erased: 'email shipping_address billing_address tracking_number placed_from',
-    kept: 'id shop_id number cart_id customer_id currency subtotal discount_total discounts shipping_total tax_total tax_included gift_card_total total amount_due captured_total refunded_total gift_card_refunded_total mode fx_to_usd status payment_status fulfilment_status shipping_method affiliate_code affiliate_at affiliate_id carrier expires_at resume_at attempts holds processor attempt_key created_at updated_at confirmed_at fulfilled_at',
+    erased: 'email shipping_address billing_address gift_card_recipient tracking_number placed_from tags',
+    kept: 'id shop_id number cart_id customer_id currency subtotal discount_total discounts shipping_total tax_total tax_included shipping_tax shipping_tax_hundredths shipping_tax_inclusive gift_card_total total amount_due captured_total refunded_total gift_card_refunded_total mode fx_to_usd status payment_status fulfilment_status shipping_method affiliate_code affiliate_at affiliate_id carrier expires_at resume_at attempts holds processor attempt_key created_at updated_at confirmed_at fulfilled_at version from_abandoned_cart agent',
   },
   outbox: { erased: 'body', kept: 'id key shop_id event status created_at' },
   partnership_lists: { kept: 'id version' },
@@ -147,10 +168,13 @@ export const columnsOf = {
   product_documents: {
     kept: 'product_id shop_id document etag visible_from newest_key title_key price_key vendor type available min_price max_price spread tag_bits',
   },
+  product_inner_prices: { kept: 'product_id price shop_id' },
   product_summaries: { kept: 'product_id summary' },
-  product_tags: { kept: 'product_id tag shop_id newest_key title_key price_key' },
+  product_tags: {
+    kept: 'product_id tag shop_id newest_key title_key price_key visible_from vendor type available min_price max_price',
+  },
   products: {
-    kept: 'id shop_id handle title description_html vendor type tags status currency options images seo_title seo_description published_at created_at updated_at version created_as',
+    kept: 'id shop_id handle title description_html vendor type tags status currency options images seo_title seo_description published_at created_at updated_at version created_as kind',
   },
   refresh_tokens: { erased: 'hash session_id created_at expires_at used_at', rows: 'removed' },
   // `settled_reference` is the bank's name of a transfer, needed by the books.
@@ -162,6 +186,11 @@ export const columnsOf = {
   repayment_reversals: { kept: 'id repayment_id reason recorded_by recorded_at' },
   repayments: {
     kept: 'id merchant_id lender_id loan_ref outcome amount_usd due_at settled_at dated_at source recorded_by recorded_at reversed_at',
+  },
+  returns: {
+    // Typed reasons; the rest of each line stays.
+    erased: 'lines rejection',
+    kept: 'id order_id shop_id status requested_by restocked refund_id attempt_key created_at updated_at',
   },
   revocations: { kept: 'chain_id uid attester block_number' },
   sandbox_payments: { kept: 'id token amount currency captured refunded status created_at' },
@@ -175,9 +204,11 @@ export const columnsOf = {
   },
   sessions: { erased: 'id subject_id role shop_id created_at expires_at revoked_at last_used_at address agent', rows: 'removed' },
   shop_hosts: { kept: 'shop_id host proof created_at verified_at checked_at missing_since version' },
-  shop_mail: { kept: 'shop_id sender_name reply_to accent_colour background_colour language version updated_at' },
+  shop_mail: {
+    kept: 'shop_id sender_name reply_to accent_colour background_colour language version updated_at order_mails abandoned_cart_mail',
+  },
   shops: {
-    kept: 'id merchant_id name title description logo_url currency country mode status contact address origins tax_rates shipping_methods show_quantity strict_provinces pages time_zone created_at updated_at verified_at version tax_rates_version shipping_methods_version',
+    kept: 'id merchant_id name title description logo_url currency country mode status contact address origins tax_rates shipping_methods show_quantity strict_provinces return_days pages time_zone legal_name tax_number invoice_note created_at updated_at verified_at version tax_rates_version shipping_methods_version',
   },
   // Staff of the shop.
   staff: { kept: 'id shop_id user_id email name role invited_at joined_at invited_by_mail accepted_by created_at updated_at version' },

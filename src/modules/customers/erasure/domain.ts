@@ -1,5 +1,6 @@
 import type { erasures } from '../../../../db/schema/erasures.ts'
 import type { Address } from '../../../../db/schema/selling.ts'
+import { formerValueFields } from '../../selling/order/domain.ts'
 import { noProvinces, type Provinces, provinceCodes } from '../../shop/countries/domain.ts'
 
 export type Erasure = typeof erasures.$inferSelect
@@ -23,7 +24,7 @@ export function eraseAddress({ countryCode, province }: Address, provinces: Prov
 }
 
 /** Fields of order events with typed text or with data that leads to an address. */
-const personalEventFields: ReadonlySet<string> = new Set(['reason', 'trackingNumber', 'settledReference'])
+const personalEventFields: ReadonlySet<string> = new Set(['reason', 'trackingNumber', 'settledReference', ...formerValueFields])
 
 /** Removes such fields; undefined if there are none. */
 export function eraseDetail<Detail extends Readonly<Record<string, string | number>>>(detail: Detail): Detail | undefined {
@@ -47,7 +48,7 @@ const listedMax = 10
 export const blockingText = (open: readonly BlockingRecord[]): string => {
   const blocking = open.slice(0, listedMax).map(({ what, status }) => `${what} (${status})`)
   const more = open.length > listedMax ? ` and ${open.length - listedMax} more` : ''
-  return `Nothing is erased while an order, a payment, a refund or a dispute of theirs is open: ${blocking.join(', ')}${more}`
+  return `The customer cannot be erased while an order, payment, refund or dispute of theirs is open: ${blocking.join(', ')}${more}`
 }
 
 /** Encodes a line of the list. */

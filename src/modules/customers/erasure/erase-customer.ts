@@ -18,7 +18,7 @@ import type { ErasureDeps } from './providers.ts'
 import { erasureStore as store } from './store.ts'
 import { type ErasureTarget, erasers, findBlockingRecords } from './tables-store.ts'
 
-export type ErasedView = { customerId: string; erasedAt: string }
+type ErasedView = { customerId: string; erasedAt: string }
 
 const noSuchCustomer = () => new AppError('NOT_FOUND', 'No such customer')
 const viewOf = (customerId: string, at: number): ErasedView => ({ customerId, ...isoTimes({ erasedAt: at }) })
@@ -52,11 +52,11 @@ export async function eraseCustomer(
     await joinAllGuestOrders(tx, deps, customer, actor)
     const orders = await store.lockOrders(tx, customerId, shop.id, [])
     const open = await findBlockingRecords(tx, { orders })
-    if (open.length > 0) throw new AppError('CONFLICT', blockingText(open))
+    if (open.length > 0) throw new AppError('CONFLICT', blockingText(open), { code: 'open_orders' })
     const now = deps.clock.now()
     const target = { customerId, shopId: shop.id, ...related, orders, now, provinces: table }
     await overwriteTables(tx, deps, target)
-    await store.insert(tx, erasureOf(target, related))
+    await store.insert(tx, await erasureOf(tx, target, related))
     await enqueueMessage(tx, deps, {
       shopId: shop.id,
       event: 'customer.erased',
@@ -92,7 +92,7 @@ export async function repeatErasure(deps: ErasureDeps, { customerId, shopId, at,
     const orders = await store.lockOrders(tx, customerId, shopId, orderIds)
     const target = { customerId, shopId, ...related, orders, now: deps.clock.now(), provinces: table }
     await overwriteTables(tx, deps, target)
-    const erasure = erasureOf(target, related)
+    const erasure = await erasureOf(tx, target, related)
     await store.insert(tx, { ...erasure, at, orderIds: [...new Set([...orderIds, ...erasure.orderIds])] })
     await audit(tx, deps, {
       actor: system,
@@ -128,7 +128,7 @@ async function findRelatedRecords(
     aside.close()
   }
   const cartIds = [...found]
-  const moreIds = [...addressIds, ...(await store.draftsOf(read, cartIds))]
+  const moreIds = [...addressIds, ...(await store.linkedTo(read, cartIds))]
   if (customerBefore.emails.length === 0) return { cartIds, moreIds, mailIds: [] }
   const isTo = (content: string) => customerBefore.emails.includes(normalEmail((JSON.parse(content) as { to: string }).to))
   return { cartIds, moreIds, mailIds: await findPendingMailsAbout(deps, shopId, isTo) }
@@ -147,13 +147,26 @@ async function overwriteTables(tx: Writer, deps: ErasureDeps, target: ErasureTar
   await reindexCustomer(tx, deps, customerId)
 }
 
-const erasureOf = ({ customerId, shopId, now, orders }: ErasureTarget, { cartIds, moreIds }: RelatedRecords): Erasure => ({
+const erasureOf = async (
+  tx: Writer,
+  { customerId, shopId, now, orders }: ErasureTarget,
+  { cartIds, moreIds }: RelatedRecords,
+): Promise<Erasure> => ({
   customerId,
   shopId,
   at: now,
   orderIds: orders.map(({ id }) => id),
   // Not empty until the second sweep.
-  otherIds: [customerId, ...cartIds, ...moreIds],
+  otherIds: [
+    customerId,
+    ...cartIds,
+    ...moreIds,
+    // Answers about a session before its order name neither.
+    ...(await store.linkedTo(
+      tx,
+      orders.map(({ cartId }) => cartId),
+    )),
+  ],
   finishedAt: null,
   listedAt: null,
 })

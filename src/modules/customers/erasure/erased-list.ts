@@ -21,7 +21,7 @@ export async function appendToList({ erasedList, erasedListed, log }: Omit<ListD
     log.error('erasures.not_listed', {
       file: erasedList.path,
       error,
-      advice: 'it is written again every few seconds: until then a backup that is restored brings them back',
+      advice: 'The write is retried every few seconds. Until then, restoring a backup brings these customers back',
     })
   }
 }
@@ -56,7 +56,7 @@ export async function completeList(deps: ListDeps): Promise<void> {
       file: erasedList.path,
       erasures: inDatabase,
       advice:
-        'it is written anew from this database: whoever was erased after this database was made, if it is a restored one, is in it again. Put the file back where there is a copy of it',
+        'The list is rebuilt from this database. If the database was restored, customers who were erased later are missing. Restore the file from a copy',
     })
   const { listed } = decodeList(lines ?? [])
   let after: Erasure | undefined
@@ -106,7 +106,7 @@ async function copyToStorage(deps: ErasureDeps, place: BackupPlace, erasures: re
     }
     return true
   } catch (error) {
-    const advice = 'tried again with every look, until it is in every place'
+    const advice = 'The job retries until every place has the list'
     deps.log.warn('erasures.not_in_backups', { place: place.store.place, error, advice })
     return false
   }

@@ -14,7 +14,7 @@ export async function replayErasures(deps: ErasureDeps): Promise<number> {
   const { erasedList, log, db } = deps
   const { listed, broken } = decodeList((await erasedList.read()) ?? [])
   if (broken > 0)
-    log.error('erasures.list_damaged', { file: erasedList.path, lines: broken, advice: 'these lines say nobody: see what they were' })
+    log.error('erasures.list_damaged', { file: erasedList.path, lines: broken, advice: 'These lines name no customer. Check the file' })
   const ids = [...listed.keys()]
   let repeated = 0
   for (let from = 0; from < ids.length; from += idsPerQuery) {

@@ -14,12 +14,13 @@ export const erasureRoutes = (deps: HttpDeps & ErasureDeps) =>
       params: CustomerPath,
       response: { 200: ErasedCustomer, ...errorResponses(401, 403, 404, 409, 413, 415) },
       detail: {
-        summary: 'Erase the personal data of a customer',
-        description: `Names, e-mail addresses, phone numbers, streets, towns, postal codes, notes, reasons and tracking numbers are overwritten or removed wherever they are kept: in the account, the address book, carts, orders whoever placed them with this account, sessions, mails and messages that wait, and kept answers. Numbers, dates, lines, amounts, tax, the country and the province stay, as the shop's books need them; \`email\` of what stays ends in \`@erased.invalid\`.
+        operationId: 'eraseCustomer',
+        summary: 'Erases the personal data of a customer',
+        description: `Names, e-mail addresses, phone numbers, streets, towns, postal codes, notes, reasons and tracking numbers are overwritten or deleted everywhere: in the account, the address book, carts, the account's orders, sessions, unsent e-mails and messages, and stored responses. Numbers, dates, lines, amounts, tax, country and province remain for the shop's accounts. E-mail addresses of the remaining records end in \`@erased.invalid\`.
 
-What was bought in the shop as a guest with the same e-mail address is erased too, whether the address was proven or not. A guest who never had an account is erased so: \`POST /customer\` with their address, then this.
+Guest orders of the shop with the same e-mail address are erased too, whether or not the address was verified. To erase a guest who has no account, create one with \`POST /customer\`, then call this route.
 
-409 while an order of theirs is \`PENDING_PAYMENT\`, \`PAID\`, \`CONFIRMED\` or being compensated, or a payment, a refund or a dispute is open: the message says which. One that was sent may be erased; it can still be refunded. A second time is 200 with the same answer. The address may sign up again, as somebody new. A \`customer.erased\` message with the id alone goes to the shop's webhook endpoints. There is no way back; a database that is restored from a backup has them erased again before it is served.`,
+The response is 409 while the customer has an order that is \`PENDING_PAYMENT\`, \`PAID\`, \`CONFIRMED\` or \`COMPENSATING\`, or an open payment, refund or dispute; the message says which. Fulfilled orders can be erased, and still be refunded. A second call returns the same response with 200. The address can sign up again as a new customer. A \`customer.erased\` message with the id is sent to the shop's webhook endpoints. Erasure cannot be undone: a database that is restored from a backup erases the customer again before it serves requests.`,
       },
     },
   )

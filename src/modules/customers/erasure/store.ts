@@ -1,6 +1,7 @@
 import { and, asc, count, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm'
 import type { BackgroundReader, Reader, Writer } from '../../../../db/engine.ts'
 import { lockedRowsIn } from '../../../../db/prepared.ts'
+import { agentSessions } from '../../../../db/schema/agents.ts'
 import { draftOrders } from '../../../../db/schema/drafts.ts'
 import { erasures } from '../../../../db/schema/erasures.ts'
 import { addresses, carts, orders } from '../../../../db/schema/selling.ts'
@@ -79,15 +80,16 @@ export const erasureStore = {
     const rows = await from.select({ id: carts.id }).from(carts).where(eq(carts.customerId, customerId))
     return rows.map(({ id }) => id)
   },
-  /** Returns draft orders by their carts. */
-  async draftsOf(from: SelectReader, cartIds: readonly string[]): Promise<string[]> {
+  /** Returns draft orders and agents' sessions by their carts. */
+  async linkedTo(from: SelectReader, cartIds: readonly string[]): Promise<string[]> {
     const ids: string[] = []
     for (let nth = 0; nth < cartIds.length; nth += idsPerQuery)
-      for (const { id } of await from
-        .select({ id: draftOrders.id })
-        .from(draftOrders)
-        .where(inArray(draftOrders.cartId, cartIds.slice(nth, nth + idsPerQuery))))
-        ids.push(id)
+      for (const table of [draftOrders, agentSessions])
+        for (const { id } of await from
+          .select({ id: table.id })
+          .from(table)
+          .where(inArray(table.cartId, cartIds.slice(nth, nth + idsPerQuery))))
+          ids.push(id)
     return ids
   },
   async addressesOf(from: SelectReader, customerId: string): Promise<string[]> {

@@ -1,15 +1,21 @@
 import { and, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
+import { agentMessages, agentSessions } from '../../../../db/schema/agents.ts'
 import { discountUses } from '../../../../db/schema/discounts.ts'
 import { draftOrders } from '../../../../db/schema/drafts.ts'
 import { fulfilments, orderNotes } from '../../../../db/schema/fulfilments.ts'
+import { invoices } from '../../../../db/schema/invoices.ts'
 import { mails, oneTimeTokens } from '../../../../db/schema/mail.ts'
 import { outbox } from '../../../../db/schema/outbox.ts'
 import { disputes, payments, refunds } from '../../../../db/schema/payments.ts'
 import { customers, sessions } from '../../../../db/schema/people.ts'
-import { addresses, carts, giftCards, orderEvents, orders } from '../../../../db/schema/selling.ts'
+import { returns } from '../../../../db/schema/returns.ts'
+import { type Address, addresses, carts, giftCards, orderEvents, orders } from '../../../../db/schema/selling.ts'
+import { customerTags, orderTags } from '../../../../db/schema/tags.ts'
+import { emptyRequest } from '../../agents/agent-session/domain.ts'
+import { returnStatuses } from '../../selling/order-return/domain.ts'
 import type { Provinces } from '../../shop/countries/domain.ts'
-import { emptyProfile } from '../customer/domain.ts'
+import { emptyProfile, emptyStaffFields } from '../customer/domain.ts'
 import { type BlockingRecord, eraseAddress, eraseDetail, erasedEmail, eraseMessage } from './domain.ts'
 
 type Order = typeof orders.$inferSelect
@@ -48,7 +54,11 @@ const forEachOrderChunk = ({ orders: target }: ErasureTarget, work: (ids: string
 export const erasers = {
   async carts(tx, { cartIds, now }) {
     await forEachChunk(cartIds, async (ids) => {
-      await tx.update(carts).set({ email: null, shippingAddress: null, billingAddress: null }).where(inArray(carts.id, ids))
+      await tx
+        .update(carts)
+        .set({ email: null, shippingAddress: null, billingAddress: null, giftCardRecipient: null, acceptsMarketing: false })
+        .where(inArray(carts.id, ids))
+      await tx.delete(oneTimeTokens).where(inArray(oneTimeTokens.subjectId, ids))
       // As `expire` of the cart store does.
       await tx
         .update(carts)
@@ -56,6 +66,12 @@ export const erasers = {
         .where(and(inArray(carts.id, ids), eq(carts.status, 'OPEN')))
     })
   },
+  // A converted cart has no e-mail address: its order leads to the session.
+  agent_sessions: (tx, { cartIds, orders: target }) =>
+    forEachChunk([...cartIds, ...target.map(({ cartId }) => cartId)], (ids) =>
+      tx.update(agentSessions).set({ request: emptyRequest }).where(inArray(agentSessions.cartId, ids)),
+    ),
+  agent_messages: (tx, target) => forEachOrderChunk(target, (ids) => tx.delete(agentMessages).where(inArray(agentMessages.orderId, ids))),
   draft_orders: (tx, { cartIds }) =>
     forEachChunk(cartIds, (ids) => tx.update(draftOrders).set({ note: null }).where(inArray(draftOrders.cartId, ids))),
   async orders(tx, { customerId, orders: target, now, provinces }) {
@@ -66,12 +82,23 @@ export const erasers = {
           email: erasedEmail(customerId),
           shippingAddress: shippingAddress && eraseAddress(shippingAddress, provinces),
           billingAddress: billingAddress && eraseAddress(billingAddress, provinces),
+          giftCardRecipient: null,
           trackingNumber: null,
           placedFrom: null,
+          tags: [],
           updatedAt: now,
         })
         .where(eq(orders.id, id))
   },
+  /** The seller keeps its copies of invoices, as the law asks: what is stored here need not outlive the customer. */
+  invoices: (tx, target) =>
+    forEachOrderChunk(target, async (ids) => {
+      const erase = (address: Address | null) => address && eraseAddress(address, target.provinces)
+      for (const { orderId, buyer } of await tx.select().from(invoices).where(inArray(invoices.orderId, ids))) {
+        const erased = { email: '', billingAddress: erase(buyer.billingAddress), shippingAddress: erase(buyer.shippingAddress) }
+        await tx.update(invoices).set({ buyer: erased }).where(eq(invoices.orderId, orderId))
+      }
+    }),
   order_events: (tx, target) =>
     forEachOrderChunk(target, async (ids) => {
       for (const { id, detail } of await tx
@@ -85,6 +112,7 @@ export const erasers = {
   // Notes by staff may be about the person or the recipient, so all are erased.
   order_notes: (tx, target) =>
     forEachOrderChunk(target, (ids) => tx.update(orderNotes).set({ text: '' }).where(inArray(orderNotes.orderId, ids))),
+  order_tags: (tx, target) => forEachOrderChunk(target, (ids) => tx.delete(orderTags).where(inArray(orderTags.orderId, ids))),
   fulfilments: (tx, target) =>
     forEachOrderChunk(target, (ids) => tx.update(fulfilments).set({ trackingNumber: null }).where(inArray(fulfilments.orderId, ids))),
   payments: (tx, target) =>
@@ -93,6 +121,17 @@ export const erasers = {
     ),
   refunds: (tx, target) =>
     forEachOrderChunk(target, (ids) => tx.update(refunds).set({ reason: null, claimUrl: null }).where(inArray(refunds.orderId, ids))),
+  // Shoppers type the reasons of returns.
+  returns: (tx, target) =>
+    forEachOrderChunk(target, async (ids) => {
+      for (const { id, lines } of await tx
+        .select({ id: returns.id, lines: returns.lines })
+        .from(returns)
+        .where(inArray(returns.orderId, ids))) {
+        const erased = lines.map((line) => ({ ...line, reason: '' }))
+        await tx.update(returns).set({ lines: erased, rejection: null }).where(eq(returns.id, id))
+      }
+    }),
   // Guests are counted by a hash of the e-mail address.
   discount_uses: (tx, target) =>
     forEachOrderChunk(target, (ids) =>
@@ -110,12 +149,16 @@ export const erasers = {
       .set({
         email: erasedEmail(customerId),
         ...emptyProfile,
+        ...emptyStaffFields,
         passwordHash: null,
         emailProvenAt: null,
         erasedAt: now,
         updatedAt: now,
       })
       .where(and(eq(customers.id, customerId), isNull(customers.erasedAt)))
+  },
+  async customer_tags(tx, { customerId }) {
+    await tx.delete(customerTags).where(eq(customerTags.customerId, customerId))
   },
   async addresses(tx, { customerId }) {
     await tx.delete(addresses).where(or(eq(addresses.customerId, customerId), eq(addresses.enteredBy, customerId)))
@@ -154,7 +197,12 @@ export const erasers = {
 } as const satisfies Record<string, (tx: Writer, target: ErasureTarget) => Promise<unknown>>
 
 /** The ids that message and mail keys contain. */
-type KeyIds = { orderIds: readonly string[]; refundIds: readonly string[]; parcels: readonly { id: string; version: number }[] }
+type KeyIds = {
+  orderIds: readonly string[]
+  refundIds: readonly string[]
+  returnIds: readonly string[]
+  parcels: readonly { id: string; version: number }[]
+}
 
 const messageKeys = ({ orderIds, refundIds, parcels }: KeyIds): string[] => [
   ...orderIds.flatMap((id) => ['confirmed', 'cancelled', 'fulfilled'].map((what) => `order.${what}:${id}`)),
@@ -164,10 +212,13 @@ const messageKeys = ({ orderIds, refundIds, parcels }: KeyIds): string[] => [
   ...parcels.flatMap(({ id, version }) => Array.from({ length: version }, (_, nth) => `order.fulfilment_updated:${id}:${nth + 1}`)),
 ]
 
-const mailKeys = ({ orderIds, refundIds, parcels }: KeyIds): string[] => [
-  ...orderIds.flatMap((id) => ['order-confirmed', 'payment-failed', 'order-shipped'].map((what) => `${what}:${id}`)),
+const mailKeys = ({ orderIds, refundIds, returnIds, parcels }: KeyIds): string[] => [
+  ...orderIds.flatMap((id) =>
+    ['order-confirmed', 'payment-instructions', 'payment-failed', 'order-shipped'].map((what) => `${what}:${id}`),
+  ),
   ...parcels.map(({ id }) => `order-shipped:${id}`),
   ...refundIds.flatMap((id) => [`refund-made:${id}`, `refund-made:${id}:settled`, `refund-claim:${id}`]),
+  ...returnIds.flatMap((id) => returnStatuses.map((status) => `return-updated:${id}:${status}`)),
 ]
 
 /** Returns the rows whose keys name these orders or their refunds and fulfilments. */
@@ -178,12 +229,15 @@ async function selectByKeys<Table extends typeof outbox | typeof mails>(
   table: Table,
 ): Promise<Table['$inferSelect'][]> {
   const orderIds = part.map(({ id }) => id)
-  const [refundRows, fulfilmentRows] = await Promise.all([
+  const [refundRows, returnRows, fulfilmentRows] = await Promise.all([
     tx.select({ id: refunds.id }).from(refunds).where(inArray(refunds.orderId, orderIds)),
+    tx.select({ id: returns.id }).from(returns).where(inArray(returns.orderId, orderIds)),
     tx.select({ id: fulfilments.id, version: fulfilments.version }).from(fulfilments).where(inArray(fulfilments.orderId, orderIds)),
   ])
   const rows: Table['$inferSelect'][] = []
-  await forEachChunk(keysOf({ orderIds, refundIds: refundRows.map(({ id }) => id), parcels: fulfilmentRows }), async (keys) => {
+  const idsOf = (all: readonly { id: string }[]) => all.map(({ id }) => id)
+  const names = { orderIds, refundIds: idsOf(refundRows), returnIds: idsOf(returnRows), parcels: fulfilmentRows }
+  await forEachChunk(keysOf(names), async (keys) => {
     rows.push(...((await tx.select().from(table).where(inArray(table.key, keys))) as Table['$inferSelect'][]))
   })
   return rows

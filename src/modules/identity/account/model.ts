@@ -12,11 +12,11 @@ export const ChangePassword = t.Object({ current: CurrentPassword, password: New
 
 export const Totp = t.Object(
   {
-    enabled: t.Boolean({ description: 'Whether logins of this account ask for a code; one that was begun and not confirmed is none' }),
+    enabled: t.Boolean({ description: 'Whether a login asks for a code. False until the second factor is confirmed' }),
     recoveryCodesLeft: integer({
       minimum: 0,
       maximum: recoveryCodeCount,
-      description: 'Those that were not used yet; 0 where no second factor is on',
+      description: 'Number of unused recovery codes. 0 if there is no second factor',
     }),
   },
   { title: 'Totp' },
@@ -24,20 +24,20 @@ export const Totp = t.Object(
 export const BeginTotp = t.Object({ password: CurrentPassword })
 export const BegunTotp = t.Object(
   {
-    secret: t.String({ description: 'In base32, to type into an authenticator app; shown this once' }),
-    otpauthUri: t.String({ description: 'The same as `otpauth://totp/…`, to show as a QR code; shown this once' }),
+    secret: t.String({ description: 'In base32, for entry into an authenticator app. Returned only once' }),
+    otpauthUri: t.String({ description: 'The same as an `otpauth://totp/…` URI, for a QR code. Returned only once' }),
   },
-  { title: 'BegunTotp' },
+  { title: 'TotpSetup' },
 )
-export const ConfirmTotp = t.Object({ code: codeField('Six digits, as the authenticator app shows them now') })
+export const ConfirmTotp = t.Object({ code: codeField('The current six-digit code of the authenticator app') })
 export const RecoveryCodes = t.Object(
   {
     recoveryCodes: t.Array(t.String(), {
       minItems: recoveryCodeCount,
       maxItems: recoveryCodeCount,
-      description: 'Each stands in for a code once; shown this once',
+      description: 'Each replaces a code once. Returned only once',
     }),
   },
   { title: 'RecoveryCodes' },
 )
-export const RemoveTotp = t.Object({ password: CurrentPassword, code: codeField('Of the authenticator app, or a recovery code') })
+export const RemoveTotp = t.Object({ password: CurrentPassword, code: codeField('A code of the authenticator app, or a recovery code') })

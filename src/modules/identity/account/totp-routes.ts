@@ -1,6 +1,6 @@
 import { t } from 'elysia'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { routes } from '../../../http/routes.ts'
+import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
 import type { LoggedIn } from '../auth/index.ts'
 import type { MerchantDeps } from '../merchant/index.ts'
@@ -15,8 +15,9 @@ export const totpRoutes = (deps: HttpDeps & MerchantDeps) =>
       // 404: the shop named in the request does not exist.
       response: { 200: Totp, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: 'Whether your second factor is on',
-        description: 'Of the account that is logged in, with how many of its recovery codes are left.',
+        operationId: 'getTwoFactor',
+        summary: "Returns the state of the caller's second factor",
+        description: 'The response also says how many recovery codes are left.',
       },
     })
     .post(
@@ -31,9 +32,10 @@ export const totpRoutes = (deps: HttpDeps & MerchantDeps) =>
         body: BeginTotp,
         response: { 201: BegunTotp, ...errorResponses(401, 403, 404, 409, 413, 415, 429) },
         detail: {
-          summary: 'Begin a second factor',
+          operationId: 'beginTwoFactor',
+          summary: 'Begins to set up a second factor',
           description:
-            'Makes a secret for an authenticator app (RFC 6238: HMAC-SHA-1, six digits, 30 seconds). Logins ask for its codes once POST /auth/totp/confirm has seen one, within an hour; until then it is replaced by asking again. Needs the password; a wrong one is 401 and counts like a failed login. 409 where a second factor is on. An `Idempotency-Key` has no effect: a secret is not kept to be shown again.',
+            'Creates a secret for an authenticator app (RFC 6238: HMAC-SHA-1, six digits, 30 seconds). To turn the second factor on, call `POST /auth/totp/confirm` within an hour. Until then, another call replaces the secret. Requires the password; a wrong one is 401 and counts as a failed login. The response is 409 if a second factor is on. `Idempotency-Key` has no effect, because secrets are not stored for a replay.',
         },
       },
     )
@@ -42,28 +44,28 @@ export const totpRoutes = (deps: HttpDeps & MerchantDeps) =>
       body: ConfirmTotp,
       response: { 200: RecoveryCodes, ...errorResponses(401, 403, 404, 409, 413, 415) },
       detail: {
-        summary: 'Turn the second factor on',
+        operationId: 'confirmTwoFactor',
+        summary: 'Turns the second factor on',
         description:
-          'With a code of what was begun; a wrong one is 401 and changes nothing. That code counts as used: the next login takes the next one. All other sessions of the account end, since they were begun without it. A new password, also by a reset, leaves the second factor on. 409 where nothing was begun within the hour, or it is on. An `Idempotency-Key` has no effect; recovery codes that got lost on the way come anew by removing the factor and beginning another.',
+          'Requires a code of the secret from `POST /auth/totp`; a wrong code is 401 and changes nothing. The code counts as used: wait for the next one to log in. All other sessions of the account end. Changing or resetting the password leaves the second factor on. The response is 409 if setup was not begun within the last hour, or if a second factor is on. `Idempotency-Key` has no effect; if you lose the recovery codes, turn the second factor off and set it up again.',
       },
     })
     .delete(
       '/auth/totp',
-      async ({ principal, actor, body, request, set }) => {
-        await removeTotp(deps, { who: principal as LoggedIn, actor }, body, deps.limitKey(request))
-        set.status = 204
-      },
+      ({ principal, actor, body, request, set }) =>
+        noContent(set, removeTotp(deps, { who: principal as LoggedIn, actor }, body, deps.limitKey(request))),
       {
         access: 'merchantOrSuperAdmin',
         body: RemoveTotp,
         response: {
-          204: t.Void({ description: 'The second factor is off, and its recovery codes are void' }),
+          204: t.Void({ description: 'The second factor is off, and its recovery codes no longer work' }),
           ...errorResponses(401, 403, 404, 409, 413, 415, 429),
         },
         detail: {
-          summary: 'Turn the second factor off',
+          operationId: 'disableTwoFactor',
+          summary: 'Turns the second factor off',
           description:
-            'Needs the password and a code, or a recovery code. A wrong password is 401 and counts like a failed login; a wrong code is 401 with `error: "TOTP_REQUIRED"` and counts like one of a login: ten in a row are 429 for 15 minutes. 409 where none is on. Who has neither code is helped by the operator (`souk totp remove`).',
+            'Requires the password and a code or recovery code. A wrong password is 401 and counts as a failed login. A wrong code is 401 with `error: "TOTP_REQUIRED"`; after ten in a row the response is 429 for 15 minutes. The response is 409 if there is no second factor. If you have neither code, ask the operator (`souk totp remove`).',
         },
       },
     )

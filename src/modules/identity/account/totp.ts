@@ -4,7 +4,7 @@ import type { LoggedIn } from '../auth/index.ts'
 import { checkUserPassword, type MerchantDeps, readMerchant } from '../merchant/index.ts'
 import { beginFactor, checkFactor, confirmFactor, hasFactor, readFactor, removeFactor } from '../second-factor/index.ts'
 
-const notEnabled = () => new AppError('CONFLICT', 'There is no second factor')
+const notEnabled = () => new AppError('CONFLICT', 'The account has no second factor')
 
 type TotpCaller = { who: LoggedIn; actor: Actor }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import { passwordLength } from './domain.ts'
 
 /** Loads the list when the first password is chosen, so that it does not slow the start. */
@@ -18,5 +18,5 @@ export async function isCommonPassword(password: string): Promise<boolean> {
 
 /** @throws AppError INVALID for a common password */
 export async function assertUncommonPassword(password: string): Promise<void> {
-  if (await isCommonPassword(password)) throw new AppError('INVALID', 'password (body): one of the most common passwords, choose another')
+  if (await isCommonPassword(password)) throw invalidField('password', 'too common: choose another password')
 }

@@ -8,7 +8,7 @@ export const LoginAnswer = t.Object(
     data: t.Object({
       accessToken: t.String(),
       tokenType: t.Literal('Bearer'),
-      expiresIn: integer({ description: 'Seconds' }),
+      expiresIn: integer({ description: 'In seconds' }),
       refreshToken: t.String(),
     }),
   },
@@ -16,7 +16,7 @@ export const LoginAnswer = t.Object(
 )
 
 /** A new password. */
-export const NewPassword = t.String({ ...passwordLength, description: '10 to 200 characters, none of the most common passwords' })
+export const NewPassword = t.String({ ...passwordLength, description: '10 to 200 characters. The most common passwords are rejected' })
 
 export const ListSessions = t.Object(pageQuery)
 export const Sessions = pageOf(
@@ -24,9 +24,9 @@ export const Sessions = pageOf(
     {
       id: t.String(),
       ...fieldsOf(Instant, 'createdAt', 'lastUsedAt', 'expiresAt'),
-      address: nullable(t.String({ description: 'Where it was begun or last renewed from' })),
-      agent: nullable(t.String({ description: 'What the caller said it is (`user-agent`), at most 200 characters' })),
-      current: t.Boolean({ description: 'Whether it is the one that asks' }),
+      address: nullable(t.String({ description: 'Client address of the login or the last refresh' })),
+      agent: nullable(t.String({ description: "The client's `user-agent`, at most 200 characters" })),
+      current: t.Boolean({ description: 'Whether this is the calling session' }),
     },
     { title: 'Session' },
   ),

@@ -1,6 +1,6 @@
 import { t } from 'elysia'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { routes } from '../../../http/routes.ts'
+import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses, RecordId } from '../../../http/schema.ts'
 import { assertShopOrigin } from '../../../http/shop.ts'
 import { sliceOf } from '../../../lib/page.ts'
@@ -30,9 +30,10 @@ export const authRoutes = (deps: HttpDeps & AuthDeps) =>
         body: RefreshBody,
         response: { 200: LoginAnswer, ...errorResponses(401, 403, 413, 415) },
         detail: {
-          summary: 'Trade a refresh token for new tokens',
+          operationId: 'refreshTokens',
+          summary: 'Refreshes tokens',
           description:
-            'The old refresh token is used up. Sent again within 10 seconds of its first use, it gets the same two tokens again, even if the new refresh token has been used since: for two requests at once, and for an answer that was lost. Sent later, it ends the session.',
+            'Returns new tokens for a refresh token, which works once. If it is sent again within 10 seconds, for example after a lost response, the same tokens are returned, even if the new refresh token was used meanwhile. Later reuse ends the session.',
         },
       },
     )
@@ -46,39 +47,41 @@ export const authRoutes = (deps: HttpDeps & AuthDeps) =>
       {
         access: 'public',
         body: RefreshBody,
-        response: { 204: t.Void({ description: 'The session is over' }), ...errorResponses(403, 413, 415) },
-        detail: { summary: 'End a session', description: 'An unknown token is no error.' },
+        response: { 204: t.Void({ description: 'The session has ended' }), ...errorResponses(403, 413, 415) },
+        detail: {
+          operationId: 'logOut',
+          summary: 'Logs out',
+          description: 'Ends the session of the refresh token. An unknown token is not an error.',
+        },
       },
     )
     .get('/auth/sessions', ({ principal, query }) => listOwnSessions(deps, principal as LoggedIn, sliceOf(query)), {
       access: 'loggedIn',
       query: ListSessions,
       response: { 200: Sessions, ...errorResponses(401, 403, 404) },
-      detail: { summary: "One's own sessions", description: 'Those that are not over, newest first.' },
+      detail: {
+        operationId: 'listSessions',
+        summary: "Lists the caller's sessions",
+        description: 'Returns active sessions, newest first.',
+      },
+    })
+    .delete('/auth/sessions', ({ principal, actor, set }) => noContent(set, endOtherSessions(deps, principal as LoggedIn, actor)), {
+      access: 'loggedIn',
+      response: { 204: t.Void({ description: 'All other sessions have ended' }), ...errorResponses(401, 403, 404) },
+      detail: { operationId: 'endSessions', summary: 'Ends all other sessions of the caller' },
     })
     .delete(
-      '/auth/sessions',
-      async ({ principal, actor, set }) => {
-        await endOtherSessions(deps, principal as LoggedIn, actor)
-        set.status = 204
-      },
-      {
-        access: 'loggedIn',
-        response: { 204: t.Void({ description: 'All other sessions are over' }), ...errorResponses(401, 403, 404) },
-        detail: { summary: "End all of one's sessions but the one that asks" },
-      },
-    )
-    .delete(
       '/auth/sessions/:id',
-      async ({ principal, actor, params, set }) => {
-        await endOwnSession(deps, principal as LoggedIn, actor, params.id)
-        set.status = 204
-      },
+      ({ principal, actor, params, set }) => noContent(set, endOwnSession(deps, principal as LoggedIn, actor, params.id)),
       {
         access: 'loggedIn',
         params: RecordId,
-        response: { 204: t.Void({ description: 'The session is over' }), ...errorResponses(401, 403, 404) },
-        detail: { summary: "End one of one's own sessions", description: 'With every token of it; also the one that asks.' },
+        response: { 204: t.Void({ description: 'The session has ended' }), ...errorResponses(401, 403, 404) },
+        detail: {
+          operationId: 'endSession',
+          summary: 'Ends a session of the caller',
+          description: 'All of its tokens stop working. The calling session can end itself.',
+        },
       },
     )
 

@@ -26,9 +26,10 @@ export type Login = { data: { accessToken: string; tokenType: 'Bearer'; expiresI
 
 const attemptsRetentionMs = 60 * 60 * 1000
 const deletionBatchSize = 500
-const invalidCredentials = () => new AppError('UNAUTHENTICATED', 'The e-mail address or the password is wrong')
+const invalidCredentials = () =>
+  new AppError('UNAUTHENTICATED', 'The email address or the password is wrong', { code: 'invalid_credentials' })
 /** For a caller who is logged in and gave no e-mail address. */
-const wrongPassword = () => new AppError('UNAUTHENTICATED', 'The password is wrong')
+const wrongPassword = () => new AppError('UNAUTHENTICATED', 'The password is wrong', { code: 'invalid_credentials' })
 const tooManyLogins = () =>
   new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds: loginsWaitingRetrySeconds })
 const invalidRefreshToken = () => new AppError('UNAUTHENTICATED', 'The refresh token is not valid: log in again')
@@ -126,7 +127,7 @@ async function countOrWait(deps: AuthDeps, limits: LimitKeys): Promise<{ ids: st
       })
       return { ...counted, release: () => release() }
     } catch (error) {
-      const turn = error instanceof AppError && error.code === 'RATE_LIMITED' ? watch.next() : undefined
+      const turn = error instanceof AppError && error.kind === 'RATE_LIMITED' ? watch.next() : undefined
       if (turn === 'full') throw tooManyLogins()
       if (!turn) throw error
       await turn
@@ -195,7 +196,7 @@ export async function startSession(
 }
 
 /** The result of a refresh. */
-export type RefreshedSession = {
+type RefreshedSession = {
   readonly login: Login
   readonly subject: Subject
   /** The latest end of the session (ms). */

@@ -11,17 +11,7 @@ import type { Session } from './store.ts'
 /** A principal with a session. */
 export type LoggedIn = Extract<Principal, { readonly sessionId: string }>
 
-type SessionView = {
-  id: string
-  createdAt: string
-  lastUsedAt: string
-  expiresAt: string
-  address: string | null
-  agent: string | null
-  current: boolean
-}
-
-const viewOf = (session: Session, { sessionId }: LoggedIn): SessionView => {
+const viewOf = (session: Session, { sessionId }: LoggedIn) => {
   const { createdAt, expiresAt, lastUsedAt } = session
   return {
     ...pick(session, 'id', 'address', 'agent'),
@@ -31,7 +21,11 @@ const viewOf = (session: Session, { sessionId }: LoggedIn): SessionView => {
 }
 
 /** Lists the caller's active sessions, newest first. */
-export async function listOwnSessions({ authStore, clock }: AuthDeps, who: LoggedIn, slice: PageSlice): Promise<Page<SessionView>> {
+export async function listOwnSessions(
+  { authStore, clock }: AuthDeps,
+  who: LoggedIn,
+  slice: PageSlice,
+): Promise<Page<ReturnType<typeof viewOf>>> {
   const { rows, total } = await authStore.liveSessions(who.id, clock.now(), slice)
   return pageOf(
     rows.map((row) => viewOf(row, who)),

@@ -1,12 +1,12 @@
 import { and, asc, count, desc, eq, gt, inArray, isNotNull, isNull, lte, ne } from 'drizzle-orm'
 import type { Database, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { lockNames, rowsOf } from '../../../../db/prepared.ts'
+import { insertOf, lockNames, rowsOf } from '../../../../db/prepared.ts'
 import { attempts, refreshTokens, sessions } from '../../../../db/schema/people.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 
 export type Session = typeof sessions.$inferSelect
-export type RefreshToken = typeof refreshTokens.$inferSelect
+type RefreshToken = typeof refreshTokens.$inferSelect
 export type AuthStore = ReturnType<typeof createAuthStore>
 
 const sessionById = rowsOf(sessions, ['id'])
@@ -15,16 +15,12 @@ const isActiveOf = (subjectId: string, now: number) =>
 
 export function createAuthStore({ read }: Pick<Database, 'read'>) {
   return {
-    async findSession(id: string): Promise<Session | undefined> {
-      return read.first(sessionById, { id })
-    },
+    findSession: async (id: string): Promise<Session | undefined> => read.first(sessionById, { id }),
     async insertSession(tx: Writer, session: Session, token: RefreshToken): Promise<void> {
       await tx.insert(sessions).values(session)
       await tx.insert(refreshTokens).values(token)
     },
-    async insertRefreshToken(tx: Writer, token: RefreshToken): Promise<void> {
-      await tx.insert(refreshTokens).values(token)
-    },
+    insertRefreshToken: insertOf(refreshTokens),
     async findRefreshToken(from: Pick<Writer, 'select'>, hash: string): Promise<{ token: RefreshToken; session: Session } | undefined> {
       const [row] = await from
         .select({ token: refreshTokens, session: sessions })

@@ -9,5 +9,9 @@ export const sessionPath = '/console/session'
 export const cookieName = ({ isSecure, port }: { isSecure: boolean; port: string }): string =>
   isSecure ? '__Secure-souk_console' : `souk_console_${port}`
 
+/** Parts of the console whose menu entries are hidden until they are used. */
+export const features = ['LENDING', 'TRUST', 'RANKINGS', 'AGENTS'] as const
+export type Feature = (typeof features)[number]
+
 /** The subject of setup tokens. */
 export const setupSubject = 'instance'

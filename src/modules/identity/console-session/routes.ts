@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import { type CookieOptions, cookieIn, cookiesIn, possibleCookiesIn, removalsOf, setCookie } from '../../../http/cookies.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { errorResponse } from '../../../http/errors.ts'
@@ -7,6 +7,7 @@ import { pageOriginOf } from '../../../http/page-origin.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
 import type { LiveDeps } from '../../messaging/live-events/index.ts'
+import { newShopOf } from '../../shop/shop/model.ts'
 import type { MerchantDeps } from '../merchant/index.ts'
 import { shopOfStaffView } from '../merchant/model.ts'
 import { cookieName, sessionPath } from './domain.ts'
@@ -17,7 +18,7 @@ type Headers = { 'set-cookie'?: string | string[] | undefined } & Record<string,
 type CookieTarget = CookieOptions & { readonly removals: readonly string[] }
 
 const originRule =
-  'Only for the console’s own page: `Origin` must be that of PUBLIC_URL or of the address that the request is for, else 403, also where there is none.'
+  "For the console's own page only. `Origin` is required and must be that of PUBLIC_URL or of the requested address; otherwise the response is 403."
 
 export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDeps, 'live'>) => {
   const access = { by: 'console', while: () => deps.config.consoleEnabled } as const
@@ -37,11 +38,15 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
    * Builds the response. The refresh token goes into the cookie. Sends the event cursor before the page reads anything,
    * so that its event stream misses nothing.
    */
-  async function sessionAnswer({ accessToken, expiresIn, role, places, cookie }: ConsoleSession, place: CookieTarget, headers: Headers) {
+  async function sessionAnswer(session: ConsoleSession, place: CookieTarget, headers: Headers) {
+    const { accessToken, expiresIn, role, places, canCreateShops, features, affiliateShops, cookie } = session
     if (cookie) putCookies(headers, [...place.removals, setCookie(place, cookie.value, cookie.maxAgeSeconds)])
     const lastEventId = await deps.live.lastEventId()
     if (lastEventId !== undefined) headers['last-event-id'] = lastEventId
-    return { accessToken, expiresIn, roles: [role as 'MERCHANT' | 'SUPER_ADMIN'], shops: places.map(shopOfStaffView) }
+    return {
+      ...{ accessToken, expiresIn, roles: [role as 'MERCHANT' | 'SUPER_ADMIN'], canCreateShops },
+      ...{ features: [...features], affiliateShops: [...affiliateShops], shops: places.map(shopOfStaffView) },
+    }
   }
 
   return routes(deps, 'Console')
@@ -55,12 +60,14 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
           return await sessionAnswer(await openConsoleSession(deps, { email, password, code }, caller, before), place, set.headers)
         }
         if ((email ?? password ?? code) !== undefined)
-          throw new AppError('INVALID', 'Send email (body) and password (body) both, or neither to go on by the cookie')
+          throw invalidField(email === undefined ? 'email' : 'password', 'send email and password, or neither to use the cookie', {
+            code: 'missing_field',
+          })
         const cookie = cookieIn(request, place.name)
         try {
           return await sessionAnswer(await resumeConsoleSession(deps, cookie, caller), place, set.headers)
         } catch (error) {
-          if (!(error instanceof AppError) || error.code !== 'UNAUTHENTICATED') throw error
+          if (!(error instanceof AppError) || error.kind !== 'UNAUTHENTICATED') throw error
           // Removes the invalid cookie.
           const removals = cookie === undefined ? place.removals : [setCookie(place, '', 0)]
           if (removals.length === 0) throw error
@@ -74,9 +81,14 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
         body: SessionBody,
         response: { 200: SessionAnswer, ...errorResponses(401, 403, 404, 413, 415, 429) },
         detail: {
+          operationId: 'createConsoleSession',
           'x-event-place': true,
-          summary: 'Begin the console’s session, or go on with it',
-          description: `${originRule} With \`email\` and \`password\` (and \`code\` where there is a second factor) it is a login as POST /merchant/login is, with its refusals and limits. Without them the session goes on by its cookie. The refresh token is in the cookie alone: \`HttpOnly; SameSite=Strict; Path=/console/session\`, and \`Secure\` unless the page is of http on this machine. It is good for two hours, and renewed each time; the session ends after REFRESH_TOKEN_SECONDS, whatever is done. A cookie that was traded less than 10 seconds ago is answered with the same new one again, so that two pages and an answer that was lost do not end the session; later, using it ends the session. A cookie that comes more than once, since something else of the host or its domain has set one of that name, counts as none, and all of them are removed. 401 where there is no session any more, and the cookie is removed; with \`error: "SETUP_REQUIRED"\` while there is no super admin: see POST /console/setup.`,
+          summary: 'Creates or continues a console session',
+          description: `${originRule} With \`email\` and \`password\`, and \`code\` if there is a second factor, this is a login with the errors and limits of \`POST /merchant/login\`. Without them, the session of the cookie continues.
+
+Only the cookie contains the refresh token. It is \`HttpOnly; SameSite=Strict; Path=/console/session\`, and \`Secure\` unless the page is served over http on this machine. It lasts two hours and is renewed by each call; the session ends after REFRESH_TOKEN_SECONDS at the latest. If a cookie is sent again within 10 seconds of its use, the same new cookie is returned; later reuse ends the session. If several cookies of this name are sent, they are ignored and removed.
+
+The response is 401 if there is no session; the cookie is then removed. While there is no super admin, it has \`error: "SETUP_REQUIRED"\`: see \`POST /console/setup\`.`,
         },
       },
     )
@@ -91,12 +103,13 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
       {
         access,
         response: {
-          204: t.Void({ description: 'The session is over, and the cookie removed' }),
+          204: t.Void({ description: 'The session has ended, and the cookie was removed' }),
           ...errorResponses(403, 404, 413, 415, 429),
         },
         detail: {
-          summary: 'End the console’s session',
-          description: `${originRule} Its access tokens end with it. Without a cookie, or with one that is unknown, it is no error.`,
+          operationId: 'endConsoleSession',
+          summary: 'Ends the console session',
+          description: `${originRule} The session's access tokens stop working. A missing or unknown cookie is not an error.`,
         },
       },
     )
@@ -104,7 +117,8 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
       '/console/setup',
       async ({ body, request, set }) => {
         const place = cookieTargetOf(request, true)
-        const answer = await sessionAnswer(await setUpConsole(deps, body, deps.callerOf(request)), place, set.headers)
+        const account = { ...body, shop: body.shop && newShopOf(body.shop) }
+        const answer = await sessionAnswer(await setUpConsole(deps, account, deps.callerOf(request)), place, set.headers)
         set.status = 201
         return answer
       },
@@ -113,9 +127,10 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
         body: SetupBody,
         response: { 201: SessionAnswer, ...errorResponses(401, 403, 404, 409, 413, 415, 429) },
         detail: {
+          operationId: 'setUpInstance',
           'x-event-place': true,
-          summary: 'Make the first super admin',
-          description: `${originRule} For whoever has the token that \`souk serve\` prints while there is no super admin: good once, for a day, and for every process of the instance. 409 as soon as there is a super admin, whatever the token, and where the e-mail address is taken; 401 for a token that is not good, 429 after 50 of them from an address within 15 minutes. The answer is that of POST /console/session.`,
+          summary: 'Creates the first super admin and a shop',
+          description: `${originRule} Requires the token that \`souk serve\` prints while there is no super admin. It works once, within one day, with every process of the instance. With \`shop\`, the account also owns a shop in mode TEST, created in the same transaction; its token has the role \`SUPER_ADMIN\` and opens its own shops like that of an OWNER. Returns a session like \`POST /console/session\`. The response is 409 if there is a super admin, or if the e-mail address or \`shop.shopName\` is taken, 401 for an invalid token, and 429 after 50 invalid tokens from a client address within 15 minutes.`,
         },
       },
     )

@@ -1,7 +1,9 @@
 import type { Caller } from '../../../core/caller.ts'
 import type { Origin } from '../../../core/command-context.ts'
+import { alreadyExists } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { TokenRole } from '../../../core/tokens.ts'
+import { hasShopNamed, type NewShop, shopNameTaken } from '../../shop/shop/index.ts'
 import { limitsByAddress, tokenByAddress } from '../auth/domain.ts'
 import {
   assertUncommonPassword,
@@ -15,7 +17,8 @@ import {
 import { shopsOfMember } from '../member/index.ts'
 import { type Credentials, createSuperAdmin, hasSuperAdmin, login, type MerchantDeps } from '../merchant/index.ts'
 import { findToken, issueToken, spendToken } from '../one-time-token/index.ts'
-import { idleMs, setupSubject } from './domain.ts'
+import { type Feature, features, idleMs, setupSubject } from './domain.ts'
+import { featuresStore } from './features-store.ts'
 
 type StaffShop = Awaited<ReturnType<typeof shopsOfMember>>[number]
 
@@ -25,15 +28,21 @@ export type ConsoleSession = {
   /** Seconds. */
   readonly expiresIn: number
   readonly role: TokenRole
-  /** The shops where a merchant works. */
+  /** The shops where the person works. */
   readonly places: readonly StaffShop[]
+  readonly canCreateShops: boolean
+  readonly features: readonly Feature[]
+  /** Ids of the shops with affiliates. */
+  readonly affiliateShops: readonly string[]
   /** The new cookie and its lifetime in seconds; undefined to keep the current one. */
   readonly cookie: { readonly value: string; readonly maxAgeSeconds: number } | undefined
 }
 
-const superAdminExists = () => new AppError('CONFLICT', 'There is a super admin already: log in')
+const superAdminExists = () => new AppError('CONFLICT', 'A super admin already exists. Log in')
 const invalidToken = () =>
-  new AppError('UNAUTHENTICATED', 'The token is not good (any more): the server prints another one when it is started again')
+  new AppError('UNAUTHENTICATED', 'The setup token is invalid or has expired. Restart the server to get a new one', {
+    code: 'invalid_link',
+  })
 
 /**
  * Logs in and begins a console session.
@@ -59,7 +68,7 @@ export async function resumeConsoleSession(deps: MerchantDeps, cookie: string | 
   // A customer's token is refused without being used up.
   if (cookie === undefined || (await isCustomerToken(deps, cookie))) throw await noSessionError(deps)
   const renewed = await refreshSession(deps, cookie, caller).catch(async (error: unknown) => {
-    throw error instanceof AppError && error.code === 'UNAUTHENTICATED' ? await noSessionError(deps) : error
+    throw error instanceof AppError && error.kind === 'UNAUTHENTICATED' ? await noSessionError(deps) : error
   })
   const { login: session, subject, endsAt, isSpent } = renewed
   const { accessToken, expiresIn, refreshToken } = session.data
@@ -67,7 +76,7 @@ export async function resumeConsoleSession(deps: MerchantDeps, cookie: string | 
     accessToken,
     expiresIn,
     role: subject.role,
-    places: await staffShopsOf(deps, subject),
+    ...(await surroundingsOf(deps, subject)),
     cookie: isSpent ? undefined : cookieOf(refreshToken, endsAt - deps.clock.now()),
   }
 }
@@ -78,13 +87,14 @@ export async function closeConsoleSession(deps: MerchantDeps, cookie: string, fr
 }
 
 /**
- * Creates the first super admin with the setup token that the server printed, and begins a session.
+ * Creates the first super admin with the setup token that the server printed, and with `shop` the shop that they own.
+ * Begins a session.
  * @throws AppError CONFLICT if there is one already or the e-mail address is taken; UNAUTHENTICATED for an invalid
  * token; INVALID for a common password, after which the token stays valid; RATE_LIMITED, UNAVAILABLE
  */
 export async function setUpConsole(
   deps: MerchantDeps,
-  { token, email, password }: Credentials & { token: string },
+  { token, email, password, shop }: Credentials & { token: string; shop?: NewShop | undefined },
   caller: Caller,
 ): Promise<ConsoleSession> {
   const { limitKey: address, agent: _, ...from } = caller
@@ -92,12 +102,14 @@ export async function setUpConsole(
   const found = await countFailure(deps, limitsByAddress(tokenByAddress, address), () => findToken(deps.db.read, deps, 'SETUP', token))
   if (!found) throw invalidToken()
   await assertUncommonPassword(password)
+  if (shop && (await hasShopNamed(deps, shop.name))) throw alreadyExists('shop.shopName', shopNameTaken)
   const user = await createSuperAdmin(
     deps,
     { email, password },
     {
       from,
       turn: { kind: 'merchant', address },
+      shop,
       async holds(tx) {
         // Serializable: of two requests at once, with the same or different tokens, one succeeds.
         if (await hasSuperAdmin(deps, tx)) throw superAdminExists()
@@ -120,8 +132,8 @@ export async function issueSetupToken(deps: MerchantDeps): Promise<string | unde
 
 /** Returns the error for a missing session, which says whether setup is required. */
 async function noSessionError(deps: MerchantDeps): Promise<AppError> {
-  if (await hasSuperAdmin(deps)) return new AppError('UNAUTHENTICATED', 'Log in: there is no session, or it is over')
-  return new AppError('UNAUTHENTICATED', 'There is no super admin yet: make one by POST /console/setup, or by souk setup', {
+  if (await hasSuperAdmin(deps)) return new AppError('UNAUTHENTICATED', 'There is no session, or it has ended. Log in')
+  return new AppError('UNAUTHENTICATED', 'There is no super admin yet. Create one with POST /console/setup or `souk setup`', {
     word: 'SETUP_REQUIRED',
   })
 }
@@ -136,8 +148,29 @@ async function consoleSessionOf(deps: MerchantDeps, { data: { accessToken, expir
   if (!who) throw await noSessionError(deps)
   const role = who.kind === 'superAdmin' ? 'SUPER_ADMIN' : 'MERCHANT'
   const cookie = cookieOf(refreshToken, deps.config.refreshTokenSeconds * 1000)
-  return { accessToken, expiresIn, role, places: await staffShopsOf(deps, { id: who.id, role }), cookie }
+  return { accessToken, expiresIn, role, ...(await surroundingsOf(deps, { id: who.id, role })), cookie }
 }
 
-const staffShopsOf = async (deps: MerchantDeps, { id, role }: { id: string; role: TokenRole }): Promise<readonly StaffShop[]> =>
-  role === 'MERCHANT' ? shopsOfMember(deps, id) : []
+/** Returns where a person works, and what the console's menu shows. */
+async function surroundingsOf(
+  deps: MerchantDeps,
+  { id, role }: { id: string; role: TokenRole },
+): Promise<Pick<ConsoleSession, 'places' | 'canCreateShops' | 'features' | 'affiliateShops'>> {
+  const { config, db } = deps
+  const [places, used] = await Promise.all([shopsOfMember(deps, id), featuresStore.used(db)])
+  const isOn: Readonly<Record<Feature, boolean>> = {
+    LENDING: config.lendingPlatformEnabled || used.lenders,
+    TRUST: config.chains.length > 0 || used.providers,
+    RANKINGS: used.severalShops,
+    AGENTS: config.agentsEnabled,
+  }
+  return {
+    places,
+    canCreateShops: role === 'SUPER_ADMIN' || config.signupEnabled,
+    features: features.filter((feature) => isOn[feature]),
+    affiliateShops: await featuresStore.withAffiliates(
+      db,
+      places.map(({ shop }) => shop.id),
+    ),
+  }
+}

@@ -1,10 +1,15 @@
+import type { Writer } from '../../../../db/engine.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { untracked } from '../../../core/request-context.ts'
 import { instanceKeySeal } from './domain.ts'
 import { type InstanceKeyRow, type Purpose, instanceKeyStore as store } from './store.ts'
 
 /** Keys that stay the same for the life of the data, independent of the master keys. */
-export type InstanceKeys = { of(purpose: Purpose): Promise<Buffer> }
+export type InstanceKeys = {
+  of(purpose: Purpose): Promise<Buffer>
+  /** Returns a key that exists, inside a write. */
+  within(tx: Writer, purpose: Purpose): Promise<Buffer>
+}
 
 const keyBytes = 32
 
@@ -18,9 +23,10 @@ export function createInstanceKeys({
   const keys = new Map<Purpose, Promise<Buffer>>()
 
   async function loadKey(purpose: Purpose): Promise<Buffer> {
-    const row = (await store.find(db.read, purpose)) ?? (await createKey(purpose))
-    return Buffer.from(keyring.unseal(row.sealedKey, instanceKeySeal(purpose)), 'base64')
+    return unsealed((await store.find(db.read, purpose)) ?? (await createKey(purpose)))
   }
+
+  const unsealed = ({ purpose, sealedKey }: InstanceKeyRow) => Buffer.from(keyring.unseal(sealedKey, instanceKeySeal(purpose)), 'base64')
 
   /** If two processes create a key at once, both use the first one. */
   async function createKey(purpose: Purpose): Promise<InstanceKeyRow> {
@@ -44,6 +50,13 @@ export function createInstanceKeys({
       keys.set(purpose, found)
       found.catch(() => keys.delete(purpose))
       return found
+    },
+    async within(tx, purpose) {
+      const known = keys.get(purpose)
+      if (known) return known
+      const row = await store.find(tx, purpose)
+      if (!row) throw new Error('a write needs a key of the instance that does not exist')
+      return unsealed(row)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
-import { instanceKeys } from '../../../../db/schema/selling.ts'
+import { instanceKeys } from '../../../../db/schema/platform.ts'
 
 export type InstanceKeyRow = typeof instanceKeys.$inferSelect
 export type Purpose = InstanceKeyRow['purpose']

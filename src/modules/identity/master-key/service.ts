@@ -4,6 +4,7 @@ import type { Clock, Deps } from '../../../core/deps.ts'
 import { OperatorError } from '../../../core/errors.ts'
 import type { Keyring } from '../../../core/keyring.ts'
 import { keyVersionOf } from '../../../lib/seal.ts'
+import { agentKeySeal } from '../../agents/agent-settings/domain.ts'
 import { secretSeal } from '../../lending/lending-document/domain.ts'
 import { mailSeal } from '../../messaging/mail/domain.ts'
 import { webhookSecretSeal } from '../../messaging/webhook/domain.ts'
@@ -27,6 +28,7 @@ const passesMax = 10
 
 /** What the seal of each row is bound to. */
 const sealContextOf: Record<SealedTable, (row: SealedRow) => string> = {
+  agent_keys: ({ key: [kid = ''], owner: [shopId = ''] }) => agentKeySeal(shopId, kid),
   api_keys: ({ key: [id = ''], owner: [shopId = ''] }) => keySeal(shopId, id),
   wallets: ({ key: [shopId = ''] }) => walletSeal(shopId),
   idempotency_keys: ({ key: [scope = '', key = ''] }) => answerSeal(scope, key),
@@ -67,7 +69,7 @@ export async function confirmMasterKeys({ db, clock }: { db: Database; clock: Cl
   const missing = await missingMasterKeys(db, keyring)
   if (missing.length > 0) {
     throw new OperatorError(
-      `The database holds secrets sealed under encryption key ${missing.join(', ')}, which is not at hand: restore keys.json from your copy, or put that key into ENCRYPTION_KEY`,
+      `The database has secrets encrypted with key ${missing.join(', ')}, which is missing: restore keys.json from your copy, or add the key to ENCRYPTION_KEY`,
     )
   }
   const [current] = keyring.encryption()
@@ -105,7 +107,7 @@ export async function resealSecrets(
     await sleep(settleMs)
   }
   throw new OperatorError(
-    'A server still seals under another key: restart every server with the new key first in ENCRYPTION_KEY, then run this again',
+    'A server still uses another key: restart all servers with the new key first in ENCRYPTION_KEY, then run this command again',
   )
 }
 
@@ -153,7 +155,7 @@ function unsealOrThrow(keyring: Keyring, table: SealedTable, sealed: string, abo
   try {
     return keyring.unseal(sealed, about)
   } catch {
-    throw new OperatorError(`A secret in ${table} does not open, so the old keys stay in use: \`souk check\` tells more`)
+    throw new OperatorError(`A secret in ${table} can't be decrypted, so the old keys stay in use. Run \`souk check\` for details`)
   }
 }
 

@@ -2,10 +2,11 @@ import { and, asc, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import { encryptionKeys } from '../../../../db/schema/people.ts'
 
-export type EncryptionKeyRow = typeof encryptionKeys.$inferSelect
+type EncryptionKeyRow = typeof encryptionKeys.$inferSelect
 
 /** All columns with sealed values: the column, the key of its rows, and further columns that the seal is bound to. */
 export const sealedColumns = {
+  agent_keys: { sealed: 'private_key', key: ['kid'], owner: ['shop_id'] },
   api_keys: { sealed: 'sealed', key: ['id'], owner: ['shop_id'] },
   wallets: { sealed: 'sealed_key', key: ['shop_id'], owner: [] },
   idempotency_keys: { sealed: 'sealed_answer', key: ['scope', 'key'], owner: [] },

@@ -8,8 +8,7 @@ export type Member = typeof staff.$inferSelect
 export type MemberWithAddress = Member & { readonly address: string }
 
 export const memberStatuses = ['INVITED', 'ACTIVE'] as const
-export const statusOfMember = ({ userId }: Pick<Member, 'userId'>): (typeof memberStatuses)[number] =>
-  userId === null ? 'INVITED' : 'ACTIVE'
+const statusOfMember = ({ userId }: Pick<Member, 'userId'>): (typeof memberStatuses)[number] => (userId === null ? 'INVITED' : 'ACTIVE')
 
 /** Per shop, including invitations. */
 export const membersPerShopMax = 100
@@ -17,7 +16,8 @@ export const membersPerShopMax = 100
 export const shopsPerPersonMax = 100
 
 export const noSuchMember = () => new AppError('NOT_FOUND', 'No such member of staff')
-export const onlyOwnerError = () => new AppError('CONFLICT', 'The only OWNER of the shop: make somebody else one first')
+export const onlyOwnerError = () =>
+  new AppError('CONFLICT', 'This is the only OWNER of the shop. Give another person the OWNER role first', { code: 'last_owner' })
 
 /** Returns whether the member is an OWNER who has joined. */
 export const isOwner = ({ role, userId }: Pick<Member, 'role' | 'userId'>): boolean => role === 'OWNER' && userId !== null

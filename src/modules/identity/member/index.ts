@@ -2,6 +2,7 @@ export { findStaffInconsistencies } from './check-store.ts'
 export type { MemberDeps } from './providers.ts'
 export {
   addFirstOwner,
+  assertBelowShopLimit,
   assertOwner,
   assignMissingOwners,
   findInvitation,

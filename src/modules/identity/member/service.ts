@@ -1,6 +1,6 @@
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import type { CommandContext } from '../../../core/command-context.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, fieldError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { StaffRole } from '../../../core/roles.ts'
 import { assertNotStale, assertVersion, type ExpectedVersion } from '../../../core/versions.ts'
@@ -91,7 +91,7 @@ export async function assertOwner(
 ): Promise<{ name: string | null }> {
   const { role, name = null } = (await memberStore.memberIn(tx, actor.id, shop.id)) ?? {}
   if (role === undefined) throw new AppError('NOT_FOUND', 'No such shop')
-  if (role !== 'OWNER') throw new AppError('FORBIDDEN', 'This needs the OWNER role in the shop')
+  if (role !== 'OWNER') throw new AppError('FORBIDDEN', 'This requires the OWNER role in the shop')
   return { name }
 }
 
@@ -108,14 +108,14 @@ export async function storeInvitation(
 ): Promise<{ before: Member | undefined; member: Member }> {
   const now = clock.now()
   const existing = await memberStore.withAddress(tx, shopId, email)
-  if (existing?.userId) throw new AppError('CONFLICT', 'email (body): somebody with this address works in the shop already')
+  if (existing?.userId) throw fieldError('CONFLICT', 'email', 'this person already works in the shop', { code: 'already_exists' })
   if (existing) {
     const { address: _, ...before } = existing
     const invitation = { role, invitedAt: now, invitedByMail: byMail, acceptedBy: null, updatedAt: now }
     return { before, member: assertNotStale(await memberStore.update(tx, existing, invitation)) }
   }
   if ((await memberStore.count(tx, shopId)) >= membersPerShopMax)
-    throw new AppError('CONFLICT', `A shop has at most ${membersPerShopMax} people: remove somebody first`)
+    throw new AppError('CONFLICT', `A shop has at most ${membersPerShopMax} people. Remove one first`, { code: 'limit_reached' })
   const times = { invitedAt: now, joinedAt: null, createdAt: now, updatedAt: now }
   const member: Member = { ...newMemberFields, ...times, id: newId('staff'), shopId, userId: null, email, role, invitedByMail: byMail }
   await memberStore.insert(tx, member)
@@ -126,18 +126,24 @@ export async function storeInvitation(
 export const findInvitation = ({ memberStore }: MemberDeps, from: Pick<Reader, 'first'>, id: string): Promise<Member | undefined> =>
   memberStore.findInvited(from, id)
 
+/** Checks inside a write whether a person may join another shop. @throws AppError CONFLICT */
+export async function assertBelowShopLimit(tx: Writer, { memberStore }: MemberDeps, userId: string): Promise<void> {
+  if ((await memberStore.countShopsOf(tx, userId)) >= shopsPerPersonMax)
+    throw new AppError('CONFLICT', `An account can work in at most ${shopsPerPersonMax} shops`, { code: 'limit_reached' })
+}
+
 /**
  * Makes an invited person a member, inside the write that uses up the token.
  * @throws AppError CONFLICT at the limit of shops per person
  */
 export async function joinShop(
   tx: Writer,
-  { memberStore, clock }: MemberDeps,
+  deps: MemberDeps,
   invited: Member,
   { userId, name }: { userId: string; name: string | null },
 ): Promise<Member> {
-  if ((await memberStore.countShopsOf(tx, userId)) >= shopsPerPersonMax)
-    throw new AppError('CONFLICT', `One account works in at most ${shopsPerPersonMax} shops`)
+  await assertBelowShopLimit(tx, deps, userId)
+  const { memberStore, clock } = deps
   const now = clock.now()
   return assertNotStale(
     await memberStore.update(tx, invited, { userId, name, acceptedBy: null, email: null, joinedAt: now, updatedAt: now }),

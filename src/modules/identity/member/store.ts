@@ -7,18 +7,19 @@ import { staff } from '../../../../db/schema/staff.ts'
 import { createCache } from '../../../core/cache.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { StaffRole } from '../../../core/roles.ts'
+import { pick } from '../../../lib/objects.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import { type Member, type MemberWithAddress, shopsPerPersonMax } from './domain.ts'
 
 /** A person's role in a shop. */
-export type Membership = { readonly userId: string; readonly shopId: string; readonly role: StaffRole }
+type Membership = { readonly userId: string; readonly shopId: string; readonly role: StaffRole }
 /** With the shop, if it was read along. Caches hold memberships without it. */
 type MembershipAndShop = Membership & { readonly shop?: ShopContext }
 
 const cachedMembershipsMax = 1_000
 
 const fields = { userId: staff.userId, shopId: staff.shopId, role: staff.role }
-const shopFields = { id: shops.id, merchantId: shops.merchantId, currency: shops.currency, mode: shops.mode, origins: shops.origins }
+const shopFields = pick(shops, 'id', 'merchantId', 'currency', 'mode', 'origins', 'timeZone')
 // By joining date, so that a new membership does not change a person's default shop.
 const firstJoined = [asc(staff.joinedAt), asc(staff.shopId)] as const
 const membershipIn = prepare((queries) =>
@@ -85,9 +86,7 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
       >
     },
     /** Reads a member inside a write. */
-    async memberIn(tx: Writer, userId: string, shopId: string): Promise<Member | undefined> {
-      return tx.first(ofUser, { userId, shopId })
-    },
+    memberIn: async (tx: Writer, userId: string, shopId: string): Promise<Member | undefined> => tx.first(ofUser, { userId, shopId }),
     /** Lists a person's shops with roles, in the order of joining. */
     async shopsOf(userId: string) {
       return read

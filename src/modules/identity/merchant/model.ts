@@ -17,7 +17,7 @@ export const LoginBody = t.Object({
   code: t.Optional(
     text(codeLengthMax, {
       minLength: 1,
-      description: 'Of the authenticator app, or a recovery code; ignored where the account has no second factor',
+      description: 'A code of the authenticator app, or a recovery code. Ignored if the account has no second factor',
     }),
   ),
 })
@@ -28,17 +28,17 @@ export const SignupBody = t.Object({
   country: CountryCode,
   currency: CurrencyCode,
 })
-export const MerchantRecord = t.Object({ id: t.String(), email: t.String(), createdAt: Instant }, { title: 'Merchant' })
+const MerchantRecord = t.Object({ id: t.String(), email: t.String(), createdAt: Instant }, { title: 'Merchant' })
 export const SignupAnswer = t.Object({ merchant: MerchantRecord, shop: ShopRecord })
 export const ShopOfStaff = t.Object(
-  { ...ShopRecord.properties, role: oneOf(staffRoles, { description: 'What they may do there' }) },
+  { ...ShopRecord.properties, role: oneOf(staffRoles, { description: "The merchant's role in the shop" }) },
   { title: 'ShopOfStaff' },
 )
 export const Me = t.Object({
   merchant: t.Object(
     {
       ...MerchantRecord.properties,
-      secondFactor: t.Boolean({ description: 'Whether a login asks for a code besides' }),
+      secondFactor: t.Boolean({ description: 'Whether a login asks for a code' }),
     },
     { title: 'Me' },
   ),

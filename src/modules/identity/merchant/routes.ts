@@ -15,9 +15,11 @@ export const loginRoutes = (deps: HttpDeps & MerchantDeps) =>
     body: LoginBody,
     response: { 200: LoginAnswer, ...errorResponses(401, 413, 415, 429) },
     detail: {
-      summary: 'Log in as a merchant or a super admin',
-      description:
-        'Ten failures within 15 minutes for an account from an address, or 50 from an address, are answered 429. Where the account has a second factor (POST /auth/totp), a right password without a good `code` is answered 401 with `error: "TOTP_REQUIRED"`, and is no failed login; a wrong password is answered as ever, whatever the code. A code of the step before or after the present one is taken too; each is taken once, and none from before the latest that was taken. A recovery code stands in for one. After ten wrong codes in a row, from wherever, a right password for the account is answered 429 for 15 minutes, whatever code comes with it.',
+      operationId: 'logInMerchant',
+      summary: 'Logs in a merchant or super admin',
+      description: `The response is 429 after ten failed logins of an account from one client address, or 50 from one client address, within 15 minutes.
+
+If the account has a second factor, a correct password without a valid \`code\` is 401 with \`error: "TOTP_REQUIRED"\` and does not count as a failed login. Codes of the previous and next 30 seconds are accepted too; a code works once, and older codes than the last one used are rejected. A recovery code replaces a code. After ten wrong codes in a row, logins with the correct password are 429 for 15 minutes.`,
     },
   })
 
@@ -36,8 +38,10 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps & KybDeps) =>
         body: SignupBody,
         response: { 201: SignupAnswer, ...errorResponses(404, 409, 413, 415, 429) },
         detail: {
-          summary: 'Open a shop',
-          description: 'Off (404) unless SIGNUP_ENABLED. The shop starts in mode TEST. At most 30 an hour from an address.',
+          operationId: 'signUpMerchant',
+          summary: 'Creates a merchant and a shop',
+          description:
+            'The response is 404 unless SIGNUP_ENABLED is true. The shop starts in mode TEST. At most 30 sign-ups an hour from one client address.',
         },
       },
     )
@@ -58,9 +62,10 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps & KybDeps) =>
         access: 'account',
         response: { 200: Me, ...errorResponses(401, 403, 404) },
         detail: {
-          summary: 'The merchant who is logged in, with the shops that they work in',
+          operationId: 'getOwnMerchant',
+          summary: "Returns the caller's account and shops",
           description:
-            'Also for somebody who works in no shop (any more). Each shop with their `role`, the one that they came to first before the others: it is meant where no `x-shop-id` is sent. `kyb`: the record of the business behind the shop that is meant, where they are its OWNER; else null.',
+            "Lists the shops in which the caller works, each with `role`, in the order of joining; the list may be empty. The first shop is the default if you send no `x-shop-id`. `kyb` is the KYB record of the selected shop's business if the caller is its OWNER; otherwise null.",
         },
       },
     )

@@ -1,4 +1,4 @@
-import type { Reader, Writer } from '../../../../db/engine.ts'
+import { isUniqueViolation, type Reader, type Writer } from '../../../../db/engine.ts'
 import type { Caller } from '../../../core/caller.ts'
 import { type Actor, type Origin, system } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
@@ -8,7 +8,7 @@ import { notifyAccountChange } from '../../messaging/mail/index.ts'
 import { differenceOf, passwordDifference } from '../../operations/audit/domain.ts'
 import { audit, audited } from '../../operations/audit/index.ts'
 import { recordSignUp } from '../../operations/kpi/index.ts'
-import { assertNewShop, type NewShop, openShop, type Shop } from '../../shop/shop/index.ts'
+import { assertNewShop, type NewShop, openShop, type Shop, shopCreation, shopNameTaken } from '../../shop/shop/index.ts'
 import { type Account, limitsByAddress, normalEmail, signupByAddress, userAccount } from '../auth/domain.ts'
 import {
   assertUncommonPassword,
@@ -27,7 +27,8 @@ import type { MerchantDeps } from './providers.ts'
 
 export type Credentials = { email: string; password: string }
 
-const passwordChangedError = () => new AppError('CONFLICT', 'The password was changed meanwhile: log in again')
+const emailTaken = 'another account has this email address'
+const passwordChangedError = () => new AppError('CONFLICT', 'The password was changed by another request. Log in again')
 
 /** For commands that run on the machine itself. */
 const localTurn: PasswordCaller = { kind: 'merchant', address: 'here' }
@@ -113,8 +114,16 @@ export async function createMerchant(
       await audit(tx, deps, { actor: { id, ...by }, action: 'merchant.created', subject: id, shopId: shop.id, after })
       return { user, shop }
     })
-    .catch(refuseTaken('The e-mail address or the shop name is taken'))
+    .catch(refuseTakenNames(deps, user.email))
 }
+
+/** Turns a unique violation of a sign-up into a CONFLICT about the email address or the shop's name. */
+const refuseTakenNames =
+  ({ userStore }: MerchantDeps, email: string, shopNameField = 'shopName') =>
+  async (error: unknown): Promise<never> => {
+    const isEmailTaken = isUniqueViolation(error) && (await userStore.findByEmail(email)) !== undefined
+    return isEmailTaken ? refuseTaken(emailTaken, 'email')(error) : refuseTaken(shopNameTaken, shopNameField)(error)
+  }
 
 /** Builds a merchant without a shop, who joins another one. */
 export const buildMerchant = (deps: MerchantDeps, credentials: Credentials, turn: PasswordCaller): Promise<User> =>
@@ -219,24 +228,36 @@ export async function removeSecondFactor(deps: MerchantDeps, email: string): Pro
 }
 
 /**
- * Creates a super admin.
+ * Creates a super admin, and with `shop` a shop that they own.
  * @param from the network caller, with `turn` for the password hash; else a command on the machine
  * @param holds checks inside the write whether this is allowed
- * @throws AppError CONFLICT if the e-mail address is taken
+ * @throws AppError CONFLICT if the e-mail address or the shop's name is taken; INVALID as `assertNewShop`
  */
 export async function createSuperAdmin(
   deps: MerchantDeps,
   credentials: Credentials,
-  { from, turn, holds }: { from?: Origin; turn?: PasswordCaller; holds?: (tx: Writer) => Promise<void> } = {},
+  { from, turn, holds, shop: newShop }: SuperAdminOptions = {},
 ): Promise<User> {
+  if (newShop) assertNewShop(newShop, 'shop.')
   const user = await buildUser(deps, deps.newId('user'), 'SUPER_ADMIN', credentials, turn)
   const actor = from ? { ...from, id: user.id } : system
   return audited(deps, { actor }, { action: 'super_admin.created', subject: user.id }, async (tx, tell) => {
     await holds?.(tx)
     await deps.userStore.insert(tx, user)
+    if (newShop) {
+      const shop = await openShop(tx, deps, { ...newShop, merchantId: user.id })
+      await audit(tx, deps, { actor, action: 'shop.created', subject: shop.id, shopId: shop.id, ...shopCreation(shop) })
+    }
     tell(differenceOf(undefined, { email: user.email, role: user.role }, ['role']))
     return user
-  }).catch(refuseTaken('The e-mail address is taken'))
+  }).catch(refuseTakenNames(deps, user.email, 'shop.shopName'))
+}
+
+type SuperAdminOptions = {
+  from?: Origin
+  turn?: PasswordCaller
+  holds?: (tx: Writer) => Promise<void>
+  shop?: NewShop | undefined
 }
 
 /** @throws AppError NOT_FOUND */
@@ -246,9 +267,8 @@ export async function readMerchant({ userStore }: MerchantDeps, id: string): Pro
   return user
 }
 
-/** Returns whether the id is a merchant's, not another account's. */
-export const isMerchant = async ({ userStore }: Pick<MerchantDeps, 'userStore'>, id: string): Promise<boolean> =>
-  (await userStore.find(id))?.role === 'MERCHANT'
+/** Returns whether the id is a merchant's, also of a super admin with a shop. */
+export const isMerchant = ({ userStore }: Pick<MerchantDeps, 'userStore'>, id: string): Promise<boolean> => userStore.isMerchant(id)
 
 export const findUserByEmail = ({ userStore }: MerchantDeps, email: string): Promise<User | undefined> =>
   userStore.findByEmail(normalEmail(email))

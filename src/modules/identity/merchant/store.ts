@@ -1,20 +1,26 @@
 import { and, eq } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { rowsOf } from '../../../../db/prepared.ts'
+import { isMerchantAccount } from '../../../../db/merchant-account.ts'
+import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { users } from '../../../../db/schema/people.ts'
 import type { User } from './domain.ts'
 
 const byId = rowsOf(users, ['id'])
 const byEmail = rowsOf(users, ['email'])
+const merchantById = prepare((queries) =>
+  queries
+    .select({ id: users.id })
+    .from(users)
+    .where(and(valuesOf(users, ['id']), isMerchantAccount))
+    .limit(1),
+)
 
 export function createUserStore({ read }: Pick<Database, 'read'>) {
   return {
-    async findByEmail(email: string): Promise<User | undefined> {
-      return read.first(byEmail, { email })
-    },
-    async find(id: string): Promise<User | undefined> {
-      return read.first(byId, { id })
-    },
+    findByEmail: async (email: string): Promise<User | undefined> => read.first(byEmail, { email }),
+    find: async (id: string): Promise<User | undefined> => read.first(byId, { id }),
+    /** Returns whether the account is a merchant's, also one of a super admin with a shop. */
+    isMerchant: async (id: string): Promise<boolean> => (await read.first(merchantById, { id })) !== undefined,
     /** Returns whether the account still has this password hash. */
     async hasPassword(tx: Writer, id: string, passwordHash: string): Promise<boolean> {
       const same = and(eq(users.id, id), eq(users.passwordHash, passwordHash))
@@ -31,8 +37,6 @@ export function createUserStore({ read }: Pick<Database, 'read'>) {
       const rows = await read.select({ id: users.id }).from(users).limit(1)
       return rows.length > 0
     },
-    async insert(tx: Writer, user: User): Promise<void> {
-      await tx.insert(users).values(user)
-    },
+    insert: insertOf(users),
   }
 }

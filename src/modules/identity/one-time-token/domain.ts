@@ -10,6 +10,7 @@ export const tokenLifeMs: Readonly<Record<TokenPurpose, number>> = {
   EMAIL_VERIFY: dayMs,
   INVITATION: 7 * dayMs,
   SETUP: dayMs,
+  CART_RECOVERY: 14 * dayMs,
 }
 /** 32 bytes in base64url. */
 export const tokenPattern = '^[A-Za-z0-9_-]{43}$'

@@ -1,1 +1,1 @@
-export { deleteExpiredTokens, findToken, invalidateTokens, isSentTo, issueToken, type NewToken, spendToken } from './service.ts'
+export { deleteExpiredTokens, findToken, invalidateTokens, isSentTo, issueToken, spendToken } from './service.ts'

@@ -1,5 +1,6 @@
 import { and, eq, gt, inArray, isNull, lte } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
+import { insertOf } from '../../../../db/prepared.ts'
 import { oneTimeTokens } from '../../../../db/schema/mail.ts'
 import type { OneTimeToken, TokenPurpose } from './domain.ts'
 
@@ -7,9 +8,7 @@ const isValid = (purpose: TokenPurpose, now: number) =>
   and(eq(oneTimeTokens.purpose, purpose), isNull(oneTimeTokens.usedAt), gt(oneTimeTokens.expiresAt, now))
 
 export const oneTimeTokenStore = {
-  async insert(tx: Writer, token: OneTimeToken): Promise<void> {
-    await tx.insert(oneTimeTokens).values(token)
-  },
+  insert: insertOf(oneTimeTokens),
   /** Finds a valid token. */
   async find(from: Pick<Reader, 'select'>, purpose: TokenPurpose, hash: string, now: number): Promise<OneTimeToken | undefined> {
     const [token] = await from

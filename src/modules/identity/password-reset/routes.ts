@@ -8,7 +8,7 @@ import { findReset, type PasswordResetDeps, requestReset, resetPassword } from '
 import { ForgotAnswer, ForgotPassword, ResetPassword } from './model.ts'
 
 const sentMessage = 'If there is such an account, a mail is on its way to it'
-const notSentMessage = 'No mails are sent here: ask whoever runs this instance'
+const notSentMessage = 'This instance sends no e-mails: ask its operator'
 
 export const passwordResetRoutes = (deps: HttpDeps & PasswordResetDeps) =>
   routes(deps, 'Login')
@@ -28,9 +28,10 @@ export const passwordResetRoutes = (deps: HttpDeps & PasswordResetDeps) =>
         body: ForgotPassword,
         response: { 202: ForgotAnswer, ...errorResponses(403, 413, 415, 429) },
         detail: {
-          summary: 'Ask for a new password by mail',
+          operationId: 'requestPasswordReset',
+          summary: 'Sends an e-mail to reset a password',
           description:
-            'Always 202, in the same time, whoever the address belongs to. If it is that of an account, a link goes there with which its owner chooses a password: good once, for 30 minutes. It is also how a customer whom the shop has made (`POST /customer`) gets their first one. Of one account five requests are heard within an hour, the others are answered alike and do nothing; more than 30 an hour from an address are 429. Without a mail server (`SMTP_URL`) nothing is sent.',
+            'Always returns 202, whether or not the account exists, and takes the same time. If it exists, its owner is sent a link to choose a password, which works once, within 30 minutes. Customers whom the shop created (`POST /customer`) get their first password this way. Only five requests an hour for an account send an e-mail. More than 30 an hour from a client address are 429. Without a mail server (`SMTP_URL`), nothing is sent.',
         },
       },
     )
@@ -47,11 +48,12 @@ export const passwordResetRoutes = (deps: HttpDeps & PasswordResetDeps) =>
       {
         access: 'public',
         body: ResetPassword,
-        response: { 204: t.Void({ description: 'The password is the new one' }), ...errorResponses(401, 403, 413, 415, 429) },
+        response: { 204: t.Void({ description: 'The password was changed' }), ...errorResponses(401, 403, 413, 415, 429) },
         detail: {
-          summary: 'Choose a new password by the token of a mail',
+          operationId: 'resetPassword',
+          summary: 'Resets a password with a token from an e-mail',
           description:
-            'Ends all sessions of the account, and makes all tokens that were sent for it useless. A token that was used, is older than 30 minutes, or went to an address that the account does not have any more is 401; a password that is refused (400) does not use it up. A second factor is asked for at the next login as before.',
+            'Ends all sessions of the account and invalidates all tokens that were sent for it. The response is 401 if the token was used, is older than 30 minutes, or was sent to an address that the account no longer has. A rejected password (400) does not use up the token. The next login still asks for the second factor.',
         },
       },
     )

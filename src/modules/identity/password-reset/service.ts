@@ -19,7 +19,7 @@ import { findToken, isSentTo, issueToken, spendToken } from '../one-time-token/i
 
 type Deps = MerchantDeps & CustomerDeps & MailDeps
 
-const invalidLink = () => new AppError('UNAUTHENTICATED', 'The link is not good (any more): ask for a new one')
+const invalidLink = () => new AppError('UNAUTHENTICATED', 'The link is invalid or has expired. Request a new one', { code: 'invalid_link' })
 
 /**
  * Queues a password reset mail. Takes the same work and time whether the account exists: the account is looked up when
@@ -61,7 +61,7 @@ const countResetMail = (deps: Deps, account: string): Promise<boolean> =>
   countAttempt(deps, [[resetByAccount, account]]).then(
     () => true,
     (error: unknown) => {
-      if (error instanceof AppError && error.code === 'RATE_LIMITED') return false
+      if (error instanceof AppError && error.kind === 'RATE_LIMITED') return false
       throw error
     },
   )

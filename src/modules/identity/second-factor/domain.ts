@@ -31,7 +31,7 @@ export const recoveryHashOf = (userId: string, code: string): string => sha256(`
 const normalizeCode = (code: string): string => code.replace(/[ -]/g, '').toLowerCase().replace(/o/g, '0').replace(/[il]/g, '1')
 
 /** What a code matches: a step of the app's codes, a recovery code, or nothing. */
-export type CodeMatch = { readonly step: number } | { readonly recoveryHash: string } | undefined
+type CodeMatch = { readonly step: number } | { readonly recoveryHash: string } | undefined
 
 /** Matches a code. Codes of the app are valid once, and not before the last used step. Only ASCII digits count. */
 export function matchCode({ userId, lastStep, recoveryHashes }: SecondFactor, secret: Uint8Array, code: string, now: number): CodeMatch {

@@ -21,11 +21,11 @@ import {
 } from './domain.ts'
 import type { SecondFactorDeps } from './providers.ts'
 
-const totpRequired = (message: string) => new AppError('UNAUTHENTICATED', message, { word: 'TOTP_REQUIRED' })
+const totpRequired = (message: string) => new AppError('UNAUTHENTICATED', message, { word: 'TOTP_REQUIRED', code: 'totp_required' })
 const missingCode = () => totpRequired('Send the code of your authenticator app, or a recovery code, as `code`')
 const wrongCode = () => totpRequired('The code is wrong or was used before: send another')
-const alreadyOn = () => new AppError('CONFLICT', 'The second factor is on: remove it first')
-const notBegunError = () => new AppError('CONFLICT', 'No second factor was begun within the hour: begin one')
+const alreadyOn = () => new AppError('CONFLICT', 'The account already has a second factor. Remove it first')
+const notBegunError = () => new AppError('CONFLICT', 'No second factor was started within the last hour. Start again')
 const lockedError = (until: number, now: number) =>
   new AppError('RATE_LIMITED', 'Too many wrong codes: try again later', { retryAfterSeconds: (until - now) / 1000 })
 
@@ -80,7 +80,8 @@ export async function confirmFactor(
     if (factor?.confirmedAt) throw alreadyOn()
     if (!factor || factor.createdAt + pendingMs <= now) throw notBegunError()
     const match = matchCode(factor, secretOf(deps, factor), code, now)
-    if (!match || !('step' in match)) throw new AppError('UNAUTHENTICATED', 'The code is wrong: send the one that the app shows now')
+    if (!match || !('step' in match))
+      throw new AppError('UNAUTHENTICATED', 'The code is wrong. Send the code that the app shows now', { code: 'wrong_totp_code' })
     const recoveryHashes = recoveryCodes.map((one) => recoveryHashOf(userId, one))
     await store.change(tx, userId, { confirmedAt: now, lastStep: match.step, recoveryHashes })
     const ended = await endSessionsOf(tx, deps, userId, sessionId)

@@ -1,7 +1,7 @@
 import { t } from 'elysia'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { routes } from '../../../http/routes.ts'
+import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../../http/schema.ts'
 import { assertShopOrigin } from '../../../http/shop.ts'
 import { sliceOf } from '../../../lib/page.ts'
@@ -27,8 +27,9 @@ export const staffRoutes = (deps: HttpDeps & StaffDeps) =>
       query: t.Object(pageQuery),
       response: { 200: StaffList, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: 'Who works in the shop',
-        description: 'In the order in which they came, those who were invited and have not joined yet among them.',
+        operationId: 'listStaff',
+        summary: 'Lists staff',
+        description: 'Returns staff and open invitations, in the order of joining and inviting.',
       },
     })
     .post(
@@ -43,9 +44,10 @@ export const staffRoutes = (deps: HttpDeps & StaffDeps) =>
         body: InviteStaff,
         response: { 201: InvitedStaff, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
         detail: {
-          summary: 'Invite somebody to work in the shop',
+          operationId: 'inviteStaff',
+          summary: 'Invites a person to the shop',
           description:
-            'A mail goes to the address with a link that is good once, for 7 days; where no mails are sent (`SMTP_URL`), the answer holds the link as `inviteUrl`, this once. Whether the address has an account here is not told. Capitals of an address do not count. Invited again before they have joined, they get a new link, with the role that is named now, and those of before are good no more: that is how an invitation is sent again, and the answer is 201 with the same record. 409 for somebody who works in the shop already, and for more than 100 people in a shop; 429 after 50 invitations within an hour.',
+            'An e-mail with a link is sent, which works once, within 7 days. Without a mail server (`SMTP_URL`), the response has the link as `inviteUrl`, only once. The response does not reveal whether the address has an account. Addresses are not case-sensitive. To send an invitation again, or with another role, repeat the call: the response is 201 with the same record, and earlier links stop working. The response is 409 if the person works in the shop already or the shop has 100 people, and 429 after 50 invitations within an hour.',
         },
       },
     )
@@ -54,7 +56,7 @@ export const staffRoutes = (deps: HttpDeps & StaffDeps) =>
       versioned: true,
       params: RecordId,
       response: { 200: StaffRecord, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'Somebody who works in the shop, or was invited to' },
+      detail: { operationId: 'getStaff', summary: 'Returns a staff member or invitation' },
     })
     .patch(
       '/shops/v2/staff/:id',
@@ -66,27 +68,26 @@ export const staffRoutes = (deps: HttpDeps & StaffDeps) =>
         body: ChangeStaff,
         response: { 200: StaffRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
-          summary: 'Give somebody another role',
+          operationId: 'updateStaff',
+          summary: 'Changes the role of a staff member',
           description:
-            'It counts from the next request on that they make, in every process: tokens say nothing of roles. Of an invitation: the role that it will give. 409 for the only OWNER, who stays one until somebody else has joined as OWNER.',
+            'Applies from the next request, in every process, because tokens do not contain the role. For an invitation, it is the role that the person will get. The response is 409 for the only OWNER, who can change only after another OWNER has joined.',
         },
       },
     )
     .delete(
       '/shops/v2/staff/:id',
-      async ({ params, shop, actor, expected, set }) => {
-        await removeStaff(deps, { shop, actor, expected }, params.id)
-        set.status = 204
-      },
+      ({ params, shop, actor, expected, set }) => noContent(set, removeStaff(deps, { shop, actor, expected }, params.id)),
       {
         access: 'owner',
         versioned: true,
         params: RecordId,
-        response: { 204: t.Void({ description: 'They may do nothing in the shop any more' }), ...errorResponses(401, 403, 404, 409) },
+        response: { 204: t.Void({ description: 'The person has no access to the shop' }), ...errorResponses(401, 403, 404, 409) },
         detail: {
-          summary: 'Take somebody out of the shop, or an invitation back',
+          operationId: 'removeStaff',
+          summary: 'Removes a staff member or invitation',
           description:
-            'From the next request on that they make, the shop is 404 to them. Their account stays theirs, as do other shops that they work in. The link of an invitation is good no more. 409 for the only OWNER.',
+            "From the next request, the shop is 404 for the person. The person's account and access to other shops remain. The link of an invitation stops working. The response is 409 for the only OWNER.",
         },
       },
     )
@@ -104,9 +105,17 @@ export const staffRoutes = (deps: HttpDeps & StaffDeps) =>
         body: AcceptInvitation,
         response: { 200: JoinedShop, ...errorResponses(401, 403, 409, 413, 415, 429) },
         detail: {
-          summary: 'Join a shop by the token of an invitation',
-          description:
-            'This is no login and passes no second factor: log in by `POST /merchant/login` afterwards. An address without an account gets one with `password`. For an address with an account, `password` is that of the account, and does not change it; a person who forgot it resets it first (`POST /auth/password/forgot`). By link (`inviteUrl`): every address gets 200, so that the shop does not learn whether it has an account. The token is used up. A right password joins at once. A new account joins at its first login and is INVITED until then. After a wrong password the person stays INVITED: invite them again. By mail: the address is proven, and the person joins at once. A wrong password is 401 and keeps the token. The address of an operator, who cannot work in shops, is 409. 400 for a missing, short or common password keeps the token. 401 for a token that was used or taken back, or is older than 7 days.',
+          operationId: 'acceptInvitation',
+          summary: 'Accepts an invitation',
+          description: `Afterwards, log in with \`POST /merchant/login\`. If the address has no account, one is created with \`password\`. Otherwise \`password\` must be that of the account; reset it first if it is forgotten (\`POST /auth/password/forgot\`).
+
+A link that was passed on by hand (\`inviteUrl\`): every address gets 200, so that the shop does not learn whether it has an account, and the token is used up. With the correct password the person joins at once; a new account joins at its first login. After a wrong password the person stays INVITED: invite them again.
+
+A link from an e-mail: the address is verified and the person joins at once. A wrong password is 401, and the token still works.
+
+A super admin joins like a merchant.
+
+The response is 400 for a missing, short or common password, which keeps the token, and 401 for a token that was used, withdrawn or is older than 7 days.`,
         },
       },
     )

@@ -2,7 +2,7 @@ import type { Writer } from '../../../../db/engine.ts'
 import type { Caller } from '../../../core/caller.ts'
 import type { Actor, CommandContext, Origin } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import { anonymous, type ShopContext } from '../../../core/principal.ts'
 import type { StaffRole } from '../../../core/roles.ts'
 import { limitKeyOf } from '../../../lib/networks.ts'
@@ -33,7 +33,7 @@ import type { StaffDeps } from './deps.ts'
 import { invitationsByShop } from './domain.ts'
 
 type OwnerChange = CommandContext<ShopContext>
-const invalidLink = () => new AppError('UNAUTHENTICATED', 'The link is not good (any more): ask for a new one')
+const invalidLink = () => new AppError('UNAUTHENTICATED', 'The link is invalid or has expired. Request a new one', { code: 'invalid_link' })
 const viewOf = (member: Parameters<typeof memberView>[0]): MemberView => memberView(member, tokenLifeMs.INVITATION)
 
 /** Lists a shop's staff and invitations, in the order of creation. */
@@ -74,7 +74,7 @@ export async function inviteStaff(
     const entry = { actor: by.actor, action: 'staff.invited', subject: member.id, shopId }
     await audit(tx, deps, { ...entry, ...memberDifference(before, member) })
     return { ...viewOf({ ...member, address: email }), ...(byLink ? { inviteUrl: mailPageOf(deps, shop, 'invitation', token) } : {}) }
-  }).catch(refuseTaken('Somebody with this address was invited at the same time'))
+  }).catch(refuseTaken('this address was invited by another request', 'email'))
 }
 
 /**
@@ -105,8 +105,8 @@ export const removeStaff = (deps: StaffDeps, by: OwnerChange, id: string): Promi
 export const findInvitationToken = (deps: StaffDeps, token: string): Promise<OneTimeToken | undefined> =>
   findToken(deps.db.read, deps, 'INVITATION', token)
 
-export type Acceptance = { token: string; password?: string | undefined; name?: string | undefined }
-export type JoinedShop = { shop: { id: string; name: string; title: string }; email: string; role: StaffRole }
+type Acceptance = { token: string; password?: string | undefined; name?: string | undefined }
+type JoinedShop = { shop: { id: string; name: string; title: string }; email: string; role: StaffRole }
 
 /**
  * Accepts an invitation. An address without an account gets one with the chosen password. An existing account joins
@@ -164,7 +164,7 @@ async function acceptByMail(
       await audit(tx, deps, { ...entry, ...memberDifference(waiting, member) })
       return member
     })
-    .catch(refuseTaken('The address got an account meanwhile: send the invitation again'))
+    .catch(refuseTaken('An account with this email address was just created. Send the request again, with the password of that account'))
 }
 
 /**
@@ -182,7 +182,7 @@ async function acceptByLink(
   const existingUser = await findUserByEmail(deps, invited.email)
   const isProven = await matchesPassword(deps, existingUser ?? fresh, { password: password ?? '', address, from })
   const user = existingUser ?? fresh
-  const joins = existingUser !== undefined && existingUser.role === 'MERCHANT' && isProven
+  const joins = existingUser !== undefined && isProven
   const name = acceptedName ?? null
   const actor = { ...from, id: existingUser && !joins ? anonymous.id : user.id }
   return deps.db
@@ -196,7 +196,7 @@ async function acceptByLink(
       await audit(tx, deps, { ...entry, ...memberDifference(waiting, member) })
       return member
     })
-    .catch(refuseTaken('Several requests at once: try again'))
+    .catch(refuseTaken('The invitation was changed by another request. Try again'))
 }
 
 /**
@@ -213,18 +213,16 @@ async function matchesPassword(
     await checkPassword(deps, account, { address, password }, { accountId: id, from })
     return true
   } catch (error) {
-    if (error instanceof AppError && (error.code === 'UNAUTHENTICATED' || error.code === 'RATE_LIMITED')) return false
+    if (error instanceof AppError && (error.kind === 'UNAUTHENTICATED' || error.kind === 'RATE_LIMITED')) return false
     throw error
   }
 }
 
 type PasswordProof = { password: string | undefined; address: string; actor: Actor }
 
-/** @throws AppError CONFLICT, INVALID, UNAUTHENTICATED, RATE_LIMITED, UNAVAILABLE */
+/** @throws AppError INVALID, UNAUTHENTICATED, RATE_LIMITED, UNAVAILABLE */
 async function proveAccount(deps: StaffDeps, user: User, { password, address, actor }: PasswordProof): Promise<User> {
-  if (user.role !== 'MERCHANT')
-    throw new AppError('CONFLICT', 'The address belongs to an operator of this instance, who cannot work in a shop: use another one')
-  if (password === undefined) throw new AppError('INVALID', 'password (body): send the password of the account of this address')
+  if (password === undefined) throw invalidField('password', 'required: the password of this account')
   return checkUserPassword(deps, { id: user.id, actor }, password, address)
 }
 
@@ -233,10 +231,9 @@ async function buildAccount(
   deps: StaffDeps,
   { email, password, address }: { email: string; password: string | undefined; address: string },
 ): Promise<User> {
-  if (password === undefined)
-    throw new AppError('INVALID', 'password (body): send the password of the account of this address, or choose one for a new account')
+  if (password === undefined) throw invalidField('password', 'required: the password of this account, or one for a new account')
   if (password.length < passwordLength.minLength)
-    throw new AppError('INVALID', `password (body): at least ${passwordLength.minLength} characters`)
+    throw invalidField('password', `must have at least ${passwordLength.minLength} characters`)
   await assertUncommonPassword(password)
   return buildMerchant(deps, { email, password }, { kind: 'merchant', address })
 }
@@ -252,9 +249,9 @@ export const createInvitationAction = (deps: StaffDeps): PageAction => ({
       return 'done'
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      if (error.code === 'INVALID') return 'refused'
-      if (error.code === 'CONFLICT') return 'over'
-      if (error.code !== 'UNAUTHENTICATED') throw error
+      if (error.kind === 'INVALID') return 'refused'
+      if (error.kind === 'CONFLICT') return 'over'
+      if (error.kind !== 'UNAUTHENTICATED') throw error
       // After a wrong password the link stays valid.
       return (await findInvitationToken(deps, token)) ? 'refused' : 'over'
     }

@@ -19,9 +19,10 @@ export const lendingAdminRoutes = (deps: HttpDeps & LendingDeps) => {
         query: ListQueue,
         response: { 200: LendingQueue, ...errorResponses(401, 403, 404) },
         detail: {
-          summary: 'The review queue',
+          operationId: 'listLendingQueue',
+          summary: 'Lists the review queue',
           description:
-            'What was submitted first comes first; applications of one moment go by id, and those that were never submitted come before all others. Rows have no `documentationCompleted`: read the application for it. `total` is exact up to 1,000, and so many can be reached by page; there are more where it says `totalCapped`.',
+            'Returns applications in the order of submission, those of the same time by id, after those that were never submitted. Rows have no `documentationCompleted`: read the application for it. `total` is exact up to 1,000, which is also the last row that can be reached by page; `totalCapped` says if there are more.',
         },
       },
     )
@@ -30,7 +31,11 @@ export const lendingAdminRoutes = (deps: HttpDeps & LendingDeps) => {
       versioned: true,
       params: RecordId,
       response: { 200: AdminLendingApplication, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'A lending application', description: 'With its documents, its decisions, and who did what, when and why.' },
+      detail: {
+        operationId: 'reviewLendingApplication',
+        summary: 'Returns a lending application for review',
+        description: 'Includes the documents, the decisions and the history.',
+      },
     })
     .post(
       '/admin/lending-application/:id/decision',
@@ -56,9 +61,10 @@ export const lendingAdminRoutes = (deps: HttpDeps & LendingDeps) => {
         body: DecideApplication,
         response: { 200: AdminLendingApplication, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Decide about an application',
+          operationId: 'decideLendingApplication',
+          summary: 'Decides on a lending application',
           description:
-            'From `SUBMITTED` to any of them, from `UNDER_REVIEW` to `APPROVED` or `REJECTED`; `UNDER_REVIEW` once more leaves the state as it is and records a new reason or reference. Anything else is 409: of two decisions at once, one wins. An `assessment`, the body of the preview, is judged by the rules as they are, and kept with the envelope and their version beside the decision; its cohort must be that of the application (400).',
+            "`SUBMITTED` can change to any of the decisions, and `UNDER_REVIEW` to `APPROVED` or `REJECTED`. `UNDER_REVIEW` again records a new reason or reference. Any other change is 409, including the second of two simultaneous decisions. An `assessment` (the body of the preview) is evaluated by the current rules and stored with the decision, the envelope and the version of the rules. Its cohort must be the application's (400).",
         },
       },
     )

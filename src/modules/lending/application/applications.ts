@@ -1,6 +1,6 @@
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import type { CommandContext } from '../../../core/command-context.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, fieldError, invalidField } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { assertVersion } from '../../../core/versions.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
@@ -27,7 +27,7 @@ import { type ApplicationView, applicationView } from './view.ts'
 export const noSuchApplication = () => new AppError('NOT_FOUND', 'No such lending application')
 
 /** A merchant who changes their own application. `shop` is the shop of the session, for the audit trail. */
-export type MerchantContext = CommandContext<Pick<ShopContext, 'id' | 'merchantId'>>
+type MerchantContext = CommandContext<Pick<ShopContext, 'id' | 'merchantId'>>
 export type OperatorContext = Pick<CommandContext, 'actor' | 'write' | 'expected'>
 
 /** What the event of a change holds besides its actor and time. */
@@ -66,10 +66,10 @@ export function createApplication(
   { merchantId, cohort }: { merchantId?: string | undefined; cohort?: KybCohort | undefined },
 ): Promise<ApplicationView> {
   const ownMerchantId = by.shop.merchantId
-  if (merchantId !== undefined && merchantId !== ownMerchantId) throw new AppError('FORBIDDEN', 'merchantId (body): of another merchant')
+  if (merchantId !== undefined && merchantId !== ownMerchantId) throw fieldError('FORBIDDEN', 'merchantId', 'must be your own merchant id')
   return createDraft(deps, by, ownMerchantId, (approved) => {
     if (cohort !== undefined && cohort !== approved)
-      throw new AppError('INVALID', 'cohort (body): it must be that of the approved KYB record; leave it out to have that')
+      throw invalidField('cohort', 'must be the cohort of the approved KYB record, or left out')
     return approved
   })
 }
@@ -98,10 +98,12 @@ function createDraft(
   const id = deps.newId('lendingApplication')
   return audited(deps, by, { action: 'lending.drafted', subject: id }, async (tx, tell) => {
     const approved = await approvedCohortOf(deps, merchantId, tx)
-    if (!approved) throw new AppError('FORBIDDEN', 'The merchant has no approved KYB record')
+    if (!approved) throw new AppError('FORBIDDEN', 'The merchant has no approved KYB record', { code: 'kyb_required' })
     const cohort = choose(approved)
     if ((await deps.lendingStore.countDrafts(tx, merchantId)) >= draftsMax)
-      throw new AppError('CONFLICT', `The merchant has ${draftsMax} drafts, and may have no more at a time: submit or withdraw one first`)
+      throw new AppError('CONFLICT', `The merchant has ${draftsMax} drafts, which is the maximum. Submit or withdraw one first`, {
+        code: 'limit_reached',
+      })
     const now = deps.clock.now()
     const application: LendingApplication = {
       id,
@@ -144,7 +146,7 @@ export async function listApplications(
   slice: PageSlice,
 ): Promise<Page<ApplicationView>> {
   if (requestedMerchantId !== undefined && requestedMerchantId !== merchantId)
-    throw new AppError('FORBIDDEN', 'merchantId (query): of another merchant')
+    throw fieldError('FORBIDDEN', 'merchantId', 'must be your own merchant id')
   const { rows, total } = await lendingStore.list(merchantId, slice)
   return pageOf(rows.map(applicationView), total, slice)
 }
@@ -181,7 +183,7 @@ export const readChecklist = async (deps: LendingDeps, merchantId: string, id: s
  * @param work returns the application after the change, or undefined if its status does not allow the change
  * @throws AppError NOT_FOUND, also for another merchant's; PRECONDITION_FAILED; CONFLICT with the message `refusal`
  */
-export function changeAsMerchant(
+function changeAsMerchant(
   deps: LendingDeps,
   by: MerchantContext,
   id: string,
@@ -193,14 +195,14 @@ export function changeAsMerchant(
     if (!before) throw noSuchApplication()
     assertVersion(by.expected, before.version)
     const after = await work(tx, before, tell)
-    if (!after) throw new AppError('CONFLICT', refusal)
+    if (!after) throw new AppError('CONFLICT', refusal, { code: 'invalid_transition' })
     tell(applicationDifference(before, after))
     return applicationView(after)
   })
 }
 
 /** A merchant's changes: the amount in dollars, the documentation not yet validated. */
-export type UpdateInput = Partial<Omit<ApplicationChange, 'requestedAmountUsd' | 'documentationCompleted'>> & {
+type UpdateInput = Partial<Omit<ApplicationChange, 'requestedAmountUsd' | 'documentationCompleted'>> & {
   readonly requestedAmountUsd?: number | null | undefined
   readonly documentationCompleted?: Record<string, unknown> | null | undefined
 }
@@ -241,7 +243,7 @@ export const nextVersionOf = ({ clock }: Pick<LendingDeps, 'clock'>, before: Len
  * INCOMPLETE with the keys of the missing documents
  */
 export function submitApplication(deps: LendingDeps, by: MerchantContext, id: string): Promise<ApplicationView> {
-  const refusal = 'The application was submitted before, or withdrawn'
+  const refusal = 'The application was already submitted or withdrawn'
   return changeAsMerchant(deps, by, id, { action: 'lending.submitted', refusal }, async (tx, before) => {
     if (before.status !== 'DRAFT') return undefined
     const missing = missingDocuments(before)
@@ -259,7 +261,7 @@ export function submitApplication(deps: LendingDeps, by: MerchantContext, id: st
  * @throws AppError NOT_FOUND, also for another merchant's; PRECONDITION_FAILED; CONFLICT once decided or withdrawn
  */
 export function withdrawApplication(deps: LendingDeps, by: MerchantContext, id: string, reason: string | null): Promise<ApplicationView> {
-  const refusal = 'The application is decided, or was withdrawn before'
+  const refusal = 'The application was already decided or withdrawn'
   return changeAsMerchant(deps, by, id, { action: 'lending.withdrawn', refusal }, async (tx, before) => {
     const after = await deps.lendingStore.move(tx, id, allowedIn.withdraw, 'WITHDRAWN', { ...nextVersionOf(deps, before), reason })
     if (after) await appendEvent(tx, deps, { type: 'WITHDRAWN', reason, actor: by.actor.id, before, after })

@@ -9,12 +9,12 @@ const xlsx = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 const csv = 'text/csv'
 
 /** The file types and the size limit of each class of documents. */
-export const documentClasses = {
+const documentClasses = {
   identity: { acceptedMimeTypes: [pdf, jpeg, png], maxSizeMb: 5 },
   legal: { acceptedMimeTypes: [pdf, jpeg, png], maxSizeMb: 10 },
   accounts: { acceptedMimeTypes: [pdf, xlsx, csv], maxSizeMb: 25 },
 } as const
-export type DocumentClass = keyof typeof documentClasses
+type DocumentClass = keyof typeof documentClasses
 
 type DocumentKind = { readonly class: DocumentClass; readonly label: string; readonly description: string }
 const identity = (label: string, description: string): DocumentKind => ({ class: 'identity', label, description })
@@ -197,7 +197,7 @@ export const acceptedTypes = (key: string): readonly string[] | undefined =>
   Object.hasOwn(documentKinds, key) ? documentClasses[documentKinds[key as DocumentKey].class].acceptedMimeTypes : undefined
 
 /** The fields that decide which documents an application requires. */
-export type ChecklistInput = Pick<LendingApplication, 'cohort' | 'selectedTier1Partner' | 'selectedTier2Partner'>
+type ChecklistInput = Pick<LendingApplication, 'cohort' | 'selectedTier1Partner' | 'selectedTier2Partner'>
 
 /** Returns all documents of an application, required and optional. */
 export const documentsOf = ({ cohort, selectedTier1Partner: partner }: Omit<ChecklistInput, 'selectedTier2Partner'>): ChecklistEntry[] =>

@@ -1,5 +1,5 @@
 import type { Reader } from '../../../../db/engine.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import { assertVersion } from '../../../core/versions.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { audited } from '../../operations/audit/index.ts'
@@ -50,7 +50,7 @@ async function loadAdminView(
   return adminApplicationView(await deps.lendingStore.readDetails(application, from), businesses.get(merchantId))
 }
 
-export type DecisionInput = {
+type DecisionInput = {
   readonly decision: Decision
   readonly reason: string | null
   readonly partnerExternalRef: string | null
@@ -73,8 +73,7 @@ export function decide(deps: LendingDeps, by: OperatorContext, id: string, input
     const before = await lendingStore.find(id, tx)
     if (!before) throw noSuchApplication()
     assertVersion(by.expected, before.version)
-    if (assessment && assessment.cohort !== before.cohort)
-      throw new AppError('INVALID', 'assessment.cohort (body): it must be that of the application')
+    if (assessment && assessment.cohort !== before.cohort) throw invalidField('assessment.cohort', 'must be the cohort of the application')
     const fields = { ...nextVersionOf(deps, before), partnerExternalRef: partnerExternalRef ?? before.partnerExternalRef }
     const after =
       decision !== 'UNDER_REVIEW'
@@ -82,7 +81,7 @@ export function decide(deps: LendingDeps, by: OperatorContext, id: string, input
         : before.status === decision
           ? await lendingStore.change(tx, id, [decision], { ...fields, reason: reason ?? before.reason })
           : await lendingStore.move(tx, id, allowedIn[decision], decision, { ...fields, reason })
-    if (!after) throw new AppError('CONFLICT', refusalOf(before))
+    if (!after) throw new AppError('CONFLICT', refusalOf(before), { code: 'invalid_transition' })
     await appendEvent(tx, deps, { type: 'DECIDED', reason, partnerExternalRef, actor, before, after })
     if (assessment) await storeRules(tx, deps)
     const decided = { id: newId('lendingDecision'), applicationId: id, decision, actor, at: fields.updatedAt }
@@ -101,4 +100,4 @@ const actions = {
 } as const satisfies Record<Decision, string>
 
 const refusalOf = ({ status }: LendingApplication): string =>
-  status === 'DRAFT' ? 'The application is not submitted yet' : 'The application is decided already, or was withdrawn'
+  status === 'DRAFT' ? 'The application was not submitted yet' : 'The application was already decided or withdrawn'

@@ -2,7 +2,7 @@
  * The merchant's statement about the documents. Its form is free except for its size and its items (contract, section
  * 6).
  */
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import { uploadedStatus } from './checklist.ts'
 import type { Documentation } from './domain.ts'
 
@@ -11,25 +11,26 @@ export const documentationBytesMax = 64 * 1024
 export const documentationDepthMax = 5
 
 const field = 'documentationCompleted'
-const invalid = (path: string, rule: string) => new AppError('INVALID', `${[field, path].filter(Boolean).join('.')} (body): ${rule}`)
+const invalid = (path: string, rule: string) => invalidField(`${[field, path].filter(Boolean).join('.')}`, rule)
 
 /**
  * Validates the documentation of a request.
  * @throws AppError INVALID with the path: too large, too deep, a malformed item or a repeated key
  */
 export function parseDocumentation(input: Record<string, unknown>): Documentation {
-  if (Buffer.byteLength(JSON.stringify(input)) > documentationBytesMax) throw invalid('', `larger than ${documentationBytesMax / 1024} KB`)
-  if (isDeeper(input, documentationDepthMax)) throw invalid('', `nested deeper than ${documentationDepthMax} levels`)
+  if (Buffer.byteLength(JSON.stringify(input)) > documentationBytesMax)
+    throw invalid('', `must not be larger than ${documentationBytesMax / 1024} KB`)
+  if (isDeeper(input, documentationDepthMax)) throw invalid('', `must not be nested deeper than ${documentationDepthMax} levels`)
   const { items } = input
   if (items === undefined) return input as Documentation
-  if (!Array.isArray(items)) throw invalid('items', 'Expected array')
+  if (!Array.isArray(items)) throw invalid('items', 'must be a list')
   const keys = new Set<string>()
   items.forEach((item: unknown, index) => {
-    if (typeof item !== 'object' || item === null || Array.isArray(item)) throw invalid(`items.${index}`, 'Expected object')
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) throw invalid(`items.${index}`, 'must be an object')
     const { key, status } = item as Record<string, unknown>
-    if (typeof key !== 'string') throw invalid(`items.${index}.key`, 'Expected string')
-    if (typeof status !== 'string') throw invalid(`items.${index}.status`, 'Expected string')
-    if (keys.size === keys.add(key).size) throw invalid(`items.${index}.key`, 'each key once')
+    if (typeof key !== 'string') throw invalid(`items.${index}.key`, 'must be a string')
+    if (typeof status !== 'string') throw invalid(`items.${index}.status`, 'must be a string')
+    if (keys.size === keys.add(key).size) throw invalid(`items.${index}.key`, 'must not be repeated')
   })
   return input as Documentation
 }

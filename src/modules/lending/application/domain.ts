@@ -5,7 +5,7 @@ import type {
   lendingDocuments,
   lendingEvents,
 } from '../../../../db/schema/lending.ts'
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import type { WithoutUndefined } from '../../../lib/objects.ts'
 import { assertReachable, sourcesOf, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import { centsOf } from '../../../lib/usd.ts'
@@ -93,7 +93,7 @@ export type ApplicationChange = Pick<
  */
 export function requestedCents(dollars: number): number {
   const cents = centsOf(dollars)
-  if (cents === undefined) throw new AppError('INVALID', 'requestedAmountUsd (body): at most two decimals')
+  if (cents === undefined) throw invalidField('requestedAmountUsd', 'must have at most two decimals')
   return cents
 }
 

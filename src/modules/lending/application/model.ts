@@ -1,6 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
-import { fieldsOf, Instant, integer, maybe, notBlank, nullable, oneOf, pageOf, pageQuery, text } from '../../../http/schema.ts'
+import {
+  clampedLimit,
+  fieldsOf,
+  Instant,
+  integer,
+  maybe,
+  notBlank,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  text,
+} from '../../../http/schema.ts'
 import { kybCohorts } from '../../shop/kyb/domain.ts'
 import { AssessmentBody, EnvelopeRecord } from '../credit/model.ts'
 import { documentationBytesMax, documentationDepthMax } from './documentation.ts'
@@ -19,13 +31,13 @@ import {
   tier1Partners,
 } from './domain.ts'
 
-const dollars = 'US dollars, with at most two decimals'
-const documentation = `What the merchant says of the documents, free in its form: \`items[]\` with \`key\` and \`status\`, each key once; \`UPLOADED\` counts as handed in. At most ${documentationBytesMax / 1024} KB and ${documentationDepthMax} levels`
+const dollars = 'In US dollars, with at most two decimals'
+const documentation = `The merchant's data about the documents, of any form: \`items[]\` with \`key\` and \`status\`, each key once. \`UPLOADED\` counts as submitted. At most ${documentationBytesMax / 1024} KB and ${documentationDepthMax} levels`
 const reasonText = (description: string) => maybe(text(2_000, { description }))
 
 const Fields = {
   ...fieldsOf(t.String(), 'id', 'merchantId'),
-  cohort: oneOf(kybCohorts, { description: 'Of the business: it decides which documents are asked for' }),
+  cohort: oneOf(kybCohorts, { description: 'Of the business. It determines the required documents' }),
   tier: oneOf(lendingTiers),
   status: oneOf(lendingStatuses),
   requestedAmountUsd: nullable(Type.Number({ description: dollars })),
@@ -35,12 +47,12 @@ const Fields = {
   selectedTier2Partner: nullable(t.String()),
 }
 const Ending = {
-  reason: nullable(t.String({ description: 'Of the last decision, or of the withdrawal' })),
-  partnerExternalRef: nullable(t.String({ description: "The partner's own reference" })),
+  reason: nullable(t.String({ description: 'Of the last decision or the withdrawal' })),
+  partnerExternalRef: nullable(t.String({ description: "The partner's reference" })),
   ...fieldsOf(nullable(Instant), 'submittedAt', 'decidedAt'),
   ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
 }
-const createdBy = t.String({ description: 'The id of who drafted it: the merchant, or an operator for them' })
+const createdBy = t.String({ description: "Id of the author: the merchant, or an operator on the merchant's behalf" })
 
 export const LendingApplication = t.Object(
   {
@@ -54,12 +66,12 @@ export const LendingApplications = pageOf(LendingApplication)
 
 export const ListApplications = t.Object({
   ...pageQuery,
-  merchantId: t.Optional(text(64, { description: "The caller's own: another is 403" })),
+  merchantId: t.Optional(text(64, { description: "Must be the caller's own id; another is 403" })),
 })
 
 export const CreateApplication = t.Object({
-  merchantId: t.Optional(text(64, { description: 'For operators, of whom it is required; a merchant may send no other than their own' })),
-  cohort: t.Optional(oneOf(kybCohorts, { description: 'Default that of the KYB record. A merchant may send no other; operators may' })),
+  merchantId: t.Optional(text(64, { description: 'Required for operators. A merchant can send only the own id' })),
+  cohort: t.Optional(oneOf(kybCohorts, { description: 'Default: that of the KYB record. Only operators can choose another' })),
 })
 
 export const UpdateApplication = t.Object({
@@ -71,20 +83,20 @@ export const UpdateApplication = t.Object({
   documentationCompleted: maybe(t.Record(t.String(), t.Unknown(), { description: documentation })),
 })
 
-export const WithdrawApplication = t.Object({ reason: reasonText('Operators read it') })
+export const WithdrawApplication = t.Object({ reason: reasonText('Read by operators') })
 
 export const LendingChecklist = t.Object(
   {
     cohort: oneOf(kybCohorts),
-    partner: t.String({ description: 'The partner that is chosen, Tier 1 before Tier 2; empty when there is none' }),
+    partner: t.String({ description: 'The selected partner, Tier 1 before Tier 2. Empty if there is none' }),
     items: t.Array(
       t.Object({
-        key: t.String({ description: 'As in `documentationCompleted.items[].key`' }),
+        key: t.String({ description: 'The same as in `documentationCompleted.items[].key`' }),
         label: t.String(),
         description: t.String(),
         required: t.Boolean(),
         acceptedMimeTypes: t.Array(t.String()),
-        maxSizeMb: integer({ description: 'Of 1,048,576 bytes each' }),
+        maxSizeMb: integer({ description: 'In units of 1,048,576 bytes' }),
       }),
     ),
   },
@@ -92,22 +104,24 @@ export const LendingChecklist = t.Object(
 )
 
 export const ListQueue = t.Object({
-  status: t.Optional(oneOf(lendingStatuses, { description: 'Default `UNDER_REVIEW`' })),
+  status: t.Optional(oneOf(lendingStatuses, { description: 'Default: `UNDER_REVIEW`' })),
   tier: t.Optional(oneOf(lendingTiers)),
   cohort: t.Optional(oneOf(kybCohorts)),
-  partner: t.Optional(text(200, { ...notBlank, description: 'Chosen as the Tier-1 or as the Tier-2 partner' })),
+  partner: t.Optional(text(200, { ...notBlank, description: 'Id of the Tier-1 or Tier-2 partner' })),
   page: pageQuery.page,
-  limit: t.Optional(t.String({ ...pageQuery.limit, description: `Default ${queueLimitDefault}, clamped to 1..${queueLimitMax}` })),
+  limit: t.Optional(
+    t.String({ ...pageQuery.limit, ...clampedLimit, description: `Default: ${queueLimitDefault}. Clamped to 1 to ${queueLimitMax}` }),
+  ),
 })
 
 const business = nullable(
-  t.Object(fieldsOf(t.String(), 'id', 'legalName'), { description: "Of the merchant's KYB record that is pending or approved" }),
+  t.Object(fieldsOf(t.String(), 'id', 'legalName'), { description: "Of the merchant's pending or approved KYB record" }),
 )
 
 const QueuedApplication = t.Object({ ...Fields, business, ...Ending, createdBy }, { title: 'QueuedLendingApplication' })
 export const LendingQueue = t.Object({
   ...pageOf(QueuedApplication).properties,
-  totalCapped: t.Optional(t.Literal(true, { description: `There are more than \`total\`, which is ${queueTotalMax}` })),
+  totalCapped: t.Optional(t.Literal(true, { description: `True if there are more than \`total\`, which is then ${queueTotalMax}` })),
 })
 
 export const AdminLendingApplication = t.Object(
@@ -121,35 +135,35 @@ export const AdminLendingApplication = t.Object(
         size: integer({ description: 'In bytes' }),
         originalName: nullable(t.String()),
         uploadedAt: Instant,
-        uploadedBy: t.String({ description: 'The id of who uploaded it' }),
+        uploadedBy: t.String({ description: 'Id of the uploader' }),
       }),
-      { description: 'The files that there are, by their keys' },
+      { description: 'Uploaded files by key' },
     ),
     decisions: t.Array(
       t.Object({
         decision: oneOf(decisions),
         assessment: nullable(AssessmentBody),
         envelope: nullable(EnvelopeRecord),
-        ruleVersion: nullable(t.String({ description: 'Of the rules that made the envelope of the assessment' })),
+        ruleVersion: nullable(t.String({ description: 'Version of the rules that produced the envelope' })),
         actor: t.String(),
         at: Instant,
       }),
-      { description: 'In their order' },
+      { description: 'Oldest first' },
     ),
     events: t.Array(
       t.Object({
-        type: t.String({ description: 'As `SUBMITTED`' }),
+        type: t.String({ description: 'For example `SUBMITTED`' }),
         at: Instant,
         fromStatus: nullable(oneOf(lendingStatuses)),
         toStatus: oneOf(lendingStatuses),
-        subject: nullable(t.String({ description: 'The fields that changed, or the key of a document' })),
-        actor: t.String({ description: 'The id of who did it' }),
+        subject: nullable(t.String({ description: 'Changed fields, or the key of a document' })),
+        actor: t.String({ description: 'Id of the person who did it' }),
         ...fieldsOf(nullable(t.String()), 'reason', 'partnerExternalRef'),
       }),
-      { description: 'What was done, in its order' },
+      { description: 'Oldest first' },
     ),
     historyCapped: t.Optional(
-      t.Literal(true, { description: `There are older decisions or events than the newest ${historyMax} that are shown of each` }),
+      t.Literal(true, { description: `True if there are more decisions or events than the newest ${historyMax} of each` }),
     ),
   },
   { title: 'AdminLendingApplication' },
@@ -157,7 +171,7 @@ export const AdminLendingApplication = t.Object(
 
 export const DecideApplication = t.Object({
   decision: oneOf(decisions),
-  reason: reasonText('The merchant reads it'),
-  partnerExternalRef: maybe(text(200, { ...notBlank, description: "The partner's own reference" })),
+  reason: reasonText('Shown to the merchant'),
+  partnerExternalRef: maybe(text(200, { ...notBlank, description: "The partner's reference" })),
   assessment: maybe(AssessmentBody),
 })

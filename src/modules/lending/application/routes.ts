@@ -1,5 +1,5 @@
 import type { ListRequest } from '../../../core/csv-list.ts'
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
@@ -38,7 +38,7 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
         once(201, async (write) => {
           if (principal.kind === 'merchant') return createApplication(deps, { shop, actor, write }, body)
           const { merchantId, cohort } = body
-          if (merchantId === undefined) throw new AppError('INVALID', 'merchantId (body): an operator says for whom')
+          if (merchantId === undefined) throw invalidField('merchantId', 'required for operators')
           return createApplicationFor(deps, { actor, write }, { merchantId, cohort })
         }),
       {
@@ -49,9 +49,10 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
         body: CreateApplication,
         response: { 201: LendingApplication, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Draft a lending application',
+          operationId: 'createLendingApplication',
+          summary: 'Creates a lending application',
           description:
-            "The cohort is that of the merchant's approved KYB record, and the tier follows from it: `TIER_1_REFERRAL` for cohorts of the Gulf, Mongolia and the US, else `TIER_2_PARTNER`. A super admin drafts for a merchant, `{ merchantId, cohort }`, and may choose another cohort. 403 without an approved KYB record, and for the `merchantId` of someone else; 409 for a merchant who has 50 drafts already.",
+            "The cohort is that of the merchant's approved KYB record. It determines the tier: `TIER_1_REFERRAL` for cohorts of the Gulf, Mongolia and the US, otherwise `TIER_2_PARTNER`. A super admin creates a draft for a merchant with `{ merchantId, cohort }`, and can choose another cohort. The response is 403 without an approved KYB record or for another merchant's `merchantId`, and 409 if the merchant has 50 drafts.",
         },
       },
     )
@@ -65,7 +66,11 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
         ),
         query: ListApplications,
         response: { 200: LendingApplications, ...errorResponses(401, 403, 404) },
-        detail: { summary: "The merchant's lending applications", description: 'Newest first.' },
+        detail: {
+          operationId: 'listLendingApplications',
+          summary: "Lists the caller's lending applications",
+          description: 'Returns applications, newest first.',
+        },
       },
     )
     .get('/lending-application/:id', ({ params, shop }) => readApplication(deps, shop.merchantId, params.id), {
@@ -73,7 +78,7 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
       versioned: true,
       params: RecordId,
       response: { 200: LendingApplication, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'A lending application' },
+      detail: { operationId: 'getLendingApplication', summary: 'Returns a lending application' },
     })
     .patch(
       '/lending-application/:id',
@@ -91,9 +96,10 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
         body: UpdateApplication,
         response: { 200: LendingApplication, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Change a draft',
+          operationId: 'updateLendingApplication',
+          summary: 'Updates a draft application',
           description:
-            'Fields that are left out stay as they are; null takes one back. `documentationCompleted` is replaced whole, but items that a file was uploaded for stay `UPLOADED`. Another partner may ask for other documents: see the checklist. 409 once the application is submitted.',
+            'Fields that you leave out keep their values; null clears. `documentationCompleted` is replaced, but items with an uploaded file stay `UPLOADED`. Another partner may require other documents: see the checklist. The response is 409 once the application is submitted.',
         },
       },
     )
@@ -111,9 +117,10 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
         params: RecordId,
         response: { 200: LendingApplication, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Submit a draft',
+          operationId: 'submitLendingApplication',
+          summary: 'Submits a draft application',
           description:
-            'Once every document that the checklist requires is `UPLOADED`; else 422, and the message names the keys that are missing. Nothing but documents is asked for. 409 for anything but a draft.',
+            'Every document that the checklist requires must be `UPLOADED`; otherwise the response is 422 and the message names the missing keys. Nothing else is checked. Any status other than draft is 409.',
         },
       },
     )
@@ -132,8 +139,10 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
         body: WithdrawApplication,
         response: { 200: LendingApplication, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Withdraw an application',
-          description: 'For good; from `DRAFT`, `SUBMITTED` or `UNDER_REVIEW`. 409 once it is decided or withdrawn.',
+          operationId: 'withdrawLendingApplication',
+          summary: 'Withdraws a lending application',
+          description:
+            'Withdraws an application that is `DRAFT`, `SUBMITTED` or `UNDER_REVIEW`. This cannot be undone. The response is 409 if the application was decided or withdrawn.',
         },
       },
     )
@@ -142,9 +151,10 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
       params: RecordId,
       response: { 200: LendingChecklist, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: 'Which documents the application asks for',
+        operationId: 'getLendingChecklist',
+        summary: 'Returns the checklist of documents',
         description:
-          'Those that everybody needs, those of the cohort, those of the Tier-1 partner that is chosen, and those that anybody may hand in besides. A partner may make a document required that is optional otherwise, and never the reverse.',
+          'Lists the documents that every application needs, those of the cohort, those of the selected Tier-1 partner, and optional ones. A partner can make an optional document required, but not the reverse.',
       },
     })
 }

@@ -5,7 +5,7 @@ import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { lendingApplications, lendingDecisions, lendingDocuments, lendingEvents } from '../../../../db/schema/lending.ts'
 import { createStateMachine } from '../../../core/state-machine.ts'
 import type { PageSlice } from '../../../lib/page.ts'
-import { draftsMax, historyMax, type LendingApplication, type LendingDecision, type LendingEvent, lendingTransitions } from './domain.ts'
+import { draftsMax, historyMax, type LendingApplication, lendingTransitions } from './domain.ts'
 import type { ApplicationDetails } from './view.ts'
 
 const byId = rowsOf(lendingApplications, ['id'])
@@ -36,18 +36,13 @@ const drafts = prepare((queries) =>
     .where(and(valuesOf(lendingApplications, ['merchantId']), sql`status = 'DRAFT'`))
     .limit(draftsMax),
 )
-const insert = insertOf(lendingApplications)
-const insertEvent = insertOf(lendingEvents)
-const insertDecision = insertOf(lendingDecisions)
 
 type Source = Pick<Reader, 'first' | 'all'>
 
 export const createLendingStore = ({ read }: Pick<Database, 'read'>) => ({
   /** The caller raises the version in each move and change. */
   ...createStateMachine(lendingApplications, lendingTransitions),
-  async find(id: string, from: Source = read): Promise<LendingApplication | undefined> {
-    return from.first(byId, { id })
-  },
+  find: async (id: string, from: Source = read): Promise<LendingApplication | undefined> => from.first(byId, { id }),
   /** Returns undefined also for another merchant's application. */
   async findOf(merchantId: string, id: string, from: Source = read): Promise<LendingApplication | undefined> {
     return from.first(ofMerchant, { id, merchantId })
@@ -60,18 +55,10 @@ export const createLendingStore = ({ read }: Pick<Database, 'read'>) => ({
       ...slice,
     }),
   /** Counts a merchant's drafts, up to `draftsMax`. */
-  async countDrafts(tx: Writer, merchantId: string): Promise<number> {
-    return (await tx.all(drafts, { merchantId })).length
-  },
-  async insert(tx: Writer, application: LendingApplication): Promise<void> {
-    await insert(tx, application)
-  },
-  async insertEvent(tx: Writer, event: LendingEvent): Promise<void> {
-    await insertEvent(tx, event)
-  },
-  async insertDecision(tx: Writer, decision: LendingDecision): Promise<void> {
-    await insertDecision(tx, decision)
-  },
+  countDrafts: async (tx: Writer, merchantId: string): Promise<number> => (await tx.all(drafts, { merchantId })).length,
+  insert: insertOf(lendingApplications),
+  insertEvent: insertOf(lendingEvents),
+  insertDecision: insertOf(lendingDecisions),
   /** Returns the keys of the documents that have a file. */
   async uploadedKeys(applicationId: string, from: Source): Promise<string[]> {
     return (await from.all(documentsOf, { applicationId })).map(({ key }) => key)

@@ -10,7 +10,7 @@ export type Rung = (typeof rungs)[number]
 
 /** Lowest first. */
 export const operationalRisks = ['LOW', 'MEDIUM', 'HIGH'] as const
-export type OperationalRisk = (typeof operationalRisks)[number]
+type OperationalRisk = (typeof operationalRisks)[number]
 
 /** What may decide an envelope, in the order of the checks. */
 export const envelopeReasons = ['HARD_COMPLIANCE_FLAG', 'BELOW_COHORT_FLOOR', 'COHORT_CAP', 'TIER_CAP', 'FORMULA'] as const

@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import { centsOf, unitsOf } from '../../../lib/usd.ts'
 import { type Assessment, currentRules, type Envelope, type EnvelopeReason, type LendingRules, type Rung, rungs } from './domain.ts'
 
@@ -21,8 +21,7 @@ const factorUnit = 10n ** BigInt(factorDecimals)
  */
 function inputCents(assessment: Assessment, name: 'monthlyAvgRevenueUsd' | 'verifiedCollateralUsd', pathPrefix: string): bigint {
   const amount = centsOf(assessment[name])
-  if (amount === undefined)
-    throw new AppError('INVALID', `${pathPrefix}${name} (body): dollars below 10,000,000,000,000, with at most two decimals`)
+  if (amount === undefined) throw invalidField(`${pathPrefix}${name}`, 'must be dollars below 10,000,000,000,000 with at most two decimals')
   return BigInt(amount)
 }
 

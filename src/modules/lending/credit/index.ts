@@ -1,4 +1,4 @@
-export { type AssessmentRecord, assess, storeRules } from './assessment.ts'
+export { assess, storeRules } from './assessment.ts'
 export { computeEnvelope } from './envelope.ts'
 export { previewUpgrade, upgradeEligibility } from './preview.ts'
 export type { CreditDeps } from './providers.ts'

@@ -5,14 +5,14 @@ type UpperRung = keyof typeof ladder
 const { ladder } = currentRules
 
 /** What a merchant still needs for a tier. */
-export type TierGap = {
+type TierGap = {
   readonly targetTier: UpperRung
   readonly onTimeSettlementsNeeded: number
   readonly blockingDefaultCount: number
   readonly guidance: string
 }
 
-export type LadderPosition = { readonly observedTier: Rung; readonly nextTierGap: TierGap | null; readonly topTierGap: TierGap | null }
+type LadderPosition = { readonly observedTier: Rung; readonly nextTierGap: TierGap | null; readonly topTierGap: TierGap | null }
 
 /** Returns the start of the ladder's window (milliseconds). Defaults count after it, up to now. */
 export const windowStart = (now: number): number => monthsBefore(now, ladder.T3.defaultsOfMonths ?? 12)

@@ -11,11 +11,11 @@ const usd = (description: string) =>
 /** The body of the preview and the `assessment` of a decision. */
 export const AssessmentBody = t.Object(
   {
-    cohort: oneOf(kybCohorts, { description: 'Says what the least is that is lent on' }),
-    monthlyAvgRevenueUsd: usd('Revenue of an average month'),
-    verifiedCollateralUsd: usd('Collateral that was verified'),
+    cohort: oneOf(kybCohorts, { description: 'Determines the minimum for a loan' }),
+    monthlyAvgRevenueUsd: usd('Average monthly revenue'),
+    verifiedCollateralUsd: usd('Verified collateral'),
     operationalRisk: oneOf(operationalRisks),
-    hardComplianceFlags: maybe(t.Array(text(flagLengthMax), { maxItems: flagsMax, description: 'Any of them forces `T0`' })),
+    hardComplianceFlags: maybe(t.Array(text(flagLengthMax), { maxItems: flagsMax, description: 'Any flag results in `T0`' })),
   },
   { title: 'CreditAssessment' },
 )
@@ -23,8 +23,8 @@ export const AssessmentBody = t.Object(
 export const EnvelopeRecord = t.Object(
   {
     tier: oneOf(creditTiers),
-    ceilingUsd: Type.Number({ description: 'The most that may be lent' }),
-    reason: oneOf(envelopeReasons, { description: 'The first of these that decided' }),
+    ceilingUsd: Type.Number({ description: 'Maximum amount of a loan' }),
+    reason: oneOf(envelopeReasons, { description: 'The first rule that determined the ceiling' }),
   },
   { title: 'CreditEnvelope' },
 )
@@ -33,20 +33,20 @@ const count = (description: string) => integer({ minimum: 0, description })
 const TierGap = t.Object(
   {
     targetTier: oneOf(rungs),
-    onTimeSettlementsNeeded: count('Still missing'),
-    blockingDefaultCount: count('In the way: of a lifetime for `T2`, of the last twelve months for `T3`'),
-    guidance: t.String({ description: 'The same for a merchant to read' }),
+    onTimeSettlementsNeeded: count('Number of settlements that are missing'),
+    blockingDefaultCount: count('Number of defaults that block the next tier: ever for `T2`, within twelve months for `T3`'),
+    guidance: t.String({ description: 'Explanation for the merchant' }),
   },
   { title: 'TierGap' },
 )
 
 const Signals = t.Object(
   {
-    totalSettledOnTime: count('Repayments on time'),
-    totalLate: count('Repayments that came late'),
-    totalDefaults: count('Defaults of a lifetime'),
-    trailingTwelveMonthDefaults: count('Defaults after this moment twelve months ago, and not after now'),
-    lenderCount: count('Lenders who reported any of them'),
+    totalSettledOnTime: count('Number of repayments on time'),
+    totalLate: count('Number of late repayments'),
+    totalDefaults: count('Number of all defaults'),
+    trailingTwelveMonthDefaults: count('Number of defaults within the last twelve months'),
+    lenderCount: count('Number of lenders who reported repayments'),
     mostRecentSettlementAt: nullable(Instant),
   },
   { title: 'RepaymentSignals' },
@@ -58,7 +58,7 @@ export const UpgradePreview = t.Object(
   {
     merchantId: t.String(),
     signals: Signals,
-    observedTier: oneOf(rungs, { description: 'By repayment alone' }),
+    observedTier: oneOf(rungs, { description: 'By repayments alone' }),
     ...gaps,
   },
   { title: 'CreditTierUpgradePreview' },
@@ -68,8 +68,8 @@ export const UpgradeEligibility = t.Object(
   {
     merchantId: t.String(),
     baseTier: oneOf(creditTiers),
-    earnedTier: oneOf(rungs, { description: 'By repayment alone' }),
-    effectiveTier: oneOf(creditTiers, { description: 'The higher of both; `T0` stays `T0`' }),
+    earnedTier: oneOf(rungs, { description: 'By repayments alone' }),
+    effectiveTier: oneOf(creditTiers, { description: 'The higher of both. `T0` stays `T0`' }),
     signals: Signals,
     ...gaps,
   },
@@ -77,4 +77,6 @@ export const UpgradeEligibility = t.Object(
 )
 
 export const MerchantParam = t.Object({ merchantId: text(64) })
-export const EligibilityQuery = t.Object({ baseTier: t.Optional(oneOf(creditTiers, { description: "The lender's own; default `T1`" })) })
+export const EligibilityQuery = t.Object({
+  baseTier: t.Optional(oneOf(creditTiers, { description: "The lender's own tier. Default: `T1`" })),
+})

@@ -14,9 +14,10 @@ export const creditAdminRoutes = (deps: HttpDeps & CreditDeps) => {
       body: AssessmentBody,
       response: { 200: EnvelopeRecord, ...errorResponses(401, 403, 404, 413, 415) },
       detail: {
-        summary: 'What a merchant with these figures could be lent',
+        operationId: 'previewCreditTier',
+        summary: 'Previews a credit tier',
         description:
-          'By the rules as they are; no application is looked at and nothing is stored. `T0` by any hard flag, or with revenue and collateral both under the minimum of the cohort. Else `T3` from ten times the revenue with twice the collateral, `T2` from four times the revenue, `T1`; a medium risk allows `T2` at most, a high one `T1`. The ceiling is the least of the cap of the cohort, the cap of the tier, and what the formula gives of revenue and collateral, down to a hundred dollars; `reason` says which, the first of them where they are the same.',
+          "Applies the current rules to the figures; nothing is read or stored. The tier is `T0` with any hard flag, or if both revenue and collateral are below the cohort's minimum. Otherwise it is `T3` from ten times the minimum revenue with twice the minimum collateral, `T2` from four times the revenue, else `T1`. A medium risk allows `T2` at most, a high risk `T1`. The ceiling is the lowest of the cohort's cap, the tier's cap and the formula of revenue and collateral, rounded down to a hundred dollars. `reason` names it, or the first if several are equal.",
       },
     })
     .get(
@@ -28,8 +29,10 @@ export const creditAdminRoutes = (deps: HttpDeps & CreditDeps) => {
         query: EligibilityQuery,
         response: { 200: UpgradeEligibility, ...errorResponses(401, 403, 404) },
         detail: {
-          summary: 'What a merchant earned by repayment, beside the tier that a lender gives them',
-          description: 'The gaps are those of the ladder, from what was earned. 404 for whoever is no merchant.',
+          operationId: 'getCreditTierUpgradeEligibility',
+          summary: "Returns a merchant's eligibility for a higher tier",
+          description:
+            "Compares the tier earned by repayments with the lender's own. The gaps are counted from the tier that was earned. The response is 404 if there is no such merchant.",
         },
       },
     )
@@ -45,9 +48,10 @@ export const upgradePreviewRoutes = (deps: HttpDeps & CreditDeps) =>
       params: MerchantParam,
       response: { 200: UpgradePreview, 304: notModified, ...errorResponses(404) },
       detail: {
-        summary: 'Where a merchant stands by repayment, and what is missing for the next rung',
+        operationId: 'getCreditTierUpgradePreview',
+        summary: "Returns a merchant's progress to the next tier",
         description:
-          'Read-only: it mints nothing, and does not look at what tier a lender gives. `T2` is for three on-time settlements without any default ever, `T3` for ten without one in the last twelve months; each by its own row. `nextTierGap` is always the rung above, also where it is closed for good, which `guidance` says. Both are null at `T3`. 404 for whoever is no merchant.',
+          "Evaluates repayments only, and does not consider a lender's own tier. `T2` needs three on-time settlements and no default ever; `T3` needs ten and no default in the last twelve months. `nextTierGap` is always for the next tier, even if it cannot be reached, which `guidance` explains. Both are null at `T3`. The response is 404 if there is no such merchant.",
       },
     },
   )

@@ -30,7 +30,7 @@ function ambiguitiesIn(json: string): string[] {
   const [twice, rounded] = [findDuplicateField(json), findRoundedNumber(json.replace(/^\ufeff/, ''))]
   return [
     ...(twice ? [`${twice.join('.')}: given twice`] : []),
-    ...(rounded ? [`${rounded.join('.')}: a number of so many digits cannot be kept exactly`] : []),
+    ...(rounded ? [`${rounded.join('.')}: has too many digits to be exact`] : []),
   ]
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import type { Database, Writer } from '../../../../db/engine.ts'
 import { insertOf, rowsOf } from '../../../../db/prepared.ts'
 import { lendingRuleVersions } from '../../../../db/schema/lending.ts'
 
@@ -26,9 +26,7 @@ export const createCreditStore = ({ read }: Pick<Database, 'read'>) => ({
   async insertRules(tx: Writer, version: string, rules: string, firstUsedAt: number): Promise<void> {
     await insert(tx, { version, rules, firstUsedAt })
   },
-  async rulesOf(version: string, from: Pick<Reader, 'first'> = read): Promise<string | undefined> {
-    return (await from.first(byVersion, { version }))?.rules
-  },
+  rulesOf: async (version: string): Promise<string | undefined> => (await read.first(byVersion, { version }))?.rules,
   /** Lists decisions with an assessment, oldest first, after an id. */
   async listAssessed(afterId: string, atOnce: number): Promise<AssessedDecision[]> {
     return read.rows<AssessedDecision>(sql`

@@ -9,8 +9,8 @@ export const LenderRecord = t.Object(
     status: oneOf(lenderStatuses),
     wallets: t.Array(WalletRecord, { description: 'By address and time' }),
     statusHistory: t.Array(
-      t.Object({ status: oneOf(lenderStatuses), at: Instant, actor: t.String({ description: 'The id of who did it' }) }),
-      { description: 'What it was from when on, in its order' },
+      t.Object({ status: oneOf(lenderStatuses), at: Instant, actor: t.String({ description: 'Id of the person who did it' }) }),
+      { description: 'History of the status, oldest first' },
     ),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
@@ -18,7 +18,7 @@ export const LenderRecord = t.Object(
 )
 export const Lenders = pageOf(LenderRecord)
 
-const displayName = text(displayNameMax, { ...publicName, description: 'The public reads it' })
+const displayName = text(displayNameMax, { ...publicName, description: 'Public' })
 const wallets = t.Optional(WalletBodies)
 export const CreateLender = t.Object({ displayName, wallets })
 export const ChangeLender = t.Object({ displayName: t.Optional(displayName), status: t.Optional(oneOf(lenderStatuses)), wallets })

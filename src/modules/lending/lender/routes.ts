@@ -14,23 +14,28 @@ export const lenderRoutes = (deps: HttpDeps & LenderDeps) =>
       body: CreateLender,
       response: { 201: LenderRecord, ...errorResponses(401, 403, 409, 413, 415, 422) },
       detail: {
-        summary: 'Register a lender',
+        operationId: 'createLender',
+        summary: 'Creates a lender',
         description:
-          'It begins as `PENDING_KYB`. Repayments may name a lender in any status. What its wallets attest of schemas B and C counts for the times in which it is `ACTIVE`.',
+          'The status is `PENDING_KYB`. Repayments can name a lender of any status. Attestations of schemas B and C by its wallets count for the periods in which it is `ACTIVE`.',
       },
     })
     .get('/admin/lenders', ({ query: { status, ...page } }) => listLenders(deps, status, sliceOf(page)), {
       access: 'superAdmin',
       query: ListLenders,
       response: { 200: Lenders, ...errorResponses(401, 403) },
-      detail: { summary: 'Lenders', description: 'Newest first, each with what it was from when on.' },
+      detail: {
+        operationId: 'listLenders',
+        summary: 'Lists lenders',
+        description: 'Returns lenders, newest first, with the history of their status.',
+      },
     })
     .get('/admin/lenders/:id', ({ params }) => readLender(deps, params.id), {
       access: 'superAdmin',
       versioned: true,
       params: RecordId,
       response: { 200: LenderRecord, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'A lender' },
+      detail: { operationId: 'getLender', summary: 'Returns a lender' },
     })
     .patch('/admin/lenders/:id', ({ params, body, actor, expected }) => changeLender(deps, { actor, expected }, params.id, body), {
       access: 'superAdmin',
@@ -39,8 +44,9 @@ export const lenderRoutes = (deps: HttpDeps & LenderDeps) =>
       body: ChangeLender,
       response: { 200: LenderRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
       detail: {
-        summary: 'Change a lender',
+        operationId: 'updateLender',
+        summary: 'Updates a lender',
         description:
-          'What is left out stays. `PENDING_KYB → ACTIVE ⇄ SUSPENDED → ARCHIVED`, and `PENDING_KYB → ARCHIVED`; any other change of the status is 409. Asked for the status that it has, nothing changes. `wallets` are all of them: what is left out is taken away, and counts no more; to end one, give it a `to`. 409 where somebody else has a wallet of that address at that time. Attestations are counted anew in the same write.',
+          'Fields that you leave out keep their values. The status can change `PENDING_KYB → ACTIVE ⇄ SUSPENDED → ARCHIVED` and `PENDING_KYB → ARCHIVED`; any other change is 409. Setting the current status changes nothing. `wallets` replaces the whole list: wallets that you leave out are removed and no longer count. To end one, set its `to`. The response is 409 if the address belongs to someone else at that time. Attestations are recounted in the same transaction.',
       },
     })

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { type CommandContext, withLocks } from '../../../core/command-context.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, fieldError } from '../../../core/errors.ts'
 import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { audited } from '../../operations/audit/index.ts'
@@ -83,7 +83,10 @@ export function changeLender(
     if (isStatusChange || wallets.isChanged || (displayName !== undefined && displayName !== before.displayName)) {
       const fields = { displayName: displayName ?? before.displayName, updatedAt: clock.now(), version: before.version + 1 }
       const changed = isStatusChange ? await store.move(tx, before, status, fields) : assertNotStale(await store.change(tx, before, fields))
-      if (!changed) throw new AppError('CONFLICT', `status (body): a lender that is ${before.status} cannot become so`)
+      if (!changed)
+        throw fieldError('CONFLICT', 'status', `a lender that is ${before.status} cannot change to this status`, {
+          code: 'invalid_transition',
+        })
       lender = changed
     }
     const history = await store.historyOf(id, tx)

@@ -10,8 +10,6 @@ import { type Lender, type LenderStatus, type LenderStatusEntry, lenderStatuses,
 const byId = rowsOf(lenders, ['id'])
 const lockedById = lockedRowsOf(lenders, ['id'])
 const historyOf = rowsOf(lenderStatusHistory, ['lenderId'], asc(lenderStatusHistory.position))
-const insert = insertOf(lenders)
-const insertEntry = insertOf(lenderStatusHistory)
 const transitions = createStateMachine(lenders, lenderTransitions)
 /** One entry per target status. A transition that the table does not allow does not compile. */
 const moveTo = {
@@ -23,30 +21,20 @@ const moveTo = {
 }
 
 export const createLenderStore = ({ read }: Pick<Database, 'read'>) => ({
-  async find(id: string): Promise<Lender | undefined> {
-    return read.first(byId, { id })
-  },
-  async locked(tx: Writer, id: string): Promise<Lender | undefined> {
-    return tx.first(lockedById, { id })
-  },
+  find: async (id: string): Promise<Lender | undefined> => read.first(byId, { id }),
+  locked: async (tx: Writer, id: string): Promise<Lender | undefined> => tx.first(lockedById, { id }),
   /** Newest first. */
   list: (status: LenderStatus | undefined, slice: PageSlice) =>
     selectSlice(read, lenders, { where: status && eq(lenders.status, status), order: [desc(lenders.id)], ...slice }),
-  async insert(tx: Writer, lender: Lender): Promise<void> {
-    await insert(tx, lender)
-  },
+  insert: insertOf(lenders),
   /** Moves a locked lender. Returns undefined if the transition is not allowed. */
   move: (tx: Writer, lender: Lender, to: LenderStatus, fields: Partial<Lender>): Promise<Lender | undefined> =>
     to === 'PENDING_KYB' ? Promise.resolve(undefined) : moveTo[to](tx, lender, fields),
   /** Changes fields other than the status. */
   change: (tx: Writer, lender: Lender, fields: Partial<Lender>) => transitions.change(tx, lender, lenderStatuses, fields),
-  async insertEntry(tx: Writer, entry: LenderStatusEntry): Promise<void> {
-    await insertEntry(tx, entry)
-  },
+  insertEntry: insertOf(lenderStatusHistory),
   /** Oldest first. */
-  async historyOf(lenderId: string, from: Pick<Reader, 'all'> = read): Promise<LenderStatusEntry[]> {
-    return from.all(historyOf, { lenderId })
-  },
+  historyOf: async (lenderId: string, from: Pick<Reader, 'all'> = read): Promise<LenderStatusEntry[]> => from.all(historyOf, { lenderId }),
   async historiesOf(lenderIds: readonly string[]): Promise<Map<string, LenderStatusEntry[]>> {
     if (lenderIds.length === 0) return new Map()
     const rows = await read

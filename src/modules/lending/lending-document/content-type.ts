@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/errors.ts'
+import { AppError, fieldError } from '../../../core/errors.ts'
 
 const csv = 'text/csv'
 /** Detecting an xlsx needs its first entries: their names and one small text. */
@@ -45,11 +45,9 @@ async function assertType(head: Buffer, type: string, accepted: readonly string[
   const isAccepted = detected !== undefined && accepted.includes(detected)
   // A CSV may start with the signature of an unrelated format, but not with that of an accepted one.
   if (type === csv ? !isAccepted : detected === type) return
-  throw typeMismatch(
-    isAccepted
-      ? `content-type (header): the file is ${detected}, so declare it as that`
-      : `The file is not what its content-type says: send it as ${accepted.join(', ')}`,
-  )
+  throw isAccepted
+    ? fieldError('UNSUPPORTED_MEDIA', 'content-type', `the file is ${detected}: send it with that content type`)
+    : typeMismatch(`The file is not of its content-type: send it as ${accepted.join(', ')}`)
 }
 
 async function detectType(head: Uint8Array): Promise<string | undefined> {

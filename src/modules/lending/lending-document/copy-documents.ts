@@ -38,7 +38,7 @@ export type Verification = {
   readonly pace?: (chunks: AsyncGenerator<Uint8Array>) => AsyncGenerator<Uint8Array>
 }
 
-export type CopyPlan = {
+type CopyPlan = {
   /** Returns undefined for a kind of store that is not configured. */
   readonly from: Source
   readonly to: Target
@@ -66,7 +66,7 @@ export async function copyFiles(
 ): Promise<CopyResult> {
   const missing: string[] = []
   const verified = { repaired: [] as string[], damaged: [] as string[], unverifiable: [] as string[] }
-  const silentStores = new Set<Kind>()
+  const unavailableStores = new Set<Kind>()
   let [count, bytes] = [0, 0]
   for await (const { store, storageName: name, size } of files) {
     const length = isPictureStore(store) ? size : sealedLength(size)
@@ -74,7 +74,7 @@ export async function copyFiles(
     const existing = ofLength(await target?.get(name), length)
     let isPresent = existing !== undefined
     const isVerified = existing !== undefined && looking?.isSelected(name) === true
-    if (target && !silentStores.has(store) && (!existing || replacedTo || isVerified))
+    if (target && !unavailableStores.has(store) && (!existing || replacedTo || isVerified))
       try {
         const source = from.of(store)
         const file = ofLength(await readSource(() => source?.get(name)), length)
@@ -91,9 +91,9 @@ export async function copyFiles(
         }
       } catch (error) {
         if (!(error instanceof UnreadableSource)) throw error
-        if (isStoreUnavailable(error.cause)) silentStores.add(store)
+        if (isStoreUnavailable(error.cause)) unavailableStores.add(store)
       }
-    if (isVerified && silentStores.has(store)) verified.unverifiable.push(name)
+    if (isVerified && unavailableStores.has(store)) verified.unverifiable.push(name)
     if (isPresent) {
       count++
       bytes += length
@@ -178,7 +178,7 @@ async function saveReplaced(store: DocumentStore, name: string, file: StoredDocu
 }
 
 /** Returns whether the store did not respond, so that its content is unknown. */
-export const isStoreUnavailable = (error: unknown): boolean => error instanceof AppError && error.code === 'UNAVAILABLE'
+export const isStoreUnavailable = (error: unknown): boolean => error instanceof AppError && error.kind === 'UNAVAILABLE'
 
 /** Removes the files whose names are not in `names`. */
 export async function removeOtherFiles(store: DocumentStore, names: ReadonlySet<string>): Promise<void> {

@@ -2,7 +2,7 @@ import { isoTimes, pick } from '../../../lib/objects.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import type { LendingDocument } from '../application/domain.ts'
 
-export type DocumentName = Pick<LendingDocument, 'id' | 'applicationId' | 'key'>
+type DocumentName = Pick<LendingDocument, 'id' | 'applicationId' | 'key'>
 
 /** The contexts that the file and its secret are sealed with. */
 export const fileSeal = ({ id, applicationId, key }: DocumentName): string => `lending-document/${applicationId}/${key}/${id}/file`

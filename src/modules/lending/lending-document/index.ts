@@ -1,4 +1,3 @@
-export type { SealedDocument } from './content.ts'
 export {
   type CopyResult,
   copyFiles,
@@ -12,14 +11,13 @@ export {
 } from './copy-documents.ts'
 export {
   createFileStore,
-  type DocumentStores,
   documentStores,
   documentsDirectory,
   type LendingDocumentDeps,
   lendingDocumentProviders,
   picturesDirectory,
 } from './providers.ts'
-export { countDocuments, type DocumentFault, documentFaults, findDocumentByFile, orphanedFiles, sweepDocuments } from './retention.ts'
+export { countDocuments, documentFaults, findDocumentByFile, orphanedFiles, sweepDocuments } from './retention.ts'
 export { listDocuments, putDocument, readDocument, readDocumentAsOperator, removeDocument } from './service.ts'
 export {
   assertStoreIsOwn,

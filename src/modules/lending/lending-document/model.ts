@@ -7,10 +7,10 @@ export const DocumentPath = t.Object({ id: text(64), key: text(64) })
 export const LendingDocument = t.Object(
   {
     ...fieldsOf(t.String(), 'id', 'applicationId'),
-    key: t.String({ description: 'Of the checklist' }),
+    key: t.String({ description: 'Key in the checklist' }),
     mimeType: t.String(),
-    size: integer({ description: 'Bytes' }),
-    originalName: nullable(t.String({ description: 'As its sender called it (`content-disposition`), without a path' })),
+    size: integer({ description: 'In bytes' }),
+    originalName: nullable(t.String({ description: 'File name from `content-disposition`, without a path' })),
     uploadedAt: Instant,
   },
   { title: 'LendingDocument' },
@@ -23,10 +23,10 @@ export const ListDocuments = t.Object({
   limit: t.Optional(
     t.String({
       ...pageQuery.limit,
-      description: `Default ${documentsLimit}, clamped to 1..${documentsLimit}; no checklist has so many keys`,
+      description: `Default: ${documentsLimit}. Clamped to 1 to ${documentsLimit}, more than a checklist has`,
     }),
   ),
 })
 
 /** The file itself. */
-export const DocumentFile = t.String({ 'x-media-types': documentTypes, description: 'The file, as it was sent' })
+export const DocumentFile = t.String({ 'x-media-types': documentTypes, description: 'The file, unchanged' })

@@ -101,9 +101,7 @@ async function faultOf(
 }
 
 /** Reads all documents page by page. */
-export async function* allDocuments({
-  lendingDocumentStore,
-}: Pick<RetentionDeps, 'lendingDocumentStore'>): AsyncGenerator<LendingDocument> {
+async function* allDocuments({ lendingDocumentStore }: Pick<RetentionDeps, 'lendingDocumentStore'>): AsyncGenerator<LendingDocument> {
   let page: LendingDocument[] = []
   do {
     page = await lendingDocumentStore.page(page.at(-1)?.id ?? '', pageRows)

@@ -3,7 +3,7 @@ import type { ListRequest } from '../../../core/csv-list.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import type { UploadRule } from '../../../http/route-table.ts'
-import { routes } from '../../../http/routes.ts'
+import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses, RecordId } from '../../../http/schema.ts'
 import { uploads } from '../../../http/upload.ts'
 import { sliceOf } from '../../../lib/page.ts'
@@ -40,8 +40,11 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
         params: DocumentPath,
         response: { 200: LendingDocument, ...errorResponses(401, 403, 404, 408, 409, 413, 415, 429) },
         detail: {
-          summary: 'Hand in a document',
-          description: `The body is the file, of one of the media types and at most as large as the checklist says of this \`key\`; \`content-disposition\` may name it. What it begins with must be of the type that \`content-type\` declares, else 415; a CSV is UTF-8 without NUL. It is kept sealed and never unpacked. Its item of \`documentationCompleted\` is \`UPLOADED\` from then on. In a draft another file takes its place; once submitted, documents may be added until the application is decided, and none replaced: 409. 404 for a key that the checklist of the application does not have. \`ETag\` and \`If-Match\` are the application's. At most four at a time of a merchant: 429.`,
+          operationId: 'uploadLendingDocument',
+          summary: 'Uploads a document',
+          description: `The request body is the file. The checklist lists the accepted media types and the maximum size for this \`key\`. \`content-disposition\` can contain a file name. The first bytes must match \`content-type\`; otherwise the response is 415. A CSV file must be UTF-8 without NUL. The file is stored encrypted, and its item in \`documentationCompleted\` becomes \`UPLOADED\`.
+
+In a draft, the file replaces the previous one. After submission, documents can be added until the decision but not replaced (409). A key that is not in the checklist is 404. \`ETag\` and \`If-Match\` are the application's. A merchant can upload four files at a time (429).`,
         },
       },
     )
@@ -61,9 +64,10 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
         query: ListDocuments,
         response: { 200: LendingDocuments, ...errorResponses(401, 403, 404) },
         detail: {
-          summary: 'The documents that were handed in',
+          operationId: 'listLendingDocuments',
+          summary: 'Lists the documents of a lending application',
           description:
-            'What each file is called, how large it is and when it came, by the keys of the checklist: at most one of each. One page has them all, unless it is asked for fewer.',
+            'Returns the name, size and time of each uploaded file, at most one for each key of the checklist. By default, one page contains all.',
         },
       },
     )
@@ -72,24 +76,23 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
       params: DocumentPath,
       response: { 200: DocumentFile, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: 'A document that was handed in',
-        description: 'The file, always as an attachment, under the name that it came with.',
+        operationId: 'downloadLendingDocument',
+        summary: 'Downloads a document',
+        description: 'The response is the file, as an attachment with its original name.',
       },
     })
     .delete(
       path,
-      async ({ params, shop, actor, expected, set }) => {
-        await removeDocument(deps, { shop, actor, expected }, documentRefOf(params))
-        set.status = 204
-      },
+      ({ params, shop, actor, expected, set }) => noContent(set, removeDocument(deps, { shop, actor, expected }, documentRefOf(params))),
       {
         access: { by: 'approvedMerchant', while: whileOn(deps) },
         versioned: true,
         params: DocumentPath,
-        response: { 204: t.Void({ description: 'The document is gone' }), ...errorResponses(401, 403, 404, 409) },
+        response: { 204: t.Void({ description: 'The document was deleted' }), ...errorResponses(401, 403, 404, 409) },
         detail: {
-          summary: 'Take a document back',
-          description: 'In a draft; 409 once it was submitted. Its item of `documentationCompleted` is `REMOVED` from then on.',
+          operationId: 'deleteLendingDocument',
+          summary: 'Deletes a document',
+          description: 'For drafts; the response is 409 after submission. The item in `documentationCompleted` becomes `REMOVED`.',
         },
       },
     )
@@ -103,8 +106,10 @@ export const lendingDocumentAdminRoutes = (deps: HttpDeps & LendingDocumentDeps)
       params: DocumentPath,
       response: { 200: DocumentFile, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: 'A document of a lending application',
-        description: 'As its merchant gets it. That an operator read it is on record (`lending_document.read`) before it is sent.',
+        operationId: 'reviewLendingDocument',
+        summary: 'Downloads a document for review',
+        description:
+          "Returns the same file as the merchant's route. The access is recorded in the audit trail (`lending_document.read`) before the file is sent.",
       },
     },
   )

@@ -16,11 +16,11 @@ import type { LendingDocumentDeps } from './providers.ts'
 import { assertStoreIsOwn } from './store-registry.ts'
 
 /** A document of an application, by its checklist key. */
-export type DocumentRef = { readonly applicationId: string; readonly key: string }
+type DocumentRef = { readonly applicationId: string; readonly key: string }
 /** A merchant reads only their own applications, an operator reads all. */
-export type DocumentReader = { readonly merchantId: string } | { readonly operator: true }
+type DocumentReader = { readonly merchantId: string } | { readonly operator: true }
 
-export type UploadedFile = {
+type UploadedFile = {
   /** The declared media type. */
   readonly type: string
   /** The file name that the client sent. */
@@ -60,9 +60,9 @@ const isIn = (states: readonly LendingStatus[], { status }: LendingApplication):
  * @throws AppError CONFLICT
  */
 function assertAcceptsDocument(application: LendingApplication, before: LendingDocument | undefined): void {
-  if (!isIn(allowedIn.upload, application)) throw new AppError('CONFLICT', 'The application is closed: it takes no more documents')
+  if (!isIn(allowedIn.upload, application)) throw new AppError('CONFLICT', 'The application is closed and accepts no more documents')
   if (before && !isIn(allowedIn.removeDocument, application))
-    throw new AppError('CONFLICT', 'The application is no draft any more: a document that is there stays, and others may be added')
+    throw new AppError('CONFLICT', 'The application was submitted: its documents cannot be replaced, but others can be added')
 }
 
 /** Uploads leave two watermarks of disk space free. Below one watermark the whole instance is not ready. */
@@ -72,7 +72,7 @@ const watermarksFree = 2
 async function assertRoom({ documentStores, config, documentUploadSlots }: LendingDocumentDeps): Promise<void> {
   const free = await documentStores.current.free()
   if (free !== undefined && free - documentUploadSlots.weight() < watermarksFree * config.diskFreeMinBytes)
-    throw new AppError('UNAVAILABLE', 'There is no room for documents: nothing was changed, try again later', { retryAfterSeconds })
+    throw new AppError('UNAVAILABLE', 'The document storage is full: nothing was changed, try again later', { retryAfterSeconds })
 }
 
 /**
@@ -214,7 +214,7 @@ export async function removeDocument(
     assertVersion(by.expected, application.version)
     assertStoreIsOwn(deps, document.store)
     if (!isIn(allowedIn.removeDocument, application))
-      throw new AppError('CONFLICT', 'The application is no draft any more: a document that is there stays')
+      throw new AppError('CONFLICT', 'The application was submitted: its documents cannot be removed')
     await deps.lendingDocumentStore.remove(tx, document)
     const documentation = markRemoved(application.documentationCompleted, key)
     await updateDocumentation(tx, deps, by, application, { type: 'DOCUMENT_REMOVED', key, said: documentation })
@@ -225,7 +225,7 @@ export async function removeDocument(
 }
 
 /** A document and its content, whose first chunk was read. A caller that stops early must end the generator. */
-export type OpenedDocument = { readonly document: LendingDocument; readonly content: AsyncGenerator<Uint8Array> }
+type OpenedDocument = { readonly document: LendingDocument; readonly content: AsyncGenerator<Uint8Array> }
 
 /**
  * Opens a document.
@@ -321,7 +321,7 @@ export async function requireFile(
   document: LendingDocument,
 ): Promise<StoredDocument> {
   const store = documentStores.of(document.store)
-  if (!store) throw new AppError('UNAVAILABLE', 'The store that holds this document is not configured', { retryAfterSeconds })
+  if (!store) throw new AppError('UNAVAILABLE', 'The storage of this document is not configured', { retryAfterSeconds })
   const file = await store.get(document.storageName)
   if (!file) throw new FileMissing()
   if (file.bytes !== sealedLength(document.size)) throw new SealBroken('the file of a document is of another length')

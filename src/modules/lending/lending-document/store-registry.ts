@@ -127,7 +127,7 @@ export function assertStoreIsOwn({ storeVerdicts }: Pick<LendingDocumentDeps, 's
   if (storeVerdicts.get(kind) === 'OTHER')
     throw new AppError(
       'UNAVAILABLE',
-      `The store of ${isPictureStore(kind) ? 'pictures' : 'documents'} is not at hand: nothing was changed, try again later`,
+      `The ${isPictureStore(kind) ? 'picture' : 'document'} storage is not available: nothing was changed, try again later`,
       { retryAfterSeconds },
     )
 }

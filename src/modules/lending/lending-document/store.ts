@@ -8,9 +8,7 @@ import type { LendingApplication, LendingDocument } from '../application/domain.
 
 const byKey = rowsOf(lendingDocuments, ['applicationId', 'key'])
 const byStorageName = rowsOf(lendingDocuments, ['storageName'])
-const insert = insertOf(lendingDocuments)
 const registered = rowsOf(registeredStores, ['kind'])
-const register = insertOf(registeredStores, 'leave')
 
 type Kind = DocumentStore['kind']
 /** The result of checking a store. `OTHER`: the database expects another store of this kind. */
@@ -24,12 +22,8 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
   async allOf(applicationId: string): Promise<LendingDocument[]> {
     return read.select().from(lendingDocuments).where(eq(lendingDocuments.applicationId, applicationId))
   },
-  async findByFile(storageName: string): Promise<LendingDocument | undefined> {
-    return read.first(byStorageName, { storageName })
-  },
-  async insert(tx: Writer, document: LendingDocument): Promise<void> {
-    await insert(tx, document)
-  },
+  findByFile: async (storageName: string): Promise<LendingDocument | undefined> => read.first(byStorageName, { storageName }),
+  insert: insertOf(lendingDocuments),
   async remove(tx: Writer, { id }: Pick<LendingDocument, 'id'>): Promise<void> {
     await tx.delete(lendingDocuments).where(eq(lendingDocuments.id, id))
   },
@@ -54,13 +48,9 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
     return new Set([...documents, ...ofPictures, ...marks].map(({ name }) => name))
   },
   /** Returns the mark of the registered store; undefined if none was used. */
-  async markOf(kind: Kind): Promise<string | undefined> {
-    return (await read.first(registered, { kind }))?.mark
-  },
+  markOf: async (kind: Kind): Promise<string | undefined> => (await read.first(registered, { kind }))?.mark,
   /** Does nothing if a store of this kind is registered. */
-  async register(tx: Writer, store: typeof registeredStores.$inferSelect): Promise<void> {
-    await register(tx, store)
-  },
+  register: insertOf(registeredStores, 'leave'),
   /** Returns whether a document or picture is in a store of this kind. */
   async hasAny(kind: Kind): Promise<boolean> {
     const rows = isPictureStore(kind)

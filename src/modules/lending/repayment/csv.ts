@@ -1,4 +1,3 @@
-import { proseError } from '../../../core/csv-format.ts'
 import type { CsvRecord } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
 import { isDay, startOfDay } from '../../../lib/day.ts'
@@ -7,7 +6,7 @@ import { centsOf, usdEnd } from '../../../lib/usd.ts'
 import { loanRefMax, loanRefPattern, outcomes, type RepaymentDraft, violationOf } from './domain.ts'
 
 /** The columns of a loan tape, in any order. */
-export const tapeColumns = ['merchantId', 'lenderId', 'loanRef', 'outcome', 'amountUsd', 'dueAt', 'settledAt'] as const
+const tapeColumns = ['merchantId', 'lenderId', 'loanRef', 'outcome', 'amountUsd', 'dueAt', 'settledAt'] as const
 type Column = (typeof tapeColumns)[number]
 
 /** A problem in a row. The header is row 1. Messages never repeat the content of a cell. */
@@ -27,13 +26,12 @@ export function readTapeHeader({ cells }: CsvRecord): Tape {
   for (const [index, cell] of cells.entries()) {
     const name = cell.trim().toLowerCase()
     const column = tapeColumns.find((known) => known.toLowerCase() === name)
-    if (!column && cells.length === 1) throw proseError()
-    if (!column) throw new AppError('INVALID', `Row 1: column ${index + 1} is none of ${tapeColumns.join(', ')}`)
-    if (tape.has(column)) throw new AppError('INVALID', `Row 1: ${column} stands there twice`)
+    if (!column) throw new AppError('INVALID', `Row 1: column ${index + 1} must be one of ${tapeColumns.join(', ')}`)
+    if (tape.has(column)) throw new AppError('INVALID', `Row 1 has the column ${column} twice: remove one`)
     tape.set(column, index)
   }
   const missing = tapeColumns.filter((column) => !tape.has(column))
-  if (missing.length > 0) throw new AppError('INVALID', `Row 1: ${missing.join(', ')} missing`)
+  if (missing.length > 0) throw new AppError('INVALID', `Row 1 must also have the columns ${missing.join(', ')}`)
   return tape
 }
 
@@ -77,7 +75,8 @@ function draftOf(cell: (column: Column) => string): RepaymentDraft {
     throw new CellError('loanRef', `1 to ${loanRefMax} characters in one line`)
   const outcome = outcomes.find((known) => known === cell('outcome').toUpperCase())
   if (!outcome) throw new CellError('outcome', `one of ${outcomes.join(', ')}`)
-  if (!/^\d{1,40}(\.\d{1,2})?$/.test(cell('amountUsd'))) throw new CellError('amountUsd', 'dollars with at most two decimals, as 1250.50')
+  if (!/^\d{1,40}(\.\d{1,2})?$/.test(cell('amountUsd')))
+    throw new CellError('amountUsd', 'dollars with at most two decimals, such as 1250.50')
   const amountUsd = centsOf(Number(cell('amountUsd')))
   if (amountUsd === undefined) throw new CellError('amountUsd', `less than ${usdEnd}`)
   const dueAt = instantIn('dueAt', cell('dueAt'))
@@ -90,6 +89,6 @@ const instantForm = new RegExp(instantPattern)
 /** Reads a day as its start in UTC, or a time with a zone. */
 function instantIn(column: 'dueAt' | 'settledAt', text: string): number {
   const ms = isDay(text) ? startOfDay(text) : text.length <= 40 && instantForm.test(text) ? parseInstant(text) : Number.NaN
-  if (Number.isNaN(ms)) throw new CellError(column, 'a day, as 2026-01-31, or a time with its zone, as 2026-01-31T12:00:00Z')
+  if (Number.isNaN(ms)) throw new CellError(column, 'a day such as 2026-01-31, or a time with a zone such as 2026-01-31T12:00:00Z')
   return ms
 }

@@ -1,5 +1,5 @@
 import type { merchantRepaymentSignals, repaymentReversals, repayments } from '../../../../db/schema/lending.ts'
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import { dayMs, dayNumberOf } from '../../../lib/day.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
 import { usdOf } from '../../../lib/usd.ts'
@@ -7,7 +7,7 @@ import { usdOf } from '../../../lib/usd.ts'
 export type Repayment = typeof repayments.$inferSelect
 export type Reversal = typeof repaymentReversals.$inferSelect
 export type StoredSignals = typeof merchantRepaymentSignals.$inferSelect
-export type Outcome = Repayment['outcome']
+type Outcome = Repayment['outcome']
 
 export const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const satisfies readonly Outcome[]
 export const loanRefMax = 128
@@ -33,7 +33,7 @@ export const blockOf = (day: number): number => Math.floor(day / daysOfBlock)
  * The parts of a window: whole days, whole blocks of days, whole days again, and the partial days at both ends. Ends
  * are excluded.
  */
-export type WindowParts = {
+type WindowParts = {
   readonly daysBefore: readonly [from: number, end: number]
   readonly blocks: readonly [from: number, end: number]
   readonly daysBehind: readonly [from: number, end: number]
@@ -61,7 +61,7 @@ export function splitWindow({ after, upTo }: { readonly after: number; readonly 
 }
 
 /** A broken rule and its field. */
-export type RuleViolation = { readonly field: keyof RepaymentDraft; readonly rule: string }
+type RuleViolation = { readonly field: keyof RepaymentDraft; readonly rule: string }
 
 /**
  * Returns the rule that an instalment breaks on its own.
@@ -74,17 +74,17 @@ export function violationOf({ outcome, amountUsd, dueAt, settledAt }: RepaymentD
     ['settledAt', settledAt],
   ] as const) {
     if (at === null) continue
-    if (at > now) return { field, rule: 'must not be after now' }
+    if (at > now) return { field, rule: 'must not be in the future' }
     if (at < 0) return { field, rule: 'must not be before 1970' }
   }
-  if (settledAt === null && outcome !== 'DEFAULT') return { field: 'settledAt', rule: 'must be given: only a DEFAULT may have none' }
+  if (settledAt === null && outcome !== 'DEFAULT') return { field: 'settledAt', rule: 'required, except for the outcome DEFAULT' }
   return undefined
 }
 
 /** @throws AppError INVALID, with the field */
 export function assertValid(draft: RepaymentDraft, now: number): void {
   const breach = violationOf(draft, now)
-  if (breach) throw new AppError('INVALID', `${breach.field} (body): ${breach.rule}`)
+  if (breach) throw invalidField(breach.field, breach.rule)
 }
 
 /** Returns the key that identifies an instalment. */

@@ -21,7 +21,7 @@ export type TapeReport = {
   errorsTruncated: boolean
 }
 
-export type TapeOptions = {
+type TapeOptions = {
   /** Ends the import after the current batch. */
   readonly signal?: AbortSignal
   readonly rowsMax?: number
@@ -38,14 +38,14 @@ const yieldToEventLoop: YieldThread = () => new Promise((resume) => setImmediate
 const messages = {
   OTHER: {
     column: 'loanRef',
-    message: 'is recorded with this lender and due date already, and says something else: reverse that one first',
+    message: 'is already recorded for this lender and due date, with other values: reverse that repayment first',
   },
   REVERSED: {
     column: 'loanRef',
-    message: 'was recorded and reversed, and says the same: record it by hand if it is right after all',
+    message: 'was recorded with the same values and reversed: record it by hand if it is correct',
   },
-  NO_MERCHANT: { column: 'merchantId', message: 'is no merchant' },
-  NO_LENDER: { column: 'lenderId', message: 'is no lender' },
+  NO_MERCHANT: { column: 'merchantId', message: 'must be a merchant of this instance' },
+  NO_LENDER: { column: 'lenderId', message: 'must be a lender of this instance' },
 } as const
 
 /**
@@ -79,7 +79,7 @@ export async function importTape(
         if (report.rows + batch.length >= rowsMax)
           throw new AppError(
             'TOO_LARGE',
-            `The file has more than ${rowsMax} rows: ${report.recorded} before them were recorded. Send it in parts`,
+            `The file has more than ${rowsMax} rows. ${report.recorded} were recorded. Split the rest into smaller files`,
           )
         batch.push(readTapeRow(tape, csvRecord, deps.clock.now()))
         if (batch.length >= rowsAtOnce) await flush()
@@ -96,8 +96,8 @@ export async function importTape(
 
 /** Adds the number of recorded rows to an error in the middle of a file. */
 const addRecordedCount = (error: unknown, { recorded }: TapeReport): unknown =>
-  error instanceof AppError && error.code === 'INVALID' && recorded > 0
-    ? new AppError('INVALID', `${error.message} ${recorded} of the rows before it were recorded: mend the file and send it again`)
+  error instanceof AppError && error.kind === 'INVALID' && recorded > 0
+    ? new AppError('INVALID', `${error.message} ${recorded} rows before it were recorded. Correct the file and send it again`)
     : error
 
 async function recordBatch(deps: RepaymentDeps, actor: Actor, batch: readonly TapeRow[], report: TapeReport): Promise<void> {
@@ -138,6 +138,6 @@ function fail(report: TapeReport, error: RowError): void {
 export const tapeStoppedError = ({ rows, recorded, known }: TapeReport): AppError =>
   new AppError(
     'UNAVAILABLE',
-    `The import took too long and was stopped after ${rows} rows. ${recorded} were recorded and ${known} were known, and that stays: send the file again, or the rest of it`,
+    `The import took too long and was stopped after ${rows} rows: ${recorded} were recorded, and ${known} were recorded before. Send the file again, or the rest of it`,
     { retryAfterSeconds: 1 },
   )

@@ -1,5 +1,5 @@
 export { checkRepayments } from './check-store.ts'
-export { importTape, type TapeReport, tapeStoppedError } from './import.ts'
+export { importTape, tapeStoppedError } from './import.ts'
 export type { RepaymentDeps } from './providers.ts'
 export {
   listRepayments,

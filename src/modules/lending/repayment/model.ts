@@ -10,11 +10,11 @@ export const RepaymentRecord = t.Object(
   {
     ...fieldsOf(t.String(), 'id', 'merchantId', 'lenderId', 'loanRef'),
     outcome: oneOf(outcomes),
-    amountUsd: Type.Number({ description: 'US dollars' }),
+    amountUsd: Type.Number({ description: 'In US dollars' }),
     dueAt: Instant,
     settledAt: nullable(Instant),
-    source: oneOf(sources, { description: 'How it came here' }),
-    recordedBy: t.String({ description: 'The id of who recorded it' }),
+    source: oneOf(sources, { description: 'How it was recorded' }),
+    recordedBy: t.String({ description: 'Id of the person who recorded it' }),
     recordedAt: Instant,
     reversal: nullable(
       t.Object(
@@ -32,21 +32,21 @@ export const Repayments = pageOf(RepaymentRecord)
 
 const loanRef = text(loanRefMax, {
   pattern: loanRefPattern,
-  rule: 'a text in one line without blanks at its ends',
-  description: "The lender's own name of the loan",
+  rule: 'one line of text without spaces at its ends',
+  description: "The lender's reference of the loan",
 })
 export const RecordRepayment = t.Object({
   merchantId: text(64),
-  lenderId: text(64, { description: 'In whichever status the lender is' }),
+  lenderId: text(64, { description: 'A lender of any status' }),
   loanRef,
   outcome: oneOf(outcomes),
   amountUsd: Type.Number({
     exclusiveMinimum: 0,
     exclusiveMaximum: usdEnd,
-    description: 'Of the instalment, in US dollars with at most two decimals',
+    description: 'Amount of the instalment, in US dollars with at most two decimals',
   }),
-  dueAt: instantOf('When it was due; not after now'),
-  settledAt: maybe(instantOf('When it was settled; not after now. A `DEFAULT` may have none')),
+  dueAt: instantOf('When it was due. Not in the future'),
+  settledAt: maybe(instantOf('When it was settled. Not in the future. Optional for a `DEFAULT`')),
 })
 
 export const ReverseRepayment = t.Object({ reason: text(reasonMax, notBlank) })
@@ -62,15 +62,15 @@ export const ListRepayments = t.Object({
 const many = integer({ minimum: 0 })
 export const TapeReport = t.Object(
   {
-    complete: t.Boolean({ description: 'Always true here: an import that was stopped is 503' }),
+    complete: t.Boolean({ description: 'Always true. An import that was stopped is 503' }),
     rows: many,
     recorded: many,
-    known: integer({ minimum: 0, description: 'Rows that are recorded already and say the same' }),
+    known: integer({ minimum: 0, description: 'Number of rows that were recorded before with the same values' }),
     failed: many,
     errors: t.Array(t.Object({ row: integer(), column: t.Optional(t.String()), message: t.String() }), {
-      description: 'What is wrong with rows that were left out; the first of the file, its header, is row 1',
+      description: 'Errors of skipped rows. The header is row 1',
     }),
-    errorsTruncated: t.Boolean({ description: 'More than 1,000 rows failed' }),
+    errorsTruncated: t.Boolean({ description: 'True if more than 1,000 rows failed' }),
   },
   { title: 'LoanTapeReport' },
 )

@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { importMaxMs, runImport } from '../../../http/import-request.ts'
 import { routes } from '../../../http/routes.ts'
@@ -27,9 +27,10 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
         body: RecordRepayment,
         response: { 201: RepaymentRecord, ...errorResponses(401, 403, 409, 413, 415, 422) },
         detail: {
-          summary: 'Record what became of an instalment',
+          operationId: 'createRepayment',
+          summary: 'Records a repayment',
           description:
-            'What the ladder of credit tiers is judged by. Nothing of it can be changed, only reversed. 409 while another one of that lender, loan and due date counts; 400 for dates after now and for a merchant or a lender that is not there.',
+            'Credit tiers depend on repayments. A repayment cannot be changed, only reversed. The response is 409 if there is one for the lender, loan and due date, and 400 for future dates and an unknown merchant or lender.',
         },
       },
     )
@@ -37,7 +38,11 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
       access: 'superAdmin',
       query: ListRepayments,
       response: { 200: Repayments, ...errorResponses(401, 403) },
-      detail: { summary: 'Repayments', description: 'Newest first; those that were reversed stay, with what undid them.' },
+      detail: {
+        operationId: 'listRepayments',
+        summary: 'Lists repayments',
+        description: 'Returns repayments, newest first, including reversed ones with their reversals.',
+      },
     })
     .post(
       '/admin/repayments/:id/reverse',
@@ -53,9 +58,10 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
         body: ReverseRepayment,
         response: { 200: RepaymentRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Reverse a repayment',
+          operationId: 'reverseRepayment',
+          summary: 'Reverses a repayment',
           description:
-            'By an entry of its own: the repayment stays, counts no more, and its lender, loan and due date may be recorded anew. Once: 409 after that.',
+            'Adds a reversal. The repayment remains but no longer counts, and the lender, loan and due date can be recorded again. A second reversal is 409.',
         },
       },
     )
@@ -72,10 +78,11 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
         upload: { types: ['text/csv'], bytesMax: 20 * 1024 * 1024 },
         response: { 200: TapeReport, ...errorResponses(401, 403, 413, 415, 429) },
         detail: {
-          summary: "Import a lender's loan tape",
-          description: `The body is a CSV (\`text/csv\`, UTF-8, at most 20 MB and ${rowsMax} rows) with the columns \`merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt\` in any order. Dates are days (their beginning, UTC) or times with a zone; \`settledAt\` may be blank for a \`DEFAULT\`. A bad row is left out and named, and the others are recorded. A row that is recorded already and says the same is \`known\`, so sending a file again changes nothing; one that says something else is an error of that row, and so is one that says what was reversed: tapes are cumulative, and only \`POST /admin/repayments\` records that again.
+          operationId: 'importRepayments',
+          summary: 'Imports repayments from a loan tape',
+          description: `The request body is a CSV file (\`text/csv\`, UTF-8, at most 20 MB and ${rowsMax} rows) with the columns \`merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt\` in any order. Dates are days (from 00:00 UTC) or times with a zone. \`settledAt\` is optional for a \`DEFAULT\`. Invalid rows are skipped and reported; the others are recorded. A row that was recorded before counts as \`known\`, so importing a file twice changes nothing. A row with other values than the recorded ones is an error, and so is one that was reversed: tapes are cumulative, so use \`POST /admin/repayments\` to record it again.
 
-One import at a time: 429 meanwhile. It stops when its client leaves, and after ${importMaxMs / 1_000} seconds with 503: what was recorded by then stays, and sending the file again goes on.`,
+One import can run at a time; otherwise the response is 429. An import stops when the client disconnects, or after ${importMaxMs / 1_000} seconds with 503. Recorded rows remain; send the file again to continue.`,
         },
       },
     )
@@ -84,12 +91,12 @@ const rowsMax = 100_000
 
 function amountIn(usd: number): number {
   const cents = centsOf(usd)
-  if (cents === undefined) throw new AppError('INVALID', 'amountUsd (body): at most two decimals')
+  if (cents === undefined) throw invalidField('amountUsd', 'must have at most two decimals')
   return cents
 }
 
 function instantIn(field: 'dueAt' | 'settledAt', text: string): number {
   const ms = parseInstant(text)
-  if (Number.isNaN(ms)) throw new AppError('INVALID', `${field} (body): no such time`)
+  if (Number.isNaN(ms)) throw invalidField(field, 'must be a valid time')
   return ms
 }

@@ -1,7 +1,7 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { type Actor, type CommandContext, locking } from '../../../core/command-context.ts'
-import { refuseTaken } from '../../../core/conflict.ts'
-import { AppError } from '../../../core/errors.ts'
+import { alreadyExists, refuseTaken } from '../../../core/conflict.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import { dayNumberOf } from '../../../lib/day.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
@@ -33,7 +33,7 @@ export type RecordResult =
   | { readonly kind: 'RECORDED'; readonly repayment: Repayment }
   | { readonly kind: 'KNOWN' | 'OTHER' | 'REVERSED' | 'NO_MERCHANT' | 'NO_LENDER' }
 
-export const duplicateMessage = 'loanRef (body): a repayment of this lender, loan and due date is recorded already: reverse that one first'
+const duplicateMessage = 'a repayment of this lender, loan and due date exists: reverse it first'
 
 const noSuchRepayment = () => new AppError('NOT_FOUND', 'No such repayment')
 const differenceIn = (before: Repayment | undefined, after: Repayment) =>
@@ -147,13 +147,13 @@ export function recordRepayment(
       case 'RECORDED':
         return repaymentView(result.repayment, undefined)
       case 'NO_MERCHANT':
-        throw new AppError('INVALID', 'merchantId (body): no such merchant')
+        throw invalidField('merchantId', 'must be a merchant of this instance')
       case 'NO_LENDER':
-        throw new AppError('INVALID', 'lenderId (body): no such lender')
+        throw invalidField('lenderId', 'must be a lender of this instance')
       default:
-        throw new AppError('CONFLICT', duplicateMessage)
+        throw alreadyExists('loanRef', duplicateMessage)
     }
-  }, locking).catch(refuseTaken(duplicateMessage))
+  }, locking).catch(refuseTaken(duplicateMessage, 'loanRef'))
 }
 
 /**
@@ -173,7 +173,8 @@ export function reverseRepayment(deps: RepaymentDeps, context: WriteContext, id:
     const now = clock.now()
     const before = (await store.lockSignals(tx, new Set([merchantId]), now)).get(merchantId)
     if (!before) throw new Error('the signals of a merchant are there once they are locked')
-    if (!(await store.reverse(tx, id, now))) throw new AppError('CONFLICT', 'The repayment is reversed already')
+    if (!(await store.reverse(tx, id, now)))
+      throw new AppError('CONFLICT', 'The repayment was already reversed', { code: 'invalid_transition' })
     const reversal = { id: newId('reversal'), repaymentId: id, reason, recordedBy: actor.id, recordedAt: now }
     await store.insertReversal(tx, reversal)
     const hasOther = await store.hasLender(tx, merchantId, lenderId)

@@ -1,5 +1,6 @@
 import { and, desc, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { isMerchantAccount } from '../../../../db/merchant-account.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { changeOf, insertAllOf, insertOf, lockedRowsIn, prepare, prepareCheckedChange, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import {
@@ -30,7 +31,7 @@ const merchantById = prepare((queries) =>
   queries
     .select({ id: users.id })
     .from(users)
-    .where(and(valuesOf(users, ['id']), eq(users.role, 'MERCHANT')))
+    .where(and(valuesOf(users, ['id']), isMerchantAccount))
     .limit(1),
 )
 const lenderById = prepare((queries) =>
@@ -92,14 +93,13 @@ const signalsOf = prepare((queries) =>
     })
     .from(users)
     .leftJoin(merchantRepaymentSignals, eq(merchantRepaymentSignals.merchantId, users.id))
-    .where(and(eq(users.id, sql.placeholder('which')), eq(users.role, 'MERCHANT')))
+    .where(and(eq(users.id, sql.placeholder('which')), isMerchantAccount))
     .limit(1),
 )
 const insertSignals = insertOf(merchantRepaymentSignals, 'leave')
 const lockedSignals = lockedRowsIn(merchantRepaymentSignals, 'merchantId')
 const changeSignals = changeOf(merchantRepaymentSignals, eq(merchantRepaymentSignals.merchantId, sql.placeholder('which')))
 const insertAll = insertAllOf(repayments)
-const insertReversal = insertOf(repaymentReversals)
 const reverse = prepareCheckedChange((queries) =>
   queries
     .update(repayments)
@@ -128,9 +128,7 @@ const addToDay = prepare((queries) =>
 export type RepaymentFilter = Partial<Pick<Repayment, 'merchantId' | 'lenderId' | 'loanRef' | 'outcome'>>
 
 export const createRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
-  async find(id: string, from: Pick<Reader, 'first'> = read): Promise<Repayment | undefined> {
-    return from.first(byId, { id })
-  },
+  find: async (id: string, from: Pick<Reader, 'first'> = read): Promise<Repayment | undefined> => from.first(byId, { id }),
   /** By the id of the repayment. */
   async reversalsOf(repaymentIds: readonly string[]): Promise<Map<string, Reversal>> {
     if (repaymentIds.length === 0) return new Map()
@@ -192,9 +190,7 @@ export const createRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
   async reverse(tx: Writer, id: string, reversedAt: number): Promise<boolean> {
     return (await tx.first(reverse, { which: id, reversedAt })) !== undefined
   },
-  async insertReversal(tx: Writer, reversal: Reversal): Promise<void> {
-    await insertReversal(tx, reversal)
-  },
+  insertReversal: insertOf(repaymentReversals),
   /** Adds to the counts of a day and its block; negative values subtract. */
   async addDefaults(tx: Writer, merchantId: string, day: number, defaults: number): Promise<void> {
     await tx.run(addToDay as never, { merchantId, day, defaults })

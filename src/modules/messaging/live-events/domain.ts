@@ -8,7 +8,7 @@ export type LiveRow = typeof liveEvents.$inferSelect
 type AuditRow = typeof auditLog.$inferSelect
 
 /** Who receives an event: readers of orders (everyone in a shop), readers of the catalog, or operators. */
-export type Audience = 'orders' | 'catalog' | 'operators'
+type Audience = 'orders' | 'catalog' | 'operators'
 
 /** An event of a shop; `shopId` null: of the instance. */
 export type LiveEvent = {
@@ -44,9 +44,11 @@ export const orderEventTypes = [
   'PAYMENT_CAPTURED',
   'LATE_CAPTURE',
   'CONFIRMED',
+  'GIFT_CARD_ISSUED',
   'PARTIALLY_FULFILLED',
   'FULFILLED',
   'FULFILMENT_UPDATED',
+  'UPDATED',
   'COMPLETED',
   'EXPIRED',
   'COMPENSATING',
@@ -57,13 +59,17 @@ export const orderEventTypes = [
   'REFUND_CLAIMABLE',
   'REFUND_MANUAL',
   'REFUND_FAILED',
+  'RETURN_REQUESTED',
+  'RETURN_APPROVED',
+  'RETURN_REJECTED',
+  'RETURN_RECEIVED',
   'DISPUTE_OPENED',
   'DISPUTE_WON',
   'DISPUTE_LOST',
 ] as const
 
 /** Only ids and numbers of an event's detail; never text that a person wrote. */
-const idNames = { payment: 'paymentId', refund: 'refundId', dispute: 'disputeId', fulfilment: 'fulfilmentId' } as const
+const idNames = { payment: 'paymentId', refund: 'refundId', dispute: 'disputeId', fulfilment: 'fulfilmentId', return: 'returnId' } as const
 const idForm = /^[a-z]+_[0-9a-z]{26}$/
 
 function detailOf({ detail, currency }: Pick<OrderEventRow, 'detail' | 'currency'>): Readonly<Record<string, unknown>> {
@@ -115,6 +121,7 @@ export const stockEventOf = (row: VariantStock, because: { readonly orderId?: st
 /** Prefixes of audited actions that operators' screens show. */
 const operatorActions = ['kyb.', 'lending.', 'lending_document.'] as const
 const operatorEventNames: Readonly<Record<string, string>> = {
+  'shop.created': 'shop.created',
   'shop.suspended': 'shop.suspended',
   'shop.restored': 'shop.restored',
   'shop.verified': 'shop.verified',

@@ -14,18 +14,18 @@ export type EventCursors = ReturnType<typeof createEventCursors>
 export function createEventCursors({ keyring, now }: { readonly keyring: Pick<Keyring, 'jwt'>; readonly now: () => number }) {
   const sign = (key: Parameters<typeof hmac>[0], text: string) => hmac(key, `event ${text}`).slice(0, signatureLength)
   return {
-    idOf(place: string): string {
+    idOf(cursor: string): string {
       const [key] = keyring.jwt()
       if (!key) throw new Error('no key to sign with')
-      const text = `${now().toString(36)}_${place}`
+      const text = `${now().toString(36)}_${cursor}`
       return `${text}_${sign(key, text)}`
     },
     /** Returns the cursor; undefined if the signature is wrong or it is too old. */
-    parseId(id: string): { readonly place: string; readonly at: number } | undefined {
-      const [, at = '', place = '', signature = ''] = idFormat.exec(id) ?? []
-      if (!keyring.jwt().some((key) => sameSecret(sign(key, `${at}_${place}`), signature))) return undefined
+    parseId(id: string): { readonly cursor: string; readonly at: number } | undefined {
+      const [, at = '', cursor = '', signature = ''] = idFormat.exec(id) ?? []
+      if (!keyring.jwt().some((key) => sameSecret(sign(key, `${at}_${cursor}`), signature))) return undefined
       const madeAt = Number.parseInt(at, 36)
-      return madeAt > now() + aheadMaxMs || madeAt < now() - resumableMs ? undefined : { place, at: madeAt }
+      return madeAt > now() + aheadMaxMs || madeAt < now() - resumableMs ? undefined : { cursor, at: madeAt }
     },
   }
 }

@@ -15,12 +15,16 @@ import {
 import type { ChangePage, LiveStore } from './store.ts'
 
 /** Events of rows that were committed together, and the cursor behind them. */
-export type EventBatch = { readonly events: readonly LiveEvent[]; readonly place: string }
-/** The events of a page. `shut`: suspended shops. `moved`: shops where a member's role changed. */
-export type EventPage = { readonly told: readonly EventBatch[]; readonly shut: readonly string[]; readonly moved: readonly string[] }
+export type EventBatch = { readonly events: readonly LiveEvent[]; readonly cursor: string }
+/** The events of a page. `changedRoles`: shops where a member's role changed. */
+export type EventPage = {
+  readonly batches: readonly EventBatch[]
+  readonly suspendedShops: readonly string[]
+  readonly changedRoles: readonly string[]
+}
 
 /** The audience of a page. */
-export type Audience = {
+type Audience = {
   /** Only this shop's events; undefined: of all shops that `hears` accepts. */
   readonly shopId?: string | undefined
   readonly hears: (shopId: string) => boolean
@@ -44,8 +48,8 @@ export async function readEvents(store: LiveStore, page: ChangePage, { shopId, h
   /** Order of each row that changed stock. */
   const orders = new Map<string, StockCause & { orderId: string }>()
   const manualChanges = new Map<string, StockCause & { variantId: string }>()
-  const shut: string[] = []
-  const moved: string[] = []
+  const suspendedShops: string[] = []
+  const changedRoles: string[] = []
   let sales = 0
   let soldAt = 0
   for (const row of orderRows) {
@@ -58,10 +62,10 @@ export async function readEvents(store: LiveStore, page: ChangePage, { shopId, h
     if (changesStock(row)) orders.set(row.id, { orderId: row.orderId, at: row.at })
   }
   for (const row of auditRows) {
-    const isShut = suspendedShopOf(row)
-    if (isShut !== undefined) shut.push(isShut)
-    const isMoved = shopOfStaffChange(row)
-    if (isMoved !== undefined) moved.push(isMoved)
+    const suspendedShop = suspendedShopOf(row)
+    if (suspendedShop !== undefined) suspendedShops.push(suspendedShop)
+    const changedShop = shopOfStaffChange(row)
+    if (changedShop !== undefined) changedRoles.push(changedShop)
     const variantId = changedVariantOf(row)
     if (variantId !== undefined && row.shopId !== null && hears(row.shopId)) manualChanges.set(row.id, { variantId, at: row.at })
     const auditEvents = [shopEventOf(row), operators ? operatorEventOf(row) : undefined].filter((event) => event !== undefined)
@@ -77,10 +81,10 @@ export async function readEvents(store: LiveStore, page: ChangePage, { shopId, h
   const batches = page.groups.flatMap(({ rows, cursor }) => {
     const all = rows.flatMap(({ id }) => [...(events.get(id) ?? []), ...(stock.get(id) ?? [])])
     const heard = all.filter((event) => event.shopId === null || hears(event.shopId))
-    return heard.length > 0 ? [{ events: heard, place: cursor }] : []
+    return heard.length > 0 ? [{ events: heard, cursor }] : []
   })
-  const counted = operators && sales > 0 ? [{ events: [salesEventOf(sales, soldAt)], place: page.cursor }] : []
-  return { told: [...batches, ...counted], shut, moved }
+  const counted = operators && sales > 0 ? [{ events: [salesEventOf(sales, soldAt)], cursor: page.cursor }] : []
+  return { batches: [...batches, ...counted], suspendedShops, changedRoles }
 }
 
 /** Returns the stock event of each variant, attached to the last row of the page that changed it. */

@@ -10,7 +10,7 @@ import { publishEvent } from './service.ts'
 type ImportResult = { readonly complete: boolean } & Readonly<Record<'rows' | 'created' | 'updated' | 'skipped' | 'failed', number>>
 type RunningImport = { readonly shopId: string; readonly kind: 'products' | 'customers'; readonly dryRun: boolean; readonly bytes: number }
 /** Receives bytes read, rows stored or refused, and records refused. */
-export type OnProgress = (bytesRead: number, rows: number, failed: number) => void
+type OnProgress = (bytesRead: number, rows: number, failed: number) => void
 
 const progressIntervalMs = 1_000
 const zeroCounts = { rows: 0, created: 0, updated: 0, skipped: 0, failed: 0 }
@@ -49,7 +49,7 @@ export async function runReportedImport<Done extends ImportResult>(
   }
 }
 
-/** Imports report every second, so one that is silent for this long has ended with its process. */
+/** Imports report every second, so one without a report for this long has ended with its process. */
 const lostAfterMs = 2 * minuteMs
 
 /** Publishes the end of imports whose process was killed. */

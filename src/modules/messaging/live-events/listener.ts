@@ -92,7 +92,7 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
       heldBack = []
     },
     /** Sends past events. Resolves when there is room for more. */
-    async tellBefore(chunk: Uint8Array): Promise<void> {
+    async sendPast(chunk: Uint8Array): Promise<void> {
       if (ended !== undefined) return
       bytes += chunk.length
       queue.push(chunk)

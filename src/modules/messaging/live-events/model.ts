@@ -7,7 +7,10 @@ import { orderEventName, orderEventTypes, shopEventNames } from './domain.ts'
 
 type NonEmptyStrings = [string, ...string[]]
 const Id = t.Optional(
-  t.String({ description: 'Where the stream is behind it, for `Last-Event-ID`: of events that were committed together the last has it' }),
+  t.String({
+    description:
+      'Position of the stream after this event, for `Last-Event-ID`. Of events that were committed together, only the last has one',
+  }),
 )
 
 /** @param names of the events with this schema */
@@ -20,8 +23,8 @@ const orderNames = [...new Set(orderEventTypes.map(orderEventName))] as NonEmpty
 
 const variantFields = { productId: t.String(), variantId: t.String(), onHand: integer(), reserved: integer() }
 const importFields = { importId: t.String(), kind: oneOf(['products', 'customers']) }
-const fileFields = { bytes: count('Of the file'), bytesRead: count('Of the file, read so far') }
-const rowFields = { rows: count('Stored or refused so far'), failed: count('Products, or customers, that were refused so far') }
+const fileFields = { bytes: count('Size of the file'), bytesRead: count('Bytes read so far') }
+const rowFields = { rows: count('Rows stored or rejected so far'), failed: count('Products or customers rejected so far') }
 
 const shopEvents = [
   eventOf(
@@ -29,12 +32,12 @@ const shopEvents = [
     t.Object({
       orderId: t.String(),
       number: integer({ minimum: 1 }),
-      status: oneOf(orderStatuses as unknown as NonEmptyStrings, { description: 'As it is by now' }),
-      paymentStatus: oneOf(orderPaymentStatuses, { description: 'As it is by now' }),
-      fulfilmentStatus: oneOf(['UNFULFILLED', 'PARTIALLY_FULFILLED', 'FULFILLED'], { description: 'As it is by now' }),
+      status: oneOf(orderStatuses as unknown as NonEmptyStrings, { description: 'Current value' }),
+      paymentStatus: oneOf(orderPaymentStatuses, { description: 'Current value' }),
+      fulfilmentStatus: oneOf(['UNFULFILLED', 'PARTIALLY_FULFILLED', 'FULFILLED'], { description: 'Current value' }),
       mode: oneOf(['TEST', 'LIVE']),
       total: MoneySchema,
-      amount: t.Optional(t.Object(MoneySchema.properties, { description: 'Of the payment, the refund or the dispute' })),
+      amount: t.Optional(t.Object(MoneySchema.properties, { description: 'Of the payment, refund or dispute' })),
       paymentId: t.Optional(t.String()),
       refundId: t.Optional(t.String()),
       disputeId: t.Optional(t.String()),
@@ -42,36 +45,36 @@ const shopEvents = [
       ...at,
     }),
     'OrderEvent',
-    'Something happened to an order. For every role, and the secret key',
+    'An order changed. For every role and the secret key',
   ),
   eventOf(
     ['stock.changed'],
     t.Object({
       ...variantFields,
-      available: integer({ description: 'On hand and promised to nobody; may be below 0 where it may be ordered ahead' }),
-      orderId: nullable(t.String({ description: 'The order that changed it last; null: it was changed by hand' })),
+      available: integer({ description: 'Units on hand that are not reserved. Negative if there are backorders' }),
+      orderId: nullable(t.String({ description: 'The order that made the last change. Null: a person or import made it' })),
       ...at,
     }),
     'StockChangedEvent',
-    'The stock of a variant changed; the figures are as they are by now, and several changes at once are one event. An import tells of itself instead. For OWNER, MANAGER, READ_ONLY and the secret key',
+    'The stock of a variant changed. Values are current, and one event may stand for several changes. Imports send their own events. For OWNER, MANAGER, READ_ONLY and the secret key',
   ),
   eventOf(
     ['stock.low'],
     t.Object({ ...variantFields, lowStockAt: integer(), ...at }),
     'StockLowEvent',
-    'There are few of a variant since just now. For OWNER, MANAGER, READ_ONLY and the secret key',
+    'The stock of a variant became low. For OWNER, MANAGER, READ_ONLY and the secret key',
   ),
   eventOf(
     ['import.started'],
     t.Object({ ...importFields, dryRun: t.Boolean(), bytes: fileFields.bytes, ...at }),
     'ImportStartedEvent',
-    'A CSV is being imported, over HTTP or by a command. For OWNER, MANAGER, READ_ONLY and the secret key',
+    'A CSV import started, by a request or a command. For OWNER, MANAGER, READ_ONLY and the secret key',
   ),
   eventOf(
     ['import.progress'],
     t.Object({ ...importFields, ...fileFields, ...rowFields, ...at }),
     'ImportProgressEvent',
-    'How far an import has come, once a second at most',
+    'Progress of an import, at most once a second',
   ),
   eventOf(
     ['import.finished'],
@@ -79,19 +82,24 @@ const shopEvents = [
       ...importFields,
       result: oneOf(['DONE', 'STOPPED', 'REFUSED'], {
         description:
-          'STOPPED: its client left, its time was over or its process ended (told within a quarter of an hour, with what was told last), and what was stored stays; REFUSED: the file as a whole',
+          'STOPPED: the client disconnected, the time limit was reached or the process ended (reported within 15 minutes, with the last progress); stored records remain. REFUSED: the whole file was rejected',
       }),
-      ...{ ...rowFields, created: count('Products, or customers'), updated: count('The same'), skipped: count('The same') },
+      ...{
+        ...rowFields,
+        created: count('Number of products or customers'),
+        updated: count('Number of products or customers'),
+        skipped: count('Number of products or customers'),
+      },
       ...at,
     }),
     'ImportFinishedEvent',
-    'An import has ended. The answer of its request has the errors by row',
+    'An import ended. The response of its request lists the errors by row',
   ),
   eventOf(
     [...shopEventNames],
     t.Object({ shopId: t.String(), ...at }),
     'ShopEvent',
-    'The shop itself is another than it was: its facts were changed, or it was verified, went live, was suspended or restored. For every role, and the secret key',
+    'The shop changed: its settings were updated, or it was verified, went live, was suspended or restored. For every role and the secret key',
   ),
 ] as const
 
@@ -99,11 +107,11 @@ const resyncEvent = eventOf(
   ['resync'],
   t.Object({}),
   'ResyncEvent',
-  'Nobody can say what happened since the `Last-Event-ID`: it is older than an hour, of another instance or none of ours, or too much has happened; or somebody of the shop has had another role since, or left. Read anew what you show, and what you may; the stream goes on',
+  'Events were missed, because the `Last-Event-ID` is older than an hour, unknown or too far behind, or because the role of a staff member changed. Reload what you show. The stream continues',
 )
 
 /** Operators' events that come from the audit trail. */
-export const auditNames = [
+const auditNames = [
   'kyb.filed',
   'kyb.approved',
   'kyb.rejected',
@@ -115,6 +123,7 @@ export const auditNames = [
   'lending.declined',
   'lending_document.uploaded',
   'lending_document.removed',
+  'shop.created',
   'shop.suspended',
   'shop.restored',
   'shop.verified',
@@ -128,47 +137,53 @@ export const auditNames = [
 const operatorEvents = [
   eventOf(
     ['order.confirmed'],
-    t.Object({ count: integer({ minimum: 1, description: 'Of all shops, test orders included, since the last of these events' }), ...at }),
+    t.Object({
+      count: integer({ minimum: 1, description: 'Number in all shops, including test orders, since the previous event' }),
+      ...at,
+    }),
     'OrdersConfirmedEvent',
-    'Orders became sales',
+    'Orders were confirmed',
   ),
   eventOf(
     [...auditNames],
     t.Object({
-      subject: t.String({ description: 'The id of the record, or the name of the job or the processor' }),
+      subject: t.String({ description: 'Id of the record, or name of the job or processor' }),
       shopId: nullable(t.String()),
       ...at,
     }),
     'RecordedEvent',
-    'Something was done that is on the audit trail',
+    'An action was recorded in the audit trail',
   ),
   eventOf(
     ['job.started'],
     t.Object({ job: t.String(), ...at }),
     'JobStartedEvent',
-    'A run began that was asked for, or of a job that runs seldom',
+    'A job started that was requested, or that runs rarely',
   ),
   eventOf(
     ['job.finished'],
     t.Object({
       job: t.String(),
-      result: oneOf(['OK', 'FAILED', 'SKIPPED', 'LOST'], { description: 'LOST: its process ended before it did' }),
-      durationMs: nullable(count('Of the run; null of one that was lost')),
+      result: oneOf(['OK', 'FAILED', 'SKIPPED', 'LOST'], { description: 'LOST: the process ended during the run' }),
+      durationMs: nullable(count('Duration of the run. Null if it was lost')),
       ...at,
     }),
     'JobFinishedEvent',
-    'Such a run ended; of other jobs, when a run came to something else than the one before',
+    'Such a job ended. For other jobs: a run had another result than the previous one',
   ),
   eventOf(
     ['breaker.opened', 'breaker.closed'],
     t.Object({ processor: t.String(), host: t.String(), ...at }),
     'BreakerEvent',
-    'A process found that a payment processor does not answer, or does again',
+    'A process found that a payment processor stopped or resumed responding',
   ),
 ] as const
 
-const streamOf = (events: readonly TSchema[], description: string) =>
-  Type.Union([...events, resyncEvent], { contentMediaType: 'text/event-stream', description })
+const streamOf = (events: readonly TSchema[]) =>
+  Type.Union([...events, resyncEvent], {
+    contentMediaType: 'text/event-stream',
+    description: 'Server-sent events, until one side closes the connection',
+  })
 
-export const ShopEvents = streamOf(shopEvents, 'Server-sent events, until one side ends the connection')
-export const OperatorEvents = streamOf(operatorEvents, 'Server-sent events, until one side ends the connection')
+export const ShopEvents = streamOf(shopEvents)
+export const OperatorEvents = streamOf(operatorEvents)

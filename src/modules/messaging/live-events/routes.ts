@@ -5,12 +5,12 @@ import { errorResponses } from '../../../http/schema.ts'
 import type { LiveDeps } from './index.ts'
 import { OperatorEvents, ShopEvents } from './model.ts'
 
-const streamDescription = `Server-sent events (\`text/event-stream\`), each when what it tells of is committed: \`event:\` names it, \`data:\` is JSON, \`id:\` says where the stream is. They say what happened and to what, with nothing of a person: read the record for the rest.
+const streamDescription = `Returns server-sent events (\`text/event-stream\`), each after the change that it reports was committed. \`event:\` is the name, \`data:\` is JSON, and \`id:\` is the position in the stream. Events contain ids, states and amounts but no personal data: read the record for the rest.
 
-- The stream begins with the present. Sent back as \`Last-Event-ID\`, an \`id\` goes on behind it for an hour, over restarts and at another process too; nothing is left out, but of \`stock.changed\` the last of each variant stands for those before it, and the states of an order are those of when it is told. What cannot be gone on from is answered by the event \`resync\`: read anew what you show.
-- A comment comes every 15 seconds, with the present \`id\` and no event. Whoever hears nothing for 40 seconds connects again.
-- It ends with the access token, within a minute when the session, the role or the key does, when the shop is suspended, and when the server stops: connect again, \`retry\` milliseconds later. Whoever works in a suspended shop reads it as before, and is let in here again as well. Who does not read what was sent is cut off, and goes on the same way.
-- \`EventSource\` sends no headers of one's own: pages read it by \`fetch\`.`
+- The stream starts with new events. To continue after a disconnect, send the last \`id\` as \`Last-Event-ID\`. This works for an hour, also after a restart and at another process. No event is lost; several \`stock.changed\` events of a variant may be combined, and orders are reported with their current status. If the stream cannot continue there, it sends the event \`resync\`: reload what you show.
+- Every 15 seconds, the stream sends a comment with the current \`id\`. If you receive nothing for 40 seconds, connect again.
+- The stream ends when the access token expires or the server stops, and within a minute after the session, role or key ends or the shop is suspended. Connect again after \`retry\` milliseconds. Staff of a suspended shop can connect again, because they can still read the shop. A client that does not read what was sent is disconnected, and can continue in the same way.
+- \`EventSource\` cannot send an \`Authorization\` header. Use \`fetch\` in browsers.`
 
 export const liveRoutes = (deps: HttpDeps & Pick<LiveDeps, 'live'>) =>
   routes(deps, 'Events')
@@ -30,9 +30,12 @@ export const liveRoutes = (deps: HttpDeps & Pick<LiveDeps, 'live'>) =>
         access: 'orderRead',
         response: { 200: ShopEvents, ...errorResponses(401, 403, 404, 429, 503) },
         detail: {
+          operationId: 'streamShopEvents',
           'x-resumable': true,
-          summary: 'What happens in the shop, as it happens',
-          description: `${streamDescription}\n\nStaff who only send orders (FULFILMENT) are told of orders, and of the shop itself, alone. 20 streams of an account or a key and 100 of a shop may be open in a process, else 429; 503 while too many of shops are open in all, or the server stops.`,
+          summary: 'Streams events of the shop',
+          description: `${streamDescription}
+
+FULFILMENT receives events of orders and of the shop only. Each process allows 20 streams for an account or key and 100 for a shop; more are 429. The response is 503 if all streams of the process are in use, or if the server is stopping.`,
         } as object,
       },
     )
@@ -51,9 +54,12 @@ export const liveRoutes = (deps: HttpDeps & Pick<LiveDeps, 'live'>) =>
         access: 'operator',
         response: { 200: OperatorEvents, ...errorResponses(401, 403, 429, 503) },
         detail: {
+          operationId: 'streamInstanceEvents',
           'x-resumable': true,
-          summary: 'What happens in the instance, as it happens',
-          description: `${streamDescription}\n\n20 streams of an account may be open in a process, else 429.`,
+          summary: 'Streams events of the instance',
+          description: `${streamDescription}
+
+Each process allows 20 streams for an account; more are 429.`,
         } as object,
       },
     )

@@ -7,6 +7,7 @@ import type { OrderLinkDeps } from '../../selling/order-link/index.ts'
 import type { Shop } from '../../shop/shop/domain.ts'
 import { readShop, type ShopDeps } from '../../shop/shop/index.ts'
 import { isMailLanguage, type Mail, type MailContent, type MailLanguage, type MailTemplate, type ShopMail } from './domain.ts'
+import type { EditedTexts } from './edited-texts.ts'
 import { defaultLook, type Look } from './layout.ts'
 import type { MailBaseDeps } from './mail-deps.ts'
 import { senderNameOf } from './sender-name.ts'
@@ -21,13 +22,19 @@ const defaultLanguage: MailLanguage = 'en'
 type Sender = { readonly shop: Readonly<Shop>; readonly settings: ShopMail | undefined } | undefined
 
 /** Pages that mails link to. Those that the shop's storefront lacks are served by souk. */
-export type PageKind = 'order' | 'reset' | 'verify' | 'invitation'
+export type PageKind = 'order' | 'reset' | 'verify' | 'invitation' | 'cart'
 /** The shop's own pages. Null or undefined: served by souk. */
 type ShopPages = Readonly<Pick<Shop, 'pages'>> | undefined
 
-/** Returns the URL of the shop's page with the token in its query, or of souk's page. */
+/**
+ * Returns the URL of the shop's page with the token in its query, or of souk's page. Invitations lead to the console,
+ * which logs in. In links of mails the token follows the last slash; behind `#` it reaches no server.
+ */
 export function mailPageUrl(deps: Pick<Deps, 'config' | 'life'>, shop: ShopPages, kind: Exclude<PageKind, 'order'>, token: string): string {
-  return addToken(shop?.pages[kind], token) ?? `${publicUrlOf(deps)}/pages/${kind}/${token}`
+  const ownPage = addToken(shop?.pages[kind], token)
+  if (ownPage !== undefined) return ownPage
+  const isInConsole = kind === 'invitation' && deps.config.consoleEnabled
+  return `${publicUrlOf(deps)}/${isInConsole ? `console/${kind}#/${token}` : `pages/${kind}/${token}`}`
 }
 
 function addToken(page: string | null | undefined, token: string): string | undefined {
@@ -38,12 +45,15 @@ function addToken(page: string | null | undefined, token: string): string | unde
 }
 
 /** Returns the link builders of a sender. Asynchronous, because order links need a key. */
-export async function createLinks(deps: OrderLinkDeps, shop: ShopPages): Promise<Links> {
+export async function createLinks(deps: OrderLinkDeps, shop: Readonly<Pick<Shop, 'name' | 'pages'>> | undefined): Promise<Links> {
   const orders = await deps.orderLinks.ready()
   const page = (kind: Exclude<PageKind, 'order'>) => (token: string) => mailPageUrl(deps, shop, kind, token)
   return {
     order: (orderId) => addToken(shop?.pages.order, orders.tokenOf(orderId)) ?? orders.urlOf(orderId),
+    manage: (orderId) => (shop && deps.config.consoleEnabled ? `${publicUrlOf(deps)}/console/s/${shop.name}/orders/${orderId}` : undefined),
     pay: orders.payUrlOf,
+    cart: page('cart'),
+    unsubscribe: (token) => `${publicUrlOf(deps)}/pages/unsubscribe/${token}`,
     reset: page('reset'),
     verify: page('verify'),
     invitation: page('invitation'),
@@ -91,6 +101,20 @@ async function senderOfShop(deps: ShopDeps, shopId: string): Promise<NonNullable
   return { shop, settings }
 }
 
+/**
+ * Returns the shop's own texts for a mail. Invitations of a shop in test mode have none, because anyone may open a test
+ * shop and invite strangers.
+ */
+async function readEditedTexts(
+  deps: MailBaseDeps,
+  { id: shopId, mode }: Readonly<Shop>,
+  template: MailTemplate,
+  language: MailLanguage,
+): Promise<EditedTexts | undefined> {
+  if (template === 'invitation' && mode === 'TEST' && !deps.config.mailTestShops) return undefined
+  return store.texts(deps.db.read, { shopId, template, language })
+}
+
 /** Composes an outgoing mail; undefined if the address cannot receive mail. */
 export async function composeMail(
   deps: MailBaseDeps,
@@ -101,6 +125,8 @@ export async function composeMail(
   const from = senderOf(deps.config.mailFrom ?? '')
   if (!isMailAddress(to) || !from) return undefined
   const links = await createLinks(deps, sender?.shop)
+  const template = mail.template as MailTemplate
+  const edited = sender && (await readEditedTexts(deps, sender.shop, template, look.words.language))
   const replyTo = sender?.settings?.replyTo ?? sender?.shop.contact.email ?? undefined
   return {
     // Derived from the row, so that it is the same at every attempt.
@@ -110,6 +136,6 @@ export async function composeMail(
     replyTo: replyTo !== undefined && isMailAddress(replyTo) ? storedMailAddress(replyTo) : undefined,
     language: look.words.language,
     at: mail.createdAt,
-    ...renderMail(mail.template as MailTemplate, data as never, look, links),
+    ...renderMail(template, data as never, look, links, edited),
   }
 }

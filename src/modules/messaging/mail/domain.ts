@@ -1,10 +1,12 @@
-import type { mails, shopMail } from '../../../../db/schema/mail.ts'
+import type { mails, mailTexts, shopMail } from '../../../../db/schema/mail.ts'
 import { dayMs, hourMs, minuteMs } from '../../../lib/day.ts'
 import type { Money } from '../../../lib/money.ts'
 import { addJitter } from '../../../lib/random.ts'
+import type { OrderReturn } from '../../selling/order-return/domain.ts'
 
 export type Mail = typeof mails.$inferSelect
 export type ShopMail = typeof shopMail.$inferSelect
+export type MailTexts = typeof mailTexts.$inferSelect
 
 /** How mails refer to an order. */
 export type OrderRef = { readonly orderId: string; readonly number: number }
@@ -26,6 +28,9 @@ export type MailOrder = OrderRef & {
   /** Tax added to prices, and tax included in prices. */
   readonly taxTotal: Money
   readonly taxIncluded: Money
+  /** Part of `taxTotal`, or of `taxIncluded`; missing, like the next field, in mails that an earlier version queued. */
+  readonly shippingTax?: Money
+  readonly shippingTaxInclusive?: boolean
   readonly giftCardTotal: Money
   readonly total: Money
   readonly shippingMethod: string | null
@@ -38,6 +43,23 @@ export type AccountChange = 'password' | 'email' | 'factorOn' | 'factorOff'
 export type MailData = {
   /** The order is confirmed. */
   'order-confirmed': { readonly order: MailOrder }
+  /** The shopper pays outside souk. The order's number is known when the mail is sent. */
+  'payment-instructions': {
+    readonly order: Pick<OrderRef, 'orderId'> & { readonly number?: number }
+    readonly amount: Money
+    readonly method: string
+    readonly instructions: string
+  }
+  /** A gift card that the addressee, or somebody for them, bought. `recipient` and `sender` are names. */
+  gift_card: {
+    readonly code: string
+    readonly amount: Money
+    readonly recipient: string | null
+    readonly sender: string | null
+    readonly message: string | null
+  }
+  /** Tells the shop's staff (`orderMails`) that an order is confirmed. Has no personal data of the shopper. */
+  new_order: { readonly order: MailOrder }
   /** The payment failed while the shopper was not on the page. */
   'payment-failed': { readonly order: OrderRef; readonly amount: Money }
   /** Items were sent. Without `lines`: all of them. */
@@ -48,8 +70,22 @@ export type MailData = {
     readonly lines?: readonly MailLine[]
   }
   'refund-made': { readonly order: OrderRef; readonly amount: Money; readonly giftCardAmount: Money }
+  /** A return was requested, approved, rejected (`rejection`: the shop's reason) or received. */
+  'return-updated': {
+    readonly order: OrderRef
+    readonly status: OrderReturn['status']
+    readonly rejection: string | null
+    readonly lines: readonly MailLine[]
+  }
   /** A draft order that the addressee pays by its link. `more`: lines left out. */
   'order-draft': { readonly draftId: string; readonly lines: readonly MailLine[]; readonly more: number; readonly total: Money }
+  /** A cart that was unchanged for hours. `contents` is added when the mail is sent. */
+  'abandoned-cart': {
+    readonly cartId: string
+    /** The cart's version. A cart that has changed since is not mailed. */
+    readonly updatedAt: number
+    readonly contents?: { readonly token: string; readonly lines: readonly MailLine[]; readonly more: number; readonly total: Money }
+  }
   /** A refund that the addressee must claim. */
   'refund-claim': { readonly order: OrderRef; readonly amount: Money; readonly claimUrl: string }
   /**
@@ -70,26 +106,49 @@ export type MailData = {
 }
 export type MailTemplate = keyof MailData
 
-/** For each template: how long it is useful, and whether a person is waiting for it. */
+/**
+ * For each template: how long it is useful, whether a person is waiting for it, and the placeholders that edited texts
+ * may use beside `shop`.
+ */
 export const mailTemplates = {
-  'order-confirmed': { lifeMs: 3 * dayMs, isAwaited: false },
-  'payment-failed': { lifeMs: dayMs, isAwaited: false },
-  'order-shipped': { lifeMs: 3 * dayMs, isAwaited: false },
-  'refund-made': { lifeMs: 3 * dayMs, isAwaited: false },
-  'order-draft': { lifeMs: 3 * dayMs, isAwaited: false },
-  'refund-claim': { lifeMs: 3 * dayMs, isAwaited: false },
-  'account-claim': { lifeMs: dayMs, isAwaited: true },
-  'password-reset': { lifeMs: 30 * minuteMs, isAwaited: true },
-  'email-verify': { lifeMs: 12 * hourMs, isAwaited: true },
-  invitation: { lifeMs: dayMs, isAwaited: true },
-  'account-changed': { lifeMs: 3 * dayMs, isAwaited: false },
-  test: { lifeMs: hourMs, isAwaited: true },
-} as const satisfies Record<MailTemplate, { lifeMs: number; isAwaited: boolean }>
+  'order-confirmed': { lifeMs: 3 * dayMs, isAwaited: false, placeholders: ['orderNumber', 'total'] },
+  new_order: { lifeMs: 3 * dayMs, isAwaited: false, placeholders: ['orderNumber', 'total'] },
+  'payment-instructions': { lifeMs: 3 * dayMs, isAwaited: false, placeholders: ['orderNumber', 'amount', 'method'] },
+  // Nothing else has the code, so it is sent for as long as a mail server may be away.
+  gift_card: { lifeMs: 14 * dayMs, isAwaited: false, placeholders: ['amount', 'recipient', 'sender'] },
+  'payment-failed': { lifeMs: dayMs, isAwaited: false, placeholders: ['orderNumber', 'amount'] },
+  'order-shipped': { lifeMs: 3 * dayMs, isAwaited: false, placeholders: ['orderNumber', 'trackingNumber', 'carrier'] },
+  'refund-made': { lifeMs: 3 * dayMs, isAwaited: false, placeholders: ['orderNumber', 'amount'] },
+  'return-updated': { lifeMs: 3 * dayMs, isAwaited: false, placeholders: ['orderNumber', 'statusText'] },
+  'order-draft': { lifeMs: 3 * dayMs, isAwaited: false, placeholders: ['total'] },
+  'abandoned-cart': { lifeMs: dayMs, isAwaited: false, placeholders: ['total'] },
+  'refund-claim': { lifeMs: 3 * dayMs, isAwaited: false, placeholders: ['orderNumber', 'amount'] },
+  'account-claim': { lifeMs: dayMs, isAwaited: true, placeholders: [] },
+  'password-reset': { lifeMs: 30 * minuteMs, isAwaited: true, placeholders: [] },
+  'email-verify': { lifeMs: 12 * hourMs, isAwaited: true, placeholders: [] },
+  invitation: { lifeMs: dayMs, isAwaited: true, placeholders: ['role', 'invitedBy'] },
+  'account-changed': { lifeMs: 3 * dayMs, isAwaited: false, placeholders: ['change'] },
+  test: { lifeMs: hourMs, isAwaited: true, placeholders: [] },
+} as const satisfies Record<MailTemplate, { lifeMs: number; isAwaited: boolean; placeholders: readonly string[] }>
+/** The placeholders of a template beside `shop`. */
+export type Placeholder<Template extends MailTemplate> = (typeof mailTemplates)[Template]['placeholders'][number]
+/** Lists the names that the edited texts of a template may use. */
+export const placeholdersOf = (template: MailTemplate): readonly string[] => ['shop', ...mailTemplates[template].placeholders]
 export const templateNames = Object.keys(mailTemplates) as MailTemplate[]
 
 export const mailLanguages = ['en', 'ar', 'mn'] as const
 export type MailLanguage = (typeof mailLanguages)[number]
 export const isMailLanguage = (text: string): text is MailLanguage => (mailLanguages as readonly string[]).includes(text)
+
+/** The length of a subject. */
+export const subjectMax = 200
+/** The number of addresses that get a mail for each order. */
+export const orderMailsMax = 5
+
+/** The mail about abandoned carts: whether a shop sends it, and after how many hours without a change. */
+export type AbandonedCartMail = NonNullable<ShopMail['abandonedCartMail']>
+export const abandonedCartMailDefault: AbandonedCartMail = { enabled: false, afterHours: 10 }
+export const afterHoursMax = 7 * 24
 
 /** The sealed content of a mail. */
 export type MailContent<Template extends MailTemplate = MailTemplate> = { readonly to: string; readonly data: MailData[Template] }
@@ -107,14 +166,10 @@ export const slotsMax = 8
 export const slotsPerLane = (free: number): number => Math.max(1, free - 1)
 
 /** Selects due mails, one per lane, for which slots are free, in order. */
-export function selectForSlots<Due extends { readonly lane: string }>(
-  due: readonly Due[],
-  underWay: readonly string[],
-  places = slotsMax,
-): Due[] {
+export function selectForSlots<Due extends { readonly lane: string }>(due: readonly Due[], underWay: readonly string[]): Due[] {
   const lanes = [...underWay]
   return due.filter(({ lane }) => {
-    const free = places - lanes.length
+    const free = slotsMax - lanes.length
     if (free <= 0 || lanes.filter((one) => one === lane).length >= slotsPerLane(free)) return false
     lanes.push(lane)
     return true

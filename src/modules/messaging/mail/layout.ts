@@ -1,5 +1,6 @@
 import { escapeHtml, readableColorOn, webAddress } from '../../../lib/markup.ts'
 import { plainText } from '../../../lib/plain-text.ts'
+import { subjectMax } from './domain.ts'
 import type { Phrasebook } from './texts.ts'
 
 /** The appearance of a shop's mails and pages. */
@@ -18,6 +19,7 @@ export const defaultLook = { accent: '#1f2937', background: '#f4f4f5' } as const
 export type MailText = {
   readonly subject: string
   readonly heading: string
+  /** Line ends in a paragraph stay. */
   readonly paragraphs: readonly string[]
   readonly lines?: readonly { readonly what: string; readonly count: string; readonly amount?: string | undefined }[]
   /** Follows the lines if some are left out. */
@@ -25,10 +27,12 @@ export type MailText = {
   readonly totals?: readonly { readonly what: string; readonly amount: string; readonly isSum?: boolean }[]
   readonly facts?: readonly { readonly what: string; readonly value: string }[]
   readonly button?: { readonly what: string; readonly url: string } | undefined
+  /** Paragraphs of the shop after the button. */
+  readonly closing?: readonly string[]
   readonly notes?: readonly string[]
+  /** The link that ends mails of this kind. */
+  readonly unsubscribe?: { readonly what: string; readonly url: string }
 }
-
-const subjectMax = 200
 
 /** Renders a mail as text and HTML. */
 export function renderLayout(look: Look, saying: MailText): { subject: string; text: string; html: string } {
@@ -36,7 +40,18 @@ export function renderLayout(look: Look, saying: MailText): { subject: string; t
 }
 
 function textOf({ title, words: { say } }: Look, saying: MailText): string {
-  const { heading, paragraphs, lines = [], more: moreLines, totals = [], facts = [], button, notes = [] } = saying
+  const {
+    heading,
+    paragraphs,
+    lines = [],
+    more: moreLines,
+    totals = [],
+    facts = [],
+    button,
+    closing = [],
+    notes = [],
+    unsubscribe,
+  } = saying
   const blocks = [
     [heading],
     ...paragraphs.map((one) => [one]),
@@ -47,7 +62,9 @@ function textOf({ title, words: { say } }: Look, saying: MailText): string {
     totals.map(({ what, amount }) => `${what}: ${amount}`),
     facts.map(({ what, value }) => `${what}: ${value}`),
     button ? [`${button.what}:`, button.url] : [],
+    ...closing.map((one) => [one]),
     notes,
+    unsubscribe ? [`${unsubscribe.what}: ${unsubscribe.url}`] : [],
     ['-- ', say.sentBy(title)],
   ]
   return `${blocks
@@ -59,10 +76,22 @@ function textOf({ title, words: { say } }: Look, saying: MailText): string {
 // Mail programs support tables and inline styles, and some little else.
 const font = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 const table = 'role="presentation" cellpadding="0" cellspacing="0" border="0"'
+const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(text).replaceAll('\n', '<br>')}</p>`
 const bdi = (text: string) => `<bdi>${escapeHtml(text)}</bdi>`
 
 function htmlOf({ title, logoUrl, accent, background, words: { say, language, direction } }: Look, saying: MailText): string {
-  const { heading, paragraphs, lines = [], more: moreLines, totals = [], facts = [], button, notes = [] } = saying
+  const {
+    heading,
+    paragraphs,
+    lines = [],
+    more: moreLines,
+    totals = [],
+    facts = [],
+    button,
+    closing = [],
+    notes = [],
+    unsubscribe,
+  } = saying
   const [start, end] = direction === 'rtl' ? ['right', 'left'] : ['left', 'right']
   const cell = (content: string, style: string) => `<td style="padding:6px 0;text-align:${style}">${content}</td>`
   const rows = (all: readonly string[]) =>
@@ -72,7 +101,7 @@ function htmlOf({ title, logoUrl, accent, background, words: { say, language, di
   const onBackground = readableColorOn(background)
   const body = [
     `<h1 style="${font};font-size:22px;line-height:1.3;margin:0 0 16px">${escapeHtml(heading)}</h1>`,
-    ...paragraphs.map((one) => `<p style="margin:0 0 16px">${escapeHtml(one)}</p>`),
+    ...paragraphs.map(paragraph),
     rows([
       ...lines.map(
         ({ what, count, amount }) =>
@@ -91,7 +120,11 @@ function htmlOf({ title, logoUrl, accent, background, words: { say, language, di
       ? `<table ${table} style="margin:24px 0"><tr><td bgcolor="${accent}" style="border-radius:6px"><a href="${escapeHtml(url)}" style="${font};display:inline-block;padding:12px 24px;color:${readableColorOn(accent)};text-decoration:none;font-weight:bold">${escapeHtml(button.what)}</a></td></tr></table>
 <p style="margin:0 0 16px;font-size:13px;color:#52525b">${escapeHtml(say.linkHelp)}<br><a href="${escapeHtml(url)}" style="color:#1d4ed8;word-break:break-all">${escapeHtml(url)}</a></p>`
       : '',
+    ...closing.map(paragraph),
     ...notes.map((one) => `<p style="margin:0 0 16px;font-size:13px;color:#52525b">${escapeHtml(one)}</p>`),
+    unsubscribe
+      ? `<p style="margin:0;font-size:13px"><a href="${escapeHtml(unsubscribe.url)}" style="color:#52525b">${escapeHtml(unsubscribe.what)}</a></p>`
+      : '',
   ]
   const head = logo
     ? `<img src="${escapeHtml(logo)}" alt="${escapeHtml(title)}" height="48" style="display:block;max-height:48px;max-width:240px;border:0">`

@@ -14,7 +14,7 @@ export type MailHealth = { breaker: Breaker }
  */
 export type Preparer = (
   content: MailContent,
-  mail: Pick<Mail, 'id' | 'shopId'>,
+  mail: Pick<Mail, 'id' | 'shopId' | 'attempts'>,
 ) => Promise<(MailContent & { readonly template?: MailTemplate }) | undefined>
 
 export type MailBase = {

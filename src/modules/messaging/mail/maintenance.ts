@@ -22,15 +22,17 @@ export async function deleteOldMails(deps: MailBaseDeps): Promise<void> {
 export async function logMailStatus({ config, mailServer, log }: Pick<MailBaseDeps, 'config' | 'mailServer' | 'log'>): Promise<void> {
   if (mailServer === undefined) {
     log.info('mail.off', {
-      advice: 'no mails are sent: nobody is told of their order, and no password can be reset by mail. Set SMTP_URL and MAIL_FROM',
+      advice: "No emails are sent: customers get no order confirmations, and passwords can't be reset by email. Set SMTP_URL and MAIL_FROM",
     })
     return
   }
   if (config.publicUrl === undefined)
-    log.warn('mail.links_lead_here', { advice: 'links in mails lead to where souk listens: set PUBLIC_URL to where people reach it' })
+    log.warn('mail.links_lead_here', {
+      advice: 'Links in emails use the address that souk listens on. Set PUBLIC_URL to its public address',
+    })
   const why = await checkMailServer(mailServer)
   if (why === undefined) log.info('mail.ready', {})
-  else log.error('mail.server_not_ready', { why, advice: 'mails wait until it takes them: see that SMTP_URL is right' })
+  else log.error('mail.server_not_ready', { why, advice: 'Emails wait until the mail server accepts them. Check SMTP_URL' })
 }
 
 /** Returns why the mail server refuses the login; undefined if it accepts. */

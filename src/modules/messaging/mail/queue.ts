@@ -66,5 +66,5 @@ export async function queueMail<Template extends MailTemplate>(
 }
 
 /** Returns the key of recipient quotas: a hash, so that no address is stored. */
-export const recipientOf = (to: string): string => quotaHashOf(`recipient ${normalMailAddress(to)}`)
+const recipientOf = (to: string): string => quotaHashOf(`recipient ${normalMailAddress(to)}`)
 const quotaHashOf = (text: string): string => sha256(`mail ${text}`).slice(0, 32)

@@ -8,10 +8,10 @@ import { type QuotaSubject, mailStore as store } from './store.ts'
 type QuotaDeps = Pick<MailBaseDeps, 'db' | 'clock' | 'config' | 'keyring' | 'log' | 'mailCounts'>
 /**
  * The decision about a mail. A refused one is finished. A delayed one waits until `until`; with `lane`, so do all due
- * mails of its lane.
+ * mails of its lane. An exempt one does not count towards the recipient's quota.
  */
 type QuotaDecision =
-  | { readonly is: 'sent' }
+  | { readonly is: 'sent'; readonly isExempt?: boolean }
   | { readonly is: 'refused'; readonly why: string }
   | { readonly is: 'delayed'; readonly why: string; readonly until: number; readonly lane: boolean }
 
@@ -50,11 +50,13 @@ async function decideOn(tx: Writer, deps: QuotaDeps, mail: Mail): Promise<QuotaD
     return { is: 'refused', why: 'a shop in test mode sends mail to its own staff only' }
   // It was counted at its first attempt.
   if (mail.countedAt !== null) return { is: 'sent' }
+  // A live shop with many orders tells its own staff about each; its shop's quota bounds them.
+  const isExempt = template === 'new_order' && isStaff && shop?.mode === 'LIVE'
   const quotas: readonly [QuotaSubject, string | null][] = [
     ['shop', shopId],
     // Staff count too, because anyone may sign up with another person's address. Password resets have their own limit
     // (5 an hour per account), so that other mails cannot lock the owner out.
-    ['recipient', template === 'password-reset' ? null : recipient],
+    ['recipient', template === 'password-reset' || isExempt ? null : recipient],
     ['cause', cause],
   ]
   for (const [by, value] of quotas) {
@@ -65,7 +67,7 @@ async function decideOn(tx: Writer, deps: QuotaDeps, mail: Mail): Promise<QuotaD
     if (by === 'shop') return { is: 'delayed', why, until, lane: true }
     return by === 'recipient' && !isAwaited ? { is: 'delayed', why, until, lane: false } : { is: 'refused', why }
   }
-  return { is: 'sent' }
+  return { is: 'sent', isExempt }
 }
 
 /**
@@ -89,7 +91,7 @@ export async function claimAllowed(
   for (const mail of due) {
     const verdict = await decideOn(tx, deps, mail)
     if (verdict.is === 'sent') {
-      if (mail.countedAt === null) await store.count(tx, mail.id, now)
+      if (mail.countedAt === null) await store.count(tx, mail.id, now, verdict.isExempt)
       allowed.push(mail.id)
       continue
     }

@@ -2,8 +2,18 @@ import { qualityOf } from '../../../http/csv.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
-import { type MailDeps, previewMail, readMailSettings, setMailSettings } from './index.ts'
-import { MailSettingsRecord, Preview, PreviewPath, PreviewQuery, SetMailSettings } from './model.ts'
+import { abandonedCartMailDefault } from './domain.ts'
+import { type MailDeps, previewMail, readMailSettings, readMailTexts, resetMailTexts, setMailSettings, setMailTexts } from './index.ts'
+import {
+  MailSettingsRecord,
+  MailTextsRecord,
+  Preview,
+  PreviewPath,
+  PreviewQuery,
+  SetMailSettings,
+  SetMailTexts,
+  TextsPath,
+} from './model.ts'
 
 /** Isolates the preview, which is the shop's HTML on our origin. */
 const previewHeaders = {
@@ -20,15 +30,19 @@ export const mailRoutes = (deps: HttpDeps & MailDeps) =>
       versioned: true,
       response: { 200: MailSettingsRecord, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: "How the shop's mails look",
-        description: '`sending` says whether the instance sends mails at all; `effective` what is used where nothing is set.',
+        operationId: 'getMailSettings',
+        summary: 'Returns the e-mail settings',
+        description: '`sending` says whether the instance sends e-mails; `effective` has the settings in use, including defaults.',
       },
     })
     .put(
       '/shops/v2/mail',
-      ({ shop, actor, expected, body: { senderName = null, replyTo = null, colours = {}, language = 'en' } }) => {
+      ({ shop, actor, expected, body }) => {
+        const { senderName = null, replyTo = null, colours = {}, language = 'en', orderMails = [] } = body
         const { accent: accentColour = null, background: backgroundColour = null } = colours
-        return setMailSettings(deps, { shop, actor, expected }, { senderName, replyTo, accentColour, backgroundColour, language })
+        const abandonedCartMail = { ...abandonedCartMailDefault, ...body.abandonedCartMail }
+        const settings = { senderName, replyTo, accentColour, backgroundColour, language, orderMails, abandonedCartMail }
+        return setMailSettings(deps, { shop, actor, expected }, settings)
       },
       {
         access: 'merchant',
@@ -36,9 +50,10 @@ export const mailRoutes = (deps: HttpDeps & MailDeps) =>
         body: SetMailSettings,
         response: { 200: MailSettingsRecord, ...errorResponses(401, 403, 404, 413, 415) },
         detail: {
-          summary: "Say how the shop's mails look",
+          operationId: 'replaceMailSettings',
+          summary: 'Replaces the e-mail settings',
           description:
-            'Replaces all of it: what is left out is as usual again. Mails that wait are sent by what is so then. The address that they come from is the instance’s; text on a colour is black or white, whichever is read.',
+            "Settings that you leave out return to their defaults. E-mails that wait use the new settings. The sender address is the instance's. Text on a color is black or white, whichever has more contrast.",
         },
       },
     )
@@ -62,9 +77,55 @@ export const mailRoutes = (deps: HttpDeps & MailDeps) =>
         query: PreviewQuery,
         response: { 200: Preview, ...errorResponses(401, 403, 404) },
         detail: {
-          summary: 'What a mail of the shop looks like',
+          operationId: 'previewMail',
+          summary: 'Previews an e-mail',
           description:
-            'About an order that there is not, in the shop’s currency. By `accept`: `text/html` or `text/plain` answer that part as it is sent, anything else subject, text and HTML as JSON. `language`: in place of the shop’s.',
+            "Uses an example order in the shop's currency, and the shop's own texts. With `accept: text/html` or `text/plain`, the response is that part of the e-mail; otherwise it is JSON with subject, text and HTML. `language` replaces the shop's.",
+        },
+      },
+    )
+    .get('/shops/v2/mail/templates/:template/:language', ({ shop, params }) => readMailTexts(deps, shop.id, params), {
+      access: 'merchant',
+      versioned: true,
+      params: TextsPath,
+      response: { 200: MailTextsRecord, ...errorResponses(401, 403, 404) },
+      detail: {
+        operationId: 'getMailTexts',
+        summary: 'Returns the texts of an e-mail',
+        description: "`subject`, `intro` and `closing` are null until the shop edits them; the e-mail then uses souk's texts, `defaults`.",
+      },
+    })
+    .put(
+      '/shops/v2/mail/templates/:template/:language',
+      ({ shop, actor, expected, params, body: { subject = null, intro = null, closing = null } }) =>
+        setMailTexts(deps, { shop, actor, expected }, params, { subject, intro, closing }),
+      {
+        access: 'merchant',
+        versioned: true,
+        largeJson: true,
+        params: TextsPath,
+        body: SetMailTexts,
+        response: { 200: MailTextsRecord, ...errorResponses(401, 403, 404, 413, 415) },
+        detail: {
+          operationId: 'replaceMailTexts',
+          summary: 'Replaces the texts of an e-mail',
+          description:
+            'Fields that you leave out return to souk’s text. Texts are plain: tags and scripts are shown as text. The response is 400 with `field` for a placeholder that is not in `placeholders`. Heading, order lines, button and safety notes stay. E-mails that wait use the new texts. Staff invitations of a shop in test mode use souk’s texts.',
+        },
+      },
+    )
+    .delete(
+      '/shops/v2/mail/templates/:template/:language',
+      ({ shop, actor, expected, params }) => resetMailTexts(deps, { shop, actor, expected }, params),
+      {
+        access: 'merchant',
+        versioned: true,
+        params: TextsPath,
+        response: { 200: MailTextsRecord, ...errorResponses(401, 403, 404) },
+        detail: {
+          operationId: 'resetMailTexts',
+          summary: 'Resets the texts of an e-mail',
+          description: "Returns the record: the e-mail uses souk's texts again.",
         },
       },
     )

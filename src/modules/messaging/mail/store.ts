@@ -1,10 +1,10 @@
 import { and, asc, eq, gt, inArray, isNull, lte, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import { insertOf, lockedRowsIn, lockNames, rowsOf } from '../../../../db/prepared.ts'
-import { mails, shopMail } from '../../../../db/schema/mail.ts'
+import { mails, mailTexts, shopMail } from '../../../../db/schema/mail.ts'
 import { normalMailAddress } from '../../../lib/mail-address.ts'
 import { numberOrUndefined } from '../../../lib/objects.ts'
-import type { Mail, ShopMail } from './domain.ts'
+import type { Mail, MailTexts, ShopMail } from './domain.ts'
 
 /** Number of pending mails, since when the first is due, and when the oldest was created. */
 export type QueueFigures = { readonly waiting: number; readonly dueAt: number | undefined; readonly oldestAt: number | undefined }
@@ -15,9 +15,9 @@ export type DueLane = { readonly lane: string; readonly mailId: string }
 export type QuotaSubject = 'shop' | 'recipient' | 'cause'
 const quotaColumns: Readonly<Record<QuotaSubject, string>> = { shop: 'shop_id', recipient: 'recipient', cause: 'cause' }
 
-const insert = insertOf(mails, 'leave')
 const lockedMails = lockedRowsIn(mails, 'id')
 const settingsOf = rowsOf(shopMail, ['shopId'])
+const textsOf = rowsOf(mailTexts, ['shopId', 'template', 'language'])
 type SelectReader = Pick<Reader, 'select'>
 
 /** Literal, so that the partial indexes apply. */
@@ -25,9 +25,7 @@ const pending = sql`${mails.status} = 'PENDING'`
 
 export const mailStore = {
   /** Ignores a mail whose key exists. */
-  async insert(tx: Writer, mail: Mail): Promise<void> {
-    await insert(tx, mail)
-  },
+  insert: insertOf(mails, 'leave'),
 
   /** Returns whether mails are due, and whether pending ones have expired. */
   async work(read: Reader, now: number): Promise<{ due: boolean; expired: boolean }> {
@@ -62,9 +60,12 @@ export const mailStore = {
   },
   /** Locks quota counters until the end of the write. */
   hold: (tx: Writer, names: readonly string[]): void => lockNames(tx, names),
-  /** Counts a mail towards its quotas. */
-  async count(tx: Writer, id: string, now: number): Promise<void> {
-    await tx.update(mails).set({ countedAt: now }).where(eq(mails.id, id))
+  /** Counts a mail towards its quotas; an exempt one not towards that of its recipient. */
+  async count(tx: Writer, id: string, now: number, isExempt = false): Promise<void> {
+    await tx
+      .update(mails)
+      .set({ countedAt: now, ...(isExempt ? { recipient: null } : {}) })
+      .where(eq(mails.id, id))
   },
   /** Counts mails since a time, up to `most`, and returns the time of the oldest of these. */
   async counted(
@@ -211,9 +212,7 @@ export const mailStore = {
     return mail
   },
 
-  async settings(from: Pick<Reader, 'first'>, shopId: string): Promise<ShopMail | undefined> {
-    return from.first(settingsOf, { shopId })
-  },
+  settings: async (from: Pick<Reader, 'first'>, shopId: string): Promise<ShopMail | undefined> => from.first(settingsOf, { shopId }),
   /** Returns undefined if the shop has settings already. */
   async insertSettings(tx: Writer, row: ShopMail): Promise<ShopMail | undefined> {
     const [made] = await tx.insert(shopMail).values(row).onConflictDoNothing().returning()
@@ -225,6 +224,26 @@ export const mailStore = {
       .update(shopMail)
       .set(row)
       .where(and(eq(shopMail.shopId, shopId), eq(shopMail.version, was)))
+      .returning()
+    return changed
+  },
+
+  texts: async (
+    from: Pick<Reader, 'first'>,
+    { shopId, template, language }: Pick<MailTexts, 'shopId' | 'template' | 'language'>,
+  ): Promise<MailTexts | undefined> => from.first(textsOf, { shopId, template, language }),
+  /** Returns undefined if the template has texts already. */
+  async insertTexts(tx: Writer, row: MailTexts): Promise<MailTexts | undefined> {
+    const [made] = await tx.insert(mailTexts).values(row).onConflictDoNothing().returning()
+    return made
+  },
+  /** Returns undefined if they have another version. */
+  async updateTexts(tx: Writer, { shopId, template, language, ...row }: MailTexts, was: number): Promise<MailTexts | undefined> {
+    const isRow = and(eq(mailTexts.shopId, shopId), eq(mailTexts.template, template), eq(mailTexts.language, language))
+    const [changed] = await tx
+      .update(mailTexts)
+      .set(row)
+      .where(and(isRow, eq(mailTexts.version, was)))
       .returning()
     return changed
   },

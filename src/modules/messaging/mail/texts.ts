@@ -4,7 +4,7 @@ import { ar } from './texts-ar.ts'
 import { type Catalog, en } from './texts-en.ts'
 import { mn } from './texts-mn.ts'
 
-const catalogs: Readonly<Record<MailLanguage, Catalog>> = { en, ar, mn }
+export const catalogs: Readonly<Record<MailLanguage, Catalog>> = { en, ar, mn }
 
 /** A language with its formats. */
 export type Phrasebook = {
@@ -13,11 +13,15 @@ export type Phrasebook = {
   readonly say: Catalog
   money(amount: Money): string
   count(number: number): string
+  /** Formats a share of 1, with up to four decimals of a percent. */
+  percent(share: number): string
   /** Formats a day in a time zone. */
   day(at: number, timeZone: string): string
   minutes(number: number): string
   hours(number: number): string
   days(number: number): string
+  /** Returns the name of a country. */
+  country(code: string): string
 }
 
 const cache = new Map<string, Phrasebook>()
@@ -39,7 +43,9 @@ export function phrasebookOf(language: MailLanguage, country: string): Phraseboo
 function createPhrasebook(language: MailLanguage, locale: string): Phrasebook {
   const currencies = new Map<string, Intl.NumberFormat>()
   const numbers = new Intl.NumberFormat(locale)
+  const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 4 })
   const days = new Map<string, Intl.DateTimeFormat>()
+  const countries = new Intl.DisplayNames([language], { type: 'region', fallback: 'code' })
   const unit = (name: string) => new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'long' })
   function formatOf(currency: string): Intl.NumberFormat {
     // Decimals by ISO 4217: Intl drops those of some currencies.
@@ -61,6 +67,7 @@ function createPhrasebook(language: MailLanguage, locale: string): Phrasebook {
       return format.format(decimalOf(amount, decimalsOf(currency)) as `${number}`)
     },
     count: (number) => numbers.format(number),
+    percent: (share) => percents.format(share),
     day(at, timeZone) {
       if (days.size >= zonesMax) days.clear()
       return days.getOrInsertComputed(timeZone, () => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone })).format(at)
@@ -68,5 +75,6 @@ function createPhrasebook(language: MailLanguage, locale: string): Phrasebook {
     minutes: (number) => unit('minute').format(number),
     hours: (number) => unit('hour').format(number),
     days: (number) => unit('day').format(number),
+    country: (code) => countries.of(code) ?? code,
   }
 }

@@ -1,3 +1,4 @@
+import type { Writer } from '../../../../db/engine.ts'
 import { locking } from '../../../core/command-context.ts'
 import { createDeliveryQueue, lanesPerQuery, type Sender } from '../../../core/delivery-queue.ts'
 import type { Deps } from '../../../core/deps.ts'
@@ -23,12 +24,15 @@ import {
   type WebhookDelivery,
   webhookSecretSeal,
 } from './domain.ts'
-import { type ClaimedRow, type Lane, webhookStore as store } from './store.ts'
+import { type ClaimedRow, type Lane, type OutboxMessage, webhookStore as store } from './store.ts'
 
 type DispatchDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'randomBytes' | 'log' | 'keyring' | 'safeFetch' | 'build'> & {
   /** Counts of attempts, and of deliveries given up without one. */
   readonly webhookCounts: Tally
+  readonly outboxConsumers: readonly OutboxConsumer[]
 }
+/** Takes new messages to other receivers than endpoints, in the write that hands them out. */
+export type OutboxConsumer = (tx: Writer, messages: readonly OutboxMessage[]) => Promise<void>
 type ClaimedDelivery = Lane & ClaimedRow & { body: string }
 type RunningAttempt = Attempt & { giveWay: AbortController }
 
@@ -98,7 +102,7 @@ export function createWebhookSender(deps: DispatchDeps): Sender {
 }
 
 /** Creates the deliveries of some new messages. Returns the number of messages. */
-async function createDeliveries({ db, clock, newId, log, webhookCounts }: DispatchDeps): Promise<number> {
+async function createDeliveries({ db, clock, newId, log, webhookCounts, outboxConsumers }: DispatchDeps): Promise<number> {
   const messages = await store.pendingMessages(db.read, messagesPerWrite)
   if (messages.length === 0) return 0
   // Read after the messages, so that an endpoint created before a message is included.
@@ -143,6 +147,8 @@ async function createDeliveries({ db, clock, newId, log, webhookCounts }: Dispat
       })
     }
     if (ours.length > 0) await store.insertDeliveries(tx, ours)
+    const taken = messages.filter(({ id }) => finished.has(id))
+    for (const consume of outboxConsumers) await consume(tx, taken)
   }, locking)
   return messages.length
 }

@@ -16,8 +16,11 @@ export const webhookEvents = [
   'order.partially_fulfilled',
   'order.fulfilled',
   'order.fulfilment_updated',
+  'order.updated',
+  'order.return_updated',
   'order.disputed',
   'stock.low',
+  'customer.updated',
   'customer.erased',
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
@@ -79,12 +82,12 @@ export const patienceMs = 2 * seconds
 
 export type AttemptSlot = { shopId: string; endpointId: string }
 /** @property failures consecutive failures of the endpoint when it was selected */
-export type DueAttempt = AttemptSlot & { failures: number }
+type DueAttempt = AttemptSlot & { failures: number }
 /** @property mayGiveWay false if the previous attempt gave way */
 export type Attempt = DueAttempt & { beganAt: number; mayGiveWay: boolean }
 
 /** Slots that are reserved for endpoints that did not fail last time. */
-export const reservedForHealthy = 16
+const reservedForHealthy = 16
 
 /**
  * Returns the slots a shop may use while `free` are left: fewer as fewer are free (dynamic thresholds, Choudhury and

@@ -1,3 +1,4 @@
+export type { OutboxConsumer } from './dispatch.ts'
 export { readWebhookFigures, webhookMetrics } from './metrics.ts'
 export type { WebhookDeps } from './providers.ts'
 export {

@@ -6,26 +6,30 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { fieldsOf, integer, MoneySchema, nullable, oneOf } from '../../../core/schema.ts'
 import { disputeStatuses } from '../../selling/order/domain.ts'
+import { returnStatuses } from '../../selling/order-return/domain.ts'
 import type { WebhookEvent } from './domain.ts'
 
 const orderFields = {
   orderId: t.String(),
-  number: integer({ minimum: 1, description: 'The number of the order in its shop' }),
+  number: integer({ minimum: 1, description: 'Number of the order in its shop' }),
 }
-const reason = nullable(t.String({ description: 'As the shop gave it' }))
+const reason = nullable(t.String({ description: 'As the shop entered it' }))
 const fulfilmentSchema = t.Object(
   {
     id: t.String(),
     lines: t.Array(t.Object({ lineId: t.String(), quantity: integer({ minimum: 1 }) })),
     ...fieldsOf(nullable(t.String()), 'trackingNumber', 'carrier'),
   },
-  { title: 'SentParcel' },
+  { title: 'FulfilmentSummary' },
 )
 const manualRefundFields = {
   id: t.String(),
-  amount: t.Object(MoneySchema.properties, { description: 'What is still to be paid: gift cards have their part already' }),
+  amount: t.Object(MoneySchema.properties, { description: 'Amount left to pay after gift cards' }),
   reason,
 }
+
+/** The values may be personal, so messages have names only. */
+const namesOnly = { description: 'Names of changed fields' }
 
 export const messageData = {
   'order.confirmed': t.Object(
@@ -36,43 +40,45 @@ export const messageData = {
       total: MoneySchema,
       lines: t.Array(t.Object({ ...fieldsOf(t.String(), 'productId', 'variantId'), quantity: integer({ minimum: 1 }) })),
     },
-    { title: 'OrderConfirmedMessage', description: 'An order is paid, and everything about it is done' },
+    { title: 'OrderConfirmedMessage', description: 'An order was paid and confirmed' },
   ),
   'order.refunded': t.Object(
     {
       ...orderFields,
       refund: t.Object({
         id: t.String(),
-        amount: t.Object(MoneySchema.properties, { description: 'All of it: through the processor and back to gift cards' }),
+        amount: t.Object(MoneySchema.properties, { description: 'The whole refund, including gift cards' }),
         reason,
       }),
     },
-    { title: 'OrderRefundedMessage', description: 'Money of an order went back' },
+    { title: 'OrderRefundedMessage', description: 'A refund of an order succeeded' },
   ),
   'order.refund_claimable': t.Object(
     {
       ...orderFields,
       refund: t.Object({
         ...manualRefundFields,
-        claimUrl: nullable(t.String({ description: 'Where the shopper fetches the money: whoever has this link has the money' })),
+        claimUrl: nullable(
+          t.String({ description: 'Page on which the shopper collects the money. A secret: anyone who has the link gets the money' }),
+        ),
       }),
     },
-    { title: 'OrderRefundClaimableMessage', description: 'Money of an order waits for the shopper to fetch it' },
+    { title: 'OrderRefundClaimableMessage', description: 'The shopper has to collect a refund' },
   ),
   'order.refund_manual': t.Object(
     {
       ...orderFields,
       refund: t.Object({
         ...manualRefundFields,
-        failureCode: nullable(t.String({ description: 'Why the processor does not do it, in its word' })),
+        failureCode: nullable(t.String({ description: "The processor's reason" })),
       }),
     },
-    { title: 'OrderRefundManualMessage', description: 'Money of an order must be paid back by hand, since its processor does not do it' },
+    { title: 'OrderRefundManualMessage', description: 'A refund must be paid by hand, because the processor cannot make it' },
   ),
   'order.cancelled': t.Object({ ...orderFields, reason }, { title: 'OrderCancelledMessage', description: 'An order was cancelled' }),
   'order.partially_fulfilled': t.Object(
     { ...orderFields, fulfilment: fulfilmentSchema },
-    { title: 'OrderPartiallyFulfilledMessage', description: 'A part of an order was sent, and another is still to be' },
+    { title: 'OrderPartiallyFulfilledMessage', description: 'A part of an order was fulfilled' },
   ),
   'order.fulfilled': t.Object(
     {
@@ -83,44 +89,66 @@ export const messageData = {
     {
       title: 'OrderFulfilledMessage',
       description:
-        'Nothing of an order is left to send: all of it was sent or refunded. `fulfilment` is its last parcel; null where a refund took what was still to be sent, also when nothing was sent',
+        'An order was fulfilled: everything was sent or refunded. `fulfilment` is the last one, or null if a refund took what was left',
     },
   ),
   'order.fulfilment_updated': t.Object(
     { ...orderFields, fulfilment: fulfilmentSchema },
-    { title: 'OrderFulfilmentUpdatedMessage', description: 'The tracking of a parcel was corrected' },
+    { title: 'OrderFulfilmentUpdatedMessage', description: 'The tracking of a fulfilment was updated' },
+  ),
+  'order.updated': t.Object(
+    { ...orderFields, changed: t.Array(oneOf(['email', 'shippingAddress', 'billingAddress', 'tags']), namesOnly) },
+    { title: 'OrderUpdatedMessage', description: 'The e-mail address, an address or the tags of an order were changed. Read the order' },
+  ),
+  'order.return_updated': t.Object(
+    {
+      ...orderFields,
+      return: t.Object({
+        id: t.String(),
+        status: oneOf(returnStatuses),
+        lines: t.Array(t.Object({ lineId: t.String(), quantity: integer({ minimum: 1 }) })),
+        refundId: nullable(t.String({ description: 'The refund that was requested when it was received' })),
+      }),
+    },
+    { title: 'OrderReturnUpdatedMessage', description: 'A return of an order was requested, approved, rejected or received' },
   ),
   'order.disputed': t.Object(
     {
       ...orderFields,
       dispute: t.Object({
         id: t.String(),
-        reference: t.String({ description: "The processor's name for it" }),
+        reference: t.String({ description: "The processor's id" }),
         amount: MoneySchema,
-        status: oneOf(disputeStatuses, { description: 'OPEN: the bank took the money. WON: it gave it again. LOST: it keeps it' }),
+        status: oneOf(disputeStatuses, {
+          description: 'OPEN: the bank took the money. WON: the bank returned it. LOST: the bank keeps it',
+        }),
       }),
     },
-    { title: 'OrderDisputedMessage', description: "The shopper's bank took money of an order back, gave it again, or keeps it" },
+    { title: 'OrderDisputedMessage', description: 'A dispute of an order was opened, won or lost' },
   ),
   'stock.low': t.Object(
     {
       ...fieldsOf(t.String(), 'productId', 'variantId', 'title', 'variantTitle'),
       sku: nullable(t.String()),
-      onHand: integer({ description: 'After the write by which there are few' }),
-      reserved: integer({ description: 'Of those on hand, promised to orders that are not complete' }),
+      onHand: integer({ description: 'After the change' }),
+      reserved: integer({ description: 'Units on hand that are reserved for orders that are not complete' }),
       lowStockAt: integer(),
     },
     {
       title: 'StockLowMessage',
       description:
-        'As many of a variant are on hand as its `lowStockAt` says, or fewer, and were more before: once each time. By a sale, by hand, by an import, and by a change of `lowStockAt` itself',
+        'The stock of a variant fell to its `lowStockAt` or below, by a sale, a person, an import or a change of `lowStockAt`. Sent once each time',
     },
+  ),
+  'customer.updated': t.Object(
+    { customerId: t.String(), changed: t.Array(oneOf(['email', 'name', 'phone', 'acceptsMarketing', 'note', 'tags']), namesOnly) },
+    { title: 'CustomerUpdatedMessage', description: 'A customer was changed by the shop or by themselves. Read the customer' },
   ),
   'customer.erased': t.Object(
     { customerId: t.String() },
     {
       title: 'CustomerErasedMessage',
-      description: 'The personal data of a customer was erased: whoever keeps a copy of it erases it too. Nothing but the id is told',
+      description: 'The personal data of a customer was erased. Erase your copies too. The message contains the id only',
     },
   ),
 } as const satisfies Record<WebhookEvent, TSchema>

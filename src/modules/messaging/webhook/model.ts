@@ -6,20 +6,20 @@ const fields = {
   ...fieldsOf(t.String(), 'id', 'shopId', 'url'),
   events: t.Array(oneOf(webhookEvents)),
   createdAt: Instant,
-  failingSince: nullable(t.String({ ...Instant, description: 'Since when no attempt was answered with success' })),
-  disabledAt: nullable(t.String({ ...Instant, description: 'Since when nothing is sent to it any more' })),
-  disabledReason: nullable(oneOf(disabledReasons, { description: 'GONE: it answered 410. FAILING: it failed for five days' })),
+  failingSince: nullable(t.String({ ...Instant, description: 'When attempts started to fail. Null after a success' })),
+  disabledAt: nullable(t.String({ ...Instant, description: 'When the endpoint was disabled. Nothing is sent to it' })),
+  disabledReason: nullable(oneOf(disabledReasons, { description: 'GONE: it returned 410. FAILING: it failed for five days' })),
   skipped: integer({
     minimum: 0,
-    description: 'Messages that were skipped because too many deliveries were pending: their deliveries are FAILED with `too many waiting`',
+    description: 'Number of messages skipped because too many deliveries were pending. Their deliveries are FAILED with `too many waiting`',
   }),
-  skippedAt: nullable(t.String({ ...Instant, description: 'When the last of them was skipped' })),
+  skippedAt: nullable(t.String({ ...Instant, description: 'When the last message was skipped' })),
 }
 export const EndpointRecord = t.Object(fields, { title: 'WebhookEndpoint' })
 export const NewEndpoint = t.Object(
   {
     ...fields,
-    secret: t.String({ description: '`whsec_` and the key of the signatures in base64. Shown this once' }),
+    secret: t.String({ description: '`whsec_` and the signing key in base64. Returned only once' }),
   },
   { title: 'NewWebhookEndpoint' },
 )
@@ -28,14 +28,14 @@ export const Endpoints = pageOf(EndpointRecord)
 export const DeliveryRecord = t.Object(
   {
     id: t.String(),
-    messageId: t.String({ description: 'The `webhook-id` that the endpoint gets, the same for every attempt' }),
+    messageId: t.String({ description: "The message's `webhook-id`, the same for every attempt" }),
     event: oneOf(webhookEvents),
     status: oneOf(deliveryStatuses),
-    attempts: integer({ description: 'How many were begun' }),
+    attempts: integer({ description: 'Number of attempts' }),
     nextAttemptAt: nullable(Instant),
-    lastStatus: nullable(integer({ description: 'HTTP status of the last answer' })),
+    lastStatus: nullable(integer({ description: 'HTTP status of the last response' })),
     lastError: nullable(
-      t.String({ description: 'Why the last attempt failed; `gave way`: we ended it for others, and it counts as none' }),
+      t.String({ description: 'Error of the last attempt. `gave way`: the attempt was ended to make room for others and does not count' }),
     ),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
@@ -47,5 +47,5 @@ export const DeliveryParams = t.Object({ id: text(64), deliveryId: text(64) })
 
 export const CreateEndpoint = t.Object({
   url: Url,
-  events: t.Array(oneOf(webhookEvents), { minItems: 1, maxItems: 20, description: 'Which events it is to get' }),
+  events: t.Array(oneOf(webhookEvents), { minItems: 1, maxItems: 20, description: 'Events to send' }),
 })

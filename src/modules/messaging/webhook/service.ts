@@ -1,7 +1,7 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { type CommandContext, withLocks } from '../../../core/command-context.ts'
 import type { Deps } from '../../../core/deps.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { assertVersion } from '../../../core/versions.ts'
 import { inBatches } from '../../../lib/batches.ts'
@@ -71,12 +71,11 @@ const auditedFields = ({ url, events }: Pick<WebhookEndpoint, 'url' | 'events'>)
 /** Refuses private addresses at once. Host names are resolved and checked when something is sent. */
 function assertPublicUrl({ outgoingAllowedNetworks }: Deps['config'], address: string): void {
   const url = URL.parse(address)
-  if (!url || !/^https?:$/.test(url.protocol)) throw new AppError('INVALID', 'url (body): must be an http or https URL')
-  if (url.username || url.password) throw new AppError('INVALID', 'url (body): must hold no user name and no password')
+  if (!url || !/^https?:$/.test(url.protocol)) throw invalidField('url', 'must be an http or https URL')
+  if (url.username || url.password) throw invalidField('url', 'must not contain a user name or password')
   const literal = literalAddressOf(url)
-  if (isServicePort(url)) throw new AppError('INVALID', 'url (body): must not name the port of another service than a web server')
-  if (literal !== undefined && !createAddressGuard(outgoingAllowedNetworks)(literal))
-    throw new AppError('INVALID', 'url (body): must be a public address')
+  if (isServicePort(url)) throw invalidField('url', 'must not use the port of a service other than a web server')
+  if (literal !== undefined && !createAddressGuard(outgoingAllowedNetworks)(literal)) throw invalidField('url', 'must be a public address')
 }
 
 /**
@@ -108,7 +107,9 @@ export async function createEndpoint(
   }
   return audited(deps, by, { action: 'webhook_endpoint.created', subject: id }, async (tx, tell) => {
     if ((await store.countEndpoints(tx, shopId)) >= endpointsPerShopMax)
-      throw new AppError('CONFLICT', `A shop has at most ${endpointsPerShopMax} webhook endpoints: remove one first`)
+      throw new AppError('CONFLICT', `A shop has at most ${endpointsPerShopMax} webhook endpoints: remove one first`, {
+        code: 'limit_reached',
+      })
     await store.insertEndpoint(tx, endpoint)
     tell({ after: auditedFields(endpoint) })
     return { ...endpointView(endpoint), secret }
@@ -172,10 +173,10 @@ export async function resendDelivery(
     if (!endpoint || endpoint.removedAt !== null) throw noSuchEndpoint()
     const before = await store.lockDelivery(tx, endpointId, deliveryId)
     if (!before) throw noSuchDelivery()
-    if (endpoint.disabledAt !== null)
-      throw new AppError('CONFLICT', 'Nothing is sent to this endpoint any more: remove it and register it anew')
+    if (endpoint.disabledAt !== null) throw new AppError('CONFLICT', 'The endpoint is disabled. Delete it and register it again')
     const now = deps.clock.now()
-    if (isBeingSent(before, now)) throw new AppError('CONFLICT', 'It is being sent just now: look what comes of it')
+    if (isBeingSent(before, now))
+      throw new AppError('CONFLICT', 'The delivery is being sent now. Check its result before you send it again')
     const change = { status: 'PENDING', attempts: before.status === 'PENDING' ? before.attempts : 0, nextAt: now, updatedAt: now } as const
     await store.changeDelivery(tx, deliveryId, change)
     await store.wake(tx, endpointId, now)

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, isNull, lt, lte, min, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNull, lt, lte, min, or, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, lockedRowsOf } from '../../../../db/prepared.ts'
@@ -17,9 +17,8 @@ export type QueueFigures = {
   readonly dueAt: number | undefined
 }
 
-export type OutboxRow = typeof outbox.$inferSelect
+export type OutboxMessage = Pick<typeof outbox.$inferSelect, 'id' | 'shopId' | 'event' | 'body'>
 
-const insertMessage = insertOf(outbox, 'leave')
 const lockedEndpoint = lockedRowsOf(webhookEndpoints, ['shopId', 'id'])
 const lockedDelivery = lockedRowsOf(webhookDeliveries, ['id', 'endpointId'])
 type SelectReader = Pick<Reader, 'select'>
@@ -50,12 +49,8 @@ const isActive = (shopId: string) => and(eq(webhookEndpoints.shopId, shopId), is
 
 export const webhookStore = {
   /** Ignores a message whose key exists. */
-  async insertMessage(tx: Writer, row: OutboxRow): Promise<void> {
-    await insertMessage(tx, row)
-  },
-  async insertEndpoint(tx: Writer, endpoint: WebhookEndpoint): Promise<void> {
-    await tx.insert(webhookEndpoints).values(endpoint)
-  },
+  insertMessage: insertOf(outbox, 'leave'),
+  insertEndpoint: insertOf(webhookEndpoints),
   async countEndpoints(from: SelectReader, shopId: string): Promise<number> {
     const [row] = await from.select({ n: count() }).from(webhookEndpoints).where(isActive(shopId))
     return Number(row?.n ?? 0)
@@ -134,9 +129,9 @@ export const webhookStore = {
     }
   },
   /** Oldest first. */
-  async pendingMessages(from: SelectReader, limit: number): Promise<Pick<OutboxRow, 'id' | 'shopId' | 'event'>[]> {
+  async pendingMessages(from: SelectReader, limit: number): Promise<OutboxMessage[]> {
     return from
-      .select({ id: outbox.id, shopId: outbox.shopId, event: outbox.event })
+      .select({ id: outbox.id, shopId: outbox.shopId, event: outbox.event, body: outbox.body })
       .from(outbox)
       .where(eq(outbox.status, 'PENDING'))
       .orderBy(asc(outbox.id))
@@ -214,33 +209,11 @@ export const webhookStore = {
   },
   /** Gives up due deliveries of an endpoint, up to `limit`. Returns their number. */
   async abandon(tx: Writer, endpointId: string, now: number, lastError: string, limit: number): Promise<number> {
-    const { id } = webhookDeliveries
-    const some = tx
-      .select({ id })
-      .from(webhookDeliveries)
-      .where(and(isDue(now), eq(webhookDeliveries.endpointId, endpointId)))
-      .limit(limit)
-    const rows = await tx
-      .update(webhookDeliveries)
-      .set({ status: 'FAILED', lastError, updatedAt: now })
-      .where(and(inArray(id, some), isDue(now)))
-      .returning({ id })
-    return rows.length
+    return abandonDue(tx, eq(webhookDeliveries.endpointId, endpointId), { now, lastError, limit })
   },
   /** Gives up due deliveries created before a time. Returns their number. */
   async abandonOld(tx: Writer, { before, now, lastError, limit }: { before: number; now: number; lastError: string; limit: number }) {
-    const { id, createdAt } = webhookDeliveries
-    const some = tx
-      .select({ id })
-      .from(webhookDeliveries)
-      .where(and(isDue(now), lt(createdAt, before)))
-      .limit(limit)
-    const rows = await tx
-      .update(webhookDeliveries)
-      .set({ status: 'FAILED', lastError, updatedAt: now })
-      .where(and(inArray(id, some), isDue(now)))
-      .returning({ id })
-    return rows.length
+    return abandonDue(tx, lt(webhookDeliveries.createdAt, before), { now, lastError, limit })
   },
   async setHealth(tx: Writer, endpointId: string, health: Health): Promise<void> {
     await tx.update(webhookEndpoints).set(health).where(eq(webhookEndpoints.id, endpointId))
@@ -314,4 +287,25 @@ export const webhookStore = {
     )
     return rows.length
   },
+}
+
+/** Gives up due deliveries that meet a condition. Returns their number. */
+async function abandonDue(
+  tx: Writer,
+  which: SQL,
+  { now, lastError, limit }: { now: number; lastError: string; limit: number },
+): Promise<number> {
+  const { id } = webhookDeliveries
+  const due = tx
+    .select({ id })
+    .from(webhookDeliveries)
+    .where(and(isDue(now), which))
+    .limit(limit)
+  const set = { status: 'FAILED', lastError, updatedAt: now } as const
+  const rows = await tx
+    .update(webhookDeliveries)
+    .set(set)
+    .where(and(inArray(id, due), isDue(now)))
+    .returning({ id })
+  return rows.length
 }

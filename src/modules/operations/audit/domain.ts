@@ -99,7 +99,7 @@ export const anonymousActionNames: readonly string[] = Object.values(anonymousAc
  * only logged.
  */
 export const anonymousRowsPerHour = { address: 30, network: 100, instance: 300 } as const
-export type AnonymousRowCounts = Readonly<Record<keyof typeof anonymousRowsPerHour, number>>
+type AnonymousRowCounts = Readonly<Record<keyof typeof anonymousRowsPerHour, number>>
 
 /**
  * Counts rows per limit: of an address (IPv6 /64), of its network (/48, IPv4 /24), and of all.

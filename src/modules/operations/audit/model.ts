@@ -3,9 +3,7 @@ import { dayForm, fieldsOf, Instant, nullable, oneOf, pageOf, pageQuery, text } 
 import { listedMax, redacted, scannedMax } from './domain.ts'
 
 const values = (when: string) =>
-  nullable(
-    t.Record(t.String(), t.Any(), { description: `What of the subject changed, as it was ${when}; personal values are \`${redacted}\`` }),
-  )
+  nullable(t.Record(t.String(), t.Any(), { description: `Changed fields of the subject ${when}. Personal values are \`${redacted}\`` }))
 
 export const AuditRecord = t.Object(
   {
@@ -23,7 +21,7 @@ export const AuditRecords = t.Object(
     ...pageOf(AuditRecord).properties,
     totalCapped: t.Optional(
       t.Literal(true, {
-        description: `There are more than \`total\`, which is ${listedMax}; or there may be, where only the newest ${scannedMax} rows of one filter were looked at`,
+        description: `True if there are more than \`total\`, which is then ${listedMax}, or if there may be, because only the newest ${scannedMax} rows of one filter were searched`,
       }),
     ),
   },
@@ -35,18 +33,18 @@ const filterText = (description: string) => t.Optional(text(200, { minLength: 1,
 
 export const ListAudit = t.Object({
   ...pageQuery,
-  actor: filterText('The id of who did it'),
+  actor: filterText('Id of the person, key or command'),
   action: filterText('As `product.changed`'),
-  subject: filterText('The id of what it was done to'),
-  shopId: filterText('The id of the shop in which it was done'),
+  subject: filterText('Id of the changed record'),
+  shopId: filterText('Id of the shop'),
   q: t.Optional(
     text(254, {
       description:
-        'What to look for: an id of a record, of a shop or of whoever did it, or of a request (`x-request-id`), whole; the e-mail address of a merchant, a member of staff or an operator; or the beginning of an action, as `product.`',
+        'A whole id of a record, shop, actor or request (`x-request-id`), the e-mail address of a merchant, staff member or operator, or the start of an action such as `product.`',
     }),
   ),
-  from: day('The first day, UTC'),
-  to: day('The last day, UTC, inclusive'),
+  from: day('First day, UTC'),
+  to: day('Last day, UTC, inclusive'),
 })
 
 /** The length of a list page. */
@@ -56,7 +54,7 @@ export const ListAccounts = t.Object({
   ids: text(accountsMax * 65, {
     pattern: `^\\w{1,64}(,\\w{1,64}){0,${accountsMax - 1}}$`,
     rule: `up to ${accountsMax} ids with commas between`,
-    description: `Ids of accounts, as the trail and decisions have them: up to ${accountsMax}, with commas between`,
+    description: `Account ids, separated by commas, at most ${accountsMax}`,
   }),
 })
 export const Accounts = t.Object({

@@ -18,9 +18,10 @@ export const auditRoutes = (deps: HttpDeps) =>
       query: ListAccounts,
       response: { 200: Accounts, ...errorResponses(401, 403) },
       detail: {
-        summary: 'Whose accounts some ids are',
+        operationId: 'listAccounts',
+        summary: 'Lists accounts by id',
         description:
-          'Who did something is told by an id, in the audit trail and of decisions: this tells the e-mail address that the account has now. Accounts of merchants, of their staff and of operators, in no order; ids of which there is none, and of anything else, are left out.',
+          'Returns the current e-mail addresses of accounts that the audit trail and decisions name by id: merchants, staff and operators, in no order. Unknown and other ids are left out.',
       },
     })
     .get(
@@ -35,10 +36,11 @@ export const auditRoutes = (deps: HttpDeps) =>
         query: ListAudit,
         response: { 200: AuditRecords, ...errorResponses(401, 403, 429) },
         detail: {
-          summary: 'Who did what',
+          operationId: 'listAuditRecords',
+          summary: 'Lists audit records',
           description:
-            'Newest first: every change that a merchant, a key, an operator or a command made, failed logins, and limits that somebody met. `before` and `after` say what of the subject changed, without personal values and secrets. ' +
-            `Filters must all hold, and what \`q\` finds is found within them; \`from\` and \`to\` are days, inclusive, and both together span ${rangeDaysMax} days at most. Up to ${listedMax} rows are counted and reached by page; as many are answered as CSV by \`accept: text/csv\`, newest first, whatever \`page\` and \`limit\` say. Of conditions that each hold for more rows than that, the newest ${scannedMax} of one of them are looked at for the others: \`totalCapped\` says so, and \`from\` and \`to\` reach older ones. \`souk audit export\` has them all.`,
+            'Returns records, newest first: every change by a merchant, key, operator or command, failed logins, and rate limits that were reached. `before` and `after` contain the changed fields, without personal values and secrets. ' +
+            `Records must match \`q\` and all filters. \`from\` and \`to\` are inclusive days, at most ${rangeDaysMax} days apart. At most ${listedMax} rows are counted and can be reached by page; \`accept: text/csv\` returns the same number, newest first, whatever \`page\` and \`limit\` are. If several filters each match more rows, only the newest ${scannedMax} of one are searched, and the response says \`totalCapped\`; use \`from\` and \`to\` to reach older records. \`souk audit export\` exports all.`,
         },
       },
     )

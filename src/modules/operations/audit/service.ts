@@ -196,7 +196,7 @@ export function createAuditTrail(deps: RefusalDeps): RefusalAudit {
 export const accountsOf = ({ db }: Pick<Deps, 'db'>, ids: readonly string[]) => store.accounts(db.read, ids)
 
 /** The filters of a list. Days are inclusive, UTC; `q` is a search text. */
-export type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'shopId'> & DateRange & { readonly q?: string | undefined }
+type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'shopId'> & DateRange & { readonly q?: string | undefined }
 
 /** @returns undefined if no account has the e-mail address that `q` contains */
 async function filterOf({ db }: Pick<Deps, 'db'>, { from, to, q, ...named }: AuditQuery): Promise<AuditFilter | undefined> {

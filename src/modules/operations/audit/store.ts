@@ -24,7 +24,6 @@ type Condition = { readonly where: SQL | undefined; readonly isCut: boolean }
  */
 type QueryPlan = Condition | { readonly conditions: readonly SQL[]; readonly actions: readonly string[]; readonly rest: SQL | undefined }
 
-const insert = insertOf(auditLog)
 const filterNames = ['subject', 'actor', 'shopId', 'action'] as const
 const withinDays = ({ since, until }: AuditFilter) =>
   and(since === undefined ? undefined : gte(auditLog.at, since), until === undefined ? undefined : lt(auditLog.at, until))
@@ -45,9 +44,7 @@ const before = (until: number, which: WhichRows) =>
   )
 
 export const auditStore = {
-  async insert(tx: Writer, row: AuditRow): Promise<void> {
-    await insert(tx, row)
-  },
+  insert: insertOf(auditLog),
   /** Returns when the action was done for the nth last time, if after `since`. */
   async nthLast(
     tx: Pick<Writer, 'select'>,

@@ -57,7 +57,7 @@ export function parseManifest(text: string): Manifest | undefined {
   }
 }
 
-export type RetentionRule = { readonly daily: number; readonly weekly: number; readonly monthly: number }
+type RetentionRule = { readonly daily: number; readonly weekly: number; readonly monthly: number }
 
 /**
  * Selects the backups to keep: the last of each of the newest days, weeks (from Monday) and months (UTC), and all of
@@ -121,5 +121,5 @@ export function rowProblems(recorded: Manifest['database']['rows'], found: Manif
   const tables = [...new Set([...Object.keys(recorded), ...Object.keys(found)])].sort()
   return tables
     .filter((table) => recorded[table] !== found[table])
-    .map((table) => `${table}: ${found[table] ?? 'no'} rows, and ${recorded[table] ?? 'none'} on record`)
+    .map((table) => `${table}: ${found[table] ?? 'no'} rows instead of ${recorded[table] ?? 'none'}`)
 }

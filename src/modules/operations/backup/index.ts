@@ -1,6 +1,6 @@
-export { type Backup, isBackupName, keysOf, type Manifest, rowProblems } from './domain.ts'
+export { isBackupName, type Manifest, rowProblems } from './domain.ts'
 export { backUp, backupMetrics, isBackupLate, quickCheck, warnOfSameDisk, watchBackups } from './maintenance.ts'
-export { type BackupDeps, type BackupState, backupPlaces, backupProviders, backupsDirectory, readCopy } from './providers.ts'
+export { type BackupDeps, backupPlaces, backupsDirectory, readCopy } from './providers.ts'
 export { type FoundBackup, fetchDatabase, findBackup, isSealedPlace, readKeys, withoutManifestText } from './restore.ts'
 export { type BackupResult, documentsOf, listBackups, makeBackup, openedTarget, stagedCopy } from './service.ts'
 export { type BackupPlace, type BackupTarget, openTarget, readText, textChunks } from './targets.ts'

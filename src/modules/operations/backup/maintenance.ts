@@ -55,7 +55,7 @@ async function makeBackups(deps: BackupDeps, end: (place: BackupPlace, error?: u
     const place = result.place.store.place
     if ('error' in result) {
       failed.push(place)
-      const advice = 'the backups from before are as they were; it is tried again within the hour'
+      const advice = 'Earlier backups are unchanged. The backup is retried within an hour'
       log.error('backup.failed', { place, error: result.error, advice })
       end(result.place, backupFailedError([place]))
       return
@@ -66,7 +66,7 @@ async function makeBackups(deps: BackupDeps, end: (place: BackupPlace, error?: u
     state.lastIn.set(result.place, at)
     log.info('backup.made', { place, name, bytes: database.bytes, documents: documents.length, durationMs })
     if (missing.length > 0)
-      log.error('backup.documents_missing', { place, name, documents: missing.length, advice: '`souk check` says which' })
+      log.error('backup.documents_missing', { place, name, documents: missing.length, advice: 'Run `souk check` for details' })
     end(result.place)
   }
   try {
@@ -79,7 +79,7 @@ async function makeBackups(deps: BackupDeps, end: (place: BackupPlace, error?: u
   }
 }
 
-const backupFailedError = (places: readonly string[]) => new OperatorError(`There is no new backup in ${places.join(' and ')}`)
+const backupFailedError = (places: readonly string[]) => new OperatorError(`No new backup in ${places.join(' and ')}`)
 
 /** Checks the age of the last backup and makes a late one now, since the machine may sleep at night. */
 export async function watchBackups(deps: BackupDeps): Promise<{ isLate: boolean }> {
@@ -90,7 +90,7 @@ export async function watchBackups(deps: BackupDeps): Promise<{ isLate: boolean 
   if (isBackupLate(deps))
     log.error('backup.late', {
       ...(lastAt === undefined ? {} : { last: new Date(lastAt).toISOString() }),
-      advice: 'see what backup.failed says; `souk backup` makes one now',
+      advice: 'See the event backup.failed. Run `souk backup` to create a backup now',
     })
   // A new place gets its first backup within the hour.
   const overdue = deps.backupPlaces.filter((place) => isBehind(deps, place) || !state.lastIn.has(place))
@@ -109,7 +109,7 @@ export function warnOfSameDisk({
   log.warn('backup.same_disk', {
     place: backupDir,
     advice:
-      'it is on the disk of DATA_DIR, and lost with it: is another one not mounted? Name a place elsewhere by BACKUP_DIR or BACKUP_S3_BUCKET',
+      'Backups are on the same disk as DATA_DIR and are lost with it. Mount another disk, or set BACKUP_DIR or BACKUP_S3_BUCKET to another place',
   })
 }
 
@@ -157,7 +157,7 @@ export async function quickCheck({ db, log, backupState }: Pick<BackupDeps, 'db'
   if (problems.length > 0)
     log.error('database.damaged', {
       problems: problems.slice(0, 5),
-      advice: 'keep the last backups; `souk check` tells more, `souk restore` brings a backup back',
+      advice: 'Keep the last backups. Run `souk check` for details, or `souk restore` to restore a backup',
     })
   return { problems: problems.length }
 }

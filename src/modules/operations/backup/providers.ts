@@ -1,7 +1,7 @@
+import { deviceOf, readChunks } from '../../../clients/atomic-files.ts'
 import { createBucketStore } from '../../../clients/backups/bucket.ts'
 import { createFolderStore } from '../../../clients/backups/folder.ts'
 import { withStoreDeadline } from '../../../clients/backups/store-deadline.ts'
-import { deviceOf, readChunks } from '../../../clients/whole-files.ts'
 import type { Config } from '../../../config.ts'
 import type { Deps } from '../../../core/deps.ts'
 import type { MediaDeps } from '../../catalog/media/index.ts'

@@ -18,8 +18,7 @@ export type FoundBackup = {
 }
 
 /** The message for a backup that has a database but no manifest. */
-export const withoutManifestText =
-  'has no record (manifest.json), and so is no backup: it is being made, its making broke off, or somebody took the record away'
+export const withoutManifestText = 'has no manifest.json and is not a backup: it is unfinished, or the file was removed'
 
 /** Returns whether a place holds a key that a passphrase opens. */
 export async function isSealedPlace({ store }: BackupPlace): Promise<boolean> {
@@ -35,24 +34,24 @@ export async function isSealedPlace({ store }: BackupPlace): Promise<boolean> {
 export async function findBackup(target: BackupTarget, name: string, now: number): Promise<FoundBackup> {
   const { place } = target.store
   if (name !== 'latest') {
-    const backup = await explainSealError(() => readManifest(target, name), `Backup ${name} in ${place} does not open`)
-    if (!backup) throw new OperatorError(`There is no backup ${name} in ${place}: \`souk backup --list\` shows those that there are`)
+    const backup = await explainSealError(() => readManifest(target, name), `Backup ${name} in ${place} can't be opened`)
+    if (!backup) throw new OperatorError(`Backup ${name} not found in ${place}. Run \`souk backup --list\``)
     return { ...backup, raw: target.raw, passedOver: [] }
   }
   const { backups, unreadable, unrecorded } = await listBackups(target)
   if (backups.length === 0)
     throw new OperatorError(
       unreadable.length === 0
-        ? `There is no backup in ${place}${unrecorded.length === 0 ? '' : `, and ${unrecorded.at(-1)} ${withoutManifestText}`}`
-        : `The backups in ${place} cannot be read (${unreadable.join(', ')}): the passphrase is another, they are damaged, or of a newer souk`,
+        ? `No backups in ${place}${unrecorded.length === 0 ? '' : `, and ${unrecorded.at(-1)} ${withoutManifestText}`}`
+        : `The backups in ${place} can't be read (${unreadable.join(', ')}): other passphrase, damaged, or written by a newer version`,
     )
   if (new Set(backups.map(({ instance }) => instance)).size > 1)
-    throw new OperatorError(`${place} has backups of several instances: name one, as \`souk backup --list\` shows it`)
+    throw new OperatorError(`${place} has backups of several instances: use a name from \`souk backup --list\``)
   const last = backups.find(({ at }) => at <= now) ?? backups.at(-1)
   const newer = unreadable.filter((unread) => unread > (last?.name ?? '')).sort()
   if (newer.length > 0)
     throw new OperatorError(
-      `The last backup in ${place}, ${newer.at(-1)}, cannot be read: the passphrase is another, it is damaged, or of a newer souk. The last that can is ${last?.name}: name it to have it restored`,
+      `The last backup in ${place}, ${newer.at(-1)}, can't be read: other passphrase, damaged, or written by a newer version. The last readable backup is ${last?.name}: use its name to restore it`,
     )
   const passedOver = unrecorded.filter((candidate) => candidate > (last?.name ?? ''))
   return { ...(await findBackup(target, last?.name ?? '', now)), passedOver }
@@ -64,12 +63,10 @@ export async function findBackup(target: BackupTarget, name: string, now: number
  */
 export async function* fetchDatabase({ store, manifest: { name, database } }: FoundBackup): AsyncGenerator<Uint8Array> {
   const file = await store.get(databaseOf(name))
-  if (!file) throw new OperatorError(`The database of backup ${name} is gone from ${store.place}`)
+  if (!file) throw new OperatorError(`The database of backup ${name} is missing in ${store.place}`)
   yield* withDigest(file.chunks(), (sha256, bytes) => {
     if (bytes === database.bytes && sha256 === database.sha256) return
-    throw new OperatorError(
-      `The database of backup ${name} in ${store.place} is not what was put there: it was changed, or its disk has damaged it`,
-    )
+    throw new OperatorError(`The database of backup ${name} in ${store.place} was changed or damaged`)
   })
 }
 
@@ -78,15 +75,15 @@ export async function* fetchDatabase({ store, manifest: { name, database } }: Fo
  * @throws OperatorError if it does not open
  */
 export const readKeys = async ({ store, manifest: { name, withKeys } }: FoundBackup): Promise<string | undefined> =>
-  withKeys ? explainSealError(() => readText(store, keysOf(name)), `The keys of backup ${name} in ${store.place} do not open`) : undefined
+  withKeys
+    ? explainSealError(() => readText(store, keysOf(name)), `The keys of backup ${name} in ${store.place} can't be opened`)
+    : undefined
 
 /** @throws OperatorError that says what does not open */
 async function explainSealError<T>(read: () => Promise<T>, what: string): Promise<T> {
   try {
     return await read()
   } catch (error) {
-    throw error instanceof SealBroken
-      ? new OperatorError(`${what}: it is sealed under another passphrase, was changed, or its disk has damaged it`)
-      : error
+    throw error instanceof SealBroken ? new OperatorError(`${what}: other passphrase, changed, or damaged`) : error
   }
 }

@@ -38,7 +38,7 @@ const [readyChecks, readyCheckMs] = [600, 100]
 /** Bytes between two pauses. */
 const throttleBytes = 1024 * 1024
 
-export type MakeBackupDeps = Pick<
+type MakeBackupDeps = Pick<
   BackupDeps,
   | 'config'
   | 'clock'
@@ -55,7 +55,7 @@ export type MakeBackupDeps = Pick<
   readonly keyring: Pick<BackupDeps['keyring'], 'secretsText' | 'unseal'>
 }
 
-export type MakeBackupOptions = {
+type MakeBackupOptions = {
   readonly file: DatabaseFile
   /** Pauses as long as it works, so that requests stay fast. */
   readonly isPaced: boolean
@@ -84,8 +84,7 @@ export async function openedTarget(deps: OpenTargetDeps, place: BackupPlace): Pr
   if (target.isNewBesideOthers)
     deps.log.error('backup.new_key', {
       place: place.store.place,
-      advice:
-        'BACKUP_PASSPHRASE opens no key that is there: what was put there before cannot be restored with it. See that it is the right one',
+      advice: "BACKUP_PASSPHRASE doesn't open the keys in this place: earlier backups can't be restored with it. Check the passphrase",
     })
   deps.backupTargets.set(place, target)
   return target
@@ -101,7 +100,7 @@ async function ensureKeyFile({ log }: OpenTargetDeps, { raw, keyFile }: BackupTa
   if (text === keyFile.text) return true
   if (text === undefined && !(await hasBackupFiles(raw))) return false
   await raw.put(keyFile.name, textChunks(keyFile.text))
-  log.error('backup.key_mended', { place: raw.place, name: keyFile.name, advice: 'it was altered, or taken away: look at that disk' })
+  log.error('backup.key_mended', { place: raw.place, name: keyFile.name, advice: 'The file was changed or deleted. Check the disk' })
   return true
 }
 
@@ -254,14 +253,14 @@ async function copyDocuments(
       place,
       documents: repaired.length,
       names: repaired.slice(0, loggedNames),
-      advice: 'what had been put there was altered since: look at that disk',
+      advice: 'The stored copy was changed. Check the disk',
     })
   if (damaged.length > 0)
     log.error('backup.document_damaged', {
       place,
       documents: damaged.length,
       names: damaged.slice(0, loggedNames),
-      advice: 'the files of the instance do not open, and what was in the backup is as it was: `souk check` says which they are',
+      advice: 'Files of the instance are unreadable. The copies in the backup were kept. Run `souk check` for details',
     })
   return result
 }
@@ -273,7 +272,7 @@ export const documentsOf = (store: BackupStore): Pick<DocumentStore, 'get' | 'pu
   delete: (name) => store.delete(documentOf(name)),
 })
 
-export type BackupList = {
+type BackupList = {
   /** Newest first. */
   readonly backups: (Backup & { readonly documents: readonly string[] })[]
   /** Names of backups whose manifest cannot be read. */
@@ -328,8 +327,7 @@ export async function readManifest(
   })
   if (!record) return undefined
   const manifest = parseManifest(record.text)
-  if (manifest?.name !== name)
-    throw new OperatorError(`${path} in ${store.place} is no record of a backup that this souk knows: it is damaged, or of a newer souk`)
+  if (manifest?.name !== name) throw new OperatorError(`${path} in ${store.place} is damaged, or was written by a newer version`)
   return { manifest, store: record.store }
 }
 
@@ -391,13 +389,13 @@ async function ensureSpace(deps: MakeBackupDeps, target: BackupTarget, file: Dat
       deps.log.warn('backup.thinned', {
         place: target.store.place,
         backup: name,
-        advice: 'the disk has no room for more: name another by BACKUP_DIR',
+        advice: 'The disk is full. Set BACKUP_DIR to another disk',
       })
     }
   }
   if (!hasRoom())
-    throw new OperatorError(`There is no room for a copy of the database (${needed} bytes) in ${backupsDirectory(deps.config)}`)
+    throw new OperatorError(`Not enough disk space for a copy of the database (${needed} bytes) in ${backupsDirectory(deps.config)}`)
   const free = target.isNamed ? await target.raw.free() : undefined
   if (free !== undefined && free < needed)
-    throw new OperatorError(`There is no room for a backup (${needed} bytes) in ${target.store.place}`)
+    throw new OperatorError(`Not enough disk space for a backup (${needed} bytes) in ${target.store.place}`)
 }

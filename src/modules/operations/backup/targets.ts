@@ -38,7 +38,7 @@ export async function readText(store: BackupStore, name: string): Promise<string
   let bytes = 0
   for await (const piece of file.chunks()) {
     bytes += piece.length
-    if (bytes > textMaxBytes) throw new OperatorError(`${name} in ${store.place} is longer than anything that souk puts there`)
+    if (bytes > textMaxBytes) throw new OperatorError(`${name} in ${store.place} is too large to be a file of souk`)
     pieces.push(Buffer.from(piece))
   }
   return Buffer.concat(pieces).toString('utf8')
@@ -76,8 +76,8 @@ export async function openTarget(
     if (!mayCreate)
       throw new OperatorError(
         names.length === 0
-          ? `There is no key in ${store.place} (below ${keysFolder}) that backups are sealed under: those that are sealed cannot be opened without it; unset BACKUP_PASSPHRASE to read those that are not`
-          : `The passphrase is not the one that the backups in ${store.place} are sealed under, or what lies below ${keysFolder} there was altered, or did not come whole`,
+          ? `The backup key is missing in ${store.place} (${keysFolder}). Encrypted backups can't be opened without it. Unset BACKUP_PASSPHRASE to read unencrypted ones`
+          : `Wrong passphrase for the backups in ${store.place}, or the files in ${keysFolder} are changed or incomplete`,
       )
     isNewBesideOthers = names.length > 0 || (await hasSealedBackup(store))
     openedKeys.push(await makeKey(store, passphrase, randomBytes))

@@ -24,14 +24,15 @@ export const consoleRoutes = (deps: HttpDeps & ConsoleDeps) => {
       access,
       anyQuery: true,
       response: {
-        200: t.String({ contentMediaType: 'text/html', description: 'The page.' }),
+        200: t.String({ contentMediaType: 'text/html', description: 'The page' }),
         304: notModified,
         ...errorResponses(404),
       },
       detail: {
-        summary: 'The console',
+        operationId: 'getConsolePage',
+        summary: 'Returns the console',
         description:
-          'A page for people, for shopkeepers and operators: it calls what this document tells, and nothing else. Every path below it is the same page, but `/console/assets`, where its files lie, and what else is told here. There is none (404) where `CONSOLE_ENABLED` is false.',
+          'The console is a web page for merchants and operators that uses the routes of this document. Every path below it returns the same page, except `/console/assets` and the routes listed here. The response is 404 if `CONSOLE_ENABLED` is false.',
       },
     })
     .get(

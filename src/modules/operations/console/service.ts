@@ -28,7 +28,7 @@ async function openFiles({ consoleFiles, log }: ConsoleDeps): Promise<ConsoleFil
   try {
     return await consoleFiles.open()
   } catch (error) {
-    log.error('console.not_built', { error, advice: 'the console is made of src/console, which must be there and compile' })
-    throw new AppError('INTERNAL', 'The console could not be put together: the log tells why')
+    log.error('console.not_built', { error, advice: 'The console is built from src/console, which must exist and compile' })
+    throw new AppError('INTERNAL', 'The console could not be built: see the log')
   }
 }

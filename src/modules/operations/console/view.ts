@@ -3,7 +3,7 @@ import type { ConsoleEntry } from '../../../core/console-files.ts'
 export const assetsPath = '/console/assets'
 
 /** Allows only this origin and no inline code. `blob:` shows pictures before their upload. */
-export const consolePolicy = [
+const consolePolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -33,12 +33,9 @@ type Texts = readonly (readonly [language: string, text: string])[]
 
 /** The text without JavaScript, in every language of the console. */
 const noScript: Texts = [
-  [
-    'en',
-    'This page needs JavaScript: switch it on for this address and load the page again. Everything it does can be done by the API too:',
-  ],
-  ['ar', 'تحتاج هذه الصفحة إلى JavaScript: فعّله لهذا العنوان ثم أعد تحميل الصفحة. كل ما تفعله يمكن فعله عبر واجهة البرمجة أيضًا:'],
-  ['mn', 'Энэ хуудсанд JavaScript хэрэгтэй: энэ хаягт зөвшөөрөөд хуудсыг дахин ачаална уу. Энд хийдэг бүхнийг API-аар ч хийж болно:'],
+  ['en', 'This page requires JavaScript. Enable it for this site and reload the page. Everything is also available through the API:'],
+  ['ar', 'تتطلب هذه الصفحة JavaScript. فعّله لهذا الموقع ثم أعد تحميل الصفحة. كل شيء متاح أيضًا عبر API:'],
+  ['mn', 'Энэ хуудсанд JavaScript шаардлагатай. Энэ сайтад зөвшөөрөөд хуудсыг дахин ачаална уу. Бүх зүйлийг API-аар ч хийж болно:'],
 ]
 
 /**
@@ -48,15 +45,15 @@ const noScript: Texts = [
 const notStarted: Texts = [
   [
     'en',
-    'This page has not begun. Where the connection is slow, wait a while; else load it again. If that changes nothing, the browser may be too old for it, or the server is away.',
+    'This page didn’t start. If your connection is slow, wait a moment; otherwise reload the page. If that doesn’t help, your browser may be outdated, or the server unavailable.',
   ],
   [
     'ar',
-    'لم تبدأ هذه الصفحة بعد. إن كان الاتصال بطيئًا فانتظر قليلًا، وإلا فأعد تحميلها. فإن لم يتغير شيء فقد يكون المتصفح قديمًا جدًا لها، أو الخادم لا يجيب.',
+    'لم تبدأ هذه الصفحة. إذا كان الاتصال بطيئًا فانتظر قليلًا، وإلا فأعد تحميل الصفحة. إذا لم يفد ذلك فقد يكون متصفحك قديمًا أو الخادم غير متاح.',
   ],
   [
     'mn',
-    'Энэ хуудас эхэлсэнгүй. Холболт удаан бол түр хүлээнэ үү, үгүй бол дахин ачаална уу. Өөрчлөгдөхгүй бол хөтөч хэт хуучин, эсвэл сервер хариу өгөхгүй байж магадгүй.',
+    'Энэ хуудас эхэлсэнгүй. Холболт удаан бол түр хүлээнэ үү, үгүй бол хуудсыг дахин ачаална уу. Тус болохгүй бол хөтөч хуучирсан, эсвэл сервер ажиллахгүй байж магадгүй.',
   ],
 ]
 

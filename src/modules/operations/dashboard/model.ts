@@ -1,6 +1,6 @@
 import { t } from 'elysia'
 
-const Version = t.String({ description: 'Of the program, as `souk version` prints it.' })
+const Version = t.String({ description: 'Version of the program, as in `souk version`' })
 
 export const Live = t.Object({ status: t.Literal('ok'), version: Version })
 export const Ready = t.Object({

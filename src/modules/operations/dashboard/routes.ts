@@ -50,7 +50,7 @@ export const healthRoutes = (deps: HealthDeps & OrderDeps & WebhookDeps & Operat
       anyQuery: true,
       takesNoTurn: true,
       response: { 200: Live, ...errorResponses() },
-      detail: { summary: 'Whether the process answers' },
+      detail: { operationId: 'checkLiveness', summary: 'Checks that the process responds' },
     })
     .get(
       '/health/ready',
@@ -67,9 +67,10 @@ export const healthRoutes = (deps: HealthDeps & OrderDeps & WebhookDeps & Operat
         takesNoTurn: true,
         response: { 200: Ready, ...errorResponses() },
         detail: {
-          summary: 'Whether the instance can do its work',
+          operationId: 'checkReadiness',
+          summary: 'Checks that the instance can serve requests',
           description:
-            'Reads and writes the database, looks for missing migrations, at the space left, and whether the files of the database and of the keys, and with lending switched on the documents, are in their places; 503 names what fails. While the server is told to stop it is 503 (`stopping`). `clockSteady` is shown only: jobs that go by age wait while it is false. So is `backupRecent`: false while the last backup is late.',
+            'Checks that the database can be read and written, that migrations are complete, that there is enough disk space, and that the files of the database, the keys and (with lending) the documents are in place. 503 names what failed. While the server stops, the response is 503 (`stopping`). `clockSteady` and `backupRecent` are informative: scheduled deletions wait while the clock is unsteady, and `backupRecent` is false while a backup is late.',
         },
       },
     )
@@ -80,7 +81,7 @@ export const healthRoutes = (deps: HealthDeps & OrderDeps & WebhookDeps & Operat
         const hasToken = deps.config.metricsToken !== undefined && token !== undefined && sameSecret(token, deps.config.metricsToken)
         if (!hasToken && !isLocalRequest(request, deps)) {
           throw token === undefined
-            ? new AppError('FORBIDDEN', 'Metrics are for this machine, or for a metrics token')
+            ? new AppError('FORBIDDEN', 'Metrics can be read from this machine, or with a metrics token')
             : new AppError('UNAUTHENTICATED', 'The metrics token is not valid')
         }
         return new Response(await metrics(deps, deps.requestCounts, deps.loopLag), {
@@ -91,13 +92,14 @@ export const healthRoutes = (deps: HealthDeps & OrderDeps & WebhookDeps & Operat
         access: 'internal',
         anyQuery: true,
         response: {
-          200: t.String({ contentMediaType: 'text/plain', description: "Prometheus' text format" }),
+          200: t.String({ contentMediaType: 'text/plain', description: 'Prometheus text format' }),
           ...errorResponses(401, 403),
         },
         detail: {
-          summary: 'Metrics for Prometheus',
+          operationId: 'getMetrics',
+          summary: 'Returns metrics for Prometheus',
           description:
-            'For loopback callers who name a loopback host and send no forwarding header, or with METRICS_TOKEN as a bearer token.',
+            'For clients on the loopback interface that use a loopback host name and send no forwarding header, and for clients that send METRICS_TOKEN as a bearer token.',
         },
       },
     )

@@ -17,7 +17,7 @@ export const operationsStore = {
     const applied = new Set((await read.rows<{ tag: string }>(sql`select tag from souk_migrations`)).map(({ tag }) => tag))
     return migrations.every(({ tag }) => applied.has(tag))
   },
-  /** Updates a row to its own value. This needs the lock, the log and the disk like any other write. */
+  /** Updates a row to its own value. This requires the lock, the log and the disk like any other write. */
   async touch(tx: Writer): Promise<boolean> {
     const rows = await tx.rows(
       sql`update souk_migrations set applied_at = applied_at where tag = (select min(tag) from souk_migrations) returning tag`,
@@ -30,7 +30,5 @@ export const operationsStore = {
     const [row] = await read.rows<{ bytes: number | string }>(sql`select pg_database_size(current_database()) as bytes`)
     return row && Number(row.bytes)
   },
-  async answers(read: Reader): Promise<boolean> {
-    return (await read.rows(sql`select 1 as one`)).length === 1
-  },
+  answers: async (read: Reader): Promise<boolean> => (await read.rows(sql`select 1 as one`)).length === 1,
 }

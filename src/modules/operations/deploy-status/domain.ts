@@ -1,3 +1,4 @@
+import type { processStarts } from '../../../../db/schema/platform.ts'
 import type { ErrorNote } from '../../../core/error-notes.ts'
 import { type ErrorProject, type ServiceStatus, topErrors } from '../../../core/operations.ts'
 
@@ -7,7 +8,7 @@ export type ProviderAnswer<Item> = { readonly asOf: number; readonly items: read
 export type AnswerView<Item> = { readonly asOf: string; readonly stale: boolean; readonly items: readonly Item[] }
 
 /** How long an answer is fresh (specification, limits). */
-export const freshMs = 60_000
+const freshMs = 60_000
 /** The job refreshes answers that are older. */
 export const renewedAfterMs = 25_000
 /** The pause after a failure; it doubles with each further failure. */
@@ -24,14 +25,8 @@ export const isFresh = (answer: ProviderAnswer<unknown>, now: number, ms = fresh
 export const pauseAfter = (failures: number, requestedMs = 0): number =>
   Math.max(requestedMs, Math.min(pauseMs * 2 ** (failures - 1), pauseMaxMs))
 
-/** A server process. Times are milliseconds since the epoch. */
-export type ProcessStart = {
-  readonly id: string
-  readonly revision: string
-  readonly startedAt: number
-  readonly seenAt: number
-  readonly stoppedAt: number | null
-}
+/** A server process. */
+export type ProcessStart = Pick<typeof processStarts.$inferSelect, 'id' | 'revision' | 'startedAt' | 'seenAt' | 'stoppedAt'>
 
 /** The interval of heartbeats. A process counts as running while at most one heartbeat is late. */
 export const heartbeatMs = 60_000

@@ -3,8 +3,8 @@ import { serviceStates } from '../../../core/operations.ts'
 import { fieldsOf, Instant, integer, nullable, oneOf } from '../../../http/schema.ts'
 
 const answerFields = {
-  asOf: t.String({ format: 'date-time', description: 'When the provider was asked, ISO 8601, UTC', maxLength: 40 }),
-  stale: t.Boolean({ description: 'The provider does not answer, or not in time: this is its last good answer' }),
+  asOf: t.String({ format: 'date-time', description: 'When the provider was last asked, ISO 8601, UTC', maxLength: 40 }),
+  stale: t.Boolean({ description: 'True if the provider does not respond in time. This is its last valid response' }),
 }
 const count = (description: string) => integer({ minimum: 0, description })
 
@@ -14,9 +14,11 @@ export const Services = t.Object(
     services: t.Array(
       t.Object({
         service: t.String(),
-        ...fieldsOf(count('How many of it'), 'desired', 'running', 'pending'),
-        revision: t.String({ description: "What runs, in the provider's words (ECS: the task definition); `unknown` where it tells none" }),
-        state: oneOf(serviceStates, { description: 'rolling: being deployed; degraded: fewer run than are wanted, or a deploy failed' }),
+        ...fieldsOf(count('Number of processes'), 'desired', 'running', 'pending'),
+        revision: t.String({ description: 'Revision as the provider names it (ECS: task definition). `unknown` if it reports none' }),
+        state: oneOf(serviceStates, {
+          description: 'rolling: a deployment is in progress. degraded: too few processes run, or a deployment failed',
+        }),
       }),
     ),
   },
@@ -30,10 +32,10 @@ export const ErrorSummary = t.Object(
     projects: t.Array(
       t.Object({
         project: t.String(),
-        events: count('Of the window'),
-        unresolved: count('Kinds of errors of the window that nobody has resolved'),
-        top: t.Array(t.Object({ ...fieldsOf(t.String(), 'id', 'title'), count: count('As the provider counts'), lastSeen: Instant }), {
-          description: 'The most frequent, five at most',
+        events: count('In the time window'),
+        unresolved: count('Number of unresolved kinds of errors in the time window'),
+        top: t.Array(t.Object({ ...fieldsOf(t.String(), 'id', 'title'), count: count('As counted by the provider'), lastSeen: Instant }), {
+          description: 'The most frequent errors, at most five',
         }),
       }),
     ),
@@ -48,9 +50,9 @@ export const Deploys = t.Object(
       t.Object({
         ...fieldsOf(t.String(), 'service', 'environment', 'revision'),
         deployedAt: Instant,
-        change: nullable(t.Object(fieldsOf(t.String(), 'sha', 'title', 'author', 'url'), { description: 'The change that it shipped' })),
+        change: nullable(t.Object(fieldsOf(t.String(), 'sha', 'title', 'author', 'url'), { description: 'The deployed change' })),
       }),
     ),
   },
-  { title: 'Deploys' },
+  { title: 'Deployments' },
 )

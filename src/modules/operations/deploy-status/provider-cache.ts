@@ -6,7 +6,7 @@ import { untracked } from '../../../core/request-context.ts'
 import { type AnswerView, isFresh, type ProviderAnswer, pauseAfter, renewedAfterMs, type StatusKind } from './domain.ts'
 import { platformStore as store } from './store.ts'
 
-export type ProviderCache<Item> = {
+type ProviderCache<Item> = {
   readonly provider: string
   /**
    * Returns the current answer. Waits for the provider within the deadline; after that, or if it fails, returns the
@@ -92,7 +92,7 @@ export function createProviderCache<Item>(
       if (answer && isFresh(answer, clock.now())) return viewOf(answer, false)
       const isAnswered = clock.monotonic() >= notBefore && (await withDeadline(askOnce())) === true
       if (answer) return viewOf(answer, !isAnswered)
-      throw new AppError('UNAVAILABLE', `The provider of ${kind} (${name}) has not answered yet: nothing is known, try again later`, {
+      throw new AppError('UNAVAILABLE', `The provider of ${kind} (${name}) has not responded yet. Try again later`, {
         retryAfterSeconds,
       })
     },

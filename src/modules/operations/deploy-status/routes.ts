@@ -8,7 +8,7 @@ import { Deploys, ErrorSummary, Services } from './model.ts'
 
 const refusals = errorResponses(401, 403)
 const caching =
-  'An answer is shown for a minute. Whoever comes then waits five seconds at most (OPERATIONS_DEADLINE_MS): after that, or when the provider fails, the last good answer is shown with `stale: true`; 503 when there has never been one.'
+  'Responses are cached for a minute. A later request waits at most five seconds (OPERATIONS_DEADLINE_MS) for the provider. If it fails or takes longer, the last response is returned with `stale: true`, or 503 if there is none.'
 
 /** Elysia's response types require mutable arrays. */
 const listOf = <Item>(items: readonly Item[]) => items as Item[]
@@ -25,8 +25,9 @@ export const platformRoutes = (deps: HttpDeps & PlatformDeps) =>
         access: 'operator',
         response: { 200: Services, ...refusals },
         detail: {
-          summary: 'Services that run',
-          description: `By the provider of OPERATIONS_SERVICES: souk itself (its processes that serve, and those whose jobs run), AWS ECS, Docker Swarm or systemd. ${caching}`,
+          operationId: 'listServices',
+          summary: 'Lists running services',
+          description: `Reported by the provider in OPERATIONS_SERVICES: souk itself (its serving and job processes), AWS ECS, Docker Swarm or systemd. ${caching}`,
         },
       },
     )
@@ -45,8 +46,9 @@ export const platformRoutes = (deps: HttpDeps & PlatformDeps) =>
         access: 'operator',
         response: { 200: ErrorSummary, ...refusals },
         detail: {
-          summary: 'Errors of the last 24 hours',
-          description: `By the provider of OPERATIONS_ERRORS: souk's own log (by whole hours, without messages), Sentry or GlitchTip. ${caching}`,
+          operationId: 'getErrorSummary',
+          summary: 'Returns a summary of errors',
+          description: `Errors of the last 24 hours, reported by the provider in OPERATIONS_ERRORS: souk's own log (by whole hours, without messages), Sentry or GlitchTip. ${caching}`,
         },
       },
     )
@@ -60,8 +62,9 @@ export const platformRoutes = (deps: HttpDeps & PlatformDeps) =>
         access: 'operator',
         response: { 200: Deploys, ...refusals },
         detail: {
-          summary: 'The latest deploy of each service',
-          description: `By the provider of OPERATIONS_DEPLOYS: souk's own starts (when what runs was started first; \`change\` is null), or GitHub's deployments to OPERATIONS_ENVIRONMENT that succeeded, with the pull request or the commit of each. ${caching}`,
+          operationId: 'listLatestDeploys',
+          summary: 'Lists the latest deployments',
+          description: `The latest deployment of each service, reported by the provider in OPERATIONS_DEPLOYS: souk's own starts (the first start of the running version; \`change\` is null), or GitHub's successful deployments to OPERATIONS_ENVIRONMENT with their pull request or commit. ${caching}`,
         },
       },
     )

@@ -4,7 +4,7 @@ import { errorEvents, operationsAnswers, processStarts } from '../../../../db/sc
 import type { ErrorNote } from '../../../core/error-notes.ts'
 import type { StatusKind } from './domain.ts'
 
-export type StartRow = typeof processStarts.$inferSelect
+type StartRow = typeof processStarts.$inferSelect
 type AnswerRow = typeof operationsAnswers.$inferSelect
 
 /** The number of stored starts. */

@@ -112,9 +112,12 @@ export function createIdempotency({
     return {
       kind: 'claimed',
       resumed,
-      keep: async (tx, status, answer) => {
-        const isOwned = await store.answer(tx, owned, sealed(status, answer))
-        if (!isOwned) throw new AppError('CONFLICT', 'Another request under this idempotency-key took over')
+      keep: async (tx, status, answer, isSure = false) => {
+        if (isSure) await store.answerSurely(tx, owned, sealed(status, answer))
+        else if (!(await store.answer(tx, owned, sealed(status, answer))))
+          throw new AppError('CONFLICT', 'Another request with this Idempotency-Key is doing this work. Retry with the same key', {
+            code: 'idempotency_in_progress',
+          })
         tx.afterCommit(() => void atWork.delete(owned.attempt))
       },
       fail: (status, answer) => settle(owned, (tx) => store.answer(tx, owned, sealed(status, answer))),

@@ -1,6 +1,15 @@
 import { and, asc, eq, gt, isNotNull, isNull, like, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
-import { changeOf, insertOf, type KnownLater, knownLater, lockedRowsOf, prepare, valuesOf } from '../../../../db/prepared.ts'
+import {
+  changeOf,
+  insertNewOf,
+  lockedRowsOf,
+  type PendingResult,
+  pendingResult,
+  prepare,
+  sureChangeOf,
+  valuesOf,
+} from '../../../../db/prepared.ts'
 import { idempotencyKeys } from '../../../../db/schema/people.ts'
 
 export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
@@ -10,9 +19,10 @@ type Attempt = Key & Pick<IdempotencyRow, 'attempt'>
 
 /** A stored answer is final: a later refusal must not replace it. */
 const unanswered = and(valuesOf(idempotencyKeys, ['scope', 'key', 'attempt']), isNull(idempotencyKeys.sealedAnswer))
-const insert = insertOf(idempotencyKeys, 'skip', 'key')
+const insert = insertNewOf(idempotencyKeys, 'key')
 const find = lockedRowsOf(idempotencyKeys, ['scope', 'key'])
 const answer = changeOf(idempotencyKeys, unanswered)
+const answerSurely = sureChangeOf(idempotencyKeys, unanswered, 'key')
 const handOver = changeOf(idempotencyKeys, unanswered)
 const renew = changeOf(idempotencyKeys, and(unanswered, gt(idempotencyKeys.leaseUntil, sql.placeholder('now'))))
 const release = prepare((queries) => queries.delete(idempotencyKeys).where(unanswered))
@@ -21,7 +31,7 @@ export const idempotencyStore = {
   /** Returns false if the key exists. */
   insert,
   /** Inserts as the only statement of a write; the result is known at the commit. */
-  insertAlone: (tx: Writer, row: IdempotencyRow): Promise<KnownLater<boolean>> => knownLater(insert(tx, row)),
+  insertAlone: (tx: Writer, row: IdempotencyRow): Promise<PendingResult<boolean>> => pendingResult(insert(tx, row)),
   /** Locks the row. */
   async find(tx: Writer, { scope, key }: Key): Promise<IdempotencyRow | undefined> {
     return tx.first(find, { scope, key })
@@ -35,6 +45,10 @@ export const idempotencyStore = {
   /** Returns false if another attempt took over or an answer is stored. */
   async answer(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<boolean> {
     return answer(tx, { sealedAnswer }, { scope, key, attempt })
+  },
+  /** Does `answer` without waiting for the result: the write throws NothingChanged instead of returning false. */
+  async answerSurely(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<void> {
+    await answerSurely(tx, { sealedAnswer }, { scope, key, attempt })
   },
   /** Ends the lease of an attempt. */
   async handOver(tx: Writer, { scope, key, attempt }: Attempt): Promise<void> {

@@ -1,11 +1,11 @@
-import type { JobRun } from '../../../../db/schema/jobs.ts'
+import type { JobRun, jobs } from '../../../../db/schema/jobs.ts'
 import { hourMs, minuteMs } from '../../../lib/day.ts'
 import { redact } from '../../../lib/log.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
 
 /** How often a holder renews its leases and reads those of others. */
 export const heartbeatPattern = '*/10 * * * * *'
-/** Another process takes over the jobs of a holder that was silent for this long. */
+/** Another process takes over the jobs of a holder without a heartbeat for this long. */
 export const leaseMs = 30_000
 /** A holder that could not renew stops running its jobs after this time, before another process starts them. */
 export const holdMs = 20_000
@@ -60,12 +60,21 @@ export function errorText(error: unknown): string {
 }
 
 /** The error of a run whose end was not recorded. */
-export const lostError = 'the process that ran it ended, or stood still, before it was done'
+export const interruptedError = 'The process ended or was paused before the job was done'
 
-export type JobState = 'idle' | 'running' | 'stuck' | 'off'
+export type JobRow = typeof jobs.$inferSelect
+/** The progress of a job as stored. */
+export type JobProgress = Pick<
+  JobRow,
+  'runningSince' | 'startedAt' | 'endedAt' | 'durationMs' | 'result' | 'error' | 'lastRuns' | 'succeededAt'
+>
+export const noProgress: JobProgress = {
+  ...{ runningSince: null, startedAt: null, endedAt: null, durationMs: null, result: null, error: null, lastRuns: null, succeededAt: null },
+}
+type JobState = 'idle' | 'running' | 'stuck' | 'off'
 
 /** The state of a job; times in milliseconds. */
-export type JobStatus = {
+export type JobStatus = JobProgress & {
   readonly name: string
   readonly pattern: string | undefined
   readonly everyProcess: boolean
@@ -73,14 +82,6 @@ export type JobStatus = {
   /** Why the job has nothing to do with these settings. */
   readonly idleBecause: string | null
   readonly holder: string | null
-  readonly runningSince: number | null
-  readonly startedAt: number | null
-  readonly endedAt: number | null
-  readonly durationMs: number | null
-  readonly result: 'OK' | 'FAILED' | 'LOST' | null
-  readonly error: string | null
-  readonly lastRuns: readonly JobRun[] | null
-  readonly succeededAt: number | null
   readonly requestedAt: number | null
   readonly nextRun: number | null
 }

@@ -9,35 +9,35 @@ const JobRun = t.Object(
   {
     startedAt: Instant,
     endedAt: Time,
-    durationMs: nullable(integer({ minimum: 0, description: 'Milliseconds.' })),
+    durationMs: nullable(integer({ minimum: 0, description: 'In milliseconds' })),
     result: oneOf(['OK', 'FAILED', 'LOST'], {
-      description: '`LOST`: the process that ran it ended, or stood still, before it was done.',
+      description: '`LOST`: the process ended or stopped during the run',
     }),
-    error: nullable(t.String({ description: 'What it failed with, in its first words, without secrets.' })),
+    error: nullable(t.String({ description: 'Start of the error message, without secrets' })),
   },
   { title: 'JobRun' },
 )
 
-export const JobRecord = t.Object(
+const JobRecord = t.Object(
   {
     name: t.String(),
     state: oneOf(['idle', 'running', 'stuck', 'off'], {
       description:
-        '`stuck`: a run takes longer than three times what lies between two runs (at least 5 minutes, at most 6 hours). `off`: it does not run by itself.',
+        '`stuck`: a run takes longer than three times the interval (at least 5 minutes, at most 6 hours). `off`: the job has no schedule',
     }),
-    idleBecause: nullable(t.String({ description: 'The setting by which it has nothing to do; null where it has something.' })),
-    everyProcess: t.Boolean({ description: 'Each process on the database runs it; of other jobs, one process at a time.' }),
-    holder: nullable(t.String({ description: 'The process that runs it; null where each does, or nobody yet.' })),
-    schedule: nullable(t.String({ description: 'Six fields from second to weekday, UTC; null: switched off.' })),
+    idleBecause: nullable(t.String({ description: 'The setting because of which the job has nothing to do. Null if it has something' })),
+    everyProcess: t.Boolean({ description: 'True: every process runs the job. False: one process at a time' }),
+    holder: nullable(t.String({ description: 'The process that runs the job. Null if every process does, or none yet' })),
+    schedule: nullable(t.String({ description: 'Six fields from second to weekday, UTC. Null: no schedule' })),
     lastRun: nullable(JobRun),
     lastRuns: t.Array(JobRun, {
       maxItems: runsKept.last + runsKept.wrong,
-      description: `The last ${runsKept.last} runs, the newest first, and up to ${runsKept.wrong} from before that were not \`OK\`; an \`error\` of them in short. Of a job that each process runs they are of all processes, those of others as of a minute ago.`,
+      description: `The last ${runsKept.last} runs, newest first, and up to ${runsKept.wrong} earlier runs that were not \`OK\`, with a shortened \`error\`. If every process runs the job, runs of all processes; those of others may be a minute old`,
     }),
     lastSuccessAt: Time,
     runningSince: Time,
     nextRun: Time,
-    requestedAt: nullable(t.String({ format: 'date-time', description: 'Somebody asked for a run, which has not begun.' })),
+    requestedAt: nullable(t.String({ format: 'date-time', description: 'True if a requested run has not started' })),
   },
   { title: 'Job' },
 )
@@ -45,9 +45,9 @@ export const JobRecord = t.Object(
 export const JobRecords = t.Object({
   data: t.Array(JobRecord),
   chains: t.Array(ChainRecord, {
-    description: 'How far each chain of `CHAINS` is read, by its id; one of which nothing was read has no entry.',
+    description: 'Progress of each chain in `CHAINS`, by its id. Chains that were never read are left out',
   }),
 })
 
 export const JobParam = t.Object({ job: text(64) })
-export const JobRequested = t.Object({ name: t.String(), requestedAt: Instant }, { title: 'JobRequested' })
+export const JobRequested = t.Object({ name: t.String(), requestedAt: Instant }, { title: 'JobRequest' })

@@ -1,12 +1,8 @@
 /** The progress of a job's runs. */
 import type { JobRun } from '../../../../db/schema/jobs.ts'
 import { pick } from '../../../lib/objects.ts'
-import { mergedRuns, runsOf, withRun } from './domain.ts'
-import type { JobProgress, JobRow } from './store.ts'
+import { type JobProgress, type JobRow, mergedRuns, runsOf, withRun } from './domain.ts'
 
-export const noProgress: JobProgress = {
-  ...{ runningSince: null, startedAt: null, endedAt: null, durationMs: null, result: null, error: null, lastRuns: null, succeededAt: null },
-}
 export const progressOf = (row: JobRow): JobProgress =>
   pick(row, 'runningSince', 'startedAt', 'endedAt', 'durationMs', 'result', 'error', 'lastRuns', 'succeededAt')
 /** Adds an ended run. */

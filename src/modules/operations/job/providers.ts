@@ -1,6 +1,6 @@
 import type { Deps } from '../../../core/deps.ts'
 import type { LiveDeps } from '../../messaging/live-events/index.ts'
-import { createJobRunner } from './job-status.ts'
+import { createJobRunner } from './job-runner.ts'
 import { createJobStore } from './store.ts'
 
 export function jobProviders(deps: Deps & Pick<LiveDeps, 'liveNotes'>) {

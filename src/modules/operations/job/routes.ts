@@ -17,9 +17,10 @@ export const jobRoutes = (deps: HttpDeps & JobDeps & AttestationDeps) =>
         access: 'operator',
         response: { 200: JobRecords, ...errorResponses(401, 403) },
         detail: {
-          summary: 'Background jobs',
+          operationId: 'listJobs',
+          summary: 'Lists background jobs',
           description:
-            'All of them: how each stands, its last run and its next. Of several processes on one database one runs a job; what another one knows of it is at most a minute old.',
+            'Returns the state, last run and next run of every job. If several processes use the database, one runs a job; the state reported by another is at most a minute old.',
         },
       },
     )
@@ -33,9 +34,10 @@ export const jobRoutes = (deps: HttpDeps & JobDeps & AttestationDeps) =>
         params: JobParam,
         response: { 202: JobRequested, ...errorResponses(401, 403, 404, 409) },
         detail: {
-          summary: 'Run a job now',
+          operationId: 'runJob',
+          summary: 'Runs a job',
           description:
-            'Also one that is switched off. It is kept that the run was asked for: it begins at once where the process that answers runs the job, within 10 seconds where another does, and at the next start if the process ends before; `lastRun` of the list tells what came of it. Asked for again before it has begun, it runs once. 409 while it runs, and where the settings leave it nothing to do (`idleBecause`).',
+            'Also runs a job without a schedule. The run starts at once if the process that responds runs the job, within 10 seconds if another does, and after a restart at the latest. `lastRun` in the list of jobs has the result. Several requests before the start result in one run. The response is 409 while the job runs, and if it has nothing to do (`idleBecause`).',
         },
       },
     )

@@ -6,7 +6,7 @@ import { isoTimes } from '../../../lib/objects.ts'
 import { labelledMetric } from '../../../lib/prometheus.ts'
 import { audited } from '../audit/index.ts'
 import { type JobView, jobView } from './domain.ts'
-import { createJobRunner } from './job-status.ts'
+import { createJobRunner } from './job-runner.ts'
 import type { JobDeps } from './providers.ts'
 import { createJobStore } from './store.ts'
 
@@ -37,17 +37,17 @@ export async function requestRun(
   const name = assertJob(named)
   const { jobRunner: runner, jobStore: store, clock, config } = deps
   const why = idleReason(name, config)
-  if (why !== undefined) throw new AppError('CONFLICT', `The job has nothing to do: ${why}`)
+  if (why !== undefined) throw new AppError('CONFLICT', `The job is idle: ${why}`)
   const requested = await audited(deps, change, { action: 'job.requested', subject: name }, async (tx, tell) => {
     const row = await store.find(tx, name)
-    if (runner.isRunning(name, row)) throw new AppError('CONFLICT', 'The job is running')
+    if (runner.isRunning(name, row)) throw new AppError('CONFLICT', 'The job is already running')
     if (!row) await store.add(tx, [name])
     const requestedAt = row?.requestedAt ?? clock.now()
     if (!row?.requestedAt) await store.request(tx, name, requestedAt)
     tell({ before: { requestedAt: row?.requestedAt ?? null }, after: { requestedAt } })
     return { name, ...isoTimes({ requestedAt }) }
   })
-  void runner.poke(name)
+  void runner.handleRequest(name)
   return requested
 }
 

@@ -2,24 +2,7 @@ import { and, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { jobs } from '../../../../db/schema/jobs.ts'
 import type { JobName } from '../../../lib/job-table.ts'
-
-export type JobRow = typeof jobs.$inferSelect
-/** The progress of a job as stored. */
-export type JobProgress = Pick<
-  JobRow,
-  'runningSince' | 'startedAt' | 'endedAt' | 'durationMs' | 'result' | 'error' | 'lastRuns' | 'succeededAt'
->
-
-const blank = {
-  holder: null,
-  runningSince: null,
-  startedAt: null,
-  endedAt: null,
-  durationMs: null,
-  result: null,
-  error: null,
-  lastRuns: null,
-}
+import { type JobProgress, type JobRow, noProgress } from './domain.ts'
 
 export const createJobStore = ({ read }: Pick<Database, 'read'>) => ({
   all: (): Promise<JobRow[]> => read.select().from(jobs),
@@ -28,7 +11,7 @@ export const createJobStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   /** Creates missing rows. */
   async add(tx: Writer, names: readonly JobName[]): Promise<void> {
-    const rows = names.map((name) => ({ name, beat: 0, ...blank, succeededAt: null, requestedAt: null }))
+    const rows = names.map((name) => ({ name, beat: 0, holder: null, ...noProgress, requestedAt: null }))
     await tx.insert(jobs).values(rows).onConflictDoNothing()
   },
   /**

@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import { dayText } from '../../../lib/day.ts'
 import { centsEnd, usdOf } from '../../../lib/usd.ts'
 import { kybCohorts } from '../../shop/kyb/domain.ts'
@@ -38,16 +38,13 @@ const add = (sums: readonly Sum[]): bigint => sums.reduce((total, { value }) => 
  * @param end the first number that may be inexact
  * @throws AppError INVALID for a sum from `end` on, since a rounded figure would be wrong
  */
-function toExactNumber(sum: bigint | number, end: number): number {
+function toNumberBelow(sum: bigint | number, end: number): number {
   if (sum < end && sum > -end) return Number(sum)
-  throw new AppError(
-    'INVALID',
-    'startDate, endDate (query): what these days, or as many before them, add up to is more than a number can tell exactly: ask for fewer days',
-  )
+  throw invalidField('startDate, endDate', 'the totals of these days are too large to be exact: use fewer days')
 }
-const countOf = (sum: bigint | number): number => toExactNumber(sum, Number.MAX_SAFE_INTEGER)
+const countOf = (sum: bigint | number): number => toNumberBelow(sum, Number.MAX_SAFE_INTEGER)
 /** Converts to cents. */
-const centsOf = (sum: bigint | number): number => toExactNumber(sum, centsEnd)
+const centsOf = (sum: bigint | number): number => toNumberBelow(sum, centsEnd)
 
 const daysOf = ({ from, to }: Span): number[] => Array.from({ length: to - from + 1 }, (_, nth) => from + nth)
 const windowDates = ({ from, to }: Span) => ({ startDate: dayText(from), endDate: dayText(to) })
@@ -67,7 +64,7 @@ function byDay(sums: readonly Sum[]): ReadonlyMap<number, bigint> {
 const sumsOf = (sums: readonly Sum[], kpi: Kpi): Sum[] => sums.filter((sum) => sum.kpi === kpi)
 
 /** The default mode is LIVE. */
-export type SalesQuery = WindowQuery & { readonly mode?: SalesMode | undefined }
+type SalesQuery = WindowQuery & { readonly mode?: SalesMode | undefined }
 
 /** Reads sums of sales in a mode, each under the figure without its mode. */
 async function salesSums(deps: ReadDeps, kpis: readonly SalesKpi[], { mode = 'LIVE' }: SalesQuery, span: Span, before?: Span) {

@@ -1,9 +1,10 @@
 import type { kpiDays, kpiDeltas } from '../../../../db/schema/kpi.ts'
 import type { unifiedTransactions } from '../../../../db/schema/ledger.ts'
 import type { orderLines, orders } from '../../../../db/schema/selling.ts'
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import { dayNumberOf, isDay, startOfDay } from '../../../lib/day.ts'
 import { usdOf } from '../../../lib/usd.ts'
+import { dayNumberIn } from '../../../lib/zone-days.ts'
 import { usdCentsOf } from '../../payments/fx/domain.ts'
 
 /** Groups of figures that are backfilled separately, so that one is available before the other. */
@@ -44,7 +45,7 @@ export function amountsOf(sum: bigint): number[] {
 }
 
 /** The lengths of sums in days, so that a long window needs few rows. Each is a multiple of the next. */
-export const spans = [64, 8, 1] as const
+const spans = [64, 8, 1] as const
 
 /** Consecutive sums of `span` days, from `from` up to and excluding `to`. */
 export type SpanRun = { readonly span: number; readonly from: number; readonly to: number }
@@ -58,7 +59,7 @@ export function runsOf(from: number, to: number, [span = 1, ...finer]: readonly 
 }
 
 /** A sum of `span` days from `day` on. */
-export type SpanSum = { readonly span: number; readonly day: number }
+type SpanSum = { readonly span: number; readonly day: number }
 
 /** The minimum number of lists per window, since the lists at its ends reach beyond it. */
 const listsMin = 3
@@ -93,7 +94,7 @@ export type CountedMovement = Pick<
  * The figure of each kind of movement. A reversed refund subtracts; disputes are not refunds, and refunds do not reduce
  * sales.
  */
-export const countsFor: { readonly [Kind in Transaction['kind']]?: { readonly kpi: 'GMV' | 'REFUNDS'; readonly sign: 1 | -1 } } = {
+const countsFor: { readonly [Kind in Transaction['kind']]?: { readonly kpi: 'GMV' | 'REFUNDS'; readonly sign: 1 | -1 } } = {
   CAPTURE: { kpi: 'GMV', sign: 1 },
   GIFT_CARD: { kpi: 'GMV', sign: 1 },
   REFUND: { kpi: 'REFUNDS', sign: 1 },
@@ -183,29 +184,32 @@ export const windowDaysMax = 365
 export const rankedDefault = 10
 export const rankedMax = 100
 
+/** Times in milliseconds; `until` is exclusive. */
+export type Period = { readonly since: number; readonly until: number }
 /** Days since 1970-01-01, both inclusive. */
 export type Span = { readonly from: number; readonly to: number }
 export type WindowQuery = { readonly startDate?: string | undefined; readonly endDate?: string | undefined }
 
 const dayNumber = (name: string, text: string): number => {
-  if (!isDay(text)) throw new AppError('INVALID', `${name} (query): not a day of the calendar, YYYY-MM-DD`)
+  if (!isDay(text)) throw invalidField(name, 'must be a calendar day such as 2026-01-31')
   return dayNumberOf(startOfDay(text))
 }
 
 /**
  * Returns the window of a request, both days inclusive. The default is the last 30 days with today.
+ * @param zone the time zone of the days
  * @throws AppError INVALID with the parameter: one without the other, an invalid day, reversed, or more than 365 days
  */
-export function windowOf({ startDate, endDate }: WindowQuery, now: number): Span {
+export function windowOf({ startDate, endDate }: WindowQuery, now: number, zone = 'UTC'): Span {
   if (startDate === undefined && endDate === undefined) {
-    const to = dayNumberOf(now)
+    const to = dayNumberIn(zone, now)
     return { from: to - windowDaysDefault + 1, to }
   }
-  if (startDate === undefined) throw new AppError('INVALID', 'startDate (query): needed beside endDate')
-  if (endDate === undefined) throw new AppError('INVALID', 'endDate (query): needed beside startDate')
+  if (startDate === undefined) throw invalidField('startDate', 'required together with endDate')
+  if (endDate === undefined) throw invalidField('endDate', 'required together with startDate')
   const [from, to] = [dayNumber('startDate', startDate), dayNumber('endDate', endDate)]
-  if (to < from) throw new AppError('INVALID', 'endDate (query): before startDate')
-  if (to - from >= windowDaysMax) throw new AppError('INVALID', `endDate (query): a window has ${windowDaysMax} days at most`)
+  if (to < from) throw invalidField('endDate', 'must not be before startDate')
+  if (to - from >= windowDaysMax) throw invalidField('endDate', `must be within ${windowDaysMax} days of startDate`)
   return { from, to }
 }
 

@@ -1,33 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { engine } from '../../../../db/columns.ts'
 import type { Reader } from '../../../../db/engine.ts'
 import { kpiWords } from '../../../../db/schema/kpi.ts'
+import { between, dayIn, freshOfShops, list, ofShops, presentOnly } from '../../../../db/shop-figures.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { usdCentsOf } from '../../payments/fx/domain.ts'
-import {
-  type DaySums,
-  type Delta,
-  type Difference,
-  inModes,
-  type Kpi,
-  type KpiPart,
-  kpiParts,
-  type ProductSums,
-  runsOf,
-  type ShopCurrency,
-  type Span,
-  shopKeyOf,
-} from './domain.ts'
+import { type Difference, type Kpi, type KpiPart, kpiParts } from './domain.ts'
 
 // Counts the figures from the facts with separate SQL, to verify and repair the stored ones.
 
 /** Sums are text, since they may exceed an exact number. */
 type Row = { kpi: Kpi | 'LINES' | 'TEST_LINES'; day: number; key: string; counted: string; kept: string }
 type From = Pick<Reader, 'rows'>
-
-/** Converts a column of times to days. Integers divide to integers on both engines. */
-const dayIn = (column: string): SQL => sql.raw(`${column} / ${dayMs}`)
-const between = (column: string, from: number, to: number): SQL => sql`${sql.raw(column)} >= ${from} and ${sql.raw(column)} < ${to}`
 
 /** Follows a cross join, which makes SQLite join shops last: it may otherwise scan a day's orders once per shop. */
 const ofShop = sql`s.id = o.shop_id`
@@ -239,190 +222,5 @@ export async function spanDifferences(read: From, block: number): Promise<SpanDi
     key,
     counted: BigInt(counted),
     kept: BigInt(kept),
-  }))
-}
-
-// The figures of shops. Sales append no deltas for them: the network's deltas name their order or movement, and the
-// fold derives the shop's figures from it. Reads derive those of unfolded deltas the same way.
-
-const shopKeySql = sql.raw("o.shop_id || ' ' || o.mode || ' ' || o.currency")
-/** The length of a shop id at the start of a key, and the position of the mode. */
-const [idLength, modeAt] = ['shop_'.length + 26, 'shop_'.length + 26 + 2]
-
-type Facts = {
-  /** Orders as `o`. */
-  readonly orders: SQL
-  readonly whichOrders: SQL
-  /** Rows of `unified_transactions` as `t` with their order as `o`. */
-  readonly movements: SQL
-  readonly whichMovements: SQL
-}
-
-/** The figures of facts per shop, as rows of (kpi, day, key, value). */
-const ofShops = ({ orders, whichOrders, movements, whichMovements }: Facts): SQL => sql`
-  select 'SHOP_ORDERS' as kpi, ${dayIn('o.confirmed_at')} as day, ${shopKeySql} as key, count(*) as value
-  from ${orders} where o.confirmed_at is not null and ${whichOrders} group by 2, 3
-  union all select sold.kpi, sold.day, sold.key, sum(sold.value) from (
-    select case when copies.nth = 1 then 'SHOP_UNITS' else 'SHOP_REVENUE' end as kpi, ${dayIn('o.confirmed_at')} as day,
-      ${shopKeySql} || ' ' || l.product_id as key, case when copies.nth = 1 then l.quantity else l.total - l.discount end as value
-    from ${orders} join order_lines l on l.order_id = o.id cross join (select 1 as nth union all select 2) copies
-    where o.confirmed_at is not null and ${whichOrders}) sold
-  group by sold.kpi, sold.day, sold.key
-  union all select moved.kpi, moved.day, moved.key, sum(moved.value) from (
-    select case when t.kind in ('CAPTURE', 'GIFT_CARD') then 'SHOP_SALES' else 'SHOP_REFUNDS' end as kpi, ${dayIn('t.at')} as day, ${shopKeySql} as key,
-      case when t.kind = 'REFUND_REVERSED' then -t.amount else t.amount end as value
-    from ${movements}
-    where t.confirmed and t.kind in ('CAPTURE', 'GIFT_CARD', 'REFUND', 'GIFT_CARD_REFUND', 'REFUND_REVERSED') and ${whichMovements}) moved
-  group by moved.kpi, moved.day, moved.key`
-
-/** The figures of unfolded deltas. SQLite keeps the join order of the text. */
-const freshOfShops = ({ from, to }: Span, which: SQL = sql`true`): SQL =>
-  ofShops({
-    orders: sql`kpi_deltas f cross join orders o`,
-    whichOrders: sql`f.kpi in ('ORDERS', 'TEST_ORDERS') and f.day >= ${from} and f.day <= ${to} and o.id = f.id and ${which}`,
-    movements: sql`kpi_deltas f cross join unified_transactions t cross join orders o`,
-    whichMovements: sql`f.kpi in ('GMV', 'REFUNDS', 'UNPRICED', 'TEST_GMV', 'TEST_REFUNDS', 'TEST_UNPRICED') and f.day >= ${from} and f.day <= ${to}
-      and t.id = f.id and o.id = t.order_id and ${which}`,
-  })
-
-/** Excludes figures of the mode that a shop no longer has. They stay stored but are not maintained. */
-const presentOnly = (rows: string): SQL =>
-  sql.raw(
-    `not (${rows}.kpi in ('SHOP_ORDERS', 'SHOP_SALES', 'SHOP_REFUNDS', 'SHOP_UNITS', 'SHOP_REVENUE') and exists (
-      select 1 from shops k where k.id = substr(${rows}.key, 1, ${idLength}) and k.mode <> substr(${rows}.key, ${modeAt}, 4)))`,
-  )
-
-const list = (values: readonly (string | number)[]): SQL =>
-  sql.join(
-    values.map((value) => sql`${value}`),
-    sql`, `,
-  )
-const daysOf = (from: number, to: number, step = 1): number[] =>
-  Array.from({ length: Math.ceil((to - from) / step) }, (_, nth) => from + nth * step)
-
-const ofDays = sql.raw("'SHOP_ORDERS', 'SHOP_SALES', 'SHOP_REFUNDS'")
-const ofProducts = sql.raw("'SHOP_UNITS', 'SHOP_REVENUE'")
-const isOf = ({ shopId, mode, currency }: ShopCurrency): SQL => sql`o.shop_id = ${shopId} and o.mode = ${mode} and o.currency = ${currency}`
-
-export const shopFigures = {
-  /** Derives the shops' figures of deltas from the facts that these name. */
-  async ofDeltas(tx: From, deltas: readonly Pick<Delta, 'kpi' | 'id'>[]): Promise<Pick<Delta, 'kpi' | 'day' | 'key' | 'value'>[]> {
-    const idsOf = (kpis: readonly Kpi[], prefix: string) =>
-      deltas.filter(({ kpi, id }) => kpis.includes(kpi) && id.startsWith(prefix)).map(({ id }) => id)
-    const [orders, movements] = [idsOf(inModes(['ORDERS'], 'ALL'), 'order_'), idsOf(inModes(['GMV', 'REFUNDS', 'UNPRICED'], 'ALL'), 'txn_')]
-    if (orders.length + movements.length === 0) return []
-    const among = (column: string, ids: readonly string[]) => (ids.length === 0 ? sql`false` : sql`${sql.raw(column)} in (${list(ids)})`)
-    const rows = await tx.rows<{ kpi: Kpi; day: number | string; key: string; value: number | string }>(
-      ofShops({
-        orders: sql`orders o`,
-        whichOrders: among('o.id', orders),
-        movements: sql`unified_transactions t join orders o on o.id = t.order_id`,
-        whichMovements: among('t.id', movements),
-      }),
-    )
-    return rows.map(({ kpi, day, key, value }) => ({ kpi, day: Number(day), key, value: Number(value) }))
-  },
-
-  /** Reads the days of a shop that have figures, in one statement. */
-  async days(read: From, shop: ShopCurrency, span: Span): Promise<DaySums[]> {
-    const key = shopKeyOf(shop)
-    const rows = await read.rows<{ kpi: Kpi; day: number | string; value: string }>(sql`
-      select kpi, day, cast(sum(value) as text) as value from (
-        select kpi, day, value from kpi_days where kpi in (${ofDays}) and span = 1 and day in (${list(daysOf(span.from, span.to + 1))}) and key = ${key}
-        union all select kpi, day, value from kpi_deltas where kpi in (${ofDays}) and day >= ${span.from} and day <= ${span.to} and key = ${key}
-        union all select kpi, day, value from (${freshOfShops(span, isOf(shop))}) fresh where kpi in (${ofDays})) sums
-      group by kpi, day`)
-    const days = Map.groupBy(rows, ({ day }) => Number(day))
-    return [...days].map(([day, figures]) => {
-      const value = (kpi: Kpi) => BigInt(figures.find((figure) => figure.kpi === kpi)?.value ?? 0)
-      return { day, orders: value('SHOP_ORDERS'), confirmed: value('SHOP_SALES'), refunds: value('SHOP_REFUNDS') }
-    })
-  },
-
-  /** Reads the products with the highest revenue and those with the most units. */
-  async topProducts(read: From, shop: ShopCurrency, span: Span, limit: number): Promise<ProductSums[]> {
-    const { settled, last } = productQueries(shop, span)
-    const sumsOf = (parts: readonly SQL[]) => sql`
-      select substr(key, ${shopKeyOf(shop).length + 2}) as id, sum(case when kpi = 'SHOP_UNITS' then value else 0 end) as units,
-        sum(case when kpi = 'SHOP_REVENUE' then value else 0 end) as revenue
-      from (${sql.join([...parts], sql` union all `)}) sold group by key`
-    // PostgreSQL sums up itself and returns only the best.
-    if (engine === 'postgres') {
-      const head = (by: 'units' | 'revenue') =>
-        sql`select * from (select id from sums where ${sql.raw(by)} > 0 order by ${sql.raw(by)} desc, id limit ${limit}) ${sql.raw(`by_${by}`)}`
-      const best = await read.rows<SumRow>(sql`
-        with sums as (${sumsOf([...settled, ...last])})
-        select id, cast(units as text) as units, cast(revenue as text) as revenue from sums where id in (${head('units')} union ${head('revenue')})`)
-      return addTitles(read, best)
-    }
-    const sums = new Map<string, { units: bigint; revenue: bigint }>()
-    for (const parts of [...settled.map((part) => [part]), last]) {
-      for (const { id, units, revenue } of await read.rows<SumRow>(
-        sql`select id, cast(units as text) as units, cast(revenue as text) as revenue from (${sumsOf(parts)}) sums`,
-      )) {
-        const before = sums.get(id)
-        sums.set(id, { units: (before?.units ?? 0n) + BigInt(units), revenue: (before?.revenue ?? 0n) + BigInt(revenue) })
-      }
-      await new Promise((resume) => setImmediate(resume))
-    }
-    const best = new Map([...headOf(sums, 'units', limit), ...headOf(sums, 'revenue', limit)])
-    return addTitles(
-      read,
-      [...best].map(([id, { units, revenue }]) => ({ id, units: String(units), revenue: String(revenue) })),
-    )
-  },
-}
-
-type SumRow = { readonly id: string; readonly units: string | number; readonly revenue: string | number }
-
-/**
- * Splits the sums of a window. `settled`: past days, which no write changes, so that each is read alone and requests
- * run in between; `last`: the rest, read in one statement, since a fold moves rows between its tables.
- */
-function productQueries(shop: ShopCurrency, span: Span): { settled: SQL[]; last: SQL[] } {
-  const key = shopKeyOf(shop)
-  const isProduct = sql`key > ${`${key} `} and key < ${`${key}!`}`
-  const storedRows = (length: number, days: readonly number[]) => sql`select kpi, key, value from kpi_days
-    where kpi in (${ofProducts}) and span = ${length} and day in (${list(days)}) and ${isProduct}`
-  const pieces = runsOf(span.from, span.to + 1).flatMap((run) =>
-    daysOf(run.from, run.to, run.span).map((day) => ({ day, length: run.span })),
-  )
-  const isSettled = ({ day, length }: { day: number; length: number }) => day + length - 1 < span.to - 1
-  const open = pieces.filter((piece) => !isSettled(piece))
-  return {
-    settled: pieces.filter(isSettled).map(({ day, length }) => storedRows(length, [day])),
-    last: [
-      ...open.map(({ day, length }) => storedRows(length, [day])),
-      sql`select kpi, key, value from kpi_deltas where kpi in (${ofProducts}) and day >= ${span.from} and day <= ${span.to} and ${isProduct}`,
-      sql`select kpi, key, value from (${freshOfShops(span, isOf(shop))}) fresh where kpi in (${ofProducts})`,
-    ],
-  }
-}
-
-function headOf<Sums extends { units: bigint; revenue: bigint }>(sums: ReadonlyMap<string, Sums>, by: 'units' | 'revenue', limit: number) {
-  const head: [string, Sums][] = []
-  const isBefore = ([id, one]: [string, Sums], [other, than]: [string, Sums]) => one[by] > than[by] || (one[by] === than[by] && id < other)
-  for (const entry of sums) {
-    const last = head.at(-1)
-    if (entry[1][by] <= 0n || (head.length === limit && last && !isBefore(entry, last))) continue
-    const at = head.findIndex((one) => isBefore(entry, one))
-    head.splice(at < 0 ? head.length : at, 0, entry)
-    if (head.length > limit) head.pop()
-  }
-  return head
-}
-
-/** Adds the current titles. */
-async function addTitles(read: From, rows: readonly SumRow[]): Promise<ProductSums[]> {
-  if (rows.length === 0) return []
-  const products = await read.rows<{ id: string; title: string }>(
-    sql`select id, title from products where id in (${list(rows.map(({ id }) => id))})`,
-  )
-  const titles = new Map(products.map(({ id, title }) => [id, title]))
-  return rows.map(({ id, units, revenue }) => ({
-    productId: id,
-    title: titles.get(id) ?? null,
-    units: BigInt(units),
-    revenue: BigInt(revenue),
   }))
 }

@@ -10,18 +10,24 @@ const retryAfterSeconds = 30
 /**
  * Returns the window of a request once its days are counted.
  * @param part whose figures are read
+ * @param zone the time zone of the days
  * @throws AppError UNAVAILABLE during the backfill, since missing sales would be wrong figures; shops' figures are
  * available once the window and the previous one are counted
  */
-export async function countedWindow({ db, clock, life }: ReadDeps, query: WindowQuery, part: KpiPart = 'NETWORK'): Promise<Span> {
-  const span = windowOf(query, clock.now())
+export async function countedWindow(
+  { db, clock, life }: ReadDeps,
+  query: WindowQuery,
+  part: KpiPart = 'NETWORK',
+  zone?: string,
+): Promise<Span> {
+  const span = windowOf(query, clock.now(), zone)
   const isCounting = () => life.countingPast === 'NETWORK' || life.countingPast === part
   // Another process may have finished the backfill.
   if (isCounting() && (await store.filledAt(db.read, part)) !== undefined) life.countingPast = part === 'NETWORK' ? 'SHOPS' : undefined
   if (!isCounting()) return span
   const from = part === 'SHOPS' ? await store.countedFrom(db.read, part) : undefined
   if (from !== undefined && previousOf(span).from >= from) return span
-  throw new AppError('UNAVAILABLE', 'What was sold before this version is still being counted: try again later', {
+  throw new AppError('UNAVAILABLE', 'Sales from before this version are still being counted. Try again later', {
     retryAfterSeconds: retryAfterSeconds,
   })
 }

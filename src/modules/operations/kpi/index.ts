@@ -1,22 +1,15 @@
 export { backfillKpis, recountShops } from './backfill.ts'
-export {
-  type Figure,
-  type RankingQuery,
-  readFigure,
-  readGmv,
-  readRefundRate,
-  readTopMerchants,
-  readTopProducts,
-} from './dashboards.ts'
+export { type Figure, readFigure, readGmv, readRefundRate, readTopMerchants, readTopProducts } from './dashboards.ts'
 export {
   appendDeltas,
   foldKpis,
   isCounted,
   recordErasure,
   recordProduct,
+  recordProductRemoval,
   recordSignUp,
   recordVerifiedShops,
   removeTestSales,
 } from './service.ts'
 export { readShopFigures } from './shops.ts'
-export { checkKpis, type RebuildResult, rebuildKpis } from './verify.ts'
+export { checkKpis, rebuildKpis } from './verify.ts'

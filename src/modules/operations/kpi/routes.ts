@@ -34,48 +34,55 @@ const ofDays = ['date', 'value'] as const
 const seriesOf = <Day>({ series }: { series: Day }): Day => series
 const dataOf = <Ranked>({ data }: { data: Ranked }): Ranked => data
 const refusals = errorResponses(401, 403)
-const csvToo = ' `accept: text/csv` answers the series as CSV.'
-const exactOnly =
-  ' A figure is told exactly or not at all: sums of ten trillion dollars and more, which a number cannot tell to the cent, are 400.'
+const csvToo = ' With `accept: text/csv`, the response is the series as CSV.'
+const exactOnly = ' Figures are exact: sums of ten trillion dollars and more, which JSON numbers cannot represent to the cent, are 400.'
 /** Contract, section 2: KPIs count the present mode of each shop. */
 const modes =
-  " Orders of shops in live mode count; `mode=TEST` counts those of shops in test mode, whatever money they moved (the sandbox's too, under `sandbox`), and `mode=ALL` both. Test orders leave the figures, of past days too, when their shop goes live."
+  " Orders of shops in live mode count. `mode=TEST` counts those of shops in test mode, including the sandbox's (under `sandbox`), and `mode=ALL` both. When a shop goes live, its test orders are removed from the figures, also of past days."
 const counts = {
   'registered-users': [
+    'getRegisteredUsers',
     'USERS',
-    'Sign-ups',
-    'People who signed up: merchants, and customers with a password of their own. Customers whom a shop entered have not signed up. By role.',
+    'Returns registered users',
+    'Counts sign-ups by role: merchants, and customers who chose a password. Customers that a shop created are not counted.',
   ],
-  'verified-shops': ['SHOPS', 'Verified shops', 'Shops that became `KYB_VERIFIED`, the first time only, by the cohort of their merchant.'],
+  'verified-shops': [
+    'getVerifiedShops',
+    'SHOPS',
+    'Returns verified shops',
+    "Counts shops when they first become `KYB_VERIFIED`, by the merchant's cohort.",
+  ],
   'confirmed-orders': [
+    'getConfirmedOrders',
     'ORDERS',
-    'Confirmed orders',
-    `Orders that became \`CONFIRMED\`, whatever became of them later, by processor: \`gift_card\` for those that gift cards paid, \`none\` for those that cost nothing.${modes}`,
+    'Returns confirmed orders',
+    `Counts orders that became \`CONFIRMED\`, whatever their status is now, by processor: \`gift_card\` for those paid by gift cards, \`none\` for free ones.${modes}`,
   ],
-  'created-products': ['PRODUCTS', 'Created products', 'By the status that they were made with.'],
-} as const satisfies Record<string, readonly [Figure, string, string]>
+  'created-products': ['getCreatedProducts', 'PRODUCTS', 'Returns created products', 'Counts products by their status at creation.'],
+} as const satisfies Record<string, readonly [string, Figure, string, string]>
 
 /** The options of an operator route. */
 const routeOptions = <Query extends TSchema, Answer extends TSchema>(
   query: Query,
   answer: Answer,
+  operationId: string,
   summary: string,
   description: string,
 ) => ({
   access: 'operator' as const,
   query,
   response: { 200: answer, ...refusals },
-  detail: { summary, description },
+  detail: { operationId, summary, description },
 })
 
 /** Routes of the network's figures and of the affiliate rankings. */
 export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) {
   const app = routes(deps, 'Dashboards')
-  for (const [name, [figure, summary, description]] of Object.entries(counts))
+  for (const [name, [operationId, figure, summary, description]] of Object.entries(counts))
     app.get(
       `/admin/dashboard/${name}`,
       jsonOrCsv(name, (query: WindowedQuery) => readFigure(deps, figure, query), seriesOf, ofDays),
-      routeOptions(figure === 'ORDERS' ? ReadSales : ReadFigure, CountFigure, summary, description + csvToo),
+      routeOptions(figure === 'ORDERS' ? ReadSales : ReadFigure, CountFigure, operationId, summary, description + csvToo),
     )
   return app
     .get(
@@ -84,8 +91,9 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
       routeOptions(
         ReadSales,
         GmvFigure,
-        'Gross merchandise value',
-        `The totals of confirmed orders at confirmation, before refunds, in US dollars at the rate of that day, by what paid them. Money whose rate is not known yet is counted once it is; \`unpriced\` says how many sums wait.${modes} \`ofTestMode\` says what of the total such money is.${exactOnly}${csvToo}`,
+        'getGmv',
+        'Returns gross merchandise value',
+        `Sums the totals of orders at confirmation, before refunds, in US dollars at the rate of that day, by processor. Amounts without a rate yet are added later; \`unpriced\` says how many there are.${modes} \`ofTestMode\` is the part of the total that is test money.${exactOnly}${csvToo}`,
       ),
     )
     .get(
@@ -94,8 +102,9 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
       routeOptions(
         ReadSales,
         RefundRate,
-        'Refund rate',
-        `Refunds that were made in the window, whenever their orders were confirmed, divided by what was confirmed in it, in US dollars at the rate of the order's confirmation. What goes back to gift cards is refunded too; a refund that came back is taken off on the day on which it did. What a shopper's bank took back by a dispute is no refund.${modes}${exactOnly}${csvToo}`,
+        'getRefundRate',
+        'Returns the refund rate',
+        `Divides the refunds made in the period, whenever their orders were confirmed, by the amount confirmed in the period, in US dollars at the rate of the order's confirmation. Refunds to gift cards are included; a refund that failed later is subtracted on the day of the failure. Disputes are not refunds.${modes}${exactOnly}${csvToo}`,
       ),
     )
     .get(
@@ -110,8 +119,9 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
       routeOptions(
         ReadRanking,
         TopMerchants,
-        'Merchants by what affiliates sold for them',
-        `Confirmed orders that a partner brought, in US dollars at confirmation, before refunds; equal ones by id. A merchant stands under the name of their first shop.${modes}${exactOnly} \`accept: text/csv\` answers the same as CSV.`,
+        'listTopMerchants',
+        'Lists the top merchants by affiliate sales',
+        `Sums confirmed orders of affiliates, in US dollars at confirmation, before refunds. Equal merchants are ordered by id. A merchant's name is that of the first shop.${modes}${exactOnly} With \`accept: text/csv\`, the response is CSV.`,
       ),
     )
     .get(
@@ -127,8 +137,9 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
       routeOptions(
         ReadRanking,
         TopProducts,
-        'Products by how many of them affiliates sold',
-        `Units in confirmed orders that a partner brought, before refunds; equal ones by id. \`affiliateGmvUsd\` is what these units cost, without shipping and without tax that comes on top.${modes}${exactOnly} \`accept: text/csv\` answers the same as CSV.`,
+        'listTopProducts',
+        'Lists the top products by affiliate sales',
+        `Counts units in confirmed orders of affiliates, before refunds. Equal products are ordered by id. \`affiliateGmvUsd\` is the price of these units, without shipping and added tax.${modes}${exactOnly} With \`accept: text/csv\`, the response is CSV.`,
       ),
     )
 }

@@ -4,7 +4,8 @@ import type { Deps } from '../../../core/deps.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { dayNumberOf } from '../../../lib/day.ts'
 import { amountsOf, type Delta } from './domain.ts'
-import { shopFigures, testSalesOf } from './facts-store.ts'
+import { testSalesOf } from './facts-store.ts'
+import { shopFigures } from './shop-facts-store.ts'
 import { kpiStore as store } from './store.ts'
 
 /** Deltas per fold, since other writes wait for it. */
@@ -32,6 +33,12 @@ export const recordProduct = (
   tx: Writer,
   { id, createdAs, createdAt }: { id: string; createdAs: string; createdAt: number },
 ): Promise<void> => appendDeltas(tx, [{ kpi: 'PRODUCTS', day: dayNumberOf(createdAt), id, key: createdAs, value: 1 }])
+
+/** Subtracts a deleted product. Runs in the same write. */
+export const recordProductRemoval = (
+  tx: Writer,
+  { id, createdAs, createdAt }: { id: string; createdAs: string; createdAt: number },
+): Promise<void> => appendDeltas(tx, [{ kpi: 'PRODUCTS', day: dayNumberOf(createdAt), id: `deleted:${id}`, key: createdAs, value: -1 }])
 
 /** Counts newly verified shops of an approved merchant. Runs in the same write. */
 export async function recordVerifiedShops(

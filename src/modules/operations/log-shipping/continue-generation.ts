@@ -4,7 +4,7 @@ import type { BackupStore } from '../../../core/backup-store.ts'
 import { SealBroken } from '../../../lib/sealed-stream.ts'
 import { readText, textChunks } from '../backup/index.ts'
 import { endedName, planRestore, resumableGeneration, type ShippedFile } from './domain.ts'
-import { endOf, headAndRest, segmentHeadOf } from './file-headers.ts'
+import { endOf, segmentHeadOf, splitHeader } from './file-headers.ts'
 
 /** The record that a shipper writes when it stops. */
 type EndRecord = {
@@ -15,7 +15,7 @@ type EndRecord = {
   readonly mark: string
 }
 
-export type LastShipped = {
+type LastShipped = {
   /** The last restorable moment and the start of its snapshot; undefined if there is none. */
   readonly upTo: number | undefined
   readonly snapshotAt: number | undefined
@@ -68,7 +68,7 @@ async function readSegmentEnd(
   segment: Parameters<typeof segmentHeadOf>[1] & { name: string },
 ): Promise<ShippedLog | undefined> {
   const file = await store.get(segment.name)
-  const content = file && (await ignoreBrokenSeal(() => headAndRest(file.chunks())))
+  const content = file && (await ignoreBrokenSeal(() => splitHeader(file.chunks())))
   // Starts the generator, since one that has not started would not close its source.
   for await (const _ of content?.rest ?? []) break
   const head = segmentHeadOf(content?.head, segment)

@@ -8,7 +8,7 @@
 export const shippedPrefix = 'wal/'
 
 export type Segment = { readonly kind: 'segment'; readonly generation: string; readonly index: number; readonly at: number }
-export type Snapshot = {
+type Snapshot = {
   readonly kind: 'snapshot'
   readonly generation: string
   readonly first: number
@@ -17,8 +17,8 @@ export type Snapshot = {
   readonly at: number
   readonly begunAt: number
 }
-export type Pages = { readonly kind: 'pages'; readonly generation: string; readonly begunAt: number }
-export type GenerationStart = { readonly kind: 'begun'; readonly generation: string }
+type Pages = { readonly kind: 'pages'; readonly generation: string; readonly begunAt: number }
+type GenerationStart = { readonly kind: 'begun'; readonly generation: string }
 export type ShippedFile = (Segment | Snapshot | Pages | GenerationStart) & { readonly name: string }
 
 const digits = 9
@@ -40,7 +40,7 @@ export const shippedKeysName = (instance: string): string => `${shippedPrefix}${
 export const endedName = (instance: string): string => `${shippedPrefix}${instance}/ended`
 /** The record of the active shipper. */
 export const claimName = (instance: string): string => `${shippedPrefix}${instance}/shipper`
-export const begunName = (generation: string): string => `${generationPath(generation)}/begun`
+export const generationStartName = (generation: string): string => `${generationPath(generation)}/begun`
 export const segmentName = ({ generation, index, at }: Omit<Segment, 'kind'>): string =>
   `${generationPath(generation)}/segment-${count(index)}-${at}`
 export const pagesName = ({ generation, begunAt }: Omit<Pages, 'kind'>): string => `${generationPath(generation)}/pages-${begunAt}`
@@ -109,7 +109,7 @@ export function planRestore(shipped: readonly ShippedFile[], to: number): Restor
   return undefined
 }
 
-export type ResumableGeneration = {
+type ResumableGeneration = {
   readonly snapshot: RestorePlan['snapshot']
   readonly last: RestorePlan['segments'][number]
   /** The files that a restore of its last moment needs. */

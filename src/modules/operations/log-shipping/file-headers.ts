@@ -8,7 +8,7 @@ export type SegmentHead = { readonly format: 1; readonly end?: LogSum } & Omit<S
 export type SnapshotHead = { readonly format: 1; readonly bytes: number; readonly sha256: string; readonly version: string }
 
 /** Writes the header as a line of JSON before the content. */
-export async function* withHead(head: object, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* withHeader(head: object, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${JSON.stringify(head)}\n`)
   yield* chunks
 }
@@ -16,7 +16,7 @@ export async function* withHead(head: object, chunks: AsyncIterable<Uint8Array>)
 const headMaxBytes = 4_096
 
 /** Splits the header from the content, which must be read or closed; undefined without a header. */
-export async function headAndRest(
+export async function splitHeader(
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<{ head: unknown; rest: AsyncGenerator<Uint8Array> } | undefined> {
   const iterator = chunks[Symbol.asyncIterator]()

@@ -10,7 +10,7 @@ export {
   shippedKeysName,
   shippedPrefix,
 } from './domain.ts'
-export { continuesSegment, headAndRest, type SegmentHead, type SnapshotHead, segmentHeadOf } from './file-headers.ts'
+export { continuesSegment, type SegmentHead, type SnapshotHead, segmentHeadOf, splitHeader } from './file-headers.ts'
 export { logShippingMetrics } from './metrics.ts'
 export type { LogShippingDeps } from './providers.ts'
 export { shipLog } from './start.ts'

@@ -9,9 +9,9 @@ export const BackupsRecord = t.Object(
   {
     asOf: Instant,
     state: oneOf(['on', 'off', 'server'], {
-      description: '`off`: `BACKUP_ENABLED` is false. `server`: the database is a server, which has backups of its own.',
+      description: '`off`: `BACKUP_ENABLED` is false. `server`: the database is a PostgreSQL server, which is backed up separately',
     }),
-    isLate: t.Boolean({ description: 'Whether a place has gone without a backup for longer than `lateAfterHours`' }),
+    isLate: t.Boolean({ description: 'Whether a location has had no backup for longer than `lateAfterHours`' }),
     lateAfterHours: count,
     nextAt: Time,
     last: nullable(
@@ -19,42 +19,42 @@ export const BackupsRecord = t.Object(
         {
           at: Instant,
           ageSeconds: count,
-          bytes: integer({ minimum: 0, description: 'Of the database in it' }),
+          bytes: integer({ minimum: 0, description: 'Size of the database in it' }),
           durationMs: nullable(count),
         },
-        { description: 'The newest that is known of, wherever it lies' },
+        { description: 'The newest known backup, in any location' },
       ),
     ),
-    failures: integer({ minimum: 0, description: 'Since the process began' }),
+    failures: integer({ minimum: 0, description: 'Since the process started' }),
     places: t.Array(
       t.Object(
         {
           place: t.String(),
-          isNamed: t.Boolean({ description: 'False: nobody has named a place, and it is the disk of the data' }),
+          isNamed: t.Boolean({ description: 'False: no location is configured, and backups are on the same disk as the data' }),
           lastAt: nullable(
-            t.String({ ...Instant, description: 'When the newest there was begun; null: there is none, or it is not known yet' }),
+            t.String({ ...Instant, description: 'Start of the newest backup. Null: there is none, or it is not known yet' }),
           ),
           ageSeconds,
           isLate: t.Boolean(),
           isRunning: t.Boolean(),
         },
-        { title: 'BackupPlace' },
+        { title: 'BackupLocation' },
       ),
     ),
     database: nullable(
       t.Object({
         bytes: count,
-        logBytes: integer({ minimum: 0, description: 'Of the write-ahead log beside it' }),
-        isDamaged: nullable(t.Boolean({ description: 'By the last quick check; null before the first one' })),
+        logBytes: integer({ minimum: 0, description: 'Of the shipped write-ahead log' }),
+        isDamaged: nullable(t.Boolean({ description: 'Result of the last quick check. Null before the first one' })),
       }),
     ),
     logShipping: t.Object({
       isOn: t.Boolean(),
       everySeconds: nullable(count),
-      shippedAt: nullable(t.String({ ...Instant, description: 'Everything that was committed by then can be gone back to' })),
+      shippedAt: nullable(t.String({ ...Instant, description: 'The latest point in time that can be restored' })),
       ageSeconds,
       snapshotAt: Time,
-      snapshots: integer({ minimum: 0, description: 'How often it began anew with a snapshot since the process began' }),
+      snapshots: integer({ minimum: 0, description: 'Number of restarts with a new snapshot since the process started' }),
       failures: count,
     }),
   },

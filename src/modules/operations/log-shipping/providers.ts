@@ -1,5 +1,5 @@
 /** The state of log shipping. */
-export type LogShipping = {
+type LogShipping = {
   isOn: boolean
   /** Commits up to this moment are restorable (milliseconds since the epoch); undefined if unknown. */
   shippedAt: number | undefined

@@ -17,9 +17,10 @@ export const backupRoutes = (deps: HttpDeps & BackupDeps & JobDeps & LogShipping
       access: 'operator',
       response: { 200: BackupsRecord, ...errorResponses(401, 403) },
       detail: {
-        summary: 'Backups',
+        operationId: 'listBackups',
+        summary: 'Lists backups',
         description:
-          'What the process that answers knows of them, as its metrics have it: it looks into each place once an hour. `POST /admin/operations/jobs/back-up/run` makes one now.',
+          'Returns what the responding process knows; like the metrics, it is refreshed once an hour. To make a backup now, call `POST /admin/operations/jobs/back-up/run`.',
       },
     },
   )

@@ -7,8 +7,8 @@ import { textChunks } from '../backup/index.ts'
 import { createShipperClaim, OtherShipperActive, TargetChanged } from './claim.ts'
 import { lastShipped, saltsOf, writeEndRecord } from './continue-generation.ts'
 import {
-  begunName,
   generationName,
+  generationStartName,
   newestOf,
   pagesName,
   parseShippedName,
@@ -19,7 +19,7 @@ import {
   shippedPrefix,
   snapshotName,
 } from './domain.ts'
-import { type SegmentHead, type SnapshotHead, withHead } from './file-headers.ts'
+import { type SegmentHead, type SnapshotHead, withHeader } from './file-headers.ts'
 import type { LogShippingDeps } from './providers.ts'
 import { createTimeline, type Timeline } from './timeline.ts'
 
@@ -30,7 +30,7 @@ const heldBytesDefault = 512 * 1024 * 1024
 /** The share of the limit while free disk space is below `DISK_FREE_MIN_MB`; at most half of the free space. */
 const lowDiskShare = 1 / 8
 /** How often log length and disk space are checked. */
-const watchMsDefault = 250
+const watchMs = 250
 /** Ships at once, before the interval has passed. */
 const waitingMaxBytes = 8 * 1024 * 1024
 const snapshotEveryMs = dayMs
@@ -70,7 +70,7 @@ type ShippingSession = {
 /** The log was released because the store is too slow or does not respond. */
 class LogReleased extends Error {}
 
-export type ShippingOptions = {
+type ShippingOptions = {
   /** Retried until it responds. */
   readonly openStore: () => Promise<BackupStore>
   readonly followLog: (kept?: ShippedLog) => Promise<CommitLog>
@@ -81,7 +81,6 @@ export type ShippingOptions = {
   readonly everyMs: number
   /** The limit of the log and of read but unshipped data. */
   readonly heldMaxBytes?: number
-  readonly watchMs?: number
   /** The current key file, if the store seals its content. */
   readonly keysText: () => string | undefined
   /** Eight hex digits that identify the instance in the target. */
@@ -100,7 +99,7 @@ export function startShipping(
 ): { stop(): Promise<void> } {
   const { clock, log, logShipping: status } = deps
   const claim = createShipperClaim(deps, instance, shipper)
-  const { heldMaxBytes = heldBytesDefault, watchMs = watchMsDefault } = limits
+  const { heldMaxBytes = heldBytesDefault } = limits
   const stopped = Promise.withResolvers<void>()
   let woken = Promise.withResolvers<void>()
   let session: ShippingSession | undefined
@@ -140,7 +139,7 @@ export function startShipping(
     }
     const generation = generationName(instance, time.now(), deps.randomBytes(4))
     try {
-      await store.put(begunName(generation), withHead({ version: deps.build.version }, emptyFile()))
+      await store.put(generationStartName(generation), withHeader({ version: deps.build.version }, emptyFile()))
     } catch (error) {
       await commits.close()
       throw error
@@ -158,7 +157,7 @@ export function startShipping(
     if (behindMs > clockBehindMs)
       log.warn('log_shipping.clock_behind', {
         byMs: behindMs,
-        advice: 'what is shipped is told by times after the last that is there, until the clock is past them: see that it is right',
+        advice: 'The log gets later times until the clock passes the last shipped time. Check the clock',
       })
     return createTimeline(clock, newest)
   }
@@ -213,7 +212,7 @@ export function startShipping(
     const { header, from, to, sum, end } = range
     const head: SegmentHead = { format: 1, generation: session.generation, index, at, header, from, to, sum, end }
     const pieces = guardPieces(session, session.log.pieces())
-    session.bytesSince += await session.store.put(segmentName(head), withHead(head, pieces))
+    session.bytesSince += await session.store.put(segmentName(head), withHeader(head, pieces))
     const salts = saltsOf(header)
     if (salts !== session.salts) Object.assign(session, { salts, lifeBegan: index })
     Object.assign(session, { pending: undefined, next: index + 1, lastAt: at })
@@ -286,7 +285,7 @@ export function startShipping(
     // Without a commit since the copy started, the snapshot is of that moment.
     const at = last >= first ? (session.lastAt ?? begunAt) : begunAt
     const head: SnapshotHead = { format: 1, ...whole, version: deps.build.version }
-    await session.store.put(snapshotName({ generation: session.generation, first, last, at, begunAt }), withHead(head, emptyFile()))
+    await session.store.put(snapshotName({ generation: session.generation, first, last, at, begunAt }), withHeader(head, emptyFile()))
     Object.assign(session, { copying: undefined, snapshotAt: begunAt })
     status.snapshotAt = begunAt
     log.info('log_shipping.snapshot', { generation: session.generation, bytes: whole.bytes, ms: session.time.now() - begunAt })
@@ -335,13 +334,12 @@ export function startShipping(
       if (error instanceof TargetChanged)
         log.error('log_shipping.place_changed', {
           to: current?.store.place,
-          advice:
-            'what was shipped is not there any more, or another disk is: see that it is mounted. Shipping begins anew, with a new snapshot',
+          advice: 'The shipped log is missing, or another disk is mounted. Check the mount. Shipping restarts with a new snapshot',
         })
       else if (current || failed === 0)
         log.error('log_shipping.another_ships', {
           advice:
-            'two with the same data would give the shop two pasts: unset SHIP_LOG_SECONDS in the one that is a copy. This one ships nothing until the other has been silent for three minutes',
+            'Two instances ship the log of the same data. Unset SHIP_LOG_SECONDS in the copy. This instance ships nothing until the other one is silent for three minutes',
         })
       await current?.log.close()
       session = undefined
@@ -352,16 +350,15 @@ export function startShipping(
       session = undefined
       // The next generation starts with a snapshot, so the unshipped log is useless, and the disk may be full.
       await current.log.discard().catch((reason: unknown) => log.warn('log_shipping.log_stays', { error: reason }))
-      const advice =
-        'what is committed from now on is shipped once there is a new snapshot: see that the target answers, is fast enough and has room'
+      const advice = 'New commits are shipped after the next snapshot. Check that the target answers, is fast enough and has free space'
       const isBroken = current.broken instanceof LogBroken
       if (isBroken)
         log.warn('log_shipping.log_lost', {
           error: current.broken,
-          advice: 'parts of the log that were not shipped are gone: a new snapshot is made',
+          advice: 'Unshipped parts of the log are lost. A new snapshot is created',
         })
       else log.error('log_shipping.gave_up', { error: current.broken ?? current.letGo, advice })
-    } else if (failed === 0) log.warn('log_shipping.fails', { error, advice: 'it is tried again until it works' })
+    } else if (failed === 0) log.warn('log_shipping.fails', { error, advice: 'Shipping is retried until it succeeds' })
     failed++
   }
 

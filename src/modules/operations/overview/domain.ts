@@ -1,5 +1,5 @@
-import { dayNumberOf } from '../../../lib/day.ts'
-import { type ProductSums, percentChange, type Span } from '../kpi/domain.ts'
+import { dayMs } from '../../../lib/day.ts'
+import { type ProductSums, percentChange } from '../kpi/domain.ts'
 
 /** Products per ranking. */
 export const rankedProducts = 10
@@ -10,10 +10,10 @@ export const disputesNamed = 10
 /** The limit of counted carts. */
 export const cartsMax = 100_000
 /** No cart is removed earlier than 90 days after it ended; see modules/selling/cart. */
-export const cartsKeptDays = 90
+const cartsKeptDays = 90
 
 /** The steps to go live, in the recommended order. */
-export const goLiveSteps = ['PRODUCTS', 'SHIPPING', 'PROCESSOR_ACCOUNT', 'KYB', 'ORDERS_FINISHED'] as const
+export const goLiveSteps = ['PRODUCTS', 'SHIPPING', 'TAXES', 'PROCESSOR_ACCOUNT', 'KYB', 'ORDERS_FINISHED'] as const
 export type GoLiveStep = (typeof goLiveSteps)[number]
 /** `POST /shops/v2/go-live` requires these. */
 export const requiredSteps: ReadonlySet<GoLiveStep> = new Set(['KYB', 'ORDERS_FINISHED'])
@@ -29,8 +29,8 @@ export const cappedCountView = ({ total, isCapped }: CappedCount): { total: numb
 /** Returns the change in percent; null if the previous value was not positive, since a percentage would mislead. */
 export const changeSince = (total: number, before: number): number | null => (before > 0 ? percentChange(total, before) : null)
 
-/** Returns whether no cart of these days was removed yet. */
-export const hasAllCarts = ({ from }: Span, now: number): boolean => from > dayNumberOf(now) - cartsKeptDays
+/** Returns whether no cart of a period was removed yet. */
+export const hasAllCarts = ({ since }: { readonly since: number }, now: number): boolean => since > now - cartsKeptDays * dayMs
 
 /** Returns the first products by a figure, highest first, then by id. */
 export function headOf(products: readonly ProductSums[], by: 'units' | 'revenue'): ProductSums[] {

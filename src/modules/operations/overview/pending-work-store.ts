@@ -32,9 +32,10 @@ const ofStates = (states: readonly (readonly [string, string])[], more: SQL = sq
 const inStates = (statuses: readonly string[], paid: readonly string[] = orderPaymentStatuses) =>
   statuses.flatMap((status) => paid.map((how) => [status, how] as const))
 
-/** Newest first, since refunds of test orders are older. */
-const refundsIn = (status: 'MANUAL' | 'CLAIMABLE'): SQL =>
-  sql`select 1 as one from (select order_id from refunds where ${ofShop} and status = ${quoted(status)} order by id desc limit ${rowLimit}) r
+/** Newest first, since those of test orders are older. */
+const backIn = (table: 'refunds' | 'returns', status: 'MANUAL' | 'CLAIMABLE' | 'REQUESTED' | 'APPROVED'): SQL =>
+  sql`select 1 as one from (
+        select order_id from ${sql.raw(table)} where ${ofShop} and status = ${quoted(status)} order by id desc limit ${rowLimit}) r
       join orders o on o.id = r.order_id where o.${ofMode}`
 
 /** The newest open disputes with their orders, by index. Those of the shop's mode come first. */
@@ -50,8 +51,10 @@ const pendingRows = {
   paymentsProcessing: ofStates(inStates(orderStatuses, ['PROCESSING'])),
   /** Their next step has failed. */
   ordersStuck: ofStates(inStates(['PAID', 'COMPENSATING']), sql`and attempts > 0`),
-  refundsManual: refundsIn('MANUAL'),
-  refundsClaimable: refundsIn('CLAIMABLE'),
+  returnsRequested: backIn('returns', 'REQUESTED'),
+  returnsApproved: backIn('returns', 'APPROVED'),
+  refundsManual: backIn('refunds', 'MANUAL'),
+  refundsClaimable: backIn('refunds', 'CLAIMABLE'),
   disputes: sql`select 1 as one from ${openDisputes(rowLimit)}`,
 } as const
 type PendingWork = keyof typeof pendingRows

@@ -1,15 +1,16 @@
 import type { Deps } from '../../../core/deps.ts'
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import type { Principal, ShopContext } from '../../../core/principal.ts'
 import { managers, owners, readers, type StaffRole } from '../../../core/roles.ts'
 import { dayText } from '../../../lib/day.ts'
 import { type CatalogDeps, countLowStock } from '../../catalog/products/index.ts'
 import { failuresTolerated } from '../../messaging/webhook/domain.ts'
+import { manualMethodsOf, type PaymentMethodDeps } from '../../payments/payment-method/index.ts'
 import { hasAccount, type ProcessorAccountDeps } from '../../payments/processor-account/index.ts'
 import { countOpenDrafts, type DraftDeps } from '../../selling/draft-order/index.ts'
 import { findKybOf, type KybDeps } from '../../shop/kyb/index.ts'
 import { type ShopDeps, shopOf } from '../../shop/shop/index.ts'
-import type { DaySums, ProductSums, ShopCurrency, Span, WindowQuery } from '../kpi/domain.ts'
+import type { DaySums, Period, ProductSums, ShopCurrency, Span, WindowQuery } from '../kpi/domain.ts'
 import { readShopFigures } from '../kpi/index.ts'
 import {
   cappedCountOf,
@@ -30,17 +31,18 @@ export type OverviewDeps = Pick<Deps, 'db' | 'clock' | 'life' | 'config'> &
   Pick<CatalogDeps, 'catalogStore'> &
   Pick<DraftDeps, 'draftStore'> &
   KybDeps &
+  Pick<PaymentMethodDeps, 'paymentMethodStore'> &
   ProcessorAccountDeps &
   ShopDeps
 
 /** Which parts the caller may read, by the access rules of their own routes. */
-function permissionsOf(principal: Principal): { catalog: boolean; carts: boolean; webhooks: boolean; owner: boolean } {
+function permissionsOf(principal: Principal): { catalog: boolean; management: boolean; webhooks: boolean; owner: boolean } {
   const isKey = principal.kind === 'key'
   const role = principal.kind === 'merchant' ? principal.role : undefined
   const isAmong = (roles: readonly StaffRole[]) => role !== undefined && roles.includes(role)
   return {
     catalog: isKey || isAmong(readers),
-    carts: isKey || isAmong(managers),
+    management: isKey || isAmong(managers),
     webhooks: isKey || isAmong(owners),
     owner: isAmong(owners),
   }
@@ -50,10 +52,7 @@ function permissionsOf(principal: Principal): { catalog: boolean; carts: boolean
 function toExactNumber(sum: bigint): number {
   const number = Number(sum)
   if (Number.isSafeInteger(number)) return number
-  throw new AppError(
-    'INVALID',
-    'startDate, endDate (query): what these days, or as many before them, add up to is more than a number can tell exactly: ask for fewer days',
-  )
+  throw invalidField('startDate, endDate', 'the totals of these days are too large to be exact: use fewer days')
 }
 
 /**
@@ -66,7 +65,12 @@ export async function readOverview(deps: OverviewDeps, shop: ShopContext, princi
   const now = deps.clock.now()
   const side: ShopCurrency = { shopId: shop.id, mode: shop.mode, currency: shop.currency }
   const permissions = permissionsOf(principal)
-  const { span, before, days, products } = await readShopFigures(deps, side, query, rankedProducts)
+  const { span, before, period, periodBefore, days, products } = await readShopFigures(
+    deps,
+    { ...side, timeZone: shop.timeZone },
+    query,
+    rankedProducts,
+  )
   return {
     asOf: new Date(now).toISOString(),
     startDate: dayText(span.from),
@@ -75,7 +79,7 @@ export async function readOverview(deps: OverviewDeps, shop: ShopContext, princi
     mode: shop.mode,
     sales: salesOf(shop.currency, span, before, days),
     orders: ordersOf(span, before, days),
-    carts: permissions.carts ? await cartsOf(deps, side, span, before) : null,
+    carts: permissions.management ? await cartsOf(deps, side, period, periodBefore) : null,
     topProducts: { byRevenue: ranked(shop.currency, products, 'revenue'), byUnits: ranked(shop.currency, products, 'units') },
     waiting: await readPendingWork(deps, side, permissions),
     kyb: permissions.owner ? await kybState(deps, shop.merchantId) : null,
@@ -134,17 +138,17 @@ function ranked(currency: string, products: readonly ProductSums[], by: 'units' 
   }))
 }
 
-/** Null if carts of these days were removed. */
-async function cartsOf({ db, clock }: OverviewDeps, { shopId, mode }: ShopCurrency, span: Span, before: Span) {
+/** Null if carts of the period were removed. */
+async function cartsOf({ db, clock }: OverviewDeps, { shopId, mode }: ShopCurrency, period: Period, before: Period) {
   const now = clock.now()
-  if (!hasAllCarts(span, now)) return null
+  if (!hasAllCarts(period, now)) return null
   // Earlier carts were test carts.
   const since = mode === 'LIVE' ? ((await store.keysSince(db.read, shopId, mode)) ?? 0) : 0
-  const count = async (of: Span) => {
+  const count = async (of: Period) => {
     const { begun, converted, isCapped } = await store.carts(db.read, { shopId, since }, of)
     return { isCapped, figures: { begun, converted, rate: begun === 0 || isCapped ? null : converted / begun } }
   }
-  const [current, previous] = [await count(span), hasAllCarts(before, now) ? await count(before) : null]
+  const [current, previous] = [await count(period), hasAllCarts(before, now) ? await count(before) : null]
   const isCapped = current.isCapped || previous?.isCapped === true
   return { ...current.figures, previous: previous?.figures ?? null, ...(isCapped ? { capped: true as const } : {}) }
 }
@@ -158,6 +162,8 @@ async function readPendingWork(deps: OverviewDeps, side: ShopCurrency, permissio
     ordersToSend: cappedCountView(counts.ordersToSend),
     paymentsProcessing: cappedCountView(counts.paymentsProcessing),
     ordersStuck: cappedCountView(counts.ordersStuck),
+    returnsRequested: permissions.management ? cappedCountView(counts.returnsRequested) : null,
+    returnsApproved: permissions.management ? cappedCountView(counts.returnsApproved) : null,
     refundsManual: cappedCountView(counts.refundsManual),
     refundsClaimable: cappedCountView(counts.refundsClaimable),
     disputes: { ...cappedCountView(counts.disputes), orders: await pendingWorkStore.disputed(read, side) },
@@ -175,10 +181,12 @@ async function kybState(deps: OverviewDeps, merchantId: string) {
 /** Returns which steps to go live are done. */
 async function goLiveStepsOf(deps: OverviewDeps, shop: ShopContext) {
   const { read } = deps.db
+  const { shippingMethods, taxRates } = await shopOf(deps, shop)
   const isDone: Readonly<Record<GoLiveStep, boolean>> = {
     PRODUCTS: await pendingWorkStore.hasProducts(read, shop.id, deps.clock.now()),
-    SHIPPING: (await shopOf(deps, shop)).shippingMethods.length > 0,
-    PROCESSOR_ACCOUNT: await hasAccount(deps, { shopId: shop.id, mode: 'LIVE' }),
+    SHIPPING: shippingMethods.length > 0,
+    TAXES: taxRates.length > 0,
+    PROCESSOR_ACCOUNT: (await hasAccount(deps, { shopId: shop.id, mode: 'LIVE' })) || (await manualMethodsOf(deps, shop.id)).length > 0,
     KYB: (await findKybOf(deps, shop.merchantId))?.status === 'APPROVED',
     ORDERS_FINISHED: !(await pendingWorkStore.hasUnfinished(read, shop.id)),
   }

@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Reader } from '../../../../db/engine.ts'
-import { dayMs } from '../../../lib/day.ts'
 import { numberOrUndefined } from '../../../lib/objects.ts'
-import type { ShopCurrency, Span } from '../kpi/domain.ts'
+import type { Period, ShopCurrency } from '../kpi/domain.ts'
 import { cartsMax } from './domain.ts'
 
 type From = Pick<Reader, 'rows'>
@@ -12,13 +11,13 @@ export const overviewStore = {
   async carts(
     read: From,
     { shopId, since }: { shopId: string; since: number },
-    { from, to }: Span,
+    period: Period,
   ): Promise<{ begun: number; converted: number; isCapped: boolean }> {
     const [row] = await read.rows<{ begun: string | number; converted: string | number | null }>(sql`
       select count(*) as begun, sum(case when status = 'CONVERTED' then 1 else 0 end) as converted
       from (
         select status from carts
-        where shop_id = ${shopId} and created_at >= ${Math.max(from * dayMs, since)} and created_at < ${(to + 1) * dayMs} and draft is null
+        where shop_id = ${shopId} and created_at >= ${Math.max(period.since, since)} and created_at < ${period.until} and draft is null
         limit ${cartsMax + 1}) first_ones`)
     const begun = Number(row?.begun ?? 0)
     return { begun: Math.min(begun, cartsMax), converted: Number(row?.converted ?? 0), isCapped: begun > cartsMax }

@@ -1,1 +1,1 @@
-export { daysWithRate, type Fetched, type FxDeps, fetchRatesOfDay, rateFor, rateNear } from './service.ts'
+export { daysWithRate, type FxDeps, fetchRatesOfDay, rateFor, rateNear } from './service.ts'

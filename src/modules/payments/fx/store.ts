@@ -4,7 +4,7 @@ import { fxRates } from '../../../../db/schema/ledger.ts'
 import type { Rate } from './domain.ts'
 
 type From = Pick<Reader, 'select'>
-export type FxRow = typeof fxRates.$inferSelect
+type FxRow = typeof fxRates.$inferSelect
 type Days = { first: string; last: string }
 
 const columns = { usdPerUnit: fxRates.usdPerUnit, day: fxRates.day }

@@ -70,7 +70,9 @@ const books = (): readonly Rule[] => [
       where o.total <> o.subtotal - o.discount_total + o.shipping_total + o.tax_total
         or o.amount_due <> o.total - o.gift_card_total
         or o.refunded_total > o.captured_total or o.gift_card_refunded_total > o.gift_card_total
-        or o.subtotal <> coalesce(l.n, 0) or o.discount_total <> coalesce(l.off, 0) or o.tax_total <> coalesce(l.tax, 0) or o.tax_included <> coalesce(l.included, 0) or l.wrong > 0
+        or o.subtotal <> coalesce(l.n, 0) or o.discount_total <> coalesce(l.off, 0) or l.wrong > 0
+        or o.tax_total <> coalesce(l.tax, 0) + case when o.shipping_tax_inclusive then 0 else o.shipping_tax end
+        or o.tax_included <> coalesce(l.included, 0) + case when o.shipping_tax_inclusive then o.shipping_tax else 0 end
         or o.gift_card_total <> coalesce(c.n, 0)
       order by o.id`,
     say: ({ id }) => `The amounts of order ${id} do not add up`,
@@ -126,6 +128,17 @@ const books = (): readonly Rule[] => [
       order by o.shop_id`,
     say: ({ id, counted, kept, drawn }) =>
       `Shop ${id} has ${counted} orders with numbers up to ${kept}, and its counter stands at ${drawn}`,
+  },
+  {
+    subject: 'credit notes',
+    broken: sql`
+      select c.shop_id as id, count(*) as counted, max(c.number) as kept, coalesce(n.last, 0) as drawn
+      from credit_notes c left join credit_note_numbers n on n.shop_id = c.shop_id and n.mode = c.mode
+      group by c.shop_id, c.mode, n.last
+      having count(*) <> max(c.number) or coalesce(n.last, 0) <> max(c.number)
+      order by c.shop_id`,
+    say: ({ id, counted, kept, drawn }) =>
+      `Shop ${id} has ${counted} credit notes with numbers up to ${kept}, and their counter is at ${drawn}`,
   },
   {
     subject: 'amounts of payments',

@@ -1,2 +1,2 @@
 export { bookFindings } from './check-store.ts'
-export { type Counting, type Movement, priceUnpriced, recordMovements } from './service.ts'
+export { type Movement, priceUnpriced, recordMovements } from './service.ts'

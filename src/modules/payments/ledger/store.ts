@@ -6,11 +6,11 @@ import { orderLines, orders } from '../../../../db/schema/selling.ts'
 import { shops } from '../../../../db/schema/shop.ts'
 
 export type Transaction = typeof transactions.$inferSelect
-export type Price = Pick<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
+type Price = Pick<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
 /** The key of a rate: rows of one order, currency and day share it. */
 export type RateKey = Pick<Transaction, 'orderId' | 'currency' | 'rateDay'>
 /** A sale by an affiliate; `key` names its first movement. */
-export type PartnerSale = Pick<typeof orders.$inferSelect, 'id' | 'mode' | 'currency'> & {
+type PartnerSale = Pick<typeof orders.$inferSelect, 'id' | 'mode' | 'currency'> & {
   readonly at: number
   readonly key: string
   readonly usdPerUnit: string

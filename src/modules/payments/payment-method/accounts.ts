@@ -10,7 +10,7 @@ import type { PublicAccount } from './resolver.ts'
 
 type Mode = PublicAccount['mode']
 /** The public facts of an account. */
-export type KnownAccount = {
+type KnownAccount = {
   readonly account: PublicAccount
   /** Whether it has a secret key, so that payments are possible. */
   readonly canPay: boolean
@@ -64,9 +64,8 @@ export const publicAccountsOf = (config: Config, mode: Mode): Readonly<Partial<R
   Object.fromEntries(Object.entries(instanceAccountsOf(config, mode)).map(([name, { account }]) => [name, account]))
 
 /**
- * What a shop's payment page may be told of: the accounts that there are, and the card processor for which the shop's
- * configuration has a key. Of that one the key says whether it is of test money; where it does not, it is of the
- * account behind it, or else the shop's.
+ * Lists the accounts that a shop's payment page can use: its own, and the card processor whose publishable key is in
+ * the shop's settings. The mode of such a key comes from the key itself, else from its account, else from the shop.
  */
 export function accountsFor(
   { mode, methods: { card } }: { readonly mode: Mode; readonly methods: ShopMethods },

@@ -10,7 +10,11 @@ export const paymentMethodAdminRoutes = (deps: HttpDeps & PaymentMethodDeps) =>
       access: 'superAdmin',
       versioned: true,
       response: { 200: Partnerships, ...errorResponses(401, 403) },
-      detail: { summary: 'Partnerships', description: 'Shops for which an operator has chosen the card processor, all of them.' },
+      detail: {
+        operationId: 'listPartnerships',
+        summary: 'Lists partnerships',
+        description: 'Returns all partnerships: shops for which an operator has chosen the card processor.',
+      },
     })
     .put('/admin/partnerships', ({ body, actor, expected }) => setPartnerships(deps, { actor, expected }, body.data), {
       access: 'superAdmin',
@@ -19,18 +23,20 @@ export const paymentMethodAdminRoutes = (deps: HttpDeps & PaymentMethodDeps) =>
       body: Partnerships,
       response: { 200: Partnerships, ...errorResponses(401, 403, 413, 415) },
       detail: {
-        summary: 'Replace the partnerships',
+        operationId: 'replacePartnerships',
+        summary: 'Replaces the partnerships',
         description:
-          'As a whole. Their card processor is the second one that the resolver looks at, after the one that a shop has chosen itself. A shop belongs to one partnership at most; one that there is not is 400.',
+          "Replaces the whole list. The resolver uses a partnership's card processor if the shop has not chosen one itself. A shop can be in one partnership. An unknown shop is 400.",
       },
     })
     .get('/admin/operations/breakers', async () => ({ data: await listBreakers(deps) }), {
       access: 'operator',
       response: { 200: BreakerRecords, ...errorResponses(401, 403) },
       detail: {
-        summary: 'Circuit breakers of the payment processors',
+        operationId: 'listCircuitBreakers',
+        summary: 'Lists circuit breakers of payment processors',
         description:
-          'Of each processor and host, as the process that answers sees them. Five failures in a row (time-outs, the network, 5xx) open one; after 30 seconds a probe in the background closes it, or doubles the pause up to ten minutes. An isolation by hand holds in every process.',
+          'Returns the state of each processor and host in the process that responds. Five failures in a row (time-outs, network errors, 5xx) open a circuit breaker. After 30 seconds, a probe in the background closes it or doubles the pause, up to ten minutes. A processor isolated by an operator is isolated in every process.',
       },
     })
     .post(
@@ -42,9 +48,10 @@ export const paymentMethodAdminRoutes = (deps: HttpDeps & PaymentMethodDeps) =>
         body: ChangeBreaker,
         response: { 200: BreakerRecord, ...errorResponses(401, 403, 404, 413, 415) },
         detail: {
-          summary: 'Isolate a processor, or restore it',
+          operationId: 'updateCircuitBreaker',
+          summary: 'Isolates or restores a payment processor',
           description:
-            '`isolate` takes it out in every process, whatever its breakers say; `restore` takes that back, and its breakers decide again. Asked for what is so already, nothing changes.',
+            '`isolate` stops the use of the processor in every process, whatever the state of its circuit breakers. `restore` ends the isolation. Repeating a call changes nothing.',
         },
       },
     )

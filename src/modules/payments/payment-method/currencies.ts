@@ -5,7 +5,7 @@ import { currencies, isCurrency } from '../../../lib/money.ts'
 import { type ProcessorName, processorNames } from './domain.ts'
 
 /** Returns the processors that support a currency; none for an unknown one. */
-export type ProcessorsSaying = (currency: string) => ReadonlySet<ProcessorName>
+type ProcessorsSupporting = (currency: string) => ReadonlySet<ProcessorName>
 
 const nobody: ReadonlySet<ProcessorName> = new Set()
 
@@ -14,4 +14,4 @@ const byCurrency: ReadonlyMap<string, ReadonlySet<ProcessorName>> = new Map(
     .filter(isCurrency)
     .map((currency) => [currency, new Set(processorNames.filter((name) => processors[name].supportsCurrency(currency)))]),
 )
-export const processorsSaying: ProcessorsSaying = (currency) => byCurrency.get(currency) ?? nobody
+export const processorsSupporting: ProcessorsSupporting = (currency) => byCurrency.get(currency) ?? nobody

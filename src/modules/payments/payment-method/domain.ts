@@ -19,7 +19,22 @@ export type ShopMethods = {
   readonly paypal?: { readonly enabled: boolean; readonly clientId?: string }
   readonly crypto?: { readonly enabled: boolean }
   readonly wallet?: { readonly enabled: boolean; readonly tokenProvider?: CardProcessor; readonly merchantIdentifier?: string }
+  readonly manual?: ManualMethod[]
 }
+
+/** A payment that the shop receives outside souk, such as a bank transfer or cash on delivery, and marks as paid. */
+export type ManualMethod = {
+  readonly code: string
+  readonly title: string
+  /** Plain text for the shopper: how to pay. */
+  readonly instructions: string
+  /** How long an order waits for the payment. */
+  readonly expiresAfterDays: number
+}
+export const manualMethodsMax = 5
+export const manualTitleMax = 100
+export const instructionsMax = 2_000
+export const expiresAfterDaysMax = 90
 
 /** Whether a processor takes Apple Pay and Google Pay tokens. */
 export const takesWallets = (name: ProcessorName): boolean => processorFacts[name].takesWallets
@@ -38,7 +53,7 @@ export const cohortDefaults: ReadonlyMap<string, CardProcessor> = new Map(
   } as const),
 )
 
-export { looksLikeSecret, modeOfKey } from '../../../lib/processor-keys.ts'
+export { looksLikeSecret } from '../../../lib/processor-keys.ts'
 
 /** A shop belongs to at most one. */
 export type Partnership = { readonly name: string; readonly defaultCardProcessor: CardProcessor; readonly shopIds: string[] }

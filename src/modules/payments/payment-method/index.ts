@@ -1,5 +1,13 @@
-export { type BreakerView, changeIsolation, isolatedProcessors, listBreakers } from './breaker-admin.ts'
-export { listPartnerships, type Partnerships, setPartnerships } from './partnerships.ts'
+export { changeIsolation, isolatedProcessors, listBreakers } from './breaker-admin.ts'
+export { listPartnerships, setPartnerships } from './partnerships.ts'
 export { probeProcessors } from './probes.ts'
 export type { PaymentMethodDeps } from './providers.ts'
-export { type Offers, offersOf, type PaymentMethods, paymentMethodsOf, resolvePaymentMethods, setPaymentMethods } from './service.ts'
+export {
+  manualMethodOf,
+  manualMethodsOf,
+  type Offers,
+  offersOf,
+  paymentMethodsOf,
+  resolvePaymentMethods,
+  setPaymentMethods,
+} from './service.ts'

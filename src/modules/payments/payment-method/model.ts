@@ -1,17 +1,29 @@
 import { t } from 'elysia'
-import { Instant, integer, notBlank, nullable, oneOf, text } from '../../../http/schema.ts'
-import { breakerActions, cardProcessors, methods, outcomes, partnershipsMax, processorNames, steps } from './domain.ts'
+import { Instant, integer, notBlank, nullable, oneOf, publicName, text } from '../../../http/schema.ts'
+import {
+  breakerActions,
+  cardProcessors,
+  expiresAfterDaysMax,
+  instructionsMax,
+  manualMethodsMax,
+  manualTitleMax,
+  methods,
+  outcomes,
+  partnershipsMax,
+  processorNames,
+  steps,
+} from './domain.ts'
 
 const shown = (description: string) =>
-  text(300, { minLength: 1, pattern: '^[\\x21-\\x7e]+$', rule: 'characters of ASCII without spaces', description })
-const enabled = t.Boolean({ description: 'False: the method stays off, whatever else says it could be on' })
+  text(300, { minLength: 1, pattern: '^[\\x21-\\x7e]+$', rule: 'ASCII characters without spaces', description })
+const enabled = t.Boolean({ description: 'False turns the method off, whatever the defaults are' })
 
 const Chosen = {
   card: t.Optional(
     t.Object({
       enabled,
       processor: t.Optional(oneOf(cardProcessors)),
-      publishableKey: t.Optional(shown('Of the processor beside it; every payment page shows it. Of `qpay`, the invoice code')),
+      publishableKey: t.Optional(shown('Of the processor. Every payment page shows it. For `qpay`: the invoice code')),
     }),
   ),
   paypal: t.Optional(t.Object({ enabled, clientId: t.Optional(shown('Every payment page shows it')) })),
@@ -19,9 +31,33 @@ const Chosen = {
   wallet: t.Optional(
     t.Object({
       enabled,
-      tokenProvider: t.Optional(oneOf(cardProcessors, { description: 'Who takes the tokens; else the card processor, if it does' })),
+      tokenProvider: t.Optional(
+        oneOf(cardProcessors, { description: 'Processor of wallet payments. Default: the card processor, if it supports them' }),
+      ),
       merchantIdentifier: t.Optional(shown("Apple's, as `merchant.example.shop`")),
     }),
+  ),
+  manual: t.Optional(
+    t.Array(
+      t.Object(
+        {
+          code: text(40, { minLength: 1, pattern: '^[a-z0-9_-]+$', rule: 'lower-case letters, digits, - and _' }),
+          title: text(manualTitleMax, publicName),
+          instructions: text(instructionsMax, { ...notBlank, description: 'How to pay, for the shopper. Plain text with line breaks' }),
+          expiresAfterDays: integer({
+            minimum: 1,
+            maximum: expiresAfterDaysMax,
+            description: 'How long an order waits for its payment before it expires and releases its stock',
+          }),
+        },
+        { title: 'ManualPaymentMethod' },
+      ),
+      {
+        maxItems: manualMethodsMax,
+        description:
+          'Payments that the shop receives outside souk (bank transfer, cash on delivery) and marks as paid. Codes are unique. Only the role OWNER changes them',
+      },
+    ),
   ),
 }
 export const SetPaymentMethods = t.Object(Chosen)
@@ -29,7 +65,7 @@ export const PaymentMethods = t.Object(
   {
     ...Chosen,
     warnings: t.Array(t.Object({ method: oneOf(methods), message: t.String() }), {
-      description: 'Why something of it can never be chosen, or not be paid by',
+      description: 'Settings that can never be used',
     }),
   },
   { title: 'PaymentMethods' },
@@ -48,14 +84,14 @@ export const Partnerships = t.Object({ data: t.Array(Partnership, { maxItems: pa
 export const BreakerRecord = t.Object(
   {
     processor: oneOf(processorNames),
-    isolatedAt: nullable(t.String({ ...Instant, description: 'Taken out by hand since then, in every process' })),
+    isolatedAt: nullable(t.String({ ...Instant, description: 'Isolated by an operator in every process since then' })),
     hosts: t.Array(
       t.Object({
-        host: t.String({ description: "Of the instance's account, and of merchants' own" }),
+        host: t.String({ description: "Of the instance's account and of shops' own accounts" }),
         state: oneOf(['CLOSED', 'OPEN', 'HALF_OPEN']),
-        failures: nullable(integer({ description: 'In a row, while it is closed: five open it' })),
+        failures: nullable(integer({ description: 'In a row, while the breaker is closed. Five open it' })),
         openSince: nullable(Instant),
-        probeAt: nullable(t.String({ ...Instant, description: 'When it is looked at again' })),
+        probeAt: nullable(t.String({ ...Instant, description: 'When it is probed next' })),
       }),
     ),
   },
@@ -73,11 +109,11 @@ export const ResolvedMethods = t.Object(
     card: nullable(
       t.Object({
         processor: oneOf(cardProcessors),
-        publishableKey: t.String({ description: 'What the page begins with: of `qpay`, the invoice code' }),
+        publishableKey: t.String({ description: 'Public key for the payment page. For `qpay`: the invoice code' }),
         environment: oneOf(['live', 'test']),
       }),
     ),
-    paypal: t.Object({ enabled: t.Boolean(), clientId: optional("Of PayPal's buttons") }),
+    paypal: t.Object({ enabled: t.Boolean(), clientId: optional("For PayPal's buttons") }),
     crypto: t.Object({ enabled: t.Boolean(), provider: optional('`btcpay`') }),
     wallet: t.Object({
       enabled: t.Boolean(),
@@ -91,6 +127,9 @@ export const ResolvedMethods = t.Object(
       ),
       applePay: t.Optional(t.Object({ merchantIdentifier: t.String() })),
     }),
+    manual: t.Array(t.Object({ code: t.String(), title: t.String() }, { title: 'ManualPaymentOption' }), {
+      description: 'Payments outside souk. A checkout names one by `manualCode`',
+    }),
     currency: t.String({ description: 'ISO 4217' }),
     meta: t.Object(
       {
@@ -98,11 +137,11 @@ export const ResolvedMethods = t.Object(
         partnership: nullable(t.String()),
         chain: t.Array(
           t.Object({ method: oneOf(methods), step: oneOf(steps), candidate: nullable(oneOf(processorNames)), outcome: oneOf(outcomes) }),
-          { description: 'The steps that were taken, in their order, and what came of each' },
+          { description: 'Steps of the resolver, in order, with their results' },
         ),
         skippedByBreaker: t.Array(oneOf(processorNames)),
       },
-      { description: 'For whoever wonders why; a page needs none of it' },
+      { description: 'For troubleshooting. Payment pages do not need it' },
     ),
   },
   { title: 'ResolvedPaymentMethods' },

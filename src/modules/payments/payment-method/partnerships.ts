@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../../core/command-context.ts'
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import { assertVersion } from '../../../core/versions.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
@@ -30,7 +30,7 @@ export async function setPartnerships(
     )
     for (const [nth, { shopIds }] of data.entries()) {
       const at = shopIds.findIndex((id) => !known.has(id))
-      if (at >= 0) throw new AppError('INVALID', `data.${nth}.shopIds.${at} (body): no such shop`)
+      if (at >= 0) throw invalidField(`data.${nth}.shopIds.${at}`, 'must be a shop of this instance')
     }
     const after = { data, version: before.version + 1 }
     await deps.paymentMethodStore.putPartnerships(tx, data, after.version)
@@ -43,14 +43,14 @@ function assertOnce(data: readonly Partnership[]): void {
   const names = new Set<string>()
   const shops = new Set<string>()
   for (const [nth, { name, shopIds }] of data.entries()) {
-    if (names.has(name)) throw new AppError('INVALID', `data.${nth}.name (body): each name may stand once only`)
+    if (names.has(name)) throw invalidField(`data.${nth}.name`, 'must not be repeated')
     names.add(name)
     for (const [at, id] of shopIds.entries()) {
-      if (shops.has(id)) throw new AppError('INVALID', `data.${nth}.shopIds.${at} (body): a shop belongs to one partnership at most, once`)
+      if (shops.has(id)) throw invalidField(`data.${nth}.shopIds.${at}`, 'a shop belongs to at most one partnership')
       shops.add(id)
     }
   }
-  if (shops.size > partnershipShopsMax) throw new AppError('INVALID', `data (body): at most ${partnershipShopsMax} shops in all`)
+  if (shops.size > partnershipShopsMax) throw invalidField('data', `must have at most ${partnershipShopsMax} shops in total`)
 }
 
 /** One audit value for each partnership that was added, removed or changed. */

@@ -7,7 +7,7 @@ import type { KybDeps } from '../../shop/kyb/index.ts'
 import { apiHost, hostsIn, isComplete, modeIn, type ProcessorAccountDeps, settingsIn } from '../processor-account/index.ts'
 import { instanceAccountsOf } from './accounts.ts'
 import { type BreakerChanged, type BreakerOf, type Breakers, createBreakers } from './breakers.ts'
-import { processorsSaying } from './currencies.ts'
+import { processorsSupporting } from './currencies.ts'
 import { createBreakerSharing } from './shared-breakers.ts'
 import { createPaymentMethodStore } from './store.ts'
 
@@ -30,7 +30,7 @@ export function paymentMethodProviders({ db, clock, config, shared, log, randomB
     if (isClosed(after)) log.info('breaker.closed', at)
     else {
       breakersOpened.add(at.processor)
-      log.warn('breaker.opened', { ...at, advice: 'the resolver passes the processor over until a probe is answered' })
+      log.warn('breaker.opened', { ...at, advice: 'New payments skip the processor until a probe succeeds' })
     }
   }
   const breakers: Breakers = createBreakers(clock.now, { random: () => (randomBytes(1)[0] ?? 0) / 255, changed })
@@ -47,7 +47,7 @@ export function paymentMethodProviders({ db, clock, config, shared, log, randomB
     paymentMethodStore: createPaymentMethodStore(db),
     breakers,
     /** The processors that support a currency. */
-    processorsSaying,
+    processorsSupporting,
     /** Reads other processes' breakers. */
     syncBreakers: sharing.sync,
     probeOf,

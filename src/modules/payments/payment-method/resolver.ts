@@ -7,6 +7,7 @@ import { processorsOf } from '../../../lib/processors.ts'
 import {
   type CardProcessor,
   cohortDefaults,
+  type ManualMethod,
   type Method,
   type outcomes,
   type ProcessorName,
@@ -57,6 +58,7 @@ export type Resolved = {
     readonly googlePay?: GooglePay
     readonly applePay?: { readonly merchantIdentifier: string }
   }
+  readonly manual: readonly Pick<ManualMethod, 'code' | 'title'>[]
   readonly currency: string
   readonly meta: {
     readonly kybCohort: string | null
@@ -83,6 +85,7 @@ export function resolve(input: ResolverInput): Resolved {
     paypal: paypal ? { enabled: true, clientId: paypal.key } : { enabled: false },
     crypto: crypto ? { enabled: true, provider: crypto.name } : { enabled: false },
     wallet: walletView(wallet, shop.methods.wallet?.merchantIdentifier),
+    manual: (shop.methods.manual ?? []).map(({ code, title }) => ({ code, title })),
     currency: shop.currency,
     meta: {
       kybCohort,

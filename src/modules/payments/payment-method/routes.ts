@@ -2,20 +2,22 @@ import { AppError } from '../../../core/errors.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified } from '../../../http/schema.ts'
+import type { MemberDeps } from '../../identity/member/index.ts'
 import { shopCacheKey } from '../../shop/shop/index.ts'
 import { type PaymentMethodDeps, paymentMethodsOf, resolvePaymentMethods, setPaymentMethods } from './index.ts'
 import { PaymentMethods, ResolvedMethods, SetPaymentMethods, ShopUrlParam } from './model.ts'
 
-export const paymentMethodRoutes = (deps: HttpDeps & PaymentMethodDeps) =>
+export const paymentMethodRoutes = (deps: HttpDeps & PaymentMethodDeps & MemberDeps) =>
   routes(deps, 'Payment methods')
     .get('/shops/v2/payment-methods', ({ shop }) => paymentMethodsOf(deps, shop), {
       access: 'merchant',
       versioned: true,
       response: { 200: PaymentMethods, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: 'Payment methods',
+        operationId: 'listPaymentMethods',
+        summary: 'Returns the payment methods',
         description:
-          'What the shop says of the ways to pay in it. A method that is left out is for its partnership and its KYB cohort to say.',
+          "Returns the shop's own choices. For a method that is left out, the partnership's and the KYB cohort's defaults apply.",
       },
     })
     .put('/shops/v2/payment-methods', ({ shop, body, actor, expected }) => setPaymentMethods(deps, { shop, actor, expected }, body), {
@@ -25,9 +27,10 @@ export const paymentMethodRoutes = (deps: HttpDeps & PaymentMethodDeps) =>
       body: SetPaymentMethods,
       response: { 200: PaymentMethods, ...errorResponses(401, 403, 404, 413, 415) },
       detail: {
-        summary: 'Replace the payment methods',
+        operationId: 'replacePaymentMethods',
+        summary: 'Replaces the payment methods',
         description:
-          'As a whole: what is left out falls to the next step of the resolver. A processor stands beside its key and is never guessed from it; what begins like a secret key is 400. What can never be chosen is kept, and `warnings` say why.',
+          'Replaces all choices. For a method that you leave out, the next step of the resolver applies. Send the processor with its publishable key; a secret key is 400. Settings that can never be used are stored, and `warnings` explains them. Only the role OWNER changes `manual`, because it says where money goes; others are 403.',
       },
     })
 
@@ -48,9 +51,10 @@ export const resolverRoutes = (deps: HttpDeps & PaymentMethodDeps) =>
       params: ShopUrlParam,
       response: { 200: ResolvedMethods, 304: notModified, ...errorResponses(404, 429) },
       detail: {
-        summary: 'What a payment page can render',
+        operationId: 'resolvePaymentMethods',
+        summary: 'Resolves the payment methods of a shop',
         description:
-          'By the handle of the shop, or by a host name of its storefront that is verified, in any case and spelling, without a port. Of each method the first that can be used: what the shop has chosen, the default of its partnership, the default of its KYB cohort. A processor that does not answer just now, that has no publishable key of the mode of the shop or that cannot say its currency is passed over, and `meta.chain` says so. `card` is null where nothing is left; the sandbox is never offered to a page. Sixty requests a minute of an address, then 429. A query string is ignored. One that is suspended is 404.',
+          "Returns what a payment page can offer. `shopUrl` is the shop's handle or a verified host name of its storefront, without a port and not case-sensitive. For each method, the first usable choice applies: the shop's, its partnership's, then its KYB cohort's. A processor is skipped if it does not respond, has no publishable key for the shop's mode, or does not support the shop's currency; `meta.chain` lists the reasons. `card` is null if no processor is left. The sandbox is never returned. `manual` lists payments outside souk. Limit: sixty requests a minute from a client address (429). Queries are ignored. A suspended shop is 404.",
       },
     },
   )

@@ -1,16 +1,17 @@
 import type { Writer } from '../../../../db/engine.ts'
 import type { CommandContext } from '../../../core/command-context.ts'
-import { AppError } from '../../../core/errors.ts'
+import { fieldError, invalidField } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { isClosed } from '../../../lib/breaker.ts'
+import { assertOwner, type MemberDeps } from '../../identity/member/index.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { approvedCohortOf } from '../../shop/kyb/index.ts'
 import { findPublicShop } from '../../shop/shop/index.ts'
 import { accountsOfShop } from '../processor-account/index.ts'
 import { accountsFor, type KnownAccounts, payableFor, withShopAccounts } from './accounts.ts'
-import { looksLikeSecret, type Method, type ProcessorName, processorNames, type ShopMethods } from './domain.ts'
+import { looksLikeSecret, type ManualMethod, type Method, type ProcessorName, processorNames, type ShopMethods } from './domain.ts'
 import type { PaymentMethodDeps } from './providers.ts'
 import { type Resolved, type ResolverInput, resolve, viableFor } from './resolver.ts'
 import { type MethodWarning, warningsOf } from './warnings.ts'
@@ -53,7 +54,7 @@ async function situationOf(
     shop: { mode, currency, methods },
     partnership: partnership ?? null,
     kybCohort: kybCohort ?? null,
-    says: deps.processorsSaying(currency),
+    says: deps.processorsSupporting(currency),
     open: openOf(deps, known, new Set(isolated.map(({ processor }) => processor))),
     accounts: accountsFor({ mode, methods }, known),
   }
@@ -107,24 +108,50 @@ export async function paymentMethodsOf(deps: PaymentMethodDeps, shop: AboutShop)
 
 /**
  * Replaces a shop's configuration.
- * @throws AppError INVALID for a key that looks secret, or has no processor; PRECONDITION_FAILED
+ * @throws AppError INVALID for a key that looks secret, or has no processor, or a repeated code; PRECONDITION_FAILED;
+ *   FORBIDDEN if another than an OWNER changes where manual payments go
  */
 export async function setPaymentMethods(
-  deps: PaymentMethodDeps,
+  deps: PaymentMethodDeps & MemberDeps,
   by: CommandContext<ShopContext>,
   methods: ShopMethods,
 ): Promise<PaymentMethods> {
   assertPublic(methods)
+  assertUniqueCodes(methods.manual ?? [])
   const { shop } = by
   return audited(deps, by, { action: 'shop.payment_methods_set', subject: shop.id }, async (tx, tell) => {
     const before = await deps.paymentMethodStore.methodsOf(shop.id, tx)
     const version = before?.version ?? 1
     assertVersion(by.expected, version)
+    if (JSON.stringify(before?.methods.manual ?? []) !== JSON.stringify(methods.manual ?? [])) await assertOwner(tx, deps, by)
     const row = { shopId: shop.id, methods, updatedAt: deps.clock.now(), version: version + 1 }
     assertNotStale((await deps.paymentMethodStore.putMethods(tx, row)) || undefined)
     tell(differenceOf<ShopMethods>(before?.methods ?? {}, methods, ['card', 'paypal', 'crypto', 'wallet']))
     return { ...methods, warnings: warningsFor(await situationOf(deps, shop, { methods, tx })), version: row.version }
   })
+}
+
+type ManualMethodDeps = Pick<PaymentMethodDeps, 'paymentMethodStore'>
+
+/**
+ * Finds a manual method of a shop.
+ * @throws AppError CONFLICT for a code that the shop does not offer
+ */
+export async function manualMethodOf(deps: ManualMethodDeps, shopId: string, code: string): Promise<ManualMethod> {
+  const found = (await manualMethodsOf(deps, shopId)).find((method) => method.code === code)
+  if (found) return found
+  throw fieldError('CONFLICT', 'manualCode', 'not offered by the shop: see the payment intent resolver', {
+    code: 'processor_not_available',
+  })
+}
+
+/** Lists the manual methods of a shop. */
+export const manualMethodsOf = async ({ paymentMethodStore }: ManualMethodDeps, shopId: string): Promise<readonly ManualMethod[]> =>
+  (await paymentMethodStore.methodsOf(shopId))?.methods.manual ?? []
+
+function assertUniqueCodes(manual: readonly ManualMethod[]): void {
+  const repeated = manual.findIndex(({ code }, at) => manual.findIndex((other) => other.code === code) < at)
+  if (repeated >= 0) throw invalidField(`manual.${repeated}.code`, 'must not be repeated')
 }
 
 /** These values are shown to every page. */
@@ -136,7 +163,7 @@ function assertPublic({ card, paypal, wallet }: ShopMethods): void {
   }
   for (const [field, value] of Object.entries(shown))
     if (value !== undefined && looksLikeSecret(value))
-      throw new AppError('INVALID', `${field} (body): begins like a secret key, and every payment page would show it`)
+      throw invalidField(field, 'looks like a secret key, but this field is public: payment pages show it')
   if (card?.publishableKey !== undefined && card.processor === undefined)
-    throw new AppError('INVALID', 'card.processor (body): must stand beside card.publishableKey')
+    throw invalidField('card.processor', 'required together with card.publishableKey')
 }

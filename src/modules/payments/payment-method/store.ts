@@ -34,9 +34,7 @@ const insertMembers = insertAllOf(partnershipShops)
 const isolations = rowsOf(processorIsolations, [], asc(processorIsolations.processor))
 
 export const createPaymentMethodStore = ({ read }: Pick<Database, 'read'>) => ({
-  async methodsOf(shopId: string, from: Pick<Reader, 'first'> = read): Promise<MethodsRow | undefined> {
-    return from.first(ofShop, { shopId })
-  },
+  methodsOf: async (shopId: string, from: Pick<Reader, 'first'> = read): Promise<MethodsRow | undefined> => from.first(ofShop, { shopId }),
   /** Returns false if the stored version differs. */
   async putMethods(tx: Writer, row: MethodsRow): Promise<boolean> {
     const { methods, updatedAt, version } = row
@@ -98,9 +96,7 @@ export const createPaymentMethodStore = ({ read }: Pick<Database, 'read'>) => ({
       .onConflictDoUpdate({ target: partnershipLists.id, set: { version: sql`excluded.version` } })
   },
 
-  async isolations(from: Pick<Reader, 'all'> = read): Promise<IsolationRow[]> {
-    return from.all(isolations, {})
-  },
+  isolations: async (from: Pick<Reader, 'all'> = read): Promise<IsolationRow[]> => from.all(isolations, {}),
   /** Whether it was not isolated before. */
   async isolate(tx: Writer, row: IsolationRow): Promise<boolean> {
     const made = await tx

@@ -1,5 +1,5 @@
-/** What a merchant is told when they save ways to pay that no shopper will ever see, or could not pay by. */
-import { processorsOf } from '../../../lib/processors.ts'
+/** Warnings for saved payment methods that shoppers never see or cannot use. */
+import { processorFacts } from '../../../lib/processors.ts'
 import { type Method, type ProcessorName, takesWallets } from './domain.ts'
 import { type ChainLink, type Resolved, type ResolverInput, resolve } from './resolver.ts'
 
@@ -36,14 +36,16 @@ export function warningsOf(input: ResolverInput, payable: ReadonlySet<ProcessorN
 function cardTrouble(input: ResolverInput, resolved: Resolved): string | undefined {
   const asked = input.shop.methods.card?.processor
   if (asked !== undefined) return reasonOf(input, resolved, 'card', asked)
-  return resolved.card ? undefined : 'No card processor applies: choose one, with its publishable key'
+  return resolved.card ? undefined : 'No card processor is set up: choose one and enter its publishable key'
 }
 
 function walletTrouble(input: ResolverInput, resolved: Resolved): string | undefined {
   const asked = input.shop.methods.wallet?.tokenProvider
-  if (asked !== undefined && !takesWallets(asked)) return `${asked} takes no wallet tokens`
+  if (asked !== undefined && !takesWallets(asked)) return `${processorFacts[asked].title} does not support Apple Pay and Google Pay`
   if (asked !== undefined) return reasonOf(input, resolved, 'wallet', asked)
-  return resolved.wallet.enabled ? undefined : 'No processor takes wallet tokens: choose one that does, by tokenProvider'
+  return resolved.wallet.enabled
+    ? undefined
+    : 'No processor that is set up supports Apple Pay and Google Pay: choose one that does (tokenProvider)'
 }
 
 /** Why a processor is not the one that was chosen; undefined when it is. */
@@ -51,17 +53,19 @@ function reasonOf(
   { shop: { currency, mode } }: ResolverInput,
   { meta }: Resolved,
   method: Method,
-  name: ProcessorName | undefined = processorsOf(method === 'crypto' ? 'crypto' : 'paypal')[0],
+  name: ProcessorName = method === 'crypto' ? 'btcpay' : 'paypal',
 ): string | undefined {
   const links: readonly ChainLink[] = meta.chain.filter((link) => link.method === method && link.candidate === name)
   if (links.some(({ outcome }) => outcome === 'SELECTED')) return undefined
-  if (links.some(({ outcome }) => outcome === 'NO_CURRENCY')) return `${name} cannot take payments in ${currency}`
+  if (links.some(({ outcome }) => outcome === 'NO_CURRENCY')) return `${processorFacts[name].title} does not support ${currency}`
+  const { title } = processorFacts[name]
+  const modeText = mode === 'TEST' ? 'test' : 'live'
   return method === 'card' || method === 'wallet'
-    ? `There is no publishable key of mode ${mode} for ${name}`
-    : `There are no credentials of mode ${mode} for ${name}`
+    ? `${title} has no publishable key for ${modeText} payments: enter one, or connect an account with ${title}`
+    : `${title} has no account for ${modeText} payments: connect one`
 }
 
 const unpaid = (name: ProcessorName | undefined, payable: ReadonlySet<ProcessorName>): string | undefined =>
   name === undefined || payable.has(name)
     ? undefined
-    : `No payment can be made by ${name}: there is no secret key for the account that the page is told of`
+    : `${processorFacts[name].title} cannot take payments yet: connect the account of this publishable key with its secret key`

@@ -3,7 +3,7 @@ import type { NewPayment } from '../../../clients/processors/processor.ts'
 import { withoutUndefined } from '../../../lib/objects.ts'
 
 /** Details that only the start of a payment needs. They are sealed on its row until its processor has answered. */
-export type SealedDetails = { readonly token?: string; readonly shopper?: NewPayment['shopper'] }
+type SealedDetails = { readonly token?: string; readonly shopper?: NewPayment['shopper'] }
 
 /** The fields of an order that processors ask for. */
 export type Payer = { readonly email: string; readonly billingAddress: Address | null; readonly shippingAddress: Address | null }

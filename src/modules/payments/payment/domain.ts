@@ -2,6 +2,7 @@ import type { payments } from '../../../../db/schema/payments.ts'
 import { moneyOf } from '../../../lib/money.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
 import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
+import type { ManualMethod } from '../payment-method/domain.ts'
 
 export type Payment = typeof payments.$inferSelect
 export type PaymentStatus = Payment['status']
@@ -59,13 +60,13 @@ export const canBeQueried = ({ askedAt }: Pick<Payment, 'askedAt'>, now: number)
   askedAt === null || askedAt > now || askedAt <= now - queryPauseMs
 
 /** The pause after a query without an answer. */
-export const silentMs = 10 * 60_000
+export const unansweredMs = 10 * 60_000
 /** How long after the last query an unanswered one is repeated. */
-const silentGraceMs = 24 * 60 * 60_000
+const unansweredGraceMs = 24 * 60 * 60_000
 
 /** Returns when a payment that ended at `endedAt` is queried again after silence at `now`; null: no more. */
 export const sweepAgainAt = (endedAt: number, now: number): number | null =>
-  now >= endedAt + sweepMs + silentGraceMs ? null : now + silentMs
+  now >= endedAt + sweepMs + unansweredGraceMs ? null : now + unansweredMs
 
 /** Whether a payment's status may change from one to the other. */
 export const canMoveTo = (from: PaymentStatus, to: PaymentStatus): boolean =>
@@ -92,7 +93,26 @@ export const openPaymentStatuses = paymentStatuses.filter((status): status is Op
 export const isPaidAfterEnding = (payment: Pick<Payment, 'status' | 'captured' | 'amount'>): boolean =>
   hasFailed(payment) && payment.captured >= payment.amount
 
-export const paymentMethods = ['card', 'paypal', 'crypto', 'wallet'] as const
+export const paymentMethods = ['card', 'paypal', 'crypto', 'wallet', 'manual'] as const
+/** What stands for a processor in a payment that the shop receives outside souk. Nothing is called. */
+export const manualProcessor = 'manual'
+
+/** The failure code of a refund that the shop pays by hand, because the payment came by hand. */
+export const byHandCode = 'paid_by_hand'
+
+/** Whether the shop receives a payment outside souk. It stays PENDING until it is marked as paid or voided. */
+export const isManualPayment = ({ processor }: Pick<Payment, 'processor'>): boolean => processor === manualProcessor
+
+/** What a manual payment keeps of its method, as it was at the checkout. */
+export type ManualTerms = Pick<ManualMethod, 'code' | 'title' | 'instructions'>
+
+/** Returns the terms of a manual payment; undefined for another one, and once they are erased or the payment ended. */
+export function manualTermsOf({ processor, clientParameters }: Pick<Payment, 'processor' | 'clientParameters'>): ManualTerms | undefined {
+  const { code, title, instructions } = clientParameters
+  const isComplete = typeof code === 'string' && typeof title === 'string' && typeof instructions === 'string'
+  return isManualPayment({ processor }) && isComplete ? { code, title, instructions } : undefined
+}
+
 /** The processor of shops in mode TEST, unless the checkout names another. */
 export const processorDefault = 'sandbox'
 
@@ -107,6 +127,7 @@ export type PaymentChoice = {
   returnUrl: string | undefined
   /** The idempotency key of the request, hashed. */
   attemptKey: string
+  manual?: ManualMethod
 }
 
 /** The context that a sealed payment token is bound to. */
@@ -114,7 +135,9 @@ export const paymentTokenSeal = (paymentId: string): string => `payment/${paymen
 
 /** Returns a payment without what only its processor and the shopper's page may know. */
 export const paymentView = (payment: Payment) => ({
-  ...pick(payment, 'id', 'method', 'processor', 'processorReference'),
+  ...pick(payment, 'id', 'method', 'processor'),
+  processorReference: payment.processorReference ?? (isManualPayment(payment) ? (payment.references['manual'] ?? null) : null),
+  manual: manualTermsOf(payment) ?? null,
   ...moneyOf(payment, 'amount', 'authorized', 'captured', 'refunded'),
   ...pick(payment, 'status', 'failureCode'),
   ...isoTimes(pick(payment, 'createdAt', 'updatedAt')),

@@ -1,14 +1,15 @@
 import { AppError } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { Money } from '../../../lib/money.ts'
-import { type Payment, processorDefault } from './domain.ts'
+import type { Method } from '../payment-method/domain.ts'
+import { processorDefault } from './domain.ts'
 import { processorOf } from './processors.ts'
 import type { PaymentDeps } from './providers.ts'
 import { readOfferedProcessors, selectProcessor } from './select-processor.ts'
 
 /** A way to pay on the processor's own page, without its script on ours. */
 export type HostedPageOption = {
-  readonly method: Exclude<Payment['method'], 'wallet'>
+  readonly method: Exclude<Method, 'wallet'>
   readonly processor: string
   readonly isTrial: boolean
 }
@@ -17,11 +18,22 @@ const methods = ['card', 'paypal', 'crypto'] as const satisfies readonly HostedP
 
 /**
  * Lists how a shopper can pay an amount through a link. Wallets need a script on the page and are left out.
- * @returns at most one option for each method
+ * @returns at most one option for each method, and in TEST the sandbox last
  */
 export async function hostedPageOptions(deps: PaymentDeps, shop: ShopContext, amount: Money): Promise<HostedPageOption[]> {
+  const ways = await Array.fromAsync(hostedPages(deps, shop, amount))
+  // A card processor in TEST may have no page of its own, and a shop tries its links before it has real accounts.
+  if (shop.mode === 'TEST' && !ways.some(({ isTrial }) => isTrial))
+    ways.push({ method: 'card', processor: processorDefault, isTrial: true })
+  return ways
+}
+
+/** Whether `hostedPageOptions` lists any. In TEST the sandbox is always one. */
+export const hasHostedPage = async (deps: PaymentDeps, shop: ShopContext, amount: Money): Promise<boolean> =>
+  shop.mode === 'TEST' || !(await hostedPages(deps, shop, amount).next()).done
+
+async function* hostedPages(deps: PaymentDeps, shop: ShopContext, amount: Money): AsyncGenerator<HostedPageOption> {
   const offering = readOfferedProcessors(deps, shop)
-  const ways: HostedPageOption[] = []
   for (const method of methods) {
     const { now } = (await offering)(method)
     // Undefined selects the default processor: in TEST the sandbox.
@@ -31,11 +43,10 @@ export async function hostedPageOptions(deps: PaymentDeps, shop: ShopContext, am
       if (!found || (processor === undefined && method !== 'card')) continue
       const bound = await processorOf(deps, found.first)
       if (found.first.processor !== (processor ?? found.first.processor) || !bound?.processor.capabilities.hasHostedPage) continue
-      ways.push({ method, processor: found.first.processor, isTrial: found.first.processor === processorDefault })
+      yield { method, processor: found.first.processor, isTrial: found.first.processor === processorDefault }
       break
     }
   }
-  return ways
 }
 
 /** A method that no processor can take is left out. */

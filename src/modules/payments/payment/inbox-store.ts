@@ -1,13 +1,12 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../../db/engine.ts'
-import { insertOf, rowsOf, updateOf } from '../../../../db/prepared.ts'
+import { insertNewOf, rowsOf, updateOf } from '../../../../db/prepared.ts'
 import { paymentMessages } from '../../../../db/schema/payments.ts'
 import { type DueItem, selectDue } from '../../../core/partitioned-queue.ts'
 
 export type InboxMessage = typeof paymentMessages.$inferSelect
 
 const byId = rowsOf(paymentMessages, ['id'])
-const insert = insertOf(paymentMessages, 'skip')
 /** Matches the message as it was read: the second of two writers finds another time. */
 const asRead: SQL | undefined = and(
   eq(paymentMessages.id, sql.placeholder('which')),
@@ -17,12 +16,8 @@ const update = updateOf(paymentMessages, asRead, ['id'])
 
 export const createInboxStore = ({ read }: Pick<Database, 'read'>) => ({
   /** Returns false if the message is stored already. */
-  async insert(tx: Writer, message: InboxMessage): Promise<boolean> {
-    return insert(tx, message)
-  },
-  async find(id: string): Promise<InboxMessage | undefined> {
-    return read.first(byId, { id })
-  },
+  insert: insertNewOf(paymentMessages),
+  find: async (id: string): Promise<InboxMessage | undefined> => read.first(byId, { id }),
   /** Messages due by `now`, longest waiting first for each processor. */
   async due(now: number, limit: number): Promise<DueItem[]> {
     return selectDue(read, sql`payment_messages where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit)

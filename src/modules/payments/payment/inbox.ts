@@ -28,14 +28,14 @@ export type IncomingWebhook = {
  * Counts failures of a sender. `wait` returns the seconds for which its messages are refused; undefined if they are
  * accepted.
  */
-export type FailureCounter = { wait(): number | undefined; count(): void }
+type FailureCounter = { wait(): number | undefined; count(): void }
 
-const unsigned = () => new AppError('UNAUTHENTICATED', 'The message is not signed by a processor that is set up here')
+const unsigned = () => new AppError('UNAUTHENTICATED', 'The signature is missing, or is not of a configured payment processor')
 const unchecked = () =>
-  new AppError('UNAVAILABLE', 'Whether the message is signed cannot be checked now: send it again', { retryAfterSeconds: 5 })
+  new AppError('UNAVAILABLE', 'The signature cannot be verified now. Send the message again', { retryAfterSeconds: 5 })
 
 const tooManyBad = (retryAfterSeconds: number) =>
-  new AppError('RATE_LIMITED', 'Too many messages from this address were not signed by their processor', { retryAfterSeconds })
+  new AppError('RATE_LIMITED', 'Too many messages from this address had an invalid signature. Try again later', { retryAfterSeconds })
 
 /**
  * An account (with one of its key sets), or a processor without accounts, that may have signed a message. `isLate`:

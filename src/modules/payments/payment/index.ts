@@ -1,4 +1,4 @@
-export { type HostedPageOption, hostedPageOptions, hostedPageUrl } from './hosted-page.ts'
+export { type HostedPageOption, hasHostedPage, hostedPageOptions, hostedPageUrl } from './hosted-page.ts'
 export {
   dueMessages,
   forgetPaymentMessages,
@@ -8,6 +8,7 @@ export {
   rescheduleMessage,
   takeMessage,
 } from './inbox.ts'
+export { selectManualMethod } from './manual-payment.ts'
 export { paymentMetrics } from './metrics.ts'
 export type { PaymentDeps } from './providers.ts'
 export {
@@ -28,7 +29,6 @@ export {
   failOverCapabilities,
   fetchPaymentStatus,
   lockPaymentAsKnown,
-  type OperationResult,
   type PaymentAnswer,
   type PaymentOperation,
   paymentsOf,

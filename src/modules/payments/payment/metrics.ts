@@ -23,9 +23,9 @@ const resultOf: Partial<Record<PaymentStatus, Result>> = {
 export function paymentMetrics({ paymentCounts, processors }: Pick<PaymentDeps, 'paymentCounts' | 'processors'>): string[] {
   const counts = new Map([...processors.keys()].map((processor) => [`${processor} card LIVE`, new Map<Result, number>()]))
   for (const [words, value] of paymentCounts.all()) {
-    const [processor = '', method = '', mode = '', status = '', silent = ''] = words.split(' ')
+    const [processor = '', method = '', mode = '', status = '', reason = ''] = words.split(' ')
     const counted = counts.getOrInsertComputed(`${processor} ${method} ${mode}`, () => new Map<Result, number>())
-    const result = status === 'FAILED' && silent !== '' ? 'unanswered' : resultOf[status as PaymentStatus]
+    const result = status === 'FAILED' && reason !== '' ? 'unanswered' : resultOf[status as PaymentStatus]
     if (result) counted.set(result, (counted.get(result) ?? 0) + value)
   }
   return labelledMetric(

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { isLeaseFree, leaseOf, noLease } from '../../../core/leases.ts'
-import { canMoveTo, openPaymentStatuses, type Payment, sweepAt } from './domain.ts'
+import { canMoveTo, isManualPayment, openPaymentStatuses, type Payment, sweepAt } from './domain.ts'
 import type { PaymentDeps } from './providers.ts'
 import type { PaymentAnswer } from './service.ts'
 
@@ -91,7 +91,8 @@ export const captureFields = (noted: RecordedAnswer, now: number) => ({
   ...answerFields(noted, now),
   captured: noted.answer.captured,
   authorized: Math.max(noted.answer.authorized, noted.answer.captured),
-  clientParameters: {},
+  // The title says how the order was paid.
+  clientParameters: isManualPayment(noted.payment) ? noted.payment.clientParameters : {},
 })
 
 /** Returns the lease of a payment whose answer brings nothing new. Returns the payment afterwards. */

@@ -1,15 +1,15 @@
-import { AppError } from '../../../core/errors.ts'
+import { AppError, fieldError, invalidField } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { decimalOf, decimalsOf, isCurrency, type Money } from '../../../lib/money.ts'
-import { isProcessorName, type ProcessorName } from '../payment-method/domain.ts'
+import { isProcessorName, type Method, type ProcessorName } from '../payment-method/domain.ts'
 import { type Offers, offersOf } from '../payment-method/index.ts'
-import { type Payment, type PaymentChoice, processorDefault } from './domain.ts'
+import { type PaymentChoice, processorDefault } from './domain.ts'
 import { type ProcessorWithAccount, processorForShop } from './processors.ts'
 import type { PaymentDeps } from './providers.ts'
 
 /** How a checkout wants to pay. */
-export type ProcessorRequest = {
-  readonly method: Payment['method']
+type ProcessorRequest = {
+  readonly method: Method
   /** The processor that it names. */
   readonly processor: string | undefined
   /** A token that the shopper's page got from one processor. */
@@ -57,8 +57,14 @@ export async function selectProcessor(
   if (!first) {
     const sandbox = request.processor === undefined && shop.mode === 'TEST' ? sandboxFor(deps, request) : undefined
     if (!sandbox && exact.length > 0) throw tooSmall(exact, amount.currency)
-    if (!sandbox && takers.length > 0) throw new AppError('CONFLICT', `The processor cannot take exactly this amount of ${amount.currency}`)
-    if (!sandbox) throw new AppError('CONFLICT', 'The shop has no processor for this method: ask the payment intent resolver')
+    if (!sandbox && takers.length > 0)
+      throw new AppError('CONFLICT', `The payment processor cannot charge this exact amount in ${amount.currency}`, {
+        code: 'processor_not_available',
+      })
+    if (!sandbox)
+      throw new AppError('CONFLICT', 'The shop has no payment processor for this method: see the payment intent resolver', {
+        code: 'processor_not_available',
+      })
     return { first: choiceOf(shop, request, sandbox), fallbacks: [] }
   }
   return {
@@ -73,15 +79,15 @@ function tooSmall(takers: readonly ProcessorWithAccount[], currency: string): Ap
   const least = Math.min(...takers.map(({ processor }) => minimumOf(processor, currency)))
   return new AppError(
     'CONFLICT',
-    `The amount to pay is too small: the payment processor takes ${decimalOf(least, isCurrency(currency) ? decimalsOf(currency) : 0)} ${currency} or more`,
+    `The amount is too small: the payment processor requires at least ${decimalOf(least, isCurrency(currency) ? decimalsOf(currency) : 0)} ${currency}`,
     {
-      answerCode: 'amount_too_small',
+      code: 'amount_too_small',
     },
   )
 }
 
 /** The processors that the resolver offers for a method. */
-export type OfferedProcessors = (method: Payment['method']) => Offers
+export type OfferedProcessors = (method: Method) => Offers
 /** Reads the processors that a shop can use now. */
 export const readOfferedProcessors = (deps: PaymentDeps, shop: ShopContext): Promise<OfferedProcessors> => offersOf(deps, shop)
 
@@ -98,7 +104,9 @@ function requestedProcessors({ now, open }: Offers, { processor: named, token }:
     if (now.includes(named)) return [named, ...now.filter((name) => name !== named)]
     if (open.includes(named) && token === undefined) return now
   }
-  throw new AppError('CONFLICT', 'processor (body): not one that the payment intent resolver offers for this method now')
+  throw fieldError('CONFLICT', 'processor', 'not offered for this method now: see the payment intent resolver', {
+    code: 'processor_not_available',
+  })
 }
 
 /** Returns a named processor without accounts: the sandbox of a TEST shop. */
@@ -112,6 +120,6 @@ function builtInFor(deps: PaymentDeps, { mode }: Pick<ShopContext, 'mode'>, requ
 function sandboxFor({ processors }: PaymentDeps, { token }: ProcessorRequest): ProcessorWithAccount | undefined {
   const processor = processors.get(processorDefault)
   if (token !== undefined && processor?.tokens && !processor.tokens.includes(token))
-    throw new AppError('INVALID', 'paymentToken (body): not one that the processor knows')
+    throw invalidField('paymentToken', 'the processor does not know this token')
   return processor && { processor, accountId: '' }
 }

@@ -10,11 +10,12 @@ import {
   withTimeout,
 } from '../../../clients/processors/processor.ts'
 import { locking } from '../../../core/command-context.ts'
-import { leaseMs, leaseOf } from '../../../core/leases.ts'
-import { withoutUndefined } from '../../../lib/objects.ts'
+import { leaseMs, leaseOf, noLease } from '../../../core/leases.ts'
+import { pick, withoutUndefined } from '../../../lib/objects.ts'
 import { messagesUrlOf } from './callbacks.ts'
 import { type Payer, parseSealedDetails, sealedDetailsText, shopperOf } from './create-payment.ts'
-import { hasNoReferences, type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
+import { byHandCode, hasNoReferences, isManualPayment, type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
+import { manualAnswer } from './manual-payment.ts'
 import { type BoundProcessor, callThroughBreaker, processorOf } from './processors.ts'
 import type { PaymentDeps } from './providers.ts'
 
@@ -43,16 +44,12 @@ export async function createPayment(
     id,
     orderId: order.id,
     shopId: order.shopId,
-    attemptKey: choice.attemptKey,
-    method: choice.method,
-    processor: choice.processor,
-    accountId: choice.accountId,
-    mode: choice.mode,
+    ...pick(choice, 'attemptKey', 'method', 'processor', 'accountId', 'mode'),
     processorReference: null,
     references: {},
     sealedToken: sealedFor(deps, id, order, choice),
     returnUrl: choice.returnUrl ?? null,
-    clientParameters: {},
+    clientParameters: choice.manual ? pick(choice.manual, 'code', 'title', 'instructions') : {},
     amount: order.amountDue,
     currency: order.currency,
     authorized: 0,
@@ -64,7 +61,7 @@ export async function createPayment(
     askedAt: null,
     endedAt: null,
     askAt: null,
-    ...leaseOf(holder, now),
+    ...(choice.manual ? noLease : leaseOf(holder, now)),
     createdAt: now,
     updatedAt: now,
   }
@@ -78,10 +75,10 @@ export type PaymentOperation = 'create' | 'ask' | 'capture' | 'void'
 /** A processor's answer about a payment; without a reference if none was started, or it is unknown. */
 export type PaymentAnswer = Omit<ProcessorPayment, 'reference'> & { readonly reference: string | undefined }
 
-/** `taken` while another run holds the payment, `silent` without a reliable answer. */
-export type OperationResult = { readonly answer: PaymentAnswer } | 'silent' | 'taken'
+/** `taken` while another run holds the payment, `unanswered` without a reliable answer. */
+export type OperationResult = { readonly answer: PaymentAnswer } | 'unanswered' | 'taken'
 
-export type OperationOptions = {
+type OperationOptions = {
   /** The holder of the payment's lease. */
   readonly holder: string
   /** This run created the payment, and its processor was not called yet. */
@@ -100,14 +97,16 @@ export async function requestProcessor(
   payment: Payment,
   options: OperationOptions,
 ): Promise<OperationResult> {
+  // Without a call there is nothing to lease: the write that records the answer decides.
+  if (isManualPayment(payment)) return { answer: manualAnswer(operation === 'void', payment) }
   const bound = await processorOf(deps, payment)
   if (!bound) {
     deps.log.error('payment.processor_missing', traceOf(payment))
-    return 'silent'
+    return 'unanswered'
   }
   if (operation !== 'ask' && !(await takeLease(deps, operation, payment, options.holder))) return 'taken'
   const answer = await answerOf(deps, bound, { operation, payment, ...options })
-  if (!answer) return 'silent'
+  if (!answer) return 'unanswered'
   const { state, failureCode: code } = answer
   const fields = { ...traceOf(payment), question: operation, state, ...(code === undefined ? {} : { code }) }
   deps.log.info(state === 'FAILED' ? 'payment.declined' : 'payment.answered', fields)
@@ -144,7 +143,7 @@ const nameOf = ({ id, processorReference, references, amount, currency }: Paymen
 })
 
 const unknownAnswerAdvice =
-  'souk keeps its state and asks again; compare it with the page of the processor, and look for a newer version of souk if this repeats'
+  'The state is kept and queried again. Compare it with the dashboard of the processor. If this repeats, look for a newer version of souk'
 
 /** Logs that a processor did not answer, or sent an answer that its client does not know. */
 function logUnavailable(
@@ -325,7 +324,7 @@ export async function canQueryPayment(deps: PaymentDeps, paymentId: string): Pro
   return payment !== undefined && (await processorOf(deps, payment)) !== undefined
 }
 
-export type RefundOperation = {
+type RefundOperation = {
   refundId: string
   orderId: string
   paymentId: string
@@ -342,7 +341,7 @@ export type RefundOperation = {
 }
 
 /** The result of a call about a refund. */
-export type RefundOperationResult = {
+type RefundOperationResult = {
   /** `notFound`: the processor does not know it, and it may not be sent again. Undefined: no reliable answer. */
   readonly response: RefundAnswer | 'notFound' | undefined
   /** Whether a succeeded refund may still fail. */
@@ -359,6 +358,8 @@ export type RefundOperationResult = {
 export async function sendRefund(deps: PaymentDeps, operation: RefundOperation): Promise<RefundOperationResult> {
   const { refundId, paymentId, orderId, amount, currency, refundReference, sentAt, isCreated, patienceMs } = operation
   const payment = await deps.paymentStore.find(paymentId)
+  if (payment && isManualPayment(payment))
+    return { response: { reference: undefined, state: 'FAILED', failureCode: byHandCode }, mayFail: false, wasSent: false }
   const bound = payment && (await processorOf(deps, payment))
   const trace = { order: orderId, refund: refundId, payment: paymentId, processor: payment?.processor }
   const mayBeThere = isCreated || sentAt !== undefined
@@ -372,7 +373,7 @@ export async function sendRefund(deps: PaymentDeps, operation: RefundOperation):
     deps.log.info('refund.answered', { ...trace, state: answer.state, ...(answer.failureCode ? { code: answer.failureCode } : {}) })
     return { response: answer, mayFail, wasSent: true }
   }
-  const silent = (error: unknown, wasSent: boolean): RefundOperationResult => {
+  const unanswered = (error: unknown, wasSent: boolean): RefundOperationResult => {
     if (!(error instanceof ProcessorUnavailable || error instanceof ProcessorRefused)) throw error
     logUnavailable(deps, 'refund', { ...trace, error })
     return { response: undefined, mayFail, wasSent }
@@ -385,7 +386,7 @@ export async function sendRefund(deps: PaymentDeps, operation: RefundOperation):
       if (existing) return answered(existing)
     } catch (error) {
       // A refused query says nothing about the refund.
-      return silent(error, true)
+      return unanswered(error, true)
     }
   // A partial refund that the processor does not support was never made, so it may be sent again.
   const isImpossible = refunds === 'whole' && amount < payment.captured
@@ -401,7 +402,7 @@ export async function sendRefund(deps: PaymentDeps, operation: RefundOperation):
     if (error instanceof ProcessorRefused)
       return { response: { reference: undefined, state: 'FAILED', failureCode: error.code }, mayFail, wasSent: sentAt !== undefined }
     const isCertain = error instanceof ProcessorUnavailable && error.neverSent
-    return silent(error, !isCertain || sentAt !== undefined)
+    return unanswered(error, !isCertain || sentAt !== undefined)
   }
 }
 

@@ -5,7 +5,7 @@ import { locking } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { DueItem } from '../../../core/partitioned-queue.ts'
 import { paymentIdOfCallback } from './callbacks.ts'
-import { canBeQueried, hasNoReferences, type Payment, silentMs, sweepAgainAt, sweepAt } from './domain.ts'
+import { canBeQueried, hasNoReferences, type Payment, sweepAgainAt, sweepAt, unansweredMs } from './domain.ts'
 import type { PaymentDeps } from './providers.ts'
 
 /**
@@ -70,7 +70,7 @@ export async function takeSweepTurn({ db, clock, paymentStore }: PaymentDeps, id
   const payment = await paymentStore.find(id)
   const now = clock.now()
   if (!payment || payment.askAt === null || payment.askAt > now) return undefined
-  const askAt = now + silentMs
+  const askAt = now + unansweredMs
   return (await db.write((tx) => paymentStore.putOffAsking(tx, payment, askAt), locking)) ? { ...payment, askAt } : undefined
 }
 
@@ -78,7 +78,7 @@ export async function takeSweepTurn({ db, clock, paymentStore }: PaymentDeps, id
 export async function endSweepTurn(
   { db, clock, log, paymentStore }: PaymentDeps,
   { id, orderId, processor }: Payment,
-  answer: 'said' | 'silent',
+  answer: 'said' | 'unanswered',
 ): Promise<void> {
   const payment = await paymentStore.find(id)
   // It is open again or paid, and its order's saga handles it.
@@ -87,6 +87,6 @@ export async function endSweepTurn(
   const { endedAt, askedAt, createdAt } = payment
   const saidAt = endedAt === null ? null : sweepAt(endedAt, now)
   const next = answer === 'said' ? saidAt : sweepAgainAt(endedAt ?? askedAt ?? createdAt, now)
-  if (answer === 'silent' && next === null) log.error('payment.never_told', { order: orderId, payment: id, processor })
+  if (answer === 'unanswered' && next === null) log.error('payment.never_told', { order: orderId, payment: id, processor })
   await db.write((tx) => paymentStore.putOffAsking(tx, payment, next), locking)
 }

@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../../db/engine.ts'
 import { insertOf, lockAsKnownOf, lockedRowsOf, rowsOf, updateOf, valuesOf } from '../../../../db/prepared.ts'
 import { payments } from '../../../../db/schema/payments.ts'
-import { leaseIsFreeCondition, leaseMs, leaseOf } from '../../../core/leases.ts'
+import { latestLeaseEnd, leaseIsFreeCondition, leaseOf } from '../../../core/leases.ts'
 import { type DueItem, selectDue } from '../../../core/partitioned-queue.ts'
 import { createStateMachine } from '../../../core/state-machine.ts'
 import { openPaymentStatuses, type Payment, type PaymentStatus, paymentTransitions, queryPauseMs } from './domain.ts'
@@ -54,9 +54,7 @@ export function createPaymentStore(
       orderChanged(tx, payment.orderId)
       moved(tx, payment)
     },
-    async find(id: string): Promise<Payment | undefined> {
-      return read.first(byId, { id })
-    },
+    find: async (id: string): Promise<Payment | undefined> => read.first(byId, { id }),
     /** By the processor's reference, among the payments of one account. */
     async findByReference(
       named: Pick<Payment, 'processor' | 'accountId'> & { readonly processorReference: string },
@@ -64,16 +62,12 @@ export function createPaymentStore(
       return read.first(byReference, named)
     },
     /** Oldest first. */
-    async ofOrder(orderId: string): Promise<Payment[]> {
-      return read.all(ofOrder, { orderId })
-    },
+    ofOrder: async (orderId: string): Promise<Payment[]> => read.all(ofOrder, { orderId }),
     /**
      * Reads and locks the payments of an order, oldest first. Leases are taken without the order's lock, so payments
      * are locked too.
      */
-    async ofOrderWithin(tx: Writer, orderId: string): Promise<Payment[]> {
-      return tx.all(lockedOfOrder, { orderId })
-    },
+    ofOrderWithin: async (tx: Writer, orderId: string): Promise<Payment[]> => tx.all(lockedOfOrder, { orderId }),
     /** Locks a payment without reading it; the write throws NothingChanged if it differs. */
     async lockAsKnown(tx: Writer, payment: Payment): Promise<void> {
       await lockAsKnown(tx, payment)
@@ -88,7 +82,11 @@ export function createPaymentStore(
       id: string,
       { holder, now, which, sent }: { holder: string; now: number; which: keyof typeof leases; sent: Partial<Pick<Payment, 'sentAt'>> },
     ): Promise<Payment | undefined> {
-      const [payment] = await leases[which](tx, { ...leaseOf(holder, now), ...sent }, { which: id, holder, now, farAhead: now + leaseMs })
+      const [payment] = await leases[which](
+        tx,
+        { ...leaseOf(holder, now), ...sent },
+        { which: id, holder, now, farAhead: latestLeaseEnd(now) },
+      )
       return payment
     },
     /** Returns a run's leases on an order's payments. */
@@ -118,9 +116,7 @@ export function createPaymentStore(
       return payment
     },
     /** Inside a write. */
-    async get(tx: Writer, id: string): Promise<Payment | undefined> {
-      return tx.first(byId, { id })
-    },
+    get: async (tx: Writer, id: string): Promise<Payment | undefined> => tx.first(byId, { id }),
     /** The payment that paid an order. */
     async capturedOf(tx: Writer, orderId: string): Promise<Payment | undefined> {
       return tx.first(byStatus, { orderId: orderId, status: 'CAPTURED' })

@@ -1,14 +1,17 @@
 /** Validates the account of a merchant, without a call. */
 import { processors } from '../../../clients/processors/index.ts'
 import type { Config } from '../../../config.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
+import type { ShopContext } from '../../../core/principal.ts'
 import { createAddressGuard, literalAddressOf } from '../../../lib/networks.ts'
 import { withoutUndefined } from '../../../lib/objects.ts'
 import { isThisMachine, looksLikeSecret } from '../../../lib/processor-keys.ts'
 import { isServicePort } from '../../../lib/service-ports.ts'
+import { processorNames } from '../payment-method/domain.ts'
 import { fieldNames, modeIn, takesUrl } from './account-fields.ts'
 import { type AccountSettings, areMixed, type Mode, type ProcessorName } from './domain.ts'
 import { apiUrlFor } from './instance.ts'
+import type { Which } from './store.ts'
 
 /** The settings of a body, by name, for any processor. */
 export type AccountBody = Readonly<Record<string, string | undefined>> & { readonly mode?: Mode }
@@ -25,13 +28,21 @@ export type AccountInput = {
   readonly names: string[]
 }
 
-const invalid = (message: string) => new AppError('INVALID', message)
+/**
+ * Returns the key of a shop's account, by default in the shop's mode.
+ * @throws AppError NOT_FOUND for an unknown processor
+ */
+export function whichOf({ id, mode }: Pick<ShopContext, 'id' | 'mode'>, name: string, asked: Mode = mode): Which {
+  const processor = processorNames.find((one) => one === name)
+  if (processor === undefined) throw new AppError('NOT_FOUND', 'No such processor')
+  return { shopId: id, processor, mode: asked }
+}
 
 /**
  * Parses an account for a shop. A shop in TEST may have live accounts before it goes live.
  * @throws AppError INVALID, naming the field
  */
-export function givenOf(
+export function parseAccount(
   config: Config,
   processor: ProcessorName,
   shopMode: Mode,
@@ -43,9 +54,9 @@ export function givenOf(
   const names = [...Object.keys(settings), ...(url === undefined ? [] : ['apiUrl'])]
   const known = [...publishable, ...sealed, ...(takesUrl(processor) ? ['apiUrl'] : [])]
   const unknown = names.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw invalid(`unknown field: ${unknown}`)
+  if (unknown !== undefined) throw new AppError('INVALID', `unknown field: ${unknown}`, { code: 'unknown_field', field: unknown })
   const missing = required.filter((name) => !names.includes(name))
-  if (missing.length > 0) throw invalid(`${missing.join(', ')} (body): needed for an account with ${processor}`)
+  if (missing.length > 0) throw invalidField(missing.join(', '), `needed for an account with ${processor}`)
   assertInPlace(settings, publishable)
   const ownUrl = url === undefined ? undefined : ownUrlOf(config, url)
   const mode = modeOf(config, processor, { settings, ownUrl, givenMode, shopMode })
@@ -58,9 +69,9 @@ export function givenOf(
 function assertInPlace(settings: AccountSettings, publishable: readonly string[]): void {
   for (const name of publishable)
     if (looksLikeSecret(settings[name] ?? ''))
-      throw invalid(`${name} (body): begins like a secret key, and every payment page would show it`)
-  if (/^pk_/i.test(settings['secretKey'] ?? '')) throw invalid('secretKey (body): begins like a publishable key')
-  if (areMixed(settings)) throw invalid('secretKey (body): must be of the same mode, test or live, as publishableKey')
+      throw invalidField(name, 'looks like a secret key, but this field is public: payment pages show it')
+  if (/^pk_/i.test(settings['secretKey'] ?? '')) throw invalidField('secretKey', 'looks like a publishable key: send the secret key')
+  if (areMixed(settings)) throw invalidField('secretKey', 'must be of the same mode, test or live, as publishableKey')
 }
 
 type ModeSources = {
@@ -76,11 +87,12 @@ function modeOf(config: Config, processor: ProcessorName, { settings, ownUrl, gi
     ? undefined
     : modeIn(processor, settings, ownUrl ?? apiUrlFor(config, processor, 'LIVE') ?? '')
   if (shownMode !== undefined && givenMode !== undefined && shownMode !== givenMode)
-    throw invalid(`mode (body): the account is of mode ${shownMode}`)
+    throw invalidField('mode', `the account is of mode ${shownMode}`)
   const mode = shownMode ?? givenMode ?? shopMode
   if (shopMode === 'LIVE' && mode === 'TEST')
-    throw invalid(
-      `${shownMode === undefined ? 'mode' : 'secretKey'} (body): of mode TEST, and the shop is LIVE: test money and real money never mix`,
+    throw invalidField(
+      shownMode === undefined ? 'mode' : 'secretKey',
+      'of test mode, but the shop is live: a live shop takes live accounts only',
     )
   return mode
 }
@@ -90,10 +102,10 @@ function ownUrlOf({ outgoingAllowedNetworks }: Pick<Config, 'outgoingAllowedNetw
   const url = URL.parse(text)
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname))
   if (!url || !isSafe || url.username || url.password || url.search || url.hash)
-    throw invalid('apiUrl (body): must be an https address without user name, password, query and fragment')
-  if (isServicePort(url)) throw invalid('apiUrl (body): must not name the port of another service than a web server')
+    throw invalidField('apiUrl', 'must be an https address without user name, password, query and fragment')
+  if (isServicePort(url)) throw invalidField('apiUrl', 'must not use the port of a service other than a web server')
   const literal = literalAddressOf(url)
   if (literal !== undefined && !createAddressGuard(outgoingAllowedNetworks)(literal))
-    throw invalid('apiUrl (body): must be a public address')
+    throw invalidField('apiUrl', 'must be a public address')
   return url.origin + url.pathname.replace(/\/+$/, '')
 }

@@ -11,7 +11,7 @@ import type { ProcessorAccountDeps } from './providers.ts'
 type Needed = Pick<ProcessorAccountDeps, 'processorAccountStore' | 'config'>
 
 /** Returns a row as payments use it. */
-export function accountOf(config: Config, row: AccountRow): ProcessorAccount {
+function accountOf(config: Config, row: AccountRow): ProcessorAccount {
   const { id: keysId, accountId: id, shopId, processor, mode, publishable, sealedSettings, retiredAt } = row
   const apiUrl = row.apiUrl ?? apiUrlFor(config, processor, mode)
   if (apiUrl === undefined) throw new Error('an account without the URL of its API')
@@ -22,16 +22,14 @@ export function accountOf(config: Config, row: AccountRow): ProcessorAccount {
 /**
  * The account that a new payment of a shop goes through: the shop's own of this mode, else the instance's own if its
  * money is of this mode.
- * @param from a transaction, inside a write that decides by it
  * @returns undefined when there is none: nothing can be paid by this processor. A payment keeps `id`, `processor` and
  *   `mode` of it
  */
 export async function accountFor(
   { processorAccountStore: store, config }: Needed,
   { shopId, mode, processor }: { readonly shopId: string; readonly mode: Mode; readonly processor: ProcessorName },
-  from?: Pick<Reader, 'first'>,
 ): Promise<ProcessorAccount | undefined> {
-  const row = await store.live({ shopId, mode, processor }, from)
+  const row = await store.live({ shopId, mode, processor })
   return row ? accountOf(config, row) : instanceAccount(config, processor, mode)
 }
 
@@ -59,14 +57,13 @@ export async function accountById(
 export const clientOf = ({ processorClients }: Pick<ProcessorAccountDeps, 'processorClients'>, account: ProcessorAccount): Processor =>
   processorClients.of(account)
 
-/** Sets of keys that a message is checked against. With more, the oldest get no messages. */
-const hearingMax = 20
+/** Maximum sets of keys that a message is checked against. Older ones are ignored. */
+const keySetsMax = 20
 /**
- * For so long the keys of an account are heard that others of the same account took the place of: processors send a
- * message again for three days, and what was replaced may have been replaced because somebody else has it. The last
- * keys that an account had are heard for good: its payments are disputed months after the shop went elsewhere.
+ * How long replaced keys still verify messages. Processors repeat a message for three days, and a replaced key may have
+ * leaked. The last keys of an account stay valid: payments are disputed months after the shop left.
  */
-export const formerKeysValidMs = 7 * dayMs
+const formerKeysValidMs = 7 * dayMs
 
 /**
  * An account that may have signed a message. `isLate`: its keys were replaced long ago, so only messages about open
@@ -88,7 +85,7 @@ export async function accountsToVerify(
     const own = instanceAccount(config, processor, 'LIVE') ?? instanceAccount(config, processor, 'TEST')
     return own ? [{ account: own, processor: clientOf(deps, own), isLate: false }] : []
   }
-  const rows = await store.ofShop(shopId, processor, hearingMax)
+  const rows = await store.ofShop(shopId, processor, keySetsMax)
   return rows.map((row) => {
     const account = accountOf(config, row)
     const newest = rows.find(({ accountId }) => accountId === row.accountId) ?? row

@@ -8,7 +8,7 @@ import { type AccountSettings, accountSeal, type Mode, type ProcessorAccount } f
 import { settingsIn } from './instance.ts'
 
 /** All that a call to a processor needs. */
-export type Opened = {
+type Opened = {
   readonly processor: ProcessorName
   readonly mode: Mode
   readonly settings: AccountSettings
@@ -23,7 +23,7 @@ export type Opened = {
 /** Creates a new client. */
 export type OpenClient = (opened: Opened) => Processor
 
-export type Clients = {
+type Clients = {
   /** Returns the same client every time, while it is cached. */
   of(account: ProcessorAccount): Processor
   /**

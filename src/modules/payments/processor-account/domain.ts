@@ -19,6 +19,9 @@ export const apiHost = (apiUrl: string): string => URL.parse(apiUrl)?.host ?? ''
 /** Every PUT calls the processor. */
 export const putsByShop: Limit = { name: 'processor-account:shop', most: 10, windowMs: 60 * 60 * 1000 }
 
+/** Every connection test calls the processor; nothing is stored, so a merchant may try more often. */
+export const testsByShop: Limit = { name: 'processor-account-test:shop', most: 20, windowMs: 60 * 60 * 1000 }
+
 /** The context that the sealed settings are bound to. */
 export const accountSeal = ({ id, shopId, processor }: { id: string; shopId: string; processor: string }): string =>
   `${shopId}/processor-account/${processor}/${id}`

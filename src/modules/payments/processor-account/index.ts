@@ -9,6 +9,7 @@ export {
   hasAccount,
   type VerifyingAccount,
 } from './accounts.ts'
+export { testConnection } from './connection.ts'
 export { apiHost } from './domain.ts'
 export { hostsIn, isComplete, settingsIn } from './instance.ts'
 export { type Probed, probeAccounts } from './probe.ts'

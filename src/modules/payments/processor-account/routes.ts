@@ -1,9 +1,9 @@
 import { t } from 'elysia'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { routes } from '../../../http/routes.ts'
+import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
-import { listAccounts, type ProcessorAccountDeps, putAccount, readAccount, removeAccount } from './index.ts'
-import { AccountParam, AccountQuery, ProcessorAccount, ProcessorAccounts, PutProcessorAccount } from './model.ts'
+import { listAccounts, type ProcessorAccountDeps, putAccount, readAccount, removeAccount, testConnection } from './index.ts'
+import { AccountParam, AccountQuery, ConnectionTest, ProcessorAccount, ProcessorAccounts, PutProcessorAccount } from './model.ts'
 
 const path = '/shops/v2/processor-accounts/:processor'
 
@@ -13,9 +13,10 @@ export const processorAccountRoutes = (deps: HttpDeps & ProcessorAccountDeps) =>
       access: 'owner',
       response: { 200: ProcessorAccounts, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: 'The processors, and what an account with each is made of',
+        operationId: 'listProcessorAccounts',
+        summary: "Lists payment processors and the shop's accounts",
         description:
-          'Every processor that a shop may have an account of its own with: the fields that `PUT` takes, and the accounts that the shop has, by the names of what was given and no value of it. `instance` says in which modes payments go through an account of the instance where the shop has none.',
+          "Returns each processor for which a shop can have its own account, with the fields that `PUT` accepts, and the shop's accounts with the names of the fields that are set. `instance` lists the modes in which the instance's account is used if the shop has none.",
       },
     })
     .get(path, ({ params, query, shop }) => readAccount(deps, shop, params.processor, query.mode), {
@@ -25,9 +26,10 @@ export const processorAccountRoutes = (deps: HttpDeps & ProcessorAccountDeps) =>
       query: AccountQuery,
       response: { 200: ProcessorAccount, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: "The shop's own account with a processor",
+        operationId: 'getProcessorAccount',
+        summary: "Returns the shop's account with a processor",
         description:
-          'By the names of what was given, and no value of it. 404 where there is none: then payments go through the account of the instance, if it has one of the mode of the shop.',
+          "Returns the names of the fields that are set, without values. The response is 404 if the shop has no account; payments then use the instance's account, if it has one for the shop's mode.",
       },
     })
     .put(path, ({ params, body, shop, actor, expected }) => putAccount(deps, { shop, actor, expected }, params.processor, body), {
@@ -38,26 +40,39 @@ export const processorAccountRoutes = (deps: HttpDeps & ProcessorAccountDeps) =>
       body: PutProcessorAccount,
       response: { 200: ProcessorAccount, ...errorResponses(401, 403, 404, 413, 415, 429) },
       detail: {
-        summary: "Replace the shop's own account with a processor",
+        operationId: 'replaceProcessorAccount',
+        summary: "Replaces the shop's account with a processor",
+        description: `Send all fields of the account, named as in the list of processors. souk checks the keys with the processor first: the response is 400 if it rejects them and 503 if it does not respond, and nothing is changed. Secret values are stored encrypted and never returned. The keys or the host determine the mode; for \`paypal\`, \`qpay\` and \`btcpay\`, \`mode\` does, by default the shop's.
+
+A shop has one account for each mode with a processor. In mode \`TEST\` it can add an account for real money before it goes live; in mode \`LIVE\` it cannot add one for test money. Payments keep the account that took them. If you replace the keys of the same account (the same publishable part or, for \`btcpay\`, the same server and store), existing payments use the new keys. At most ten calls an hour.`,
+      },
+    })
+    .post(`${path}/test`, ({ params, body, shop }) => testConnection(deps, shop, params.processor, body), {
+      access: 'owner',
+      params: AccountParam,
+      body: PutProcessorAccount,
+      response: { 200: ConnectionTest, ...errorResponses(401, 403, 404, 413, 415, 429) },
+      detail: {
+        operationId: 'testProcessorAccount',
+        summary: 'Tests the connection to a processor',
         description:
-          'As a whole, under the names of the settings of that processor. The processor is asked whether it knows the keys before anything is kept: 400 where it does not, 503 where it does not answer, and nothing was changed. What is secret is sealed and never answered. The mode is the one that the keys say, else the host; of `paypal`, `qpay` and `btcpay` it is `mode`, by default that of the shop. A shop has one account of each mode with a processor: in mode `TEST` it may put one of real money before it goes live, in mode `LIVE` none of test money. Payments keep the account that took them; the same account with other keys (by its publishable part, or of `btcpay` by server and store) goes on with those. At most ten an hour.',
+          "Calls the processor once and stores nothing. Send the fields of an account, as for `PUT`, to test them before you save. Without fields, souk tests the account that new payments of `mode` use: the shop's own, otherwise the instance's. The response is 404 if there is none. At most twenty calls an hour.",
       },
     })
     .delete(
       path,
-      async ({ params, query, shop, actor, expected, set }) => {
-        await removeAccount(deps, { shop, actor, expected }, params.processor, query.mode)
-        set.status = 204
-      },
+      ({ params, query, shop, actor, expected, set }) =>
+        noContent(set, removeAccount(deps, { shop, actor, expected }, params.processor, query.mode)),
       {
         access: 'owner',
         versioned: true,
         params: AccountParam,
         query: AccountQuery,
-        response: { 204: t.Void({ description: 'No new payment goes through it' }), ...errorResponses(401, 403, 404) },
+        response: { 204: t.Void({ description: 'The account was deleted. New payments do not use it' }), ...errorResponses(401, 403, 404) },
         detail: {
-          summary: "Take the shop's own account with a processor away",
-          description: 'Payments that were taken through it keep it: they are refunded and heard of as before.',
+          operationId: 'deleteProcessorAccount',
+          summary: "Deletes the shop's account with a processor",
+          description: 'Payments that were made through it keep it: refunds and messages still work.',
         },
       },
     )

@@ -1,32 +1,22 @@
 import { processors } from '../../../clients/processors/index.ts'
-import { ProcessorRefused, ProcessorUnavailable } from '../../../clients/processors/processor.ts'
 import type { CommandContext } from '../../../core/command-context.ts'
+import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
-import { OutgoingError } from '../../../core/outgoing.ts'
 import type { ShopContext } from '../../../core/principal.ts'
+import { publicUrlOf } from '../../../core/public-url.ts'
 import { assertVersion } from '../../../core/versions.ts'
 import { countAttempt } from '../../identity/auth/index.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { processorNames } from '../payment-method/domain.ts'
 import { fieldNames, identityOf, takesUrl } from './account-fields.ts'
-import { type AccountBody, type AccountInput, givenOf } from './account-input.ts'
+import { type AccountBody, type AccountInput, parseAccount, whichOf } from './account-input.ts'
+import { prove } from './connection.ts'
 import { type AccountRow, type AccountView, accountSeal, accountView, type Mode, type ProcessorName, putsByShop } from './domain.ts'
 import { instanceAccount, publishableOf } from './instance.ts'
 import type { ProcessorAccountDeps } from './providers.ts'
 import type { Which } from './store.ts'
 
-/** A request is answered within 28 seconds; the write needs the rest. */
-const proofTimeoutMs = 20_000
-const retryAfterSeconds = 30
-
 const noSuchAccount = () => new AppError('NOT_FOUND', 'The shop has no account of its own with this processor in this mode')
-
-/** @throws AppError NOT_FOUND for an unknown processor */
-function whichOf({ id, mode }: Pick<ShopContext, 'id' | 'mode'>, name: string, asked: Mode = mode): Which {
-  const processor = processorNames.find((one) => one === name)
-  if (processor === undefined) throw new AppError('NOT_FOUND', 'No such processor')
-  return { shopId: id, processor, mode: asked }
-}
 
 /**
  * Reads the shop's own account: the names of its fields, never the values.
@@ -40,7 +30,8 @@ export async function readAccount(deps: ProcessorAccountDeps, shop: ShopContext,
 }
 
 /** Lists every processor: its fields, the shop's accounts, and whether the instance has one. */
-export async function listAccounts({ processorAccountStore: store, config }: ProcessorAccountDeps, { id }: Pick<ShopContext, 'id'>) {
+export async function listAccounts(deps: ProcessorAccountDeps & Pick<Deps, 'life'>, { id }: Pick<ShopContext, 'id'>) {
+  const { processorAccountStore: store, config } = deps
   const rows = [...(await store.liveOf(id, 'TEST')), ...(await store.liveOf(id, 'LIVE'))]
   const data = processorNames.map((processor) => {
     const { publishable, sealed } = fieldNames(processor)
@@ -50,6 +41,7 @@ export async function listAccounts({ processorAccountStore: store, config }: Pro
       processor,
       fields: names.map((name) => ({ name, secret: sealed.includes(name), required: required.includes(name) })),
       takesMode: modeIsAsked,
+      setup: setupOf(processor, `${publicUrlOf(deps)}/webhooks/payments/${processor}/${id}`),
       accounts: rows.filter((row) => row.processor === processor).map(accountView),
       instance: {
         TEST: instanceAccount(config, processor, 'TEST') !== undefined,
@@ -58,6 +50,17 @@ export async function listAccounts({ processorAccountStore: store, config }: Pro
     }
   })
   return { data }
+}
+
+/** Returns how a merchant sets up an account, with the URL of its webhook. */
+function setupOf(name: ProcessorName, url: string) {
+  const { dashboard, keys, webhook, rights = [] } = processors[name].setup
+  return {
+    dashboard: dashboard ?? null,
+    keys: [...keys],
+    webhook: webhook ? { url, at: [...webhook.at], events: [...webhook.events] } : null,
+    rights: [...rights],
+  }
 }
 
 /**
@@ -74,7 +77,7 @@ export async function putAccount(
   input: AccountBody,
 ): Promise<AccountView> {
   const { shop } = by
-  const given = givenOf(deps.config, whichOf(shop, name).processor, shop.mode, input)
+  const given = parseAccount(deps.config, whichOf(shop, name).processor, shop.mode, input)
   const which = { shopId: shop.id, processor: given.processor, mode: given.mode }
   assertVersion(by.expected, (await deps.processorAccountStore.live(which))?.version ?? 0)
   await countAttempt(deps, [[putsByShop, shop.id]])
@@ -137,35 +140,4 @@ function rowOf(
     createdAt: now,
     retiredAt: null,
   }
-}
-
-/** Failures caused by the URL itself. */
-const wrongAddress: Readonly<Record<string, string>> = {
-  'address not allowed': 'must lead to a public address',
-  'port not allowed': 'must not name the port of another service than a web server',
-  redirect: 'must not lead elsewhere: the server answers with a redirect',
-}
-
-/** Asks the processor whether it knows the keys. */
-async function prove({ processorClients }: ProcessorAccountDeps, given: AccountInput): Promise<void> {
-  const { ownUrl, ...opened } = given
-  try {
-    await processorClients.open({ ...opened, trusted: ownUrl === undefined, timeoutMs: proofTimeoutMs }).probe()
-  } catch (error) {
-    throw refusalOf(error, given) ?? error
-  }
-}
-
-function refusalOf(error: unknown, { processor, ownUrl }: { processor: ProcessorName; ownUrl: string | undefined }): AppError | undefined {
-  const { names, why } = processors[processor].proof
-  if (error instanceof ProcessorRefused) return new AppError('INVALID', `${names} (body): ${why}`, { cause: error })
-  if (!(error instanceof ProcessorUnavailable)) return undefined
-  const cause = error.cause instanceof OutgoingError ? error.cause : undefined
-  const untrusted = cause?.kind === 'certificate not trusted' ? cause.message : undefined
-  const wrong = ownUrl === undefined || cause === undefined ? undefined : (untrusted ?? wrongAddress[cause.kind])
-  if (wrong !== undefined) return new AppError('INVALID', `apiUrl (body): ${wrong}`, { cause: error })
-  return new AppError('UNAVAILABLE', `${processor} could not say whether it knows the account: nothing was changed, try again later`, {
-    cause: error,
-    retryAfterSeconds,
-  })
 }

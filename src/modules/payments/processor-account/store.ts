@@ -41,24 +41,17 @@ const everyLive = prepare((queries) =>
     .where(isNull(processorAccounts.retiredAt))
     .orderBy(asc(processorAccounts.shopId), asc(processorAccounts.processor), asc(processorAccounts.mode)),
 )
-const insert = insertOf(processorAccounts)
 
 export const createProcessorAccountStore = ({ read }: Pick<Database, 'read'>) => ({
-  async live(which: Which, from: Pick<Reader, 'first'> = read): Promise<AccountRow | undefined> {
-    return from.first(live, which)
-  },
+  live: async (which: Which, from: Pick<Reader, 'first'> = read): Promise<AccountRow | undefined> => from.first(live, which),
   /** The live account of each processor. */
   async liveOf(shopId: string, mode: Mode, from: Pick<Reader, 'all'> = read): Promise<AccountRow[]> {
     return from.all(liveOfShop, { shopId, mode })
   },
   /** The newest keys of an account, also of a retired one. */
-  async newestOf(accountId: string, from: Pick<Reader, 'first'> = read): Promise<AccountRow | undefined> {
-    return from.first(newestOfAccount, { accountId })
-  },
+  newestOf: async (accountId: string): Promise<AccountRow | undefined> => read.first(newestOfAccount, { accountId }),
   /** The version of the last row; 0 without one. */
-  async lastVersion(tx: Pick<Reader, 'first'>, which: Which): Promise<number> {
-    return (await tx.first(newest, which))?.version ?? 0
-  },
+  lastVersion: async (tx: Pick<Reader, 'first'>, which: Which): Promise<number> => (await tx.first(newest, which))?.version ?? 0,
   /** An account of the shop, live or retired, with the same identity. */
   async known(tx: Pick<Reader, 'first'>, which: Which, identity: string): Promise<AccountRow | undefined> {
     return tx.first(sameIdentity, { ...which, identity })
@@ -68,12 +61,8 @@ export const createProcessorAccountStore = ({ read }: Pick<Database, 'read'>) =>
     return read.all(ofShop, { shopId, processor, limit })
   },
   /** Of all shops. */
-  async everyLive(): Promise<AccountRow[]> {
-    return read.all(everyLive, {})
-  },
-  async insert(tx: Writer, row: AccountRow): Promise<void> {
-    await insert(tx, row)
-  },
+  everyLive: async (): Promise<AccountRow[]> => read.all(everyLive, {}),
+  insert: insertOf(processorAccounts),
   async retire(tx: Writer, id: string, retiredAt: number): Promise<void> {
     await tx
       .update(processorAccounts)

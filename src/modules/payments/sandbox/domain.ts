@@ -2,6 +2,15 @@
 export const sandboxTokens = ['tok_success', 'tok_decline', 'tok_timeout', 'tok_crash', 'tok_action'] as const
 export type SandboxToken = (typeof sandboxTokens)[number]
 
+/** The result of each token, as documents and screens name it. */
+export const sandboxResults: Readonly<Record<SandboxToken, string>> = {
+  tok_success: 'pays',
+  tok_decline: 'declines the payment',
+  tok_timeout: 'never answers',
+  tok_crash: 'takes the money, then loses the connection',
+  tok_action: "waits for the shopper's confirmation",
+}
+
 type Behaviour = {
   /** The status after the creation. */
   readonly becomes: 'AUTHORIZED' | 'DECLINED' | 'PENDING'

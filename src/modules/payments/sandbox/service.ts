@@ -5,10 +5,10 @@ import type { InstanceKeys } from '../../identity/instance-key/index.ts'
 import { behaviours, declineCode, type SandboxToken, sandboxTokens } from './domain.ts'
 import type { SandboxPayment, SandboxStore } from './store.ts'
 
-export type SandboxDeps = Pick<Deps, 'db' | 'clock'> & { readonly instanceKeys: InstanceKeys; readonly sandboxStore: SandboxStore }
+type SandboxDeps = Pick<Deps, 'db' | 'clock'> & { readonly instanceKeys: InstanceKeys; readonly sandboxStore: SandboxStore }
 
 /** The reply of the sandbox: a status and a body, a broken connection, or none. */
-export type Reply = { status: number; body?: unknown } | 'break off' | 'hang'
+type Reply = { status: number; body?: unknown } | 'break off' | 'hang'
 
 /** The signature key of the sandbox's webhooks. */
 export const sandboxSignature = async ({ instanceKeys }: Pick<SandboxDeps, 'instanceKeys'>, body: string | Uint8Array): Promise<string> =>

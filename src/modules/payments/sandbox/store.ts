@@ -1,16 +1,25 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Values, Writer } from '../../../../db/engine.ts'
-import { insertOf, type KnownLater, knownLater, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../../db/prepared.ts'
+import {
+  insertNewOf,
+  lockedRowsOf,
+  type PendingResult,
+  pendingResult,
+  prepare,
+  rowsOf,
+  updateOf,
+  valuesOf,
+} from '../../../../db/prepared.ts'
 import { sandboxPayments, sandboxRefunds } from '../../../../db/schema/sandbox.ts'
 
 export type SandboxPayment = typeof sandboxPayments.$inferSelect
-export type SandboxRefund = typeof sandboxRefunds.$inferSelect
+type SandboxRefund = typeof sandboxRefunds.$inferSelect
 export type SandboxStore = ReturnType<typeof createSandboxStore>
 
 const paymentById = rowsOf(sandboxPayments, ['id'])
 const lockedPayment = lockedRowsOf(sandboxPayments, ['id'])
 const refundById = rowsOf(sandboxRefunds, ['id'])
-const insertPayment = insertOf(sandboxPayments, 'skip')
+const insertPayment = insertNewOf(sandboxPayments)
 const updatePayment = updateOf(
   sandboxPayments,
   and(eq(sandboxPayments.id, sql.placeholder('which')), eq(sandboxPayments.status, sql.placeholder('from'))),
@@ -29,18 +38,14 @@ const firstOf = async <Row>(tx: Writer, query: Prepared<Row>, values: Values): P
 
 export function createSandboxStore({ read }: Pick<Database, 'read'>) {
   return {
-    async find(id: string): Promise<SandboxPayment | undefined> {
-      return read.first(paymentById, { id })
-    },
+    find: async (id: string): Promise<SandboxPayment | undefined> => read.first(paymentById, { id }),
     /** Reads and locks a payment. */
-    async lock(tx: Writer, id: string): Promise<SandboxPayment | undefined> {
-      return tx.first(lockedPayment, { id })
-    },
+    lock: async (tx: Writer, id: string): Promise<SandboxPayment | undefined> => tx.first(lockedPayment, { id }),
     /** Creates a payment as the whole write; false if its id exists. */
-    begin: (tx: Writer, payment: SandboxPayment): Promise<KnownLater<boolean>> => knownLater(insertPayment(tx, payment)),
+    begin: (tx: Writer, payment: SandboxPayment): Promise<PendingResult<boolean>> => pendingResult(insertPayment(tx, payment)),
     /** Captures a payment in status `from` as the whole write; undefined in another status. */
-    capture: (tx: Writer, id: string, from: SandboxPayment['status']): Promise<KnownLater<SandboxPayment | undefined>> =>
-      knownLater(firstOf(tx, capturePayment, { id, from })),
+    capture: (tx: Writer, id: string, from: SandboxPayment['status']): Promise<PendingResult<SandboxPayment | undefined>> =>
+      pendingResult(firstOf(tx, capturePayment, { id, from })),
     /** Moves a payment from `from`; undefined without a change in another status. */
     async move(
       tx: Writer,
@@ -51,9 +56,7 @@ export function createSandboxStore({ read }: Pick<Database, 'read'>) {
       const [moved] = await updatePayment(tx, change, { which: id, from })
       return moved
     },
-    async findRefund(from: Pick<Reader, 'first'>, id: string): Promise<SandboxRefund | undefined> {
-      return from.first(refundById, { id })
-    },
+    findRefund: async (from: Pick<Reader, 'first'>, id: string): Promise<SandboxRefund | undefined> => from.first(refundById, { id }),
     /** Returns false if more than the captured amount would be refunded. */
     async refund(tx: Writer, refund: SandboxRefund): Promise<boolean> {
       const rows = await tx

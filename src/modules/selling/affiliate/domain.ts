@@ -1,4 +1,5 @@
 import type { affiliates, commissions } from '../../../../db/schema/ledger.ts'
+import type { orders } from '../../../../db/schema/selling.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { moneyOf } from '../../../lib/money.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
@@ -21,11 +22,18 @@ export const normalCode = (code: string): string => code.toLowerCase()
 /** Whether a click still counts for an order. */
 export const isRecentClick = (clickedAt: number, orderedAt: number): boolean => clickedAt >= orderedAt - attributionWindowMs
 
+type CommissionBase = Pick<
+  typeof orders.$inferSelect,
+  'subtotal' | 'discountTotal' | 'taxIncluded' | 'shippingTax' | 'shippingTaxInclusive'
+>
+
 /** The commission of an order: on goods after discounts, without shipping and tax, rounded half-even. */
-export const commissionOf = (
-  { subtotal, discountTotal, taxIncluded }: { subtotal: number; discountTotal: number; taxIncluded: number },
-  rateBps: number,
-): number => multiplyHalfEven(Math.max(0, subtotal - discountTotal - taxIncluded), rateBps, rateMaxBps)
+export function commissionOf(order: CommissionBase, rateBps: number): number {
+  const { subtotal, discountTotal, taxIncluded, shippingTax, shippingTaxInclusive } = order
+  // Goods contain only their own tax.
+  const taxOfGoods = taxIncluded - (shippingTaxInclusive ? shippingTax : 0)
+  return multiplyHalfEven(Math.max(0, subtotal - discountTotal - taxOfGoods), rateBps, rateMaxBps)
+}
 
 /** All refunds of an order so far, in minor units. */
 export type RefundedSoFar = {

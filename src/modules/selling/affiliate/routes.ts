@@ -16,8 +16,10 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
       body: CreateAffiliate,
       response: { 201: AffiliateRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
       detail: {
-        summary: 'Create an affiliate',
-        description: 'A partner who sends shoppers, known by a code, for a share of what they buy.',
+        operationId: 'createAffiliate',
+        summary: 'Creates an affiliate',
+        description:
+          'An affiliate is a partner who sends shoppers to the shop by links with a code, and earns a commission on what they buy.',
       },
     })
     .get('/affiliates', ({ query, shop }) => listAffiliates(deps, shop, sliceOf(query)), {
@@ -25,7 +27,7 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
       csv: csvOf('affiliates', Affiliates, ({ shop }, slice) => listAffiliates(deps, shop, slice)),
       query: t.Object(pageQuery),
       response: { 200: Affiliates, ...errorResponses(401, 403, 404) },
-      detail: { summary: "The shop's affiliates", description: 'Newest first.' },
+      detail: { operationId: 'listAffiliates', summary: 'Lists affiliates', description: 'Returns affiliates, newest first.' },
     })
     .get('/affiliates/:id', ({ params, shop }) => affiliateOf(deps, shop, params.id), {
       access: 'management',
@@ -33,9 +35,10 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
       params: RecordId,
       response: { 200: AffiliateRecord, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: 'An affiliate',
+        operationId: 'getAffiliate',
+        summary: 'Returns an affiliate',
         description:
-          'With the clicks of the last 30 days and what was earned. A commission is pending for the 14 days of the refund window; a refund takes back its share, also later: one of lines what was earned by them, any other amount in proportion to the order.',
+          'Includes the clicks of the last 30 days and the commissions. A commission is pending during the refund window of 14 days. A refund takes back its share, also later: for lines, what they earned; for any other amount, in proportion to the order.',
       },
     })
     .patch(
@@ -52,9 +55,10 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
         body: ChangeAffiliate,
         response: { 200: AffiliateRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Change an affiliate',
+          operationId: 'updateAffiliate',
+          summary: 'Updates an affiliate',
           description:
-            'Fields that are left out stay. A new rate is for orders to come; carts that came by the old code are attributed to nobody once the code has changed.',
+            'Fields that you leave out keep their values. A new rate applies to new orders. If the code changes, carts that came by the old code are no longer attributed.',
         },
       },
     )
@@ -69,9 +73,10 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
         body: RecordClick,
         response: { 201: ClickRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
-          summary: "Record a click on an affiliate's link",
+          operationId: 'createAffiliateClick',
+          summary: "Records a click on an affiliate's link",
           description:
-            "Counted for 30 days. With `cartId` the cart is attributed to the affiliate, whoever it was attributed to before; an order within 30 days earns the commission. A code that no active affiliate of the shop has is 404. A customer's own cart is out of a publishable key's reach: set `affiliateCode` on it with the customer's token. 409 when the cart is not open.",
+            "Clicks are counted for 30 days. With `cartId`, the cart is attributed to this affiliate, replacing any other; an order within 30 days earns the commission. The response is 404 if no active affiliate of the shop has the code, and 409 if the cart is not open. A publishable key cannot reach a customer's cart: set the cart's `affiliateCode` with the customer's token.",
         },
       },
     )

@@ -27,9 +27,19 @@ import type { AffiliateDeps } from './providers.ts'
 import { commissionStore } from './store.ts'
 
 /** The fields of an order that its commission needs. */
-export type AttributedOrder = Pick<
+type AttributedOrder = Pick<
   Order,
-  'id' | 'shopId' | 'currency' | 'subtotal' | 'discountTotal' | 'taxIncluded' | 'affiliateCode' | 'affiliateAt' | 'createdAt'
+  | 'id'
+  | 'shopId'
+  | 'currency'
+  | 'subtotal'
+  | 'discountTotal'
+  | 'taxIncluded'
+  | 'shippingTax'
+  | 'shippingTaxInclusive'
+  | 'affiliateCode'
+  | 'affiliateAt'
+  | 'createdAt'
 >
 
 /** A click may name a cart. */
@@ -38,7 +48,7 @@ export type ReferringDeps = AffiliateDeps & CartDeps
 /** Rows of one write. */
 const approvedAtOnce = 500
 const forgottenAtOnce = 500
-const codeTaken = 'code (body): another affiliate of the shop has it'
+const codeTaken = refuseTaken('another affiliate has this code', 'code')
 const nothingYet = { clicks: 0, earnings: [] }
 
 const noSuchAffiliate = () => new AppError('NOT_FOUND', 'No such affiliate')
@@ -72,7 +82,7 @@ export function createAffiliate(
     await deps.affiliateStore.insert(tx, affiliate)
     tell(affiliateDifference(undefined, affiliate))
     return affiliateView(affiliate, nothingYet)
-  }).catch(refuseTaken(codeTaken))
+  }).catch(codeTaken)
 }
 
 /**
@@ -90,7 +100,7 @@ export async function changeAffiliate(deps: AffiliateDeps, by: CommandContext, i
     const affiliate = assertNotStale(await deps.affiliateStore.change(tx, before, changes))
     tell(affiliateDifference(before, affiliate))
     return affiliateView(affiliate, figures(id))
-  }).catch(refuseTaken(codeTaken))
+  }).catch(codeTaken)
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's */

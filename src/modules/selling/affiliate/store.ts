@@ -6,7 +6,7 @@ import { affiliateClicks, affiliates, commissions } from '../../../../db/schema/
 import type { PageSlice } from '../../../lib/page.ts'
 import type { Affiliate, AffiliateInput, Commission, Earnings } from './domain.ts'
 
-export type Click = typeof affiliateClicks.$inferSelect
+type Click = typeof affiliateClicks.$inferSelect
 
 const byId = rowsOf(affiliates, ['id', 'shopId'])
 const activeByCode = prepare((queries) =>
@@ -85,13 +85,9 @@ const left = (status: Commission['status']) =>
   sql`case when ${commissions.status} = ${status} then ${commissions.amount} - ${commissions.reversed} else 0 end`
 
 export const commissionStore = {
-  async find(tx: Writer, orderId: string): Promise<Commission | undefined> {
-    return tx.first(commissionOf, { orderId })
-  },
+  find: async (tx: Writer, orderId: string): Promise<Commission | undefined> => tx.first(commissionOf, { orderId }),
   /** Reads and locks a commission. */
-  async lock(tx: Writer, orderId: string): Promise<Commission | undefined> {
-    return tx.first(lockedCommissionOf, { orderId })
-  },
+  lock: async (tx: Writer, orderId: string): Promise<Commission | undefined> => tx.first(lockedCommissionOf, { orderId }),
   /** An order has at most one; a second insert changes nothing. */
   async insert(tx: Writer, commission: Commission): Promise<void> {
     await tx.insert(commissions).values(commission).onConflictDoNothing({ target: commissions.orderId })

@@ -1,9 +1,11 @@
 import { NothingChanged, type Writer } from '../../../../db/engine.ts'
+import type { GiftCardRecipient } from '../../../../db/schema/selling.ts'
 import { groupedLocking, type Write } from '../../../core/command-context.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import { newCartId } from '../../../lib/ids.ts'
 import { storedMailAddress } from '../../../lib/mail-address.ts'
 import type { Optional } from '../../../lib/objects.ts'
+import { isGiftCard } from '../../catalog/product-kind/domain.ts'
 import { availableCount, isSellable, type Sellable, shortageMessage } from '../../catalog/products/domain.ts'
 import type { AddressFields } from '../../customers/customer/domain.ts'
 import { emailOf, validateAddress } from '../../customers/customer/index.ts'
@@ -20,6 +22,7 @@ import {
   linesMax,
   nextUpdatedAt,
   quantityMax,
+  soldCardsMax,
 } from './domain.ts'
 import { type CartItem, type CartSnapshot, offersFor } from './pricing.ts'
 import type { CartDeps } from './providers.ts'
@@ -29,15 +32,16 @@ import { type CartView, cartView, shownBy } from './view.ts'
 
 /** A change of a cart: undefined keeps a field, null clears it. */
 export type CartInput = Optional<
-  Pick<Cart, 'email' | 'shippingMethod' | 'affiliateCode'> & Record<'shippingAddress' | 'billingAddress', AddressFields | null>
+  Pick<Cart, 'email' | 'shippingMethod' | 'affiliateCode' | 'acceptsMarketing'> &
+    Record<'shippingAddress' | 'billingAddress', AddressFields | null> & { giftCardRecipient: RecipientFields | null }
 >
+type RecipientFields = Pick<GiftCardRecipient, 'email'> & Optional<Omit<GiftCardRecipient, 'email'>>
 /** The caller of a change, and the write that stores it. */
-export type CartChange = CartCaller & { readonly write?: Write | undefined }
+type CartChange = CartCaller & { readonly write?: Write | undefined }
 
 /** Attempts while other changes come first. */
 const triesMax = 25
 
-const invalid = (message: string) => new AppError('INVALID', message)
 const noSuchLine = () => new AppError('NOT_FOUND', 'No such line in the cart')
 
 /**
@@ -65,6 +69,7 @@ export const blankCart = (deps: Pick<CartDeps, 'randomBytes'>, shop: Pick<Shop, 
   shippingAddress: null,
   billingAddress: null,
   shippingMethod: null,
+  giftCardRecipient: null,
   affiliateCode: null,
   affiliateAt: null,
   discountCode: null,
@@ -76,6 +81,10 @@ export const blankCart = (deps: Pick<CartDeps, 'randomBytes'>, shop: Pick<Shop, 
   expiresAt: now + cartLifeMs,
   createdAt: now,
   updatedAt: now,
+  acceptsMarketing: false,
+  remindedAt: null,
+  restoredAt: null,
+  agent: null,
 })
 
 /** A customer's cart starts with their e-mail address. */
@@ -120,7 +129,7 @@ export const addItem = (
       const known = items.find(({ line }) => line.variantId === variantId)
       if (known) return withQuantity(deps, snapshot, known, known.line.quantity + quantity, now)
       const sellable = assertSold(found, cart, quantity, now)
-      if (items.length >= linesMax) throw new AppError('CONFLICT', `A cart holds at most ${linesMax} lines`)
+      if (items.length >= linesMax) throw new AppError('CONFLICT', `A cart can have at most ${linesMax} lines`, { code: 'limit_reached' })
       const line: CartLine = { id: deps.newId('line'), cartId, variantId, quantity, unitPrice: sellable.variant.price }
       return { snapshot: { ...snapshot, items: [...items, { line, sellable }] }, store: (tx) => deps.cartStore.insertLine(tx, line) }
     },
@@ -150,11 +159,11 @@ export const removeItem = (deps: CartDeps, by: CartChange, cartId: string, lineI
 type Decision = { snapshot: CartSnapshot; store?: (tx: Writer) => Promise<void> }
 
 /**
- * Changes a cart: reads it, lets `decide` say what becomes of it, and stores that unless somebody else came between, in
- * which case all of it is done again. Reading within the write would make Postgres take carts that lie side by side for
- * one. A change gives the cart more time, and gives it to the customer who makes it.
- * @param beside a variant that `decide` is to be told of
- * @throws AppError NOT_FOUND; CONFLICT for a cart that is not open or comes to more than can be stored
+ * Changes a cart: reads it, lets `decide` compute the new state, and stores that if the cart is unchanged; otherwise
+ * repeats. It reads before the write, because PostgreSQL's serializable reads would conflict between carts
+ * that lie side by side. A change extends the cart's expiry, and assigns the cart to the customer who makes it.
+ * @param beside a variant that `decide` needs
+ * @throws AppError NOT_FOUND; CONFLICT for a closed cart or a total that is too large
  */
 export async function changing(
   deps: CartDeps,
@@ -189,7 +198,7 @@ export async function changing(
       if (!(error instanceof NothingChanged)) throw error
     }
   }
-  throw new AppError('UNAVAILABLE', 'The cart is being changed by others all the time: try again', { retryAfterSeconds: 1 })
+  throw new AppError('UNAVAILABLE', 'Other requests keep changing the cart. Try again', { retryAfterSeconds: 1 })
 }
 
 /** @throws AppError unless the cart may hold this quantity */
@@ -209,9 +218,11 @@ function itemOf({ items }: CartSnapshot, lineId: string): CartItem {
 /** @throws AppError unless the cart may hold this quantity of a variant */
 function assertSold(sellable: Sellable | undefined, cart: Cart, quantity: number, now: number): Sellable {
   if (!sellable || !isSellable(sellable.product, now)) throw new AppError('NOT_FOUND', 'No such variant')
-  if (sellable.product.currency !== cart.currency) throw invalid(`variantId (body): not sold in ${cart.currency}, the currency of the cart`)
-  if (quantity > quantityMax) throw invalid(`quantity (body): at most ${quantityMax} of a variant`)
-  if (availableCount(sellable.variant) < quantity) throw new AppError('CONFLICT', shortageMessage(sellable))
+  if (sellable.product.currency !== cart.currency)
+    throw invalidField('variantId', `must be sold in ${cart.currency}, the currency of the cart`)
+  if (quantity > quantityMax) throw invalidField('quantity', `must be at most ${quantityMax}`)
+  if (isGiftCard(sellable.product) && quantity > soldCardsMax) throw invalidField('quantity', `must be at most ${soldCardsMax} gift cards`)
+  if (availableCount(sellable.variant) < quantity) throw new AppError('CONFLICT', shortageMessage(sellable), { code: 'out_of_stock' })
   return sellable
 }
 
@@ -221,17 +232,25 @@ function assertSold(sellable: Sellable | undefined, cart: Cart, quantity: number
  */
 export function fieldsOf(snapshot: CartSnapshot, input: CartInput, now: number): Partial<Cart> {
   const before = snapshot.cart
-  const { email, shippingAddress, billingAddress, affiliateCode } = input
+  const { email, shippingAddress, billingAddress, affiliateCode, acceptsMarketing, giftCardRecipient } = input
   const change: Partial<Cart> = {
     ...(email === undefined ? {} : { email: email && storedMailAddress(email) }),
     ...(shippingAddress === undefined ? {} : { shippingAddress: shippingAddress && validateAddress(shippingAddress, 'shippingAddress.') }),
     ...(billingAddress === undefined ? {} : { billingAddress: billingAddress && validateAddress(billingAddress, 'billingAddress.') }),
+    ...(giftCardRecipient === undefined ? {} : { giftCardRecipient: giftCardRecipient && recipientOf(giftCardRecipient) }),
     ...(affiliateCode === undefined ? {} : affiliateOf(affiliateCode, now)),
+    ...(acceptsMarketing === undefined ? {} : { acceptsMarketing }),
   }
   assertProvinces(snapshot, change, 'body')
   const shippingMethod = methodOf({ ...snapshot, cart: { ...before, ...change } }, input.shippingMethod, now)
   return shippingMethod === before.shippingMethod ? change : { ...change, shippingMethod }
 }
+
+const recipientOf = ({ email, name, message }: RecipientFields): GiftCardRecipient => ({
+  email: storedMailAddress(email),
+  name: name?.trim() || null,
+  message: message?.trim() || null,
+})
 
 /** The affiliate of a code is looked up when an order is placed. */
 const affiliateOf = (code: string | null, now: number): Pick<Cart, 'affiliateCode' | 'affiliateAt'> =>
@@ -244,7 +263,8 @@ function methodOf(after: CartSnapshot, asked: string | null | undefined, now: nu
   if (offersFor(after, now).some((offer) => offer.code === code)) return code
   if (asked === undefined) return null
   const isKnown = after.shop.shippingMethods.some((one) => one.code === code)
-  throw invalid(
-    `shippingMethod (body): ${isKnown ? 'not offered for this cart and its shipping address' : 'no shipping method of the shop'}`,
+  throw invalidField(
+    'shippingMethod',
+    isKnown ? 'not offered for this cart and its shipping address' : 'must be a shipping method of the shop',
   )
 }

@@ -21,7 +21,7 @@ export async function changeDiscountCode(
 ): Promise<CartView> {
   const { principal, shop } = caller
   const cart = await cartOf(deps, caller, cartId)
-  if (cart.status !== 'OPEN') throw notOpen()
+  if (cart.status !== 'OPEN') throw notOpen(cart)
   assertNoDraft(cart)
   if (code === null)
     return changing(deps, caller, cartId, async (snapshot) => ({

@@ -1,9 +1,10 @@
 import type { cartLines, carts, OrderDiscount, SettledField } from '../../../../db/schema/selling.ts'
 import type { ShippingMethod, TaxRate } from '../../../../db/schema/shop.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, fieldError } from '../../../core/errors.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { amountMax } from '../../../lib/money.ts'
 import { multiplyHalfEven } from '../../../lib/rounding.ts'
+import { hundredthsOf, hundredthsOfWhole } from '../../../lib/tax-rate.ts'
 import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import { isSameProvince, isUnknownProvince, noProvinces, type Provinces } from '../../shop/countries/domain.ts'
 import { type ParcelContents, shipsTo } from '../../shop/shipping/domain.ts'
@@ -16,6 +17,10 @@ export const linesMax = 100
 export const quantityMax = 9_999
 export const giftCardsMax = 10
 export const affiliateCodeMax = 64
+/** The gift cards that one order issues at most: each is a row and a mail of the write that makes the sale. */
+export const soldCardsMax = 100
+export const recipientNameMax = 100
+export const recipientMessageMax = 500
 /** Counted from the last change. */
 export const cartLifeMs = 30 * dayMs
 /** A draft's, counted from its shop's last change. Changes by shoppers do not extend it. */
@@ -33,11 +38,11 @@ export const cartStatuses = statesOf(cartTransitions)
 export const statusAt = ({ status, expiresAt }: Pick<Cart, 'status' | 'expiresAt'>, now: number): CartStatus =>
   status === 'OPEN' && expiresAt <= now ? 'EXPIRED' : status
 
-/** Returns the expiry of a cart after a shopper's change. */
-export const expiryAfter = ({ draft, expiresAt }: Pick<Cart, 'draft' | 'expiresAt'>, now: number): number =>
-  draft === null ? now + cartLifeMs : expiresAt
+/** Returns the expiry of a cart after a shopper's change. A draft's shop and an agent's session decide on theirs. */
+export const expiryAfter = ({ draft, agent, expiresAt }: Pick<Cart, 'draft' | 'agent' | 'expiresAt'>, now: number): number =>
+  draft === null && agent === null ? now + cartLifeMs : expiresAt
 
-const fixed = () => new AppError('CONFLICT', 'The shop has drawn up this order: its lines, prices and discount are changed as its draft')
+const fixed = () => new AppError('CONFLICT', 'This cart belongs to a draft order. Only the shop can change its lines, prices and discount')
 
 /**
  * Refuses changes of a draft's lines, prices and discount: its shop makes them through the draft.
@@ -54,8 +59,11 @@ export function assertNoDraft({ draft }: Pick<Cart, 'draft'>): void {
  */
 export function assertNotSettled({ draft }: Pick<Cart, 'draft'>, change: { readonly [Field in SettledField]?: unknown }): void {
   const settled = draft?.settled.find((field) => change[field] !== undefined)
-  if (settled) throw new AppError('CONFLICT', `${settled} (body): settled by the shop, which has drawn up this order`)
+  if (settled) throw fieldError('CONFLICT', settled, `set by the shop for this draft order`)
 }
+
+/** The shown amount due of a cart that an agent changed: no person has seen it yet, so none can pay it. */
+export const unseenDue = -1
 
 /** Returns the time of a change. No two changes share one, so that it works as a version. */
 export const nextUpdatedAt = ({ updatedAt }: Pick<Cart, 'updatedAt'>, now: number): number => Math.max(now, updatedAt + 1)
@@ -70,7 +78,7 @@ export const canAccessCart = (reach: CartAccess, { customerId }: Pick<Cart, 'cus
   reach === 'all' || customerId === null || (reach !== 'guests' && reach.customerId === customerId)
 
 /** Where a purchase is taxed, or goes to. */
-export type TaxLocation = { countryCode: string; province: string | null }
+type TaxLocation = { countryCode: string; province: string | null }
 
 /** Returns where a cart is taxed: by its shipping address, else its billing address, else the shop's country. */
 export const taxPlaceOf = (
@@ -85,16 +93,34 @@ export const taxPlaceOf = (
  */
 export function taxRateAt(
   rates: readonly TaxRate[],
-  { countryCode, province }: TaxLocation,
+  place: TaxLocation,
   provinces: Provinces = noProvinces,
   taxClass: string | null = null,
 ): TaxRate | undefined {
+  const standard = () => rateOfClass(rates, place, provinces, undefined)
+  return taxClass === null ? standard() : (rateOfClass(rates, place, provinces, taxClass) ?? standard())
+}
+
+/** Returns the rate of a class: of the region, else of the country. */
+function rateOfClass(
+  rates: readonly TaxRate[],
+  { countryCode, province }: TaxLocation,
+  provinces: Provinces,
+  taxClass: string | undefined,
+): TaxRate | undefined {
   const isOf = ({ region }: TaxRate) => region && province !== null && isSameProvince(provinces, countryCode, region, province)
-  const within = (one: string | undefined) => {
-    const ofCountry = rates.filter((rate) => rate.country === countryCode && rate.class === one)
-    return ofCountry.find(isOf) ?? ofCountry.find(({ region }) => !region)
-  }
-  return (taxClass === null ? undefined : within(taxClass)) ?? within(undefined)
+  const ofCountry = rates.filter((rate) => rate.country === countryCode && rate.class === taxClass)
+  return ofCountry.find(isOf) ?? ofCountry.find(({ region }) => !region)
+}
+
+/**
+ * Returns the rate of shipping to a location: the standard rate there if it applies to shipping, else the first rate
+ * of a class that does (contract 4b). A region's rate that does not hides its country's.
+ */
+export function shippingTaxRateAt(rates: readonly TaxRate[], place: TaxLocation, provinces: Provinces = noProvinces): TaxRate | undefined {
+  if (!rates.some(({ shipping }) => shipping)) return undefined
+  const classes = new Set([undefined, ...rates.map((rate) => rate.class)])
+  return [...classes].map((taxClass) => rateOfClass(rates, place, provinces, taxClass)).find((rate) => rate?.shipping)
 }
 
 /** A notice to the shopper that the amounts do not show. */
@@ -123,18 +149,18 @@ export function noticesOf(
   const taxedAt = shippingAddress ?? billingAddress
   const notices: Notice[] = []
   if (taxedAt && taxRates.length > 0 && taxClasses.some((taxClass) => !taxRateAt(taxRates, taxedAt, provinces, taxClass)))
-    notices.push({ code: 'NO_TAX_RATE', message: 'No tax rate of the shop covers the address: no tax is counted' })
+    notices.push({ code: 'NO_TAX_RATE', message: 'No tax rate covers the address, so no tax is charged' })
   if (shippingAddress && parcel.isNeeded && !isSent && shippingMethods.length > 0) {
     const isReached = shippingMethods.some((method) => shipsTo(method, shippingMethods, shippingAddress, provinces))
     const message = isReached
-      ? 'No shipping method of the shop takes what is in the cart to the shipping address: it is too heavy or too dear for them'
-      : 'No shipping method of the shop goes to the shipping address'
+      ? 'No shipping method is available for this cart: its weight or value is outside their limits'
+      : 'No shipping method covers the shipping address'
     notices.push({ code: 'NO_SHIPPING_METHOD', message })
   }
   if (taxedAt && isUnknownProvince(provinces, taxedAt))
     notices.push({
       code: 'UNKNOWN_PROVINCE',
-      message: `The country ${taxedAt.countryCode} has no province "${taxedAt.province}": tax rates and shipping zones by province do not apply`,
+      message: `The country ${taxedAt.countryCode} has no province "${taxedAt.province}", so tax rates and shipping zones of provinces do not apply`,
     })
   return notices
 }
@@ -148,6 +174,8 @@ export type Totals = {
   tax: number
   /** Included in the prices. */
   taxIncluded: number
+  /** On shipping: part of `tax`, or of `taxIncluded` for an inclusive rate. */
+  shippingTax: number
   /** Paid by gift cards. */
   giftCards: number
   total: number
@@ -169,32 +197,37 @@ export type SoldCart = {
 }
 
 /** `rate`: undefined for an untaxed line. `discount`: taken off before tax. */
-export type PurchaseLine = { unitPrice: number; quantity: number; rate: TaxRate | undefined; discount?: number }
+type PurchaseLine = { unitPrice: number; quantity: number; rate: TaxRate | undefined; discount?: number }
 /** `total` is before the discount. */
 export type TaxedLine = { total: number; discount: number; taxRateBps: number; taxInclusive: boolean; taxAmount: number }
 
-const bpsOfWhole = 10_000
-
 /**
- * Computes a purchase: each line is taxed and rounded by itself, shipping is untaxed, gift cards come last.
+ * Computes a purchase: each line and shipping are taxed and rounded by themselves, gift cards come last.
  * @param shippingOf returns the shipping price for a subtotal after discounts
+ * @param shippingRate undefined for untaxed shipping
  */
 export function totalsOf<Draw extends { amount: number }>(
-  { lines, shippingOf }: { lines: readonly PurchaseLine[]; shippingOf: (amount: number) => number },
+  {
+    lines,
+    shippingOf,
+    shippingRate,
+  }: { lines: readonly PurchaseLine[]; shippingOf: (amount: number) => number; shippingRate?: TaxRate | undefined },
   drawsOf: (amountToPay: number) => Draw[],
 ): { lines: TaxedLine[]; totals: Totals; draws: Draw[] } {
   const taxed = lines.map(taxedLine)
   const subtotal = sumOf(taxed.map(({ total }) => total))
-  const tax = sumOf(taxed.map(({ taxInclusive, taxAmount }) => (taxInclusive ? 0 : taxAmount)))
-  const taxIncluded = sumOf(taxed.map(({ taxInclusive, taxAmount }) => (taxInclusive ? taxAmount : 0)))
   const discount = sumOf(taxed.map((line) => line.discount))
   const shipping = shippingOf(subtotal - discount)
+  const shippingTax = shippingRate ? taxOf(shipping, shippingRate) : 0
+  const taxes = [...taxed, { taxInclusive: shippingRate?.inclusive ?? false, taxAmount: shippingTax }]
+  const tax = sumOf(taxes.map(({ taxInclusive, taxAmount }) => (taxInclusive ? 0 : taxAmount)))
+  const taxIncluded = sumOf(taxes.map(({ taxInclusive, taxAmount }) => (taxInclusive ? taxAmount : 0)))
   const total = sumOf([subtotal - discount, shipping, tax])
   const draws = drawsOf(total)
   const giftCards = sumOf(draws.map(({ amount }) => amount))
   return {
     lines: taxed,
-    totals: { subtotal, discount, shipping, tax, taxIncluded, giftCards, total, amountDue: total - giftCards },
+    totals: { subtotal, discount, shipping, tax, taxIncluded, shippingTax, giftCards, total, amountDue: total - giftCards },
     draws,
   }
 }
@@ -213,14 +246,16 @@ function taxedLine(line: PurchaseLine): TaxedLine {
 export const lineTotalOf = ({ unitPrice, quantity }: Pick<PurchaseLine, 'unitPrice' | 'quantity'>): number => stored(unitPrice * quantity)
 
 /** The tax on an amount, or the tax included in it, rounded half-even. */
-export const taxOf = (amount: number, { rateBps, inclusive }: Pick<TaxRate, 'rateBps' | 'inclusive'>): number =>
-  multiplyHalfEven(amount, rateBps, inclusive ? bpsOfWhole + rateBps : bpsOfWhole)
+export function taxOf(amount: number, { rateBps, inclusive }: Pick<TaxRate, 'rateBps' | 'inclusive'>): number {
+  const rate = hundredthsOf(rateBps)
+  return multiplyHalfEven(amount, rate, inclusive ? hundredthsOfWhole + rate : hundredthsOfWhole)
+}
 
 /** @throws AppError CONFLICT for more than can be stored */
 export const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => stored(sum + amount), 0)
 
 /** Checks that an amount can be stored. Numbers up to twice the limit are exact, and larger ones stay above it. */
 function stored(amount: number): number {
-  if (amount > amountMax) throw new AppError('CONFLICT', 'The total of the cart would be larger than any order can be')
+  if (amount > amountMax) throw new AppError('CONFLICT', 'The total of the cart would exceed the largest total of an order')
   return amount
 }

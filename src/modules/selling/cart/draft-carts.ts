@@ -1,9 +1,10 @@
-/** The carts of draft orders. Permissions and audit are the draft module's. */
+/** The carts of draft orders, and whole carts of others. Permissions and audit are the caller's. */
 import type { Writer } from '../../../../db/engine.ts'
 import type { SettledField } from '../../../../db/schema/selling.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import type { Money } from '../../../lib/money.ts'
 import type { Optional } from '../../../lib/objects.ts'
+import { isGiftCard } from '../../catalog/product-kind/domain.ts'
 import { findSellables } from '../../catalog/products/index.ts'
 import { emailOf, validateAddress } from '../../customers/customer/index.ts'
 import { readShop } from '../../shop/shop/index.ts'
@@ -23,10 +24,8 @@ const settledFields = ['email', 'shippingAddress', 'billingAddress', 'shippingMe
 export type DraftInput = Pick<CartInput, SettledField> &
   Optional<{ lines: readonly DraftLine[]; discountCode: string | null; customerId: string | null }>
 
-const invalid = (field: string, rule: string) => new AppError('INVALID', `${field} (body): ${rule}`)
-
-/** Returns the cart of a new draft. */
-export async function emptyDraftCart(deps: CartDeps, shopId: string): Promise<CartSnapshot> {
+/** Returns an empty cart and what its price depends on. */
+export async function emptyCart(deps: CartDeps, shopId: string): Promise<CartSnapshot> {
   const shop = await readShop(deps, shopId)
   const cart = blankCart(deps, shop, deps.clock.now())
   return { cart, shop, items: [], giftCards: [], provinces: await provincesFor(shop), offers: noOffers }
@@ -94,7 +93,7 @@ async function codeOf(
 ): Promise<Offer | undefined> {
   if (typeof code !== 'string') return undefined
   const offer = await offerOfCode(deps, { code, currency, shopper: { shopId, customerId, email }, mode: shop.mode })
-  if (!offer) throw invalid('discountCode', 'no discount of the shop that can be had now')
+  if (!offer) throw invalidField('discountCode', 'must be an active discount of the shop')
   return offer
 }
 
@@ -105,32 +104,30 @@ async function itemsOf(deps: CartDeps, { cart, items: before }: CartSnapshot, li
     cart.shopId,
   )
   return lines.map(({ variantId, quantity, unitPrice }, at) => {
-    if (lines.findIndex((one) => one.variantId === variantId) < at) throw invalid(`lines.${at}.variantId`, 'each variant may stand once')
+    if (lines.findIndex((one) => one.variantId === variantId) < at) throw invalidField(`lines.${at}.variantId`, 'must not be repeated')
     const sellable = found.get(variantId)
-    if (!sellable || !isDraftable(sellable)) throw invalid(`lines.${at}.variantId`, 'no variant that the shop sells')
-    if (sellable.product.currency !== cart.currency) throw invalid(`lines.${at}.variantId`, `not sold in ${cart.currency}`)
-    if (!sellable.variant.hasPrice) throw invalid(`lines.${at}.variantId`, 'the variant has no price yet')
+    if (!sellable || !isDraftable(sellable)) throw invalidField(`lines.${at}.variantId`, 'must be a variant that the shop sells')
+    if (sellable.product.currency !== cart.currency) throw invalidField(`lines.${at}.variantId`, `must be sold in ${cart.currency}`)
+    if (!sellable.variant.hasPrice) throw invalidField(`lines.${at}.variantId`, 'the variant has no price yet')
     if (unitPrice && unitPrice.currency !== cart.currency)
-      throw invalid(`lines.${at}.unitPrice.currency`, `prices are in the shop's currency, ${cart.currency}`)
+      throw invalidField(`lines.${at}.unitPrice.currency`, `must be in the shop's currency, ${cart.currency}`)
     const known = before.find(({ line }) => line.variantId === variantId)?.line
+    if (unitPrice?.amount === 0 && isGiftCard(sellable.product))
+      throw invalidField(`lines.${at}.unitPrice.amount`, 'must be above 0, because it is the amount of a gift card')
     const price = unitPrice?.amount ?? known?.unitPrice ?? sellable.variant.price
     const line: CartLine = { id: known?.id ?? deps.newId('line'), cartId: cart.id, variantId, quantity, unitPrice: price }
     return { line, sellable }
   })
 }
 
-/** Inserts the cart of a draft, inside the draft's write. */
-export async function insertDraftCart(
-  tx: Writer,
-  { cartStore }: Pick<CartDeps, 'cartStore'>,
-  { cart, items }: CartSnapshot,
-): Promise<void> {
+/** Inserts a cart and its lines, inside a write. */
+export async function insertCart(tx: Writer, { cartStore }: Pick<CartDeps, 'cartStore'>, { cart, items }: CartSnapshot): Promise<void> {
   await cartStore.insert(tx, cart)
   for (const { line } of items) await cartStore.insertLine(tx, line)
 }
 
-/** Stores the cart of a draft, inside a write; throws NothingChanged if it differs from `before`. */
-export async function saveDraftCart(
+/** Stores a cart and its lines, inside a write; throws NothingChanged if it differs from `before`. */
+export async function saveCart(
   tx: Writer,
   { cartStore }: Pick<CartDeps, 'cartStore'>,
   after: CartSnapshot,

@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import { tryCode } from '../gift-card/index.ts'
 import { changing } from './change-cart.ts'
 import { type Cart, giftCardsMax } from './domain.ts'
@@ -33,7 +33,8 @@ export async function applyGiftCard(
   return changing(deps, caller, cart.id, async (snapshot, now) => {
     const { giftCards } = snapshot
     if (giftCards.some(({ id }) => id === card.id)) return { snapshot }
-    if (giftCards.length >= giftCardsMax) throw new AppError('CONFLICT', `A cart takes at most ${giftCardsMax} gift cards`)
+    if (giftCards.length >= giftCardsMax)
+      throw new AppError('CONFLICT', `A cart can have at most ${giftCardsMax} gift cards`, { code: 'limit_reached' })
     return {
       snapshot: { ...snapshot, giftCards: [...giftCards, card] },
       store: (tx) => deps.cartStore.addGiftCard(tx, cart.id, card.id, now),
@@ -64,10 +65,10 @@ async function openCart(deps: CartDeps, caller: CartCaller, cartId: string | und
   const { principal, shop } = caller
   if (cartId !== undefined) {
     const cart = await cartOf(deps, caller, cartId)
-    if (cart.status !== 'OPEN') throw notOpen()
+    if (cart.status !== 'OPEN') throw notOpen(cart)
     return cart
   }
-  if (principal.kind !== 'customer') throw new AppError('INVALID', "cartId (body): needed, except with a customer's token")
+  if (principal.kind !== 'customer') throw invalidField('cartId', "required, except with a customer's token")
   const latest = await deps.cartStore.latestOf(shop.id, principal.id, deps.clock.now())
   if (!latest) throw noSuchCart()
   return latest

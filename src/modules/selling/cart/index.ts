@@ -1,20 +1,38 @@
-export { addItem, type CartInput, changeCart, changeItem, createCart, removeItem } from './change-cart.ts'
+export { type AgentCartInput, type AgentCartResult, updatedAgentCart } from './agent-carts.ts'
+export { addItem, changeCart, changeItem, createCart, removeItem } from './change-cart.ts'
 export { changeDiscountCode } from './discount-code.ts'
-export { type DraftInput, emptyDraftCart, insertDraftCart, removeDraftCart, saveDraftCart, updatedDraftCart } from './draft-carts.ts'
+export { type DraftInput, emptyCart, insertCart, removeDraftCart, saveCart, updatedDraftCart } from './draft-carts.ts'
 export { applyGiftCard, removeGiftCards } from './gift-cards.ts'
-export { type CartSnapshot, changedSince, holdsLost, isSentAtAll, noticesIn, type Priced, priced } from './pricing.ts'
+export { chargesAt, hasMoved } from './order-charges.ts'
+export {
+  type CartItem,
+  type CartSnapshot,
+  changedSince,
+  holdsLost,
+  isCardItem,
+  isOutdated,
+  isSentAtAll,
+  isStillSellable,
+  noticesIn,
+  offersFor,
+  type Priced,
+  priced,
+} from './pricing.ts'
 export type { CartDeps } from './providers.ts'
 export {
   type CartCaller,
   cartOf,
   convertCart,
   expireCarts,
+  findCart,
   forgetCarts,
+  isConvertible,
   isServer,
   type LoadedCart,
   loadCart,
   lockCart,
   notOpen,
+  provincesFor,
   readCart,
   referCart,
   refreshPrices,

@@ -1,4 +1,6 @@
 /** Prices carts. Pure functions of the cart, its shop and the time. */
+import type { TaxRate } from '../../../../db/schema/shop.ts'
+import { isGiftCard } from '../../catalog/product-kind/domain.ts'
 import { availableCount, isSellable, labelOf, type Sellable, shortageMessage } from '../../catalog/products/domain.ts'
 import type { Provinces } from '../../shop/countries/domain.ts'
 import { offerOf, offersOf, parcelOf, type ShippingOffer, type ShippingQuery } from '../../shop/shipping/domain.ts'
@@ -23,26 +25,29 @@ import {
   type Notice,
   type NoticeFacts,
   noticesOf,
+  shippingTaxRateAt,
   sumOf,
   type TaxedLine,
   type Totals,
   taxPlaceOf,
   taxRateAt,
   totalsOf,
+  unseenDue,
 } from './domain.ts'
 
 /** A line and its variant; undefined if the variant is gone. */
 export type CartItem = { line: CartLine; sellable: Sellable | undefined }
 /** All that a cart's price depends on. `provinces` is empty if no rate or zone of the shop needs them. */
 export type CartSnapshot = { cart: Cart; shop: Shop; items: CartItem[]; giftCards: GiftCard[]; provinces: Provinces; offers: Offers }
-export type PricedLine = CartLine & TaxedLine
+type PricedLine = CartLine & TaxedLine
 /**
- * `lines` in the order of the snapshot's items. `shipping`: the chosen method while it is offered. `discounts`: those
- * that apply. `offered`: the input that they were computed from.
+ * `lines` in the order of the snapshot's items. `shipping`: the chosen method while it is offered. `shippingRate`: its
+ * tax rate. `discounts`: those that apply. `offered`: the input that they were computed from.
  */
 export type Priced = {
   lines: PricedLine[]
   shipping: ShippingOffer | null
+  shippingRate: TaxRate | undefined
   totals: Totals
   draws: Draw[]
   discounts: Counted[]
@@ -77,11 +82,17 @@ function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem)
     const { shipping, free } = sentFor(amount)
     return free ? 0 : (shipping?.price.amount ?? 0)
   }
-  const { lines, totals, draws } = totalsOf({ lines: reduced, shippingOf }, (amount) => drawsOf(usable, amount, now))
+  const shippingRate = shippingTaxRateAt(shop.taxRates, place, provinces)
+  // Gift cards pay for everything but gift cards, which could otherwise outlive an expiry or a disabled card.
+  const cardTotal = sumOf(purchase.filter((_, at) => items[at] && isCardItem(items[at])).map(lineTotalOf))
+  const { lines, totals, draws } = totalsOf({ lines: reduced, shippingOf, shippingRate }, (amount) =>
+    drawsOf(usable, amount - cardTotal, now),
+  )
   const { shipping, free } = sentFor(totals.subtotal - totals.discount)
   return {
     lines: lines.map((taxed, at) => ({ ...(items[at] as CartItem).line, unitPrice: purchase[at]?.unitPrice ?? 0, ...taxed })),
     shipping: shipping ?? null,
+    shippingRate,
     totals,
     draws,
     discounts: [reduction, free].filter((one) => one !== undefined),
@@ -92,7 +103,12 @@ function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem)
 /** @param totals of the lines; their sum can be stored */
 function offeredOf({ cart: { currency }, items }: CartSnapshot, totals: readonly number[], now: number): Offered {
   sumOf(totals)
-  return { lines: totals.map((total, at) => ({ total, productId: items[at]?.sellable?.product.id })), currency, now }
+  const lines = items.map((item, at) => ({
+    total: totals[at] ?? 0,
+    productId: item.sellable?.product.id,
+    ...(isCardItem(item) ? { isGiftCard: true } : {}),
+  }))
+  return { lines, currency, now }
 }
 
 /** The discount of the cart's code, whether it applies or not; undefined without one. */
@@ -106,7 +122,7 @@ export function discountNotices(snapshot: CartSnapshot, { discounts, offered }: 
   const offer = codedOffer(snapshot)
   const message = offer
     ? whyNotCounted(snapshot.offers, offer, offered, discounts)
-    : `The discount code ${discountCode} is not offered any more`
+    : `The discount code ${discountCode} is no longer available`
   return message === undefined ? [] : [{ code: 'DISCOUNT_NOT_COUNTED', message }]
 }
 
@@ -124,17 +140,21 @@ function lostDiscounts({ cart, offers }: CartSnapshot, now: number): string[] {
   const shown = cart.shownDiscounts === '' ? [] : cart.shownDiscounts.split(',')
   return shown.flatMap((id) => {
     const offer = offers.all.find((one) => one.id === id)
-    if (!offer) return ['A discount of the cart is not offered any more']
+    if (!offer) return ['A discount of the cart is no longer available']
     const why = closedIn(offers, offer, now)
     return why === undefined ? [] : [`${nameOf(offer)} ${closedWords[why]}`]
   })
 }
 
-/** A missing variant counts as taxed and shipped without weight: it cannot be bought. */
-const isTaxed = ({ sellable }: CartItem) => sellable?.variant.taxable ?? true
-const taxClassOf = ({ sellable }: CartItem) => sellable?.variant.taxClass ?? null
+/** Whether each unit of an item issues a gift card. */
+export const isCardItem = ({ sellable }: CartItem): boolean => sellable !== undefined && isGiftCard(sellable.product)
 
-function parcelIn(items: readonly CartItem[]) {
+/** A missing variant counts as taxed and shipped without weight: it cannot be bought. */
+export const isTaxed = ({ sellable }: CartItem) => sellable?.variant.taxable ?? true
+export const taxClassOf = ({ sellable }: CartItem) => sellable?.variant.taxClass ?? null
+
+/** Returns what the items ship. */
+export function parcelIn(items: readonly CartItem[]) {
   const lines = items.map(({ line: { quantity }, sellable }) => {
     const { weightGrams = 0, requiresShipping = true } = sellable?.variant ?? {}
     return { quantity, weightGrams, requiresShipping }
@@ -198,15 +218,14 @@ export const priceNow = (item: CartItem, cart: Cart, now: number): number =>
 export function changedSince(snapshot: CartSnapshot, now: number): string[] {
   const { cart, items } = snapshot
   const ofLines = items.flatMap((item) => {
-    if (!isStillSellable(item, cart, now))
-      return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is not sold any more`]
+    if (!isStillSellable(item, cart, now)) return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is no longer sold`]
     const { line, sellable } = item
     const dearer = priceNow(item, cart, now) === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
     return availableCount(sellable.variant) < line.quantity ? [...dearer, shortageMessage(sellable)] : dearer
   })
   const changes = [
     ...ofLines,
-    ...(lostMethod(snapshot, now) ? ['The shipping method is not offered any more'] : []),
+    ...(lostMethod(snapshot, now) ? ['The shipping method is no longer available'] : []),
     ...spentCards(snapshot, now).map(({ last4 }) => `The gift card that ends in ${last4} can no longer be used`),
     ...[lostCode(snapshot, now)].filter((lost) => lost !== undefined),
   ]
@@ -221,14 +240,21 @@ const lostMethod = (snapshot: CartSnapshot, now: number): boolean =>
 export const holdsLost = (snapshot: CartSnapshot, now: number): boolean =>
   spentCards(snapshot, now).length > 0 || (!snapshot.cart.draft?.settled.includes('shippingMethod') && lostMethod(snapshot, now))
 
+/** Whether `refreshPrices` would change what the cart shows. */
+export const isOutdated = (snapshot: CartSnapshot, now: number): boolean =>
+  snapshot.items.some((item) => priceNow(item, snapshot.cart, now) !== item.line.unitPrice) ||
+  holdsLost(snapshot, now) ||
+  lostCode(snapshot, now) !== undefined
+
 /** Reports changed totals when every line is unchanged: taxes, shipping, discounts or gift cards. */
 function changedTotals(snapshot: CartSnapshot, now: number): string[] {
   const { total, amountDue } = priced(snapshot, now).totals
+  if (snapshot.cart.shownDue === unseenDue) return ['An agent has changed the cart']
   if (total !== snapshot.cart.shownTotal) {
     const lost = lostDiscounts(snapshot, now)
-    return lost.length > 0 ? lost : ['Taxes, shipping or discounts have changed, and with them the total']
+    return lost.length > 0 ? lost : ['Taxes, shipping or discounts have changed, so the total changed']
   }
-  return amountDue === snapshot.cart.shownDue ? [] : ['The gift cards pay another part of the total']
+  return amountDue === snapshot.cart.shownDue ? [] : ['The gift cards pay a different part of the total']
 }
 
 /** The cart's gift cards that can pay nothing any more. */

@@ -41,9 +41,10 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
         body: CartInput,
         response: { 201: CartRecord, ...errorResponses(401, 403, 404, 413, 415) },
         detail: {
-          summary: 'Begin a cart',
+          operationId: 'createCart',
+          summary: 'Creates a cart',
           description:
-            "Takes no `Idempotency-Key`: shoppers share the publishable key, and one could be handed another's cart. In the shop's currency; a customer's begins with their e-mail address. With a customer's token it is theirs, and nobody else but the shop's secret key reaches it; with a key it is a guest's, until a customer changes it. A cart expires 30 days after its last change.",
+            "The cart is in the shop's currency. A cart created with a customer's token belongs to the customer, has the customer's e-mail address, and can be used by that customer and the shop's secret key only. A cart created with a key is a guest's until a customer changes it. A cart expires 30 days after its last change. `Idempotency-Key` has no effect, because shoppers share the publishable key.",
         },
       },
     )
@@ -52,9 +53,10 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
       params: RecordId,
       response: { 200: CartRecord, ...errorResponses(401, 403, 404, 409) },
       detail: {
-        summary: 'A cart',
+        operationId: 'getCart',
+        summary: 'Returns a cart',
         description:
-          'Prices are those that the shopper has seen; taxes and shipping are those of now. A cart that became an order shows its totals, whatever became of it, and like one that expired nothing of the person. `notices` say what the amounts do not: that the address is covered by no tax rate or no shipping method of a shop that has some. 409 when taxes or shipping raised the total beyond what can be stored.',
+          'Prices are those that were last shown to the shopper; taxes and shipping are current. `notices` says if no tax rate or no shipping method of the shop covers the address. A cart that became an order keeps its totals; like an expired cart, it has no personal data. The response is 409 if taxes or shipping raise the total above the maximum amount.',
       },
     })
     .patch('/cart/:id', ({ params, body, shop, principal }) => changeCart(deps, { shop, principal }, params.id, body), {
@@ -63,9 +65,10 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
       body: CartInput,
       response: ofChange,
       detail: {
-        summary: 'Change a cart',
+        operationId: 'updateCart',
+        summary: 'Updates a cart',
         description:
-          'Fields that are left out stay as they are; null clears. A shipping method that is not offered to a new shipping address is taken off. 409 when the cart is not open.',
+          'Fields that you leave out keep their values; null clears. If the shipping method is not offered for a new address, it is removed. The response is 409 if the cart is not open.',
       },
     })
     .get('/cart/:id/shipping-options', ({ params, shop, principal }) => shippingOptions(deps, { shop, principal }, params.id), {
@@ -73,9 +76,10 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
       params: RecordId,
       response: { 200: ShippingOptions, ...errorResponses(401, 403, 404, 409) },
       detail: {
-        summary: 'How a cart may be sent',
+        operationId: 'listShippingOptions',
+        summary: 'Lists the shipping options of a cart',
         description:
-          "The shop's methods that are offered for the cart's shipping address and what is in it, at their prices for it, in the shop's order; `code` is for `shippingMethod` of the cart. Before there is an address nothing is offered here, though a method may be put on the cart already. 409 when the cart is not open.",
+          "Returns the shipping methods that are offered for the cart's address and contents, with their prices, in the shop's order. Set `shippingMethod` of the cart to the `code` of one. Without an address the list is empty, though the cart accepts a method already. The response is 409 if the cart is not open.",
       },
     })
     .post(
@@ -91,9 +95,10 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
         body: AddItem,
         response: { 201: CartRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Put a variant into a cart',
+          operationId: 'addCartItem',
+          summary: 'Adds a variant to a cart',
           description:
-            'Of one that is there already, so many more. Nothing is reserved before checkout. 409 when less is in stock, which says how many are left; when the cart has 100 lines; and when it is not open.',
+            'If the cart contains the variant, the quantity is added. Stock is reserved only at checkout. The response is 409 if the stock is too low (the message says how many are left), if the cart has 100 lines, or if it is not open.',
         },
       },
     )
@@ -105,14 +110,18 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
         params: LinePath,
         body: ChangeItem,
         response: ofChange,
-        detail: { summary: 'Change how many of a line are in a cart', description: 'At the price of now.' },
+        detail: {
+          operationId: 'updateCartItem',
+          summary: 'Updates the quantity of a line',
+          description: 'The line gets the current price.',
+        },
       },
     )
     .delete('/cart/:id/items/:lineId', ({ params, shop, principal }) => removeItem(deps, { shop, principal }, params.id, params.lineId), {
       access: 'cart',
       params: LinePath,
       response: { 200: CartRecord, ...errorResponses(401, 403, 404, 409) },
-      detail: { summary: 'Take a line out of a cart' },
+      detail: { operationId: 'removeCartItem', summary: 'Removes a line from a cart' },
     })
 
 export const cartDiscountRoutes = (deps: HttpDeps & CartDeps) =>
@@ -126,9 +135,10 @@ export const cartDiscountRoutes = (deps: HttpDeps & CartDeps) =>
       body: ChangeDiscountCode,
       response: { 200: CartRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 429) },
       detail: {
-        summary: 'Put a discount code onto a cart',
+        operationId: 'updateCartDiscount',
+        summary: 'Sets the discount code of a cart',
         description:
-          'In the place of any other; null takes it off. A code that cannot be had (unknown, disabled, not begun, ended, used up, or used by this customer as often as they may) is 404, whatever the cause. One that can is taken also where the cart is not enough for it or another discount takes off more: then `notices` says why, and it counts as soon as it does. Failed tries are limited as those of gift cards: 10 a minute for a cart and for a customer, 30 for an address (not with a secret key).',
+          'Replaces the previous code; null removes it. The response is 404 if the code cannot be used: unknown, disabled, not started, ended, used up, or used as often as this customer may. A valid code is also accepted if the cart does not qualify for it, or if another discount is higher. `notices` then says why, and the discount applies once the cart qualifies. Failed attempts are limited to 10 a minute for a cart and for a customer, and 30 for a client address (not with a secret key).',
       },
     },
   )
@@ -143,9 +153,10 @@ export const cartGiftCardRoutes = (deps: HttpDeps & CartDeps) =>
         body: ApplyGiftCard,
         response: { 200: CartRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 429) },
         detail: {
-          summary: 'Put a gift card onto a cart',
+          operationId: 'applyGiftCard',
+          summary: 'Applies a gift card to a cart',
           description:
-            'Cards pay in the order in which they expire. A code that cannot be used is 404, whatever the cause. Failed tries are limited: 10 a minute for a cart and for a customer, 30 for an address (not with a secret key). A cart takes 10 cards; one that is on it already is no error.',
+            'Gift cards are used in the order of their expiry. The response is 404 if the code cannot be used, for whatever reason. Failed attempts are limited to 10 a minute for a cart and for a customer, and 30 for a client address (not with a secret key). A cart accepts 10 gift cards. Applying the same card twice is not an error.',
         },
       },
     )
@@ -154,7 +165,8 @@ export const cartGiftCardRoutes = (deps: HttpDeps & CartDeps) =>
       body: RemoveGiftCard,
       response: ofChange,
       detail: {
-        summary: 'Take a gift card off a cart',
-        description: 'Without a body, all cards off the latest open cart of the customer.',
+        operationId: 'removeGiftCard',
+        summary: 'Removes a gift card from a cart',
+        description: "Without a body, removes all gift cards from the customer's latest open cart.",
       },
     })

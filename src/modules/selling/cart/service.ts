@@ -14,7 +14,7 @@ import { readShop, shopOf } from '../../shop/shop/index.ts'
 import { noOffers, type Offer } from '../discount/domain.ts'
 import { offersOfCart, offersWith } from '../discount/index.ts'
 import { giftCardsByIds } from '../gift-card/index.ts'
-import { type Cart, type CartAccess, canAccessCart, cartLifeMs, nextUpdatedAt, statusAt } from './domain.ts'
+import { type Cart, type CartAccess, canAccessCart, cartLifeMs, nextUpdatedAt, statusAt, unseenDue } from './domain.ts'
 import { type CartSnapshot, lostCode, priced, priceNow, spentCards } from './pricing.ts'
 import type { CartDeps } from './providers.ts'
 import type { CartContents } from './store.ts'
@@ -36,13 +36,16 @@ const endedCartRetentionMs = 90 * dayMs
 /** The same for a missing cart and another customer's. */
 export const noSuchCart = () => new AppError('NOT_FOUND', 'No such cart')
 /** The refusal of a change to a cart that is over. */
-export const notOpen = () => new AppError('CONFLICT', 'The cart is not open any more')
+export const notOpen = ({ status }: Pick<Cart, 'status'>) =>
+  new AppError('CONFLICT', status === 'CONVERTED' ? 'The cart was already ordered' : 'The cart has expired. Create a new cart', {
+    code: 'cart_closed',
+  })
 
 /**
  * Returns the carts that a caller may access: a publishable key those of guests, a customer also their own, staff and
  * the secret key all.
  */
-export function cartAccessOf(principal: Principal): CartAccess {
+function cartAccessOf(principal: Principal): CartAccess {
   if (principal.kind === 'customer') return { customerId: principal.id }
   const isShop = principal.kind === 'merchant' || isServer(principal)
   return isShop ? 'all' : 'guests'
@@ -62,6 +65,9 @@ function assertAccess({ clock }: CartDeps, { shop, principal, hasLink }: CartCal
   if (!cart || cart.shopId !== shop.id || !canAccessCart(hasLink ? 'all' : cartAccessOf(principal), cart)) throw noSuchCart()
   return { ...cart, status: statusAt(cart, clock.now()) }
 }
+
+/** Reads a cart as it is stored, without a check of access. */
+export const findCart = ({ cartStore }: Pick<CartDeps, 'cartStore'>, id: string): Promise<Cart | undefined> => cartStore.find(id)
 
 /** Reads a cart's contents and all that its price depends on. */
 export async function snapshotOf(deps: CartDeps, cart: Cart): Promise<CartSnapshot> {
@@ -126,7 +132,7 @@ export async function loadCart(
  */
 export async function openCart(deps: CartDeps, caller: CartCaller, cartId: string, options: LoadOptions = {}): Promise<LoadedCart> {
   const found = await loadCart(deps, caller, cartId, options)
-  if (found.cart.status !== 'OPEN') throw notOpen()
+  if (found.cart.status !== 'OPEN') throw notOpen(found.cart)
   return found
 }
 
@@ -157,8 +163,14 @@ export const provincesFor = async ({ taxRates, shippingMethods }: Pick<Shop, 'ta
  * Stores the current prices and removes what cannot be used any more (shipping method, gift cards, discount code), so
  * that the shopper sees it. A cart that changes meanwhile is left alone.
  * @param tell stores the message to the shopper in the same write
+ * @param isToPerson whether a person is told; otherwise the cart cannot be paid before a person has read it
  */
-export async function refreshPrices(deps: CartDeps, cartId: string, tell: (tx: Writer) => Promise<void>): Promise<void> {
+export async function refreshPrices(
+  deps: CartDeps,
+  cartId: string,
+  tell: (tx: Writer) => Promise<void> = async () => undefined,
+  isToPerson = true,
+): Promise<void> {
   const now = deps.clock.now()
   const cart = await deps.cartStore.find(cartId)
   if (!cart || statusAt(cart, now) !== 'OPEN') return
@@ -173,7 +185,11 @@ export async function refreshPrices(deps: CartDeps, cartId: string, tell: (tx: W
   }
   const spent = spentCards(snapshot, now).map(({ id }) => id)
   const { totals, discounts } = priced({ ...snapshot, cart: after }, now)
-  const shown = { shownTotal: totals.total, shownDue: totals.amountDue, shownDiscounts: shownAs(discounts.map(({ offer }) => offer)) }
+  const shown = {
+    shownTotal: totals.total,
+    shownDue: isToPerson ? totals.amountDue : unseenDue,
+    shownDiscounts: shownAs(discounts.map(({ offer }) => offer)),
+  }
   await deps.db.write(async (tx) => {
     if (!(await deps.cartStore.save(tx, { ...after, ...shown }, cart))) return
     for (const item of snapshot.items) {
@@ -192,11 +208,10 @@ export async function refreshPrices(deps: CartDeps, cartId: string, tell: (tx: W
  */
 export async function readCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<CartView> {
   const { cart, view, isSold } = await viewCart(deps, caller, cartId)
-  if (isSold) return view
+  // The shopper has now seen a changed total. If storing it fails, the checkout reports the change.
   const shown = shownBy(view)
   const isNew = shown.shownTotal !== cart.shownTotal || shown.shownDue !== cart.shownDue || shown.shownDiscounts !== cart.shownDiscounts
-  // The shopper has now seen a changed total. If storing it fails, the checkout reports the change.
-  if (!isServer(caller.principal) && cart.status === 'OPEN' && isNew)
+  if (!isSold && !isServer(caller.principal) && cart.status === 'OPEN' && isNew)
     await deps.db
       .write((tx) => deps.cartStore.noteShown(tx, { ...cart, ...shown }), locking)
       .catch((error: unknown) => deps.log.warn('cart.shown_not_noted', { error }))
@@ -219,15 +234,24 @@ export async function viewCart(
 }
 
 /**
- * Converts an open cart inside its order's write, and removes its personal data.
+ * Converts an open cart inside its order's write, and removes its personal data. Does not wait for the result: the
+ * write throws NothingChanged unless `isConvertible`.
  * @param cart as it was read
- * @returns false when the cart is not open or has changed
  */
 export const convertCart = (
   tx: Writer,
   { cartStore, clock }: Pick<CartDeps, 'cartStore' | 'clock'>,
   { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,
-): Promise<boolean> => cartStore.convert(tx, { id, now: clock.now(), updatedAt })
+): Promise<void> => cartStore.convert(tx, { id, now: clock.now(), updatedAt })
+
+/** Whether a cart is open and still as it was read. */
+export async function isConvertible(
+  { cartStore, clock }: Pick<CartDeps, 'cartStore' | 'clock'>,
+  { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,
+): Promise<boolean> {
+  const cart = await cartStore.find(id)
+  return cart?.status === 'OPEN' && cart.updatedAt === updatedAt && cart.expiresAt > clock.now()
+}
 
 /**
  * Locks a cart, so that nobody buys it during the write.
@@ -244,10 +268,10 @@ export const reopenCart = (
   tx: Writer,
   { cartStore, clock }: Pick<CartDeps, 'cartStore' | 'clock'>,
   id: string,
-  person: Pick<Cart, 'email' | 'shippingAddress' | 'billingAddress'>,
+  person: Pick<Cart, 'email' | 'shippingAddress' | 'billingAddress' | 'giftCardRecipient'>,
 ): Promise<boolean> => {
   const now = clock.now()
-  const fields = { ...pick(person, 'email', 'shippingAddress', 'billingAddress'), expiresAt: now + cartLifeMs }
+  const fields = { ...pick(person, 'email', 'shippingAddress', 'billingAddress', 'giftCardRecipient'), expiresAt: now + cartLifeMs }
   return cartStore.reopen(tx, id, fields, now)
 }
 
@@ -264,7 +288,7 @@ export async function referCart(
   const reach = cartAccessOf(principal)
   if (await cartStore.refer(tx, { id: cartId, shopId: shop.id, reach, code, now, expiresAt: now + cartLifeMs })) return
   const cart = await cartStore.find(cartId, tx)
-  throw cart && cart.shopId === shop.id && canAccessCart(reach, cart) ? notOpen() : noSuchCart()
+  throw cart && cart.shopId === shop.id && canAccessCart(reach, cart) ? notOpen(cart) : noSuchCart()
 }
 
 /** Expires carts whose time is over, and removes their personal data, in small writes. */

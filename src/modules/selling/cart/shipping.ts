@@ -4,7 +4,7 @@ import type { CartDeps } from './providers.ts'
 import { type CartCaller, openCart, withOffers } from './service.ts'
 
 /** The ways that a cart may go; `reason`: why there is none. */
-export type ShippingOptions = { data: { code: string; title: string; amount: ShippingOffer['price'] }[]; reason?: NoOfferReason }
+type ShippingOptions = { data: { code: string; title: string; amount: ShippingOffer['price'] }[]; reason?: NoOfferReason }
 
 /**
  * The methods that are offered for a cart's address and content, in the shop's order, at their prices for it.

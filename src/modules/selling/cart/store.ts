@@ -13,8 +13,6 @@ const giftCardsOfCart = rowsOf(cartGiftCards, ['cartId'])
 const orderOfCart = rowsOf(orders, ['cartId'], desc(orders.number))
 const giftCardsOfOrder = rowsOf(orderGiftCards, ['orderId'], asc(orderGiftCards.giftCardId))
 const linesOfOrder = rowsOf(orderLines, ['orderId'], asc(orderLines.position))
-const insertCart = insertOf(carts)
-const insertCartLine = insertOf(cartLines)
 // The caller has locked the line's cart.
 const lineById = eq(cartLines.id, sql.placeholder('which'))
 const changeCartLine = prepare(
@@ -37,23 +35,21 @@ function changeOfCart({ id, shopId, currency, status, createdAt, ...fields }: Ca
 }
 
 /** Personal data, removed when a cart is over. */
-const personal = { email: null, shippingAddress: null, billingAddress: null }
+const personal = { email: null, shippingAddress: null, billingAddress: null, giftCardRecipient: null }
 
 const expiry = transitionOf(cartTransitions, 'OPEN', 'EXPIRED')
 const reopening = transitionOf(cartTransitions, 'CONVERTED', 'OPEN')
 const conversion = transitionOf(cartTransitions, 'OPEN', 'CONVERTED')
 /** Matches unexpired carts that are unchanged since they were read. */
 const convertible = and(seenCart, eq(carts.status, conversion.from), gt(carts.expiresAt, sql.placeholder('now')))
-const convertCart = changeOf(carts, convertible)
+const convertCart = sureChangeOf(carts, convertible)
 
 /** The lines in the order in which they were added, and the ids of the gift cards. */
 export type CartContents = { lines: readonly CartLine[]; giftCardIds: readonly string[] }
 
 export function createCartStore({ read }: Pick<Database, 'read'>) {
   return {
-    async find(id: string, tx?: Writer): Promise<Cart | undefined> {
-      return tx ? tx.first(cartById, { id }) : read.first(cartById, { id })
-    },
+    find: async (id: string, tx?: Writer): Promise<Cart | undefined> => (tx ? tx.first(cartById, { id }) : read.first(cartById, { id })),
     /** The customer's newest open cart. */
     async latestOf(shopId: string, customerId: string, now: number): Promise<Cart | undefined> {
       const [cart] = await read
@@ -84,6 +80,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
           shipping: order.shippingTotal,
           tax: order.taxTotal,
           taxIncluded: order.taxIncluded,
+          shippingTax: order.shippingTax,
           giftCards: order.giftCardTotal,
           total: order.total,
           amountDue: order.amountDue,
@@ -95,9 +92,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
       }
     },
 
-    async insert(tx: Writer, cart: Cart): Promise<void> {
-      await insertCart(tx, cart)
-    },
+    insert: insertOf(carts),
     /**
      * Stores an open cart if it equals `before`; false otherwise: the change was decided on stale data.
      * @param before as it was read; unchanged columns, and their indexes, are not written
@@ -124,7 +119,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
       const updatedAt = laterThan(now)
       const rows = await tx
         .update(carts)
-        .set({ affiliateCode: code, affiliateAt: now, updatedAt, expiresAt: unlessDraft(expiresAt) })
+        .set({ affiliateCode: code, affiliateAt: now, updatedAt, expiresAt: laterExpiry(expiresAt) })
         .where(and(eq(carts.id, id), eq(carts.shopId, shopId), isOpen(now), within(reach)))
         .returning({ id: carts.id })
       return rows.length > 0
@@ -145,9 +140,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
         .set({ shownTotal, shownDue, shownDiscounts })
         .where(and(eq(carts.id, id), eq(carts.updatedAt, updatedAt), eq(carts.status, 'OPEN')))
     },
-    async insertLine(tx: Writer, line: CartLine): Promise<void> {
-      await insertCartLine(tx, line)
-    },
+    insertLine: insertOf(cartLines),
     async changeLine(tx: Writer, { id, quantity, unitPrice }: CartLine): Promise<void> {
       await tx.run(changeCartLine, { which: id, quantity, unitPrice })
     },
@@ -160,25 +153,23 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     async removeGiftCards(tx: Writer, cartId: string, giftCardIds: readonly string[]): Promise<void> {
       await tx.delete(cartGiftCards).where(and(eq(cartGiftCards.cartId, cartId), inArray(cartGiftCards.giftCardId, [...giftCardIds])))
     },
-    /** Converts an open cart that is unchanged since `updatedAt`; false otherwise. */
-    async convert(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<boolean> {
-      return convertCart(tx, { ...personal, status: conversion.to, updatedAt: now }, { which: id, seen: updatedAt, now })
+    /** Converts an open cart that is unchanged since `updatedAt`; otherwise the write throws NothingChanged. */
+    async convert(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<void> {
+      await convertCart(tx, { ...personal, status: conversion.to, updatedAt: now }, { which: id, seen: updatedAt, now })
     },
     /** Reads and locks a cart. */
-    async lock(tx: Writer, id: string): Promise<Cart | undefined> {
-      return tx.first(lockedCart, { id })
-    },
+    lock: async (tx: Writer, id: string): Promise<Cart | undefined> => tx.first(lockedCart, { id }),
     /** Reopens a converted cart; false if it is not converted. */
     async reopen(
       tx: Writer,
       id: string,
-      fields: Pick<Cart, 'email' | 'shippingAddress' | 'billingAddress' | 'expiresAt'>,
+      fields: Pick<Cart, 'email' | 'shippingAddress' | 'billingAddress' | 'giftCardRecipient' | 'expiresAt'>,
       now: number,
     ): Promise<boolean> {
       const updatedAt = laterThan(now)
       const rows = await tx
         .update(carts)
-        .set({ ...fields, expiresAt: unlessDraft(fields.expiresAt), updatedAt, status: reopening.to })
+        .set({ ...fields, expiresAt: laterExpiry(fields.expiresAt), updatedAt, status: reopening.to })
         .where(and(eq(carts.id, id), eq(carts.status, reopening.from)))
         .returning({ id: carts.id })
       return rows.length > 0
@@ -213,7 +204,8 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
 }
 
 /** The SQL of `expiryAfter`. */
-const unlessDraft = (expiresAt: number) => sql<number>`case when ${carts.draft} is null then ${expiresAt} else ${carts.expiresAt} end`
+const laterExpiry = (expiresAt: number) =>
+  sql<number>`case when ${carts.draft} is null and ${carts.agent} is null then ${expiresAt} else ${carts.expiresAt} end`
 
 /** The SQL of `nextUpdatedAt`. */
 const laterThan = (now: number) => sql<number>`case when ${carts.updatedAt} >= ${now} then ${carts.updatedAt} + 1 else ${now} end`

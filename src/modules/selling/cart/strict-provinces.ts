@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import { isUnknownProvince } from '../../shop/countries/domain.ts'
 import type { Cart } from './domain.ts'
 import type { CartSnapshot } from './pricing.ts'
@@ -31,9 +31,6 @@ export function assertProvinces(
 ): void {
   const field = strictlyUnknown(snapshot, addresses)
   if (field === undefined) return
-  throw new AppError(
-    'INVALID',
-    `${field}.province (${source}): no ISO 3166-2 code or name of a province of ${addresses[field]?.countryCode}`,
-    { answerCode: 'UNKNOWN_PROVINCE' },
-  )
+  const rule = `must be an ISO 3166-2 code or a name of a province of ${addresses[field]?.countryCode}`
+  throw invalidField(`${source === 'cart' ? 'cart.' : ''}${field}.province`, rule, { code: 'UNKNOWN_PROVINCE' })
 }

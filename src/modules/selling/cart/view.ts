@@ -3,7 +3,16 @@ import { isoTimes, pick } from '../../../lib/objects.ts'
 import { availableCount } from '../../catalog/products/domain.ts'
 import { orderDiscount, orderDiscountView } from '../discount/domain.ts'
 import { type Cart, type Notice, type SoldCart, statusAt } from './domain.ts'
-import { type CartItem, type CartSnapshot, codedOffer, discountNotices, isStillSellable, noticesIn, pricedAsSeen } from './pricing.ts'
+import {
+  type CartItem,
+  type CartSnapshot,
+  codedOffer,
+  discountNotices,
+  isCardItem,
+  isStillSellable,
+  noticesIn,
+  pricedAsSeen,
+} from './pricing.ts'
 
 /** Returns a cart as the API shows it. */
 export function cartView(snapshot: CartSnapshot, now: number): CartView {
@@ -38,11 +47,24 @@ export function soldView(
     discounts: discounts.map((discount) => orderDiscountView(discount, currency)),
     // A cart that is over shows no personal data.
     email: isOpen ? cart.email : null,
+    acceptsMarketing: cart.acceptsMarketing,
     shippingAddress: isOpen ? cart.shippingAddress : null,
     billingAddress: isOpen ? cart.billingAddress : null,
     shippingMethod,
+    giftCardRecipient: isOpen ? cart.giftCardRecipient : null,
     affiliateCode: cart.affiliateCode,
-    totals: moneyOf({ ...totals, currency }, 'subtotal', 'discount', 'shipping', 'tax', 'taxIncluded', 'giftCards', 'total', 'amountDue'),
+    totals: moneyOf(
+      { ...totals, currency },
+      'subtotal',
+      'discount',
+      'shipping',
+      'tax',
+      'taxIncluded',
+      'shippingTax',
+      'giftCards',
+      'total',
+      'amountDue',
+    ),
     notices: isOpen ? [...noticesIn(snapshot, totals), ...ofDiscounts] : [],
     status,
     ...isoTimes(pick(cart, 'expiresAt', 'createdAt', 'updatedAt')),
@@ -63,6 +85,7 @@ function lineView(item: CartItem, cart: Cart, discount: number, now: number) {
     sku: sellable?.variant.sku ?? null,
     imageUrl: image?.url ?? null,
     quantity: line.quantity,
+    giftCard: isCardItem(item),
     ...moneyOf(
       { unitPrice: line.unitPrice, total: line.unitPrice * line.quantity, discount, currency: cart.currency },
       'unitPrice',

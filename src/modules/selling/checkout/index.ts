@@ -1,1 +1,1 @@
-export { cancelCheckout, checkOut, returnFromProcessor } from './service.ts'
+export { type CheckoutAnswer, cancelCheckout, checkOut, returnFromProcessor } from './service.ts'

@@ -6,20 +6,24 @@ import { paymentTokenMax } from './domain.ts'
 
 export const CheckoutBody = t.Object({
   method: oneOf(paymentMethods),
-  processor: t.Optional(text(40, { description: 'Default: the one that the shop uses; `sandbox` for shops in mode TEST' })),
+  processor: t.Optional(text(40, { description: 'Default: the processor that the shop uses. `sandbox` is for shops in mode TEST' })),
   paymentToken: t.Optional(
     text(paymentTokenMax, {
       minLength: 1,
-      description: 'What the processor gave to the page. `sandbox`: tok_success (default), tok_decline, tok_timeout, tok_crash, tok_action',
+      description:
+        "Token from the processor's script. For `sandbox`: tok_success (default), tok_decline, tok_timeout, tok_crash, tok_action",
     }),
   ),
   returnUrl: t.Optional(Url),
+  manualCode: t.Optional(text(40, { minLength: 1, description: 'For `manual`, and required there: a code that the resolver returns' })),
 })
 
 const payment = t.Object({
   processor: nullable(t.String()),
   status: oneOf([...paymentStatuses, 'NOT_REQUIRED'] as const),
-  clientParameters: t.Record(t.String(), t.Unknown(), { description: 'What the page needs to go on with the processor' }),
+  clientParameters: t.Record(t.String(), t.Unknown(), {
+    description: 'What the page needs to continue with the processor. For `manual`: `code`, `title` and `instructions` for the shopper',
+  }),
 })
 export const CheckoutAnswer = t.Object({ order: OrderRecord, payment }, { title: 'Checkout' })
 export const Returned = t.Object(

@@ -13,11 +13,11 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
   routes(deps, 'Carts')
     .post(
       '/cart/:id/checkout',
-      ({ params, body: { method, processor, paymentToken, returnUrl }, shop, principal, request, once }) =>
+      ({ params, body: { method, processor, paymentToken, returnUrl, manualCode }, shop, principal, request, once }) =>
         once(
           201,
           (_, attempt) => {
-            const choice = { method, processor, paymentToken, returnUrl }
+            const choice = { method, processor, paymentToken, returnUrl, manualCode }
             return checkOut(deps, { caller: { shop, principal }, cartId: params.id, address: deps.limitKey(request), attempt, ...choice })
           },
           { sees: () => cartOf(deps, { shop, principal }, params.id) },
@@ -29,9 +29,10 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
         body: CheckoutBody,
         response: { 201: CheckoutAnswer, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
         detail: {
-          summary: 'Buy a cart',
+          operationId: 'checkOutCart',
+          summary: 'Checks out a cart',
           description:
-            'Makes the order, with its stock and gift cards, and takes the payment as far as it goes. 409 when the cart is not as it was seen: the message says what changed, and the cart shows it. A declined payment is 201 with `paymentStatus` FAILED: the order waits an hour and may be paid again under a new key. A payment that the processor has not decided is 201 with `paymentStatus` PENDING: it is asked again. An explicit `processor` must be one that the shop can use.',
+            'Creates the order, reserves its stock and gift cards, and starts the payment. The response is 409 if the cart changed since it was last shown: the message says what changed, and the cart shows the new values. If the payment is declined, the response is 201 with `paymentStatus` FAILED; the order stays for an hour and can be paid with a new idempotency key. If the processor has not decided yet, `paymentStatus` is PENDING, and souk asks the processor again. `processor` must be one that the shop can use.\n\nWith `manual` and `manualCode` the shopper pays outside souk: the order is PENDING_PAYMENT and holds its stock until the shop marks it as paid, or it expires after the days that the shop set.',
         },
       },
     )
@@ -40,9 +41,10 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
       params: CartParam,
       response: { 200: CartRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
       detail: {
-        summary: 'Take a checkout back',
+        operationId: 'cancelCheckout',
+        summary: 'Cancels a checkout',
         description:
-          'Of an order that was not paid: what is open at the processor is given up first, then the order is CANCELLED, its stock and gift cards are free, and the cart is OPEN again with its address and e-mail. 200 too when it is open already. 409 while a payment may still succeed, or has.',
+          'For an unpaid order. First the payment is cancelled at the processor. Then the order is CANCELLED, its stock and gift cards are released, and the cart is OPEN again with its address and e-mail address. If the cart is open already, the response is 200. The response is 409 if a payment has succeeded or may still succeed.',
       },
     })
     .post('/cart/:id/complete', ({ params, shop, principal }) => returnFromProcessor(deps, { shop, principal }, params.id), {
@@ -50,9 +52,10 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
       params: CartParam,
       response: { 200: Returned, ...errorResponses(401, 403, 404, 413, 415) },
       detail: {
-        summary: 'Come back from the processor',
+        operationId: 'completeCheckout',
+        summary: 'Completes a checkout',
         description:
-          "For the page that a shopper returns to: asks the processor what became of the payment, takes the cart's order on and answers how it stands, without anything of the person. It may be called any number of times: the processor is asked once in two seconds.",
+          "Call this when the shopper returns from the processor's page. It asks the processor for the status of the payment, continues the order, and returns its status without personal data. You can repeat the call; the processor is asked at most once in two seconds.",
       },
     })
 
@@ -81,9 +84,10 @@ export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) => {
       params: WebhookParams,
       response: { 200: Received, ...errorResponses(401, 413, 415, 429) },
       detail: {
-        summary: 'A message of a payment processor',
+        operationId: 'receiveProcessorMessage',
+        summary: "Receives a payment processor's message",
         description:
-          'Signed by the processor over its raw bytes, for the account of the instance. It is kept, once however often it comes, answered at once, and worked then: what it says is asked of the processor, so that messages which come twice, late or out of order change nothing. Messages about something else are 200 and ignored; a processor that is not set up is 401, like a bad signature; 503 where the signature cannot be checked now; 429 for an address that sends many bad ones of a processor which has to be asked about each.',
+          "The processor signs the raw body for the instance's account. The message is stored once, acknowledged at once and processed afterwards. souk then asks the processor for the status, so repeated, late and reordered messages do no harm. Messages about other subjects are 200 and ignored. The response is 401 for a wrong signature or a processor that is not configured, 503 if the signature cannot be verified now, and 429 for many wrong signatures from a client address, where verification needs a call to the processor.",
       },
     })
     .post('/webhooks/payments/:processor/:shopId', ({ params: { processor, shopId }, request }) => handle(request, processor, shopId), {
@@ -91,20 +95,22 @@ export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) => {
       params: ShopWebhookParams,
       response: { 200: Received, ...errorResponses(401, 413, 415, 429) },
       detail: {
-        summary: "The same, for a shop's own account with the processor",
-        description: 'Signed with the secret of an account that the shop has, or had. It reaches payments through that account alone.',
+        operationId: 'receiveShopProcessorMessage',
+        summary: "Receives a processor's message for a shop's own account",
+        description: 'Signed with the secret of a current or former account of the shop. It applies only to payments of that account.',
       },
     })
     .get('/webhooks/payments/qpay/callback/:token', ({ params: { token }, request }) => handleCall(token, request), {
       ...callback,
       detail: {
-        summary: 'A call of QPay about a payment',
+        operationId: 'receiveQpayCallback',
+        summary: "Receives QPay's callback about a payment",
         description:
-          'QPay signs nothing, and is given an address of its own for each payment, which nobody can guess. Of what comes with the call no more than `qpay_payment_id` is looked at, and that only where QPay did not answer when its invoice was made: QPay is asked what became of the payment. An address that is none is 404.',
+          'QPay does not sign callbacks, so each payment has its own secret URL. souk ignores the content and asks QPay for the status of the payment. Only `qpay_payment_id` is read, and only if QPay did not respond when the invoice was created. An unknown URL is 404.',
       },
     })
     .post('/webhooks/payments/qpay/callback/:token', ({ params: { token }, request }) => handleCall(token, request), {
       ...callback,
-      detail: { summary: 'The same, for those who post' },
+      detail: { operationId: 'receivePostedQpayCallback', summary: "Receives QPay's callback sent by POST" },
     })
 }

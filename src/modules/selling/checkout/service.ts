@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import type { Attempt } from '../../../core/idempotency.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { holdsCardNumber } from '../../../lib/card-numbers.ts'
@@ -6,7 +6,13 @@ import { type Money, moneyOf } from '../../../lib/money.ts'
 import { pick } from '../../../lib/objects.ts'
 import { hmac } from '../../../lib/seal.ts'
 import { isOpenPayment, type Payment, type PaymentChoice } from '../../payments/payment/domain.ts'
-import { type Choices, type OfferedProcessors, readOfferedProcessors, selectProcessor } from '../../payments/payment/index.ts'
+import {
+  type Choices,
+  type OfferedProcessors,
+  readOfferedProcessors,
+  selectManualMethod,
+  selectProcessor,
+} from '../../payments/payment/index.ts'
 import { isOpen, type Shop } from '../../shop/shop/domain.ts'
 import { readShop } from '../../shop/shop/index.ts'
 import {
@@ -15,6 +21,7 @@ import {
   type CartView,
   cartOf,
   changedSince,
+  isCardItem,
   isSentAtAll,
   isServer,
   type LoadedCart,
@@ -56,11 +63,15 @@ export type CheckoutRequest = {
   processor: string | undefined
   paymentToken: string | undefined
   returnUrl: string | undefined
+  manualCode?: string | undefined
   /** The shopper's IP address. It limits unpaid orders. */
   address: string
   attempt: Attempt
-  /** The cart version and amount that the page showed. A different one is not bought. */
-  expected?: { readonly updatedAt: number; readonly amountDue: number } | undefined
+  /**
+   * The cart version and amount that the caller showed. A different one is not bought. With `total` it was not a person
+   * who saw the cart, so what people saw of it does not matter.
+   */
+  expected?: { readonly updatedAt: number; readonly amountDue: number; readonly total?: number } | undefined
 }
 
 /** The response of a checkout: the order and the state of its payment. */
@@ -79,7 +90,8 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   const { caller, cartId, attempt, paymentToken } = request
   // JSON is an encrypted wallet token.
   if (paymentToken !== undefined && !paymentToken.startsWith('{') && holdsCardNumber(paymentToken))
-    throw new AppError('INVALID', 'paymentToken (body): looks like the number of a card: send what the library of the processor made of it')
+    throw invalidField('paymentToken', 'looks like a card number: send the token that the processor returned')
+  assertManual(request)
   const [cartRead, offering] = deps.db.read.inSnapshot(
     () => [loadCart(deps, caller, cartId), readOfferedProcessors(deps, caller.shop)] as const,
   )
@@ -102,19 +114,32 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   const showsPersonalData = !otherOrder || cart.customerId !== null
   const answer = (full: FullOrder) => answerOf(full, urlOf(full.order.id), showsPersonalData)
   // Only this run makes the sale that the request is answered with.
-  const response: SagaContext['response'] = { store: (tx, sold) => attempt.storeAnswer(tx, answer(sold)) }
+  const response: SagaContext['response'] = { store: (tx, sold, isSure) => attempt.storeAnswer(tx, answer(sold), isSure) }
   const { order, sold } = await runSaga(deps, start.order.id, { ...context, response }, start)
   const full = sold ?? (await readFullOrder(deps, order.id))
   if (!full) throw new Error('an order is gone')
   return answer(full)
 }
 
+/** @throws AppError INVALID unless `manualCode` comes with `manual`, without a processor and a token */
+function assertManual({ method, manualCode, processor, paymentToken }: CheckoutRequest): void {
+  if (method !== 'manual') {
+    if (manualCode !== undefined) throw invalidField('manualCode', 'only with method manual')
+    return
+  }
+  if (manualCode === undefined) throw invalidField('manualCode', 'required with method manual', { code: 'missing_field' })
+  for (const [field, value] of Object.entries({ processor, paymentToken }))
+    if (value !== undefined) throw invalidField(field, 'not with method manual')
+}
+
 /**
  * Chooses the processors that can take this amount for a request.
- * @throws AppError CONFLICT where none can take it; INVALID for a token that the processor does not know
+ * @throws AppError CONFLICT where none can take it, or the shop does not offer the manual method; INVALID for a token
+ *   that the processor does not know
  */
 function choicesFor(deps: OrderDeps, { request, offering }: CheckoutStep, amount: Money): Promise<Choices> {
-  const { caller, method, processor, paymentToken: token, returnUrl, attempt } = request
+  const { caller, method, processor, paymentToken: token, returnUrl, attempt, manualCode: code = '' } = request
+  if (method === 'manual') return selectManualMethod(deps, caller.shop, { code, attemptKey: attempt.key, amount: amount.amount })
   const processorRequest = { method, processor, token, returnUrl, attemptKey: attempt.key }
   return selectProcessor(deps, caller.shop, processorRequest, amount, offering)
 }
@@ -128,7 +153,7 @@ async function buyOrContinue(deps: OrderDeps, loadedCart: LoadedCart, step: Chec
   try {
     return await placeNewOrder(deps, loadedCart, step)
   } catch (error) {
-    const isRefused = error instanceof AppError && error.code === 'CONFLICT'
+    const isRefused = error instanceof AppError && error.kind === 'CONFLICT'
     const orderOfRequest =
       isRefused && request.attempt.isResumed ? await orderOfAttempt(deps, request.cartId, request.attempt.key) : undefined
     if (!orderOfRequest) throw error
@@ -141,41 +166,49 @@ async function placeNewOrder(deps: OrderDeps, { cart, snapshot }: LoadedCart, st
   const { request, context } = step
   const { caller, address, attempt } = request
   const now = deps.clock.now()
-  if (cart.status !== 'OPEN') throw notOpen()
+  if (cart.status !== 'OPEN') throw notOpen(cart)
   const { shop, items } = snapshot
   assertOpen(shop)
   const price = priced(snapshot, now)
   const { expected } = request
   if (expected && (expected.updatedAt !== cart.updatedAt || expected.amountDue !== price.totals.amountDue))
-    throw new AppError('CONFLICT', 'The cart has changed since it was shown: look at it again')
+    throw new AppError('CONFLICT', 'The cart changed since it was read. Read it again', { code: 'cart_changed' })
   // The address may be older than `strictProvinces`, or than the shop's rates and zones by province.
   assertProvinces(snapshot, cart, 'cart')
   const isReached = noticesIn(snapshot, price.totals).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
-  const shipsByMethod = shop.shippingMethods.length > 0 && isSentAtAll(snapshot)
-  const missing = missingForCheckout(cart, { lines: items.length, shipsByMethod, isReached })
-  if (missing.length > 0 || cart.email === null) throw new AppError('CONFLICT', `The cart cannot be bought yet: ${missing.join(', ')}`)
-  const changes = changedSince(snapshot, now)
+  const isSent = isSentAtAll(snapshot)
+  const shipsByMethod = shop.shippingMethods.length > 0 && isSent
+  const sold = items.filter(isCardItem)
+  const giftCards = sold.reduce((sum, { line }) => sum + line.quantity, 0)
+  const missing = missingForCheckout(cart, { lines: items.length, shipsByMethod, isSent, isReached, giftCards })
+  if (missing.length > 0 || cart.email === null)
+    throw new AppError('CONFLICT', `The cart cannot be checked out: ${missing.join(', ')}`, { code: 'cart_incomplete' })
+  const isToPerson = expected?.total === undefined
+  const seen = isToPerson ? cart : { ...cart, shownTotal: expected.total, shownDue: expected.amountDue }
+  const changes = changedSince({ ...snapshot, cart: seen }, now)
   if (changes.length > 0) {
     // Stores the current prices, so that the shopper sees them and the next request can buy.
-    const conflict = new AppError('CONFLICT', `The cart has changed. ${changes.join('. ')}. Look at the cart again`)
-    await refreshPrices(deps, cart.id, (tx) => attempt.storeRefusal(tx, conflict))
+    const conflict = new AppError('CONFLICT', `The cart has changed. ${changes.join('. ')}. Read the cart again`, { code: 'cart_changed' })
+    await refreshPrices(deps, cart.id, (tx) => attempt.storeRefusal(tx, conflict), isToPerson)
     throw conflict
   }
   // All shoppers of a shop's own server share one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
+  // The write that makes the sale needs the key, and cannot create it.
+  if (giftCards > 0) await deps.instanceKeys.of('GIFT_CARD_CODES')
   const choices = await choicesFor(deps, step, { amount: price.totals.amountDue, currency: cart.currency })
   const purchase = { snapshot, mode: caller.shop.mode, priced: price, email: cart.email, placedFrom }
   return placeOrder(deps, purchase, choices, context).catch(async (error: unknown) => {
     // Refreshes the cart, so that the next read shows the exhausted discount.
-    if (price.discounts.length > 0 && error instanceof AppError && error.code === 'CONFLICT')
-      await refreshPrices(deps, cart.id, (tx) => attempt.storeRefusal(tx, error))
+    if (price.discounts.length > 0 && error instanceof AppError && error.kind === 'CONFLICT')
+      await refreshPrices(deps, cart.id, (tx) => attempt.storeRefusal(tx, error), isToPerson)
     throw error
   })
 }
 
 /** @throws AppError CONFLICT in a suspended shop: it accepts no new orders or payments; running ones continue */
 function assertOpen(shop: Shop): void {
-  if (!isOpen(shop)) throw new AppError('CONFLICT', 'The shop is suspended: nothing can be bought in it')
+  if (!isOpen(shop)) throw new AppError('CONFLICT', 'The shop is suspended and takes no orders', { code: 'shop_suspended' })
 }
 
 /**
@@ -194,20 +227,28 @@ async function payAgain(deps: OrderDeps, { id, shopId }: Order, step: CheckoutSt
   const choices = await choicesFor(deps, step, { amount, currency })
   const saga = await voidOpenPayment(deps, current, context)
   if (saga === 'taken') throw underWay()
-  if (saga === 'silent')
-    throw new AppError('UNAVAILABLE', 'The processor does not say whether the payment before may still succeed: try again in a moment', {
+  if (saga === 'unanswered')
+    throw new AppError('UNAVAILABLE', 'The payment processor cannot confirm that the previous payment has ended. Try again in a moment', {
       retryAfterSeconds: 5,
     })
   assertPayable(saga, deps.clock.now())
   return startNewPayment(deps, saga.order, choices, context)
 }
 
-const underWay = () => new AppError('CONFLICT', 'A payment for this order is still under way')
+const underWay = () => new AppError('CONFLICT', 'A payment for this order is in progress', { code: 'payment_in_progress' })
+
+function notPayableText({ status, number }: Pick<Order, 'status' | 'number'>): string {
+  if (status === 'PENDING_PAYMENT' || status === 'EXPIRED')
+    return `Order ${number} of this cart has expired. Cancel the checkout to change the cart and check out again`
+  return status === 'CANCELLED'
+    ? `Order ${number} of this cart was cancelled. Cancel the checkout to change the cart and check out again`
+    : `This cart was already ordered (order ${number})`
+}
 
 function assertPayable(saga: Saga, now: number): void {
   const payment = paymentOf(saga)
   if (saga.order.status !== 'PENDING_PAYMENT' || saga.order.expiresAt <= now)
-    throw new AppError('CONFLICT', 'The cart was bought already, or its order has ended')
+    throw new AppError('CONFLICT', notPayableText(saga.order), { code: 'cart_closed' })
   if (payment && isOpenPayment(payment)) throw underWay()
 }
 
@@ -251,13 +292,13 @@ export async function returnFromProcessor(deps: OrderDeps, caller: CartCaller, c
  */
 export async function cancelCheckout(deps: OrderDeps, caller: CartCaller, cartId: string): Promise<CartView> {
   const cart = await cartOf(deps, caller, cartId)
-  if (cart.status === 'EXPIRED') throw new AppError('CONFLICT', 'The cart is not open any more')
+  if (cart.status === 'EXPIRED') throw notOpen(cart)
   const order = cart.status === 'CONVERTED' ? await orderOfCart(deps, cart.id) : undefined
   const { principal } = caller
   const actor = principal.kind === 'customer' ? principal.id : 'shopper'
   if (order) await cancelUnpaidOrder(deps, order.id, requestSagaContext(deps, deps.newId('attempt')), actor)
   const view = await readCart(deps, caller, cartId)
   // An open cart tells the caller that nothing was bought.
-  if (view.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart was checked out again meanwhile')
+  if (view.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart was checked out by another request', { code: 'cart_changed' })
   return view
 }

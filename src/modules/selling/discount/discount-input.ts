@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import type { Money } from '../../../lib/money.ts'
 import type { Optional } from '../../../lib/objects.ts'
 import { codeKeyOf, type Discount } from './domain.ts'
@@ -23,8 +23,6 @@ export type DiscountInput = Optional<
 
 /** End of valid times, which begin in 1970. */
 const lastMs = Date.UTC(2200, 0, 1)
-
-const invalid = (field: string, rule: string) => new AppError('INVALID', `${field} (body): ${rule}`)
 
 /**
  * Returns a discount after a change.
@@ -64,16 +62,16 @@ export function changedDiscount(before: Discount, input: DiscountInput, shop: { 
   }
   const { startsAt, endsAt } = after
   if (startsAt !== null && endsAt !== null && endsAt <= startsAt)
-    throw invalid(input.endsAt === undefined ? 'startsAt' : 'endsAt', 'it must begin before it ends')
+    throw invalidField(input.endsAt === undefined ? 'startsAt' : 'endsAt', 'must be later than startsAt')
   if (typeof input.endsAt === 'number' && input.endsAt <= now)
-    throw invalid('endsAt', 'a moment in the future; to end it at once, make it DISABLED')
+    throw invalidField('endsAt', 'must be in the future; to end the discount now, set status to DISABLED')
   return { ...after, currency: currencyOf(before, after, input, shop.currency) }
 }
 
 const of = <Value>(before: Value, input: Value | undefined): Value => (input === undefined ? before : input)
 
 function amountOf(field: string, before: number | null, input: Money | null | undefined, currency: string): number | null {
-  if (input && input.currency !== currency) throw invalid(`${field}.currency`, `discounts are in the shop's currency, ${currency}`)
+  if (input && input.currency !== currency) throw invalidField(`${field}.currency`, `must be in the shop's currency, ${currency}`)
   return input === undefined ? before : (input?.amount ?? null)
 }
 
@@ -86,23 +84,24 @@ function currencyOf(before: Discount, after: Discount, input: DiscountInput, now
   const stays = fields.find((field) => input[field] === undefined)
   if (stays === undefined || before.currency === now) return fields.length === 0 ? null : now
   if (fields.some((field) => input[field] !== undefined))
-    throw invalid(stays, `it is in ${before.currency}, which is not the currency of the shop any more: say it anew, or null`)
+    throw invalidField(stays, `it is in ${before.currency}, which is no longer the currency of the shop: send a new amount, or null`)
   return before.currency
 }
 
 /** Checks that the fields of its kind are given, and no others. Fields of another kind are cleared. */
 function assertNeeded(field: string, input: unknown, after: unknown, isOfKind: string | undefined, kind: Discount['kind']): void {
-  if (isOfKind !== undefined && after === null) throw invalid(field, `needed for a discount that is ${kind}`)
-  if (isOfKind === undefined && input !== undefined && input !== null) throw invalid(field, `not of a discount that is ${kind}`)
+  if (isOfKind !== undefined && after === null) throw invalidField(field, `required for a discount of kind ${kind}`)
+  if (isOfKind === undefined && input !== undefined && input !== null)
+    throw invalidField(field, `not allowed for a discount of kind ${kind}`)
 }
 
 /** An invalid time is NaN. */
 function assertMoment(field: string, ms: number | null | undefined): void {
   if (ms === null || ms === undefined || (ms >= 0 && ms < lastMs)) return
-  throw invalid(field, 'a moment from 1970 to 2199')
+  throw invalidField(field, 'must be a time between 1970 and 2199')
 }
 
 function assertOnce(field: string, ids: readonly string[] | null | undefined): void {
   const twice = ids?.findIndex((id, at) => ids.indexOf(id) < at) ?? -1
-  if (twice >= 0) throw invalid(`${field}.${twice}`, 'each may stand once')
+  if (twice >= 0) throw invalidField(`${field}.${twice}`, 'must not be repeated')
 }

@@ -8,7 +8,6 @@ import { codeLimits } from '../../identity/auth/domain.ts'
 
 export type Discount = typeof discounts.$inferSelect
 export type DiscountUse = typeof discountUses.$inferSelect
-export type { OrderDiscount }
 
 export const discountKinds = ['PERCENT', 'FIXED', 'FREE_SHIPPING'] as const
 export const discountStatuses = ['ACTIVE', 'DISABLED'] as const
@@ -53,8 +52,8 @@ export type Offers = {
 }
 export const noOffers: Offers = { all: [], collections: new Map(), uses: new Map() }
 
-/** A line before discounts. A missing product matches no product or collection. */
-export type OfferedLine = { readonly total: number; readonly productId: string | undefined }
+/** A line before discounts. A missing product matches no product or collection. Discounts never apply to gift cards. */
+export type OfferedLine = { readonly total: number; readonly productId: string | undefined; readonly isGiftCard?: boolean }
 /** The purchase that discounts are computed for; `lines` in the cart's order. */
 export type Offered = { readonly lines: readonly OfferedLine[]; readonly currency: string; readonly now: number }
 
@@ -74,18 +73,18 @@ export function closedBy(
   return offer.perCustomerLimit !== null && uses >= offer.perCustomerLimit ? 'USED_BY_CUSTOMER' : undefined
 }
 export const isEnded = ({ endsAt }: Pick<Discount, 'endsAt'>, now: number): boolean => endsAt !== null && endsAt <= now
-export const isUsedUp = ({ usageLimit, used }: Pick<Discount, 'usageLimit' | 'used'>): boolean => usageLimit !== null && used >= usageLimit
+const isUsedUp = ({ usageLimit, used }: Pick<Discount, 'usageLimit' | 'used'>): boolean => usageLimit !== null && used >= usageLimit
 
 /** Does `closedBy` for one of a cart's offers. */
 export const closedIn = ({ uses }: Offers, offer: Offer, now: number): Closed | undefined => closedBy(offer, uses.get(offer.id) ?? 0, now)
 
 /** The text for the shopper, after the discount's name. */
 export const closedWords: Readonly<Record<Closed, string>> = {
-  DISABLED: 'is not offered any more',
-  SCHEDULED: 'has not begun yet',
+  DISABLED: 'is no longer available',
+  SCHEDULED: 'has not started yet',
   ENDED: 'has ended',
   USED_UP: 'is used up',
-  USED_BY_CUSTOMER: 'was used as often as one customer may',
+  USED_BY_CUSTOMER: 'was already used the maximum number of times by this customer',
 }
 
 /** The name that a shopper knows: code or title. */
@@ -110,7 +109,7 @@ export function bestReduction(offers: Offers, offered: Offered): Counted | undef
   }
   if (!best) return undefined
   const { offer, amount } = best
-  const totals = offered.lines.map(({ total, productId }) => (isOf(offers, offer, productId) ? total : 0))
+  const totals = offered.lines.map((line) => (isOf(offers, offer, line) ? line.total : 0))
   return { offer, amount, ofLines: allocated(amount, totals) }
 }
 
@@ -148,17 +147,18 @@ function lookAt(offers: Offers, offer: Offer, { lines, currency, now }: Offered)
   if (offer.currency !== null && offer.currency !== currency) return { why: 'OTHER_CURRENCY' }
   let subtotal = 0
   let isAny = false
-  for (const { total, productId } of lines) {
-    if (!isOf(offers, offer, productId)) continue
+  for (const line of lines) {
+    if (!isOf(offers, offer, line)) continue
     isAny = true
-    subtotal += total
+    subtotal += line.total
   }
   if (!isAny) return { why: 'NOTHING_ELIGIBLE' }
   if (offer.minSubtotal !== null && subtotal < offer.minSubtotal) return { why: 'UNDER_MINIMUM' }
   return { why: undefined, amount: reductionOf(offer, subtotal) }
 }
 
-function isOf({ collections }: Offers, { of }: Offer, productId: string | undefined): boolean {
+function isOf({ collections }: Offers, { of }: Offer, { productId, isGiftCard }: OfferedLine): boolean {
+  if (isGiftCard) return false
   if (of === null) return true
   if (productId === undefined) return false
   if (of.products.has(productId)) return true
@@ -218,16 +218,16 @@ export function whyNotCounted(offers: Offers, offer: Offer, offered: Offered, co
   const name = nameOf(offer)
   switch (why) {
     case undefined:
-      if (offer.kind === 'FREE_SHIPPING') return `${name} makes the shipping free: so far the cart has none that costs something`
+      if (offer.kind === 'FREE_SHIPPING') return `${name} makes shipping free, but the cart has no paid shipping method yet`
       return counted.some((one) => one.offer.kind !== 'FREE_SHIPPING')
-        ? `${name} does not count: another discount takes off more`
+        ? `${name} does not apply, because another discount is larger`
         : undefined
     case 'UNDER_MINIMUM':
-      return `${name} counts from ${decimalOf(offer.minSubtotal ?? 0, decimalsOf(offered.currency))} ${offered.currency} on, of what it is for`
+      return `${name} requires a minimum purchase of ${decimalOf(offer.minSubtotal ?? 0, decimalsOf(offered.currency))} ${offered.currency} of its products`
     case 'NOTHING_ELIGIBLE':
-      return `${name} is for other products than those in the cart`
+      return `${name} does not apply to the products in the cart`
     case 'OTHER_CURRENCY':
-      return `${name} is in another currency than the cart`
+      return `${name} has another currency than the cart`
     default:
       return `${name} ${closedWords[why]}`
   }

@@ -1,4 +1,4 @@
-export { type OfferContext, offerOfCode, offersOfCart, offersWith, type Shopper, tryDiscountCode } from './offers.ts'
+export { offerOfCode, offersOfCart, offersWith, tryDiscountCode } from './offers.ts'
 export type { DiscountDeps } from './providers.ts'
 export { giveBackDiscounts, takeDiscounts, userOf } from './redemption.ts'
 export {

@@ -18,15 +18,15 @@ import { amountMax } from '../../../lib/money.ts'
 import { bpsOfWhole, codeMax, collectionsMax, discountKinds, discountStatuses, productsMax, titleMax, usageMax } from './domain.ts'
 
 const kind = oneOf(discountKinds, {
-  description: 'PERCENT takes off `valueBps` of what it is for, FIXED `amount`, once an order; FREE_SHIPPING makes the shipping free',
+  description: 'PERCENT takes off `valueBps` of eligible lines. FIXED takes off `amount` once per order. FREE_SHIPPING makes shipping free',
 })
 
 export const DiscountRecord = t.Object(
   {
     ...fieldsOf(t.String(), 'id', 'shopId', 'title'),
-    code: nullable(t.String({ description: 'Null: it counts by itself' })),
+    code: nullable(t.String({ description: 'Null: applied automatically' })),
     kind,
-    valueBps: nullable(integer({ description: 'Hundredths of a percent' })),
+    valueBps: nullable(integer({ description: 'In hundredths of a percent' })),
     amount: nullable(MoneySchema),
     minSubtotal: nullable(MoneySchema),
     productIds: nullable(t.Array(t.String())),
@@ -36,7 +36,7 @@ export const DiscountRecord = t.Object(
     usageLimit: nullable(integer()),
     perCustomerLimit: nullable(integer()),
     status: oneOf(discountStatuses),
-    used: nullable(integer({ description: 'How many orders count towards `usageLimit`; null without one' })),
+    used: nullable(integer({ description: 'Number of orders that count towards `usageLimit`. Null if there is no limit' })),
     ended: t.Boolean({ description: 'Whether `endsAt` has passed' }),
     usedUp: t.Boolean({ description: 'Whether `usageLimit` is reached' }),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
@@ -49,9 +49,9 @@ export const Discounts = pageOf(DiscountRecord)
 export const CountedDiscount = t.Object(
   { ...fieldsOf(t.String(), 'id', 'title'), code: nullable(t.String()), kind: oneOf(discountKinds), amount: MoneySchema },
   {
-    title: 'CountedDiscount',
+    title: 'AppliedDiscount',
     description:
-      '`amount` is what it takes off; of FREE_SHIPPING what the shipping would have cost, which is no part of the discount in the totals',
+      '`amount` is what the discount takes off. For FREE_SHIPPING, it is the shipping price, which the discount in the totals does not include',
   },
 )
 
@@ -59,33 +59,37 @@ const amount = (description: string) =>
   maybe(
     t.Object(
       {
-        amount: integer({ minimum: 1, maximum: amountMax, description: 'Minor units' }),
-        currency: t.String({ ...CurrencyCode, description: "The shop's" }),
+        amount: integer({ minimum: 1, maximum: amountMax, description: 'In minor units' }),
+        currency: t.String({ ...CurrencyCode, description: "The shop's currency" }),
       },
       { description },
     ),
   )
 const ids = (most: number, description: string) => maybe(t.Array(text(64, { minLength: 1 }), { minItems: 1, maxItems: most, description }))
 const limit = (description: string) => maybe(integer({ minimum: 1, maximum: usageMax, description }))
-const title = text(titleMax, { ...publicName, description: 'What shoppers see of it' })
+const title = text(titleMax, { ...publicName, description: 'Shown to shoppers' })
 
 const fields = {
   code: maybe(
-    text(codeMax, { minLength: 1, ...codeForm, description: 'Whatever its case, one a shop; left out or null: it counts by itself' }),
+    text(codeMax, {
+      minLength: 1,
+      ...codeForm,
+      description: 'Unique in the shop, not case-sensitive. If you leave it out or send null, the discount applies automatically',
+    }),
   ),
-  valueBps: maybe(integer({ minimum: 1, maximum: bpsOfWhole, description: 'Of PERCENT: hundredths of a percent, at most all of it' })),
-  amount: amount('Of FIXED'),
-  minSubtotal: amount('What the lines that it is for must come to, before discounts'),
-  productIds: ids(productsMax, 'It is for these, and those of the collections; null and no collections either: for all'),
-  collectionIds: ids(collectionsMax, 'It is for the products of these, whether they are published or not'),
+  valueBps: maybe(integer({ minimum: 1, maximum: bpsOfWhole, description: 'For PERCENT: hundredths of a percent, at most 10,000' })),
+  amount: amount('For FIXED'),
+  minSubtotal: amount('Minimum amount of the eligible lines, before discounts'),
+  productIds: ids(productsMax, 'Eligible products, in addition to those of the collections. Null, without collections: all products'),
+  collectionIds: ids(collectionsMax, 'Products of these collections are eligible, whether or not the collections are published'),
   startsAt: maybe(instantOf('Null: at once')),
-  endsAt: maybe(instantOf('In the future; null: never')),
-  usageLimit: limit('For how many orders'),
-  perCustomerLimit: limit('For how many orders of one customer: of an account, else of an e-mail address whatever its case'),
+  endsAt: maybe(instantOf('Must be in the future. Null: never ends')),
+  usageLimit: limit('Maximum number of orders'),
+  perCustomerLimit: limit('Maximum number of orders per customer: per account or, for guests, per e-mail address'),
   status: t.Optional(oneOf(discountStatuses)),
 }
 export const CreateDiscount = t.Object({ title, kind, ...fields })
 export const ChangeDiscount = t.Object({ title: t.Optional(title), kind: t.Optional(kind), ...fields })
 
 /** A code as a shopper types it, in the bodies of other routes. */
-export const DiscountCode = text(codeMax, { minLength: 1, description: 'Case does not count' })
+export const DiscountCode = text(codeMax, { minLength: 1, description: 'Not case-sensitive' })

@@ -57,9 +57,9 @@ async function usesBy(deps: DiscountDeps, offers: readonly Offer[], shopper: Sho
 }
 
 /** A code as typed, for a cart. */
-export type CodeOfCart = { readonly code: string; readonly currency: string; readonly shopper: Shopper; readonly mode: Mode }
+type CodeOfCart = { readonly code: string; readonly currency: string; readonly shopper: Shopper; readonly mode: Mode }
 /** A code as a shopper types it. */
-export type TypedCode = CodeCaller & CodeOfCart
+type TypedCode = CodeCaller & CodeOfCart
 
 /** Finds the discount of a code, if it can be used. The contents of the cart do not matter. */
 export async function offerOfCode(deps: DiscountDeps, { code, currency, shopper, mode }: CodeOfCart): Promise<Offer | undefined> {

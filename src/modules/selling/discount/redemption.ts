@@ -5,13 +5,14 @@ import { customerKeyOf, type Shopper } from './offers.ts'
 import type { DiscountDeps } from './providers.ts'
 
 const refused = (counted: Counted, why: Closed) =>
-  new AppError('CONFLICT', `${nameOf(counted.offer)} ${closedWords[why]}. Look at the cart again`)
-const changed = (counted: Counted) => new AppError('CONFLICT', `${nameOf(counted.offer)} has changed. Look at the cart again`)
+  new AppError('CONFLICT', `${nameOf(counted.offer)} ${closedWords[why]}. Read the cart again`, { code: 'discount_unavailable' })
+const changed = (counted: Counted) =>
+  new AppError('CONFLICT', `${nameOf(counted.offer)} has changed. Read the cart again`, { code: 'discount_unavailable' })
 
 /** In order of their ids, so that concurrent writes do not deadlock. */
 const inOrder = (all: readonly Counted[]): Counted[] => [...all].sort((a, b) => (a.offer.id < b.offer.id ? -1 : 1))
 
-export type DiscountUseRequest = {
+type DiscountUseRequest = {
   readonly orderId: string
   readonly mode: DiscountUse['mode']
   readonly shopper: Shopper

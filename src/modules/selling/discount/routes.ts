@@ -1,7 +1,7 @@
 import { t } from 'elysia'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { routes } from '../../../http/routes.ts'
+import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../../http/schema.ts'
 import { parseInstant } from '../../../lib/instant.ts'
 import { sliceOf } from '../../../lib/page.ts'
@@ -23,7 +23,11 @@ export const discountRoutes = (deps: HttpDeps & DiscountDeps) =>
       query: t.Object(pageQuery),
       csv: csvOf('discounts', Discounts, ({ shop }, slice) => listDiscounts(deps, shop.id, slice)),
       response: { 200: Discounts, ...errorResponses(401, 403, 404) },
-      detail: { summary: "The shop's discounts", description: 'Newest first, whatever their status; not those that were removed.' },
+      detail: {
+        operationId: 'listDiscounts',
+        summary: 'Lists discounts',
+        description: 'Returns discounts of every status, newest first, except deleted ones.',
+      },
     })
     .post(
       '/discounts',
@@ -35,9 +39,10 @@ export const discountRoutes = (deps: HttpDeps & DiscountDeps) =>
         body: CreateDiscount,
         response: { 201: DiscountRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Make a discount',
+          operationId: 'createDiscount',
+          summary: 'Creates a discount',
           description:
-            'With a `code` it counts for carts that have the code, without one for all. Of all that could count for a cart the one that takes off the most does (of equal ones that with a code, then the oldest), beside one FREE_SHIPPING. PERCENT is half-even of the lines that it is for; FIXED takes off no more than these come to. What is taken off is parted among the lines in proportion, by largest remainder, and each is taxed on what is left. 409 when another discount of the shop has the code, with 10,000 discounts, and with 50 that are ACTIVE, have no code and have not ended.',
+            'A discount with a `code` applies to carts that have the code; one without applies to all carts. Of the discounts that could apply to a cart, the highest one does, in addition to one FREE_SHIPPING. If several are equal, one with a code comes first, then the oldest. PERCENT is rounded half-even; FIXED takes off at most the amount of the eligible lines. The discount is divided among the lines in proportion (largest remainder), and each line is taxed on the rest. The response is 409 if another discount of the shop has the code, if the shop has 10,000 discounts, or if it has 50 that are ACTIVE, automatic and not ended.',
         },
       },
     )
@@ -46,7 +51,7 @@ export const discountRoutes = (deps: HttpDeps & DiscountDeps) =>
       versioned: true,
       params: RecordId,
       response: { 200: DiscountRecord, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'A discount of the shop' },
+      detail: { operationId: 'getDiscount', summary: 'Returns a discount' },
     })
     .patch(
       '/discounts/:id',
@@ -62,26 +67,24 @@ export const discountRoutes = (deps: HttpDeps & DiscountDeps) =>
         body: ChangeDiscount,
         response: { 200: DiscountRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Change a discount',
+          operationId: 'updateDiscount',
+          summary: 'Updates a discount',
           description:
-            'Fields that are left out stay as they are; null clears. Carts come to what it makes of them from then on, which a checkout tells like a changed price; orders keep what they have. A `usageLimit` counts the orders of before it, too. A shop that goes live has all of its discounts DISABLED, and their uses begin anew.',
+            'Fields that you leave out keep their values; null clears. Open carts get the new discount, which a checkout reports like a changed price; orders keep theirs. A new `usageLimit` includes earlier orders. When a shop goes live, all its discounts are DISABLED and their use is counted from 0.',
         },
       },
     )
     .delete(
       '/discounts/:id',
-      async ({ params, shop, actor, expected, set }) => {
-        await removeDiscount(deps, { shop, actor, expected }, params.id)
-        set.status = 204
-      },
+      ({ params, shop, actor, expected, set }) => noContent(set, removeDiscount(deps, { shop, actor, expected }, params.id)),
       {
         access: 'management',
         versioned: true,
         params: RecordId,
         response: {
-          204: t.Void({ description: 'The discount is gone; orders keep what they have of it' }),
+          204: t.Void({ description: 'The discount was deleted. Orders keep it' }),
           ...errorResponses(401, 403, 404),
         },
-        detail: { summary: 'Remove a discount', description: 'Its code is free from then on.' },
+        detail: { operationId: 'deleteDiscount', summary: 'Deletes a discount', description: 'Its code can be used for another discount.' },
       },
     )

@@ -1,7 +1,7 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { type CommandContext, withLocks } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { inBatches } from '../../../lib/batches.ts'
@@ -17,7 +17,7 @@ import type { DiscountDeps } from './providers.ts'
 type By = CommandContext<Pick<ShopContext, 'id' | 'currency' | 'mode'>>
 export type NewDiscount = DiscountInput & Pick<Discount, 'title' | 'kind'>
 
-const codeTaken = 'code (body): another discount of the shop has it'
+const codeTaken = refuseTaken('another discount has this code', 'code')
 const noSuchDiscount = () => new AppError('NOT_FOUND', 'No such discount')
 /** A checkout may still use a discount that was removed during it. */
 const removedKeptMs = dayMs
@@ -81,7 +81,7 @@ export function createDiscount(deps: DiscountDeps, by: By, input: NewDiscount): 
     await deps.discountStore.insert(tx, discount)
     tell(discountDifference(undefined, discount))
     return discountView(discount, now)
-  }).catch(refuseTaken(codeTaken))
+  }).catch(codeTaken)
 }
 
 /**
@@ -99,7 +99,7 @@ export const changeDiscount = (deps: DiscountDeps, by: By, id: string, input: Di
     assertNotStale((await deps.discountStore.save(tx, after, before)) || undefined)
     tell(discountDifference(before, after))
     return discountView(after, now)
-  }).catch(refuseTaken(codeTaken))
+  }).catch(codeTaken)
 }
 
 /** Returns the uses that count after a change. They are counted now if there was no limit before. */
@@ -135,7 +135,7 @@ async function assertOfShop(tx: Writer, deps: DiscountDeps, shopId: string, { pr
   const unknown = await findUnknownReference(tx, deps, shopId, { productIds: productIds ?? [], collectionIds: collectionIds ?? [] })
   if (!unknown) return
   const what = unknown.field === 'productIds' ? 'product' : 'collection'
-  throw new AppError('INVALID', `${unknown.field}.${unknown.at} (body): no ${what} of the shop`)
+  throw invalidField(`${unknown.field}.${unknown.at}`, `must be a ${what} of the shop`)
 }
 
 /** @throws AppError CONFLICT when the shop would have too many */
@@ -151,11 +151,13 @@ async function assertRoom(
   if (before && !isNewlyAutomatic) return
   discountStore.holdAll(tx, after.shopId)
   const { all, automatic } = await discountStore.counts(tx, after.shopId, now)
-  if (!before && all >= discountsPerShopMax) throw new AppError('CONFLICT', `A shop has at most ${discountsPerShopMax} discounts`)
+  if (!before && all >= discountsPerShopMax)
+    throw new AppError('CONFLICT', `A shop has at most ${discountsPerShopMax} discounts`, { code: 'limit_reached' })
   if (isNewlyAutomatic && automatic >= automaticPerShopMax)
     throw new AppError(
       'CONFLICT',
-      `At most ${automaticPerShopMax} discounts of a shop count without a code: disable one, or give this one a code`,
+      `A shop can have at most ${automaticPerShopMax} active automatic discounts. Disable one, or give this one a code`,
+      { code: 'limit_reached' },
     )
 }
 

@@ -83,7 +83,6 @@ const giveBackUse = prepare((queries) =>
     .set({ used: sql`${discounts.used} - 1` })
     .where(and(valuesOf(discounts, ['id']), sql`${discounts.usageLimit} is not null`, gt(discounts.used, 0))),
 )
-const insertUse = insertOf(discountUses)
 const insertDiscount = insertOf(discounts)
 const usesOfOrder = rowsOf(discountUses, ['orderId'], asc(discountUses.discountId))
 const saveDiscount = changeOf(discounts, and(eq(discounts.id, placed('which')), eq(discounts.version, placed('was'))))
@@ -252,9 +251,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
         uses.map(({ discountId, customer }) => `discount ${discountId} ${customer}`),
       )
     },
-    async insertUse(tx: Writer, row: DiscountUse): Promise<void> {
-      await insertUse(tx, row)
-    },
+    insertUse: insertOf(discountUses),
     /** Returns an order's uses, so that limited discounts can be used again. */
     async giveBack(tx: Writer, { orderId, shopId }: { orderId: string; shopId: string }): Promise<void> {
       const uses = await tx.all(usesOfOrder, { orderId })

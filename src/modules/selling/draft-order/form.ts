@@ -14,7 +14,7 @@ export const addressFields = {
   countryCode: { most: 2, isNeeded: true },
   phone: { most: 40, isNeeded: false },
 } as const
-export type AddressName = keyof typeof addressFields
+type AddressName = keyof typeof addressFields
 export const addressNames = Object.keys(addressFields) as AddressName[]
 export const emailMax = 254
 

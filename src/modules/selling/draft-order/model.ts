@@ -14,21 +14,21 @@ export const DraftOrderRecord = t.Object(
     ...fieldsOf(t.String(), 'id', 'shopId'),
     status: oneOf(draftStatuses, {
       description:
-        'PENDING_PAYMENT: its order is placed and not paid; when that comes to nothing, the draft is OPEN again. COMPLETED: it was paid, whatever has become of its order since. CANCELLED: what was paid goes back, as it could not be made a sale',
+        'PENDING_PAYMENT: an order was placed and is unpaid; if it is cancelled or expires, the draft is OPEN again. COMPLETED: it was paid, whatever the current status of the order. CANCELLED: the payment is refunded because the order could not be completed',
     }),
     payUrl: forManagers(
       t.String({
         description:
-          'The page that shows the draft and takes its payment, under PUBLIC_URL. A secret: left out for the roles FULFILMENT and READ_ONLY',
+          'Page of this instance on which the draft is shown and paid. A secret, which the roles FULFILMENT and READ_ONLY do not get',
       }),
     ),
     cartId: forManagers(
       t.String({
         description:
-          "For a storefront with a page of its own: the cart's routes show and buy it. A secret: left out for the roles FULFILMENT and READ_ONLY",
+          'For a storefront with its own page: the cart to show and check out. A secret, which the roles FULFILMENT and READ_ONLY do not get',
       }),
     ),
-    orderId: nullable(t.String({ description: 'That it became last' })),
+    orderId: nullable(t.String({ description: 'Its latest order' })),
     customerId: nullable(t.String()),
     currency: t.String(),
     lines,
@@ -42,11 +42,11 @@ export const DraftOrderRecord = t.Object(
     totals,
     notices,
     settled: t.Array(oneOf(['email', 'shippingAddress', 'billingAddress', 'shippingMethod']), {
-      description: 'What the shop has said, and whoever pays it cannot change; what stands in none of them they say themselves',
+      description: 'Fields that the shop has set. The customer cannot change them, and enters the others',
     }),
-    note: nullable(t.String({ description: "The shop's own; no shopper sees it" })),
-    sentAt: nullable(t.String({ ...Instant, description: 'When its link was mailed last' })),
-    expiresAt: t.String({ ...Instant, description: '90 days after its last change by the shop' }),
+    note: nullable(t.String({ description: 'Internal note. Shoppers do not see it' })),
+    sentAt: nullable(t.String({ ...Instant, description: 'When the link was last e-mailed' })),
+    expiresAt: t.String({ ...Instant, description: "90 days after the shop's last change" }),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'DraftOrder' },
@@ -55,28 +55,28 @@ export const DraftOrders = pageOf(DraftOrderRecord)
 export const ListDraftOrders = t.Object({ ...pageQuery, status: t.Optional(oneOf(draftStatuses)) })
 
 const line = t.Object({
-  variantId: text(64, { minLength: 1, description: 'Also of a product that shoppers are not shown; not of an ARCHIVED one' }),
+  variantId: text(64, { minLength: 1, description: 'Also of a product that is not public, but not of an ARCHIVED one' }),
   quantity: integer({ minimum: 1, maximum: quantityMax }),
   unitPrice: t.Optional(
     t.Object(MoneySchema.properties, {
       description:
-        "In the shop's currency. Left out: the price that the variant has on the draft already, else that of the product at this moment. It stays, whatever the product costs later",
+        "In the shop's currency. Default: the price of the variant in the draft or, if it is new, the product's current price. It does not change with the product",
     }),
   ),
 })
 const linesInput = t.Array(line, {
   minItems: 1,
   maxItems: linesMax,
-  description: 'All of them: those that are left out go. Each variant once',
+  description: 'All lines. Lines that you leave out are removed. Each variant once',
 })
 const fields = {
   email: maybe(Email),
   customerId: maybe(
-    text(64, { minLength: 1, description: 'Whose order it will be; their e-mail address is taken unless another is said' }),
+    text(64, { minLength: 1, description: "The customer of the order. The customer's e-mail address is used unless you set another" }),
   ),
   shippingAddress: maybe(AddressInput),
   billingAddress: maybe(AddressInput),
-  shippingMethod: maybe(text(50, { minLength: 1, description: "The code of one of the shop's methods, offered to the shipping address" })),
+  shippingMethod: maybe(text(50, { minLength: 1, description: 'Code of a shipping method that is offered for the shipping address' })),
   discountCode: maybe(DiscountCode),
   note: maybe(text(noteMax)),
 }

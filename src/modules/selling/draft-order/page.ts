@@ -3,9 +3,13 @@ import { escapeHtml } from '../../../lib/markup.ts'
 import type { Money } from '../../../lib/money.ts'
 import { plainText } from '../../../lib/plain-text.ts'
 import { visibleVariantTitle } from '../../catalog/products/domain.ts'
-import { type Look, type Phrasebook, type WebPage, webPage } from '../../messaging/mail/index.ts'
+import { type Look, linesHtml, type Phrasebook, type WebPage, webPage } from '../../messaging/mail/index.ts'
+import type { ManualTerms } from '../../payments/payment/domain.ts'
 import type { HostedPageOption } from '../../payments/payment/index.ts'
+import type { ManualMethod } from '../../payments/payment-method/domain.ts'
 import type { CartView } from '../cart/index.ts'
+import { isWholeAddress } from '../checkout/domain.ts'
+import { codeMax } from '../discount/domain.ts'
 import { addressFields, addressNames, emailMax, type Fields } from './form.ts'
 
 /** Details that a page asks for. `isNeeded`: the draft cannot be paid without them. */
@@ -26,7 +30,11 @@ export type ToPay = {
   readonly view: CartView
   readonly asked: PageRequest
   readonly ways: readonly HostedPageOption[]
+  /** Payments outside souk. */
+  readonly manual: readonly Pick<ManualMethod, 'code' | 'title'>[]
   readonly canBePaid: boolean
+  /** Whether the page has a field for a discount code. */
+  readonly takesCode: boolean
   readonly isTrial: boolean
   readonly key: string
   readonly seen: number
@@ -59,21 +67,25 @@ function totalsTable({ totals, currency }: CartView, { say, money }: Phrasebook)
   const row = (what: string, amount: Money, style = '') =>
     `<tr${style}><th scope="row">${escapeHtml(what)}</th><td class="n">${escapeHtml(money(amount))}</td></tr>`
   const some = (what: string, { amount }: Money, sign = 1) => (amount === 0 ? [] : [row(what, { amount: sign * amount, currency })])
+  const ofShipping = some(say.shippingTax, totals.shippingTax)
+  const isIncluded = totals.tax.amount < totals.shippingTax.amount
   return `<table><tbody>${[
     row(say.subtotal, totals.subtotal),
     ...some(say.discount, totals.discount, -1),
     ...some(say.shipping, totals.shipping),
     ...some(say.tax, totals.tax),
+    ...(isIncluded ? [] : ofShipping),
     row(say.total, totals.total, ' class="sum"'),
     ...some(say.taxIncluded, totals.taxIncluded),
+    ...(isIncluded ? ofShipping : []),
     ...some(say.giftCards, totals.giftCards),
   ].join('\n')}</tbody></table>`
 }
 
 /** As much of the address as the order's page shows: links are passed on. */
-function placeOf({ shippingAddress }: CartView, { say }: Phrasebook): string {
+function placeOf({ shippingAddress }: CartView, { say, country }: Phrasebook): string {
   if (!shippingAddress) return ''
-  const parts = [shippingAddress.name, shippingAddress.city, shippingAddress.province, shippingAddress.countryCode]
+  const parts = [shippingAddress.name, shippingAddress.city, shippingAddress.province, country(shippingAddress.countryCode)]
   return `<h2>${escapeHtml(say.shipsTo)}</h2><p>${parts
     .filter((part) => part !== null && part !== '')
     .map((part) => bdi(part as string))
@@ -91,22 +103,21 @@ const autocomplete: Readonly<Record<string, string>> = {
   phone: 'tel',
 }
 
-function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, language }: Phrasebook): string {
+function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, language, country: countryName }: Phrasebook): string {
   const label = (name: string, text: string) => `<label for="${name}">${escapeHtml(text)}</label>`
   const sentAs = (name: string) => escapeHtml(sent?.get(name) ?? '')
   const input = (name: string, text: string, most: number, more: string) =>
     `${label(name, text)}\n<input id="${name}" name="${name}" maxlength="${most}" value="${sentAs(name)}" ${more}>`
-  const names = new Intl.DisplayNames([language], { type: 'region', fallback: 'code' })
   const options = (of: readonly { value: string; text: string }[], chosen: string | null | undefined) =>
     of
       .map(({ value, text }) => `<option value="${escapeHtml(value)}"${value === chosen ? ' selected' : ''}>${escapeHtml(text)}</option>`)
       .join('')
   const country = () => {
-    const all = asked.countries.map((code) => ({ value: code, text: names.of(code) ?? code }))
+    const all = asked.countries.map((code) => ({ value: code, text: countryName(code) }))
     const sorted = all.toSorted((a, b) => a.text.localeCompare(b.text, language))
     return `${label('countryCode', say.pay.countryCode)}\n<select id="countryCode" name="countryCode" autocomplete="country">${options(sorted, sent?.get('countryCode') ?? view.shippingAddress?.countryCode ?? asked.country)}</select>`
   }
-  const isFirst = view.shippingAddress === null
+  const isFirst = view.shippingAddress === null || !isWholeAddress(view.shippingAddress)
   const parts = [
     ...(asked.email
       ? [
@@ -147,20 +158,37 @@ function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, languag
     : `<details><summary>${escapeHtml(say.pay.change)}</summary>\n${form}</details>`
 }
 
-function payForms({ view, ways, canBePaid, key, seen }: ToPay, { say, money }: Phrasebook): string {
+/** The field for a discount code, or the code of the cart with a button that removes it. */
+function codeForm({ takesCode, view: { discountCode, notices } }: ToPay, { say: { pay } }: Phrasebook): string {
+  if (!takesCode) return ''
+  const step = hidden('step', 'code')
+  if (discountCode === null)
+    return `<form method="post">${step}\n<label for="code">${escapeHtml(pay.code)}</label>\n<input id="code" name="code" maxlength="${codeMax}" autocapitalize="characters" autocomplete="off" required>\n<button>${escapeHtml(pay.applyCode)}</button>\n</form>`
+  const isUnused = notices.some(({ code }) => code === 'DISCOUNT_NOT_COUNTED')
+  return `<p>${escapeHtml(pay.code)}: ${bdi(discountCode)}${isUnused ? ` <span class="wrong">${escapeHtml(pay.codeUnused)}</span>` : ''}</p>
+<form method="post">${step}${hidden('code', '')}<button>${escapeHtml(pay.removeCode)}</button></form>`
+}
+
+function payForms({ view, ways, manual, canBePaid, key, seen }: ToPay, { say, money }: Phrasebook): string {
   if (!canBePaid) return ''
   const due = view.totals.amountDue
   const common = [hidden('step', 'pay'), hidden('key', key), hidden('seen', String(seen)), hidden('due', String(due.amount))].join('')
   if (due.amount === 0) return `<form method="post">\n${common}\n<button>${escapeHtml(say.pay.place)}</button>\n</form>`
-  if (ways.length === 0) return `<p>${escapeHtml(say.pay.nowhere)}</p>`
+  if (ways.length + manual.length === 0) return `<p>${escapeHtml(say.pay.nowhere)}</p>`
+  const byHand = manual.map(({ code, title }) => {
+    const what = say.howToPay(money(due), plainText(title, textMax))
+    return `<form method="post">\n${common}${hidden('method', 'manual')}${hidden('processor', code)}\n<button>${escapeHtml(what)}</button>\n</form>`
+  })
   return ways
     .map(({ method, processor, isTrial }, at) => {
-      const what = ways.length === 1 ? say.payButton(money(due)) : say.payButtonBy(money(due), say.pay[method])
+      const isOnly = ways.length + manual.length === 1
+      const what = isOnly ? say.payButton(money(due)) : say.payButtonBy(money(due), say.pay[isTrial ? 'test' : method])
       const outcome = isTrial
         ? `\n<label for="outcome${at}">${escapeHtml(say.pay.outcome)}</label>\n<select id="outcome${at}" name="outcome"><option value="tok_success">${escapeHtml(say.pay.succeeds)}</option><option value="tok_decline">${escapeHtml(say.pay.declines)}</option></select>`
         : ''
       return `<form method="post">\n${common}${hidden('method', method)}${hidden('processor', processor)}${outcome}\n<button>${escapeHtml(what)}</button>\n</form>`
     })
+    .concat(byHand)
     .join('\n')
 }
 
@@ -180,17 +208,19 @@ export function toPayPage(look: Look, shown: ToPay): WebPage {
     placeOf(view, words),
     // Missing details come first.
     ...(asked.isNeeded ? [detailsForm(shown, words)] : [payForms(shown, words), detailsForm(shown, words)]),
+    codeForm(shown, words),
   ])
 }
 
 /**
  * Renders an order with an open payment.
  * @param link the processor's page, if needed
+ * @param manual how to pay outside souk
  */
 export function waitingPage(
   look: Look,
   view: CartView,
-  { link, notice }: { link: string | undefined; notice: Notice | undefined },
+  { link, manual, notice }: { link?: string | undefined; manual?: ManualTerms | undefined; notice: Notice | undefined },
 ): WebPage {
   const { words } = look
   const { say } = words
@@ -199,6 +229,9 @@ export function waitingPage(
   return page(look, [
     told(notice, words),
     `<p>${escapeHtml(say.pay.waiting)}</p>`,
+    manual === undefined
+      ? ''
+      : `<h2>${escapeHtml(say.howToPay(words.money(view.totals.amountDue), plainText(manual.title, textMax)))}</h2>\n<p>${linesHtml(manual.instructions)}</p>`,
     link === undefined ? '' : `<p><a class="go" rel="noreferrer" href="${escapeHtml(link)}">${escapeHtml(say.pay.goOn)}</a></p>`,
     again,
     otherwise,
@@ -206,6 +239,9 @@ export function waitingPage(
     totalsTable(view, words),
   ])
 }
+
+/** Renders a page that cannot show the order now. */
+export const laterPage = (look: Look): WebPage => page(look, [told('later', look.words)])
 
 /**
  * Renders a draft that is over.

@@ -1,17 +1,22 @@
-/** The pay page of a draft: the cart and the checkout behind HTML forms. */
+/** The pay page of a linked cart, such as a draft's: the cart and the checkout behind HTML forms. */
+import { DatabaseFull, DatabaseOutcomeUnknown, DatabaseUnavailable } from '../../../../db/engine.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Attempt } from '../../../core/idempotency.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { escapeHtml } from '../../../lib/markup.ts'
 import { pick } from '../../../lib/objects.ts'
 import { createLinks, type Look, readAppearance, type WebPage, webPage } from '../../messaging/mail/index.ts'
-import { hostedPageOptions, hostedPageUrl } from '../../payments/payment/index.ts'
+import { isOpenPayment, manualTermsOf } from '../../payments/payment/domain.ts'
+import { hostedPageOptions, hostedPageUrl, paymentsOf } from '../../payments/payment/index.ts'
+import { manualMethodsOf } from '../../payments/payment-method/index.ts'
 import { listServedCountries } from '../../shop/shipping/index.ts'
 import { isOpen, type Shop } from '../../shop/shop/domain.ts'
 import { readShop } from '../../shop/shop/index.ts'
+import { unseenDue } from '../cart/domain.ts'
 import {
   type CartCaller,
   changeCart,
+  changeDiscountCode,
   changedSince,
   holdsLost,
   isSentAtAll,
@@ -20,20 +25,23 @@ import {
   shippingOptions,
   strictlyUnknown,
 } from '../cart/index.ts'
+import { isWholeAddress } from '../checkout/domain.ts'
 import { cancelCheckout, checkOut, returnFromProcessor } from '../checkout/index.ts'
-import type { Draft } from './domain.ts'
+import { codeMax } from '../discount/domain.ts'
 import { detailsIn, type Fields, shownIn } from './form.ts'
-import { overPage, type PageRequest, type ToPay, toPayPage, waitingPage } from './page.ts'
+import { laterPage, overPage, type PageRequest, type ToPay, toPayPage, waitingPage } from './page.ts'
 import type { DraftDeps } from './providers.ts'
-import { ofLink, openDraft, wholeDraft } from './service.ts'
+import { type LinkedCart, loadLinkedCart, ofLink, openLinkedCart } from './service.ts'
 
+/** A linked cart and the URL of its page. */
+export type CartLink = LinkedCart & { readonly url: string }
 type Found = {
-  readonly draft: Draft
+  readonly link: CartLink
   readonly shop: Readonly<Shop>
   readonly caller: CartCaller & { readonly shop: ShopContext }
   readonly look: Look
 }
-type Told = { readonly notice?: ToPay['notice']; readonly sent?: Fields | undefined }
+type Told = { readonly notice?: ToPay['notice']; readonly sent?: Fields | undefined; readonly isReturn?: boolean }
 
 /** Results of test payments that the page offers in TEST. */
 const outcomes = ['tok_success', 'tok_decline']
@@ -41,13 +49,19 @@ const outcomes = ['tok_success', 'tok_decline']
 const keyBytes = 16
 const shopperOfLink = 'shopper'
 
-async function found(deps: DraftDeps, token: string): Promise<Found | undefined> {
-  const id = (await deps.orderLinks.ready()).draftIdOf(token)
+/** Finds the draft of a link; undefined for a token that we did not make. */
+export async function findLinkedDraft(deps: DraftDeps, token: string): Promise<CartLink | undefined> {
+  const links = await deps.orderLinks.ready()
+  const id = links.draftIdOf(token)
   const draft = id === undefined ? undefined : await deps.draftStore.find(id)
-  if (!draft) return undefined
-  const [shop, { look }] = await Promise.all([readShop(deps, draft.shopId), readAppearance(deps, draft.shopId)])
-  const context = pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins')
-  return isOpen(shop) ? { draft, shop, look, caller: { ...ofLink(shop.id), shop: context } } : undefined
+  return draft && { ...pick(draft, 'shopId', 'cartId'), url: links.payUrlOf(draft.id) }
+}
+
+async function found(deps: DraftDeps, link: CartLink | undefined): Promise<Found | undefined> {
+  if (!link) return undefined
+  const [shop, { look }] = await Promise.all([readShop(deps, link.shopId), readAppearance(deps, link.shopId)])
+  const context = pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins', 'timeZone')
+  return isOpen(shop) ? { link, shop, look, caller: { ...ofLink(shop.id), shop: context } } : undefined
 }
 
 /** The same page for every invalid link. */
@@ -57,19 +71,50 @@ async function gonePage(deps: DraftDeps): Promise<WebPage> {
   return webPage(look, { title: say.linkOver, body: `<p>${escapeHtml(say.linkOverText)}</p>` })
 }
 
-/** Opens the page of a link: to pay, being paid, or over. An open payment is queried, as when a shopper returns. */
-export async function openPayPage(deps: DraftDeps, token: string): Promise<WebPage> {
-  const known = await found(deps, token)
-  return known ? shown(deps, known) : gonePage(deps)
+/** After a return from a processor's page, the payment is queried until it is decided, for about five seconds. */
+const returnQueriesMax = 10
+const returnPauseMs = 500
+
+/**
+ * Opens the page of a link: to pay, being paid, or over. An open payment is queried, as when a shopper returns.
+ * @param isReturn whether a processor's page sent the shopper back: then the page waits for a decision
+ */
+export async function openPayPage(deps: DraftDeps, link: CartLink | undefined, isReturn: boolean): Promise<WebPage> {
+  const known = await found(deps, link)
+  return known ? shown(deps, known, { isReturn }) : gonePage(deps)
 }
 
+const isUndecided = ({ order, payment }: Awaited<ReturnType<typeof returnFromProcessor>>): boolean =>
+  order.status === 'PENDING_PAYMENT' && payment.status !== 'FAILED'
+
+/** Queries the payment. A message of the processor may be deciding it at the same moment. */
+async function queryReturned(deps: DraftDeps, { caller, link }: Found, isReturn: boolean | undefined) {
+  let returned = await returnFromProcessor(deps, caller, link.cartId)
+  for (let nth = 0; isReturn && nth < returnQueriesMax && isUndecided(returned); nth++) {
+    await deps.sleep(returnPauseMs)
+    returned = await returnFromProcessor(deps, caller, link.cartId)
+  }
+  return returned
+}
+
+const isDatabaseError = (error: unknown): boolean =>
+  error instanceof DatabaseFull || error instanceof DatabaseUnavailable || error instanceof DatabaseOutcomeUnknown
+
+/** Renders the page; while the database cannot store what it shows, only a notice to try again. */
 async function shown(deps: DraftDeps, known: Found, told: Told = {}): Promise<WebPage> {
-  const { draft, caller, look, shop } = known
-  const { cartId } = draft
-  const before = await wholeDraft(deps, draft)
-  // Queries the payment.
-  const returned = before.status === 'PENDING_PAYMENT' ? await returnFromProcessor(deps, caller, cartId) : undefined
-  const whole = returned ? await wholeDraft(deps, draft) : before
+  try {
+    return await currentPage(deps, known, told)
+  } catch (error) {
+    if (!isDatabaseError(error)) throw error
+    return laterPage(known.look)
+  }
+}
+
+async function currentPage(deps: DraftDeps, known: Found, told: Told): Promise<WebPage> {
+  const { link, look, shop } = known
+  const before = await loadLinkedCart(deps, link)
+  const returned = before.status === 'PENDING_PAYMENT' ? await queryReturned(deps, known, told.isReturn) : undefined
+  const whole = returned ? await loadLinkedCart(deps, link) : before
   const { status, order, view } = whole
   switch (status) {
     case 'EXPIRED':
@@ -87,8 +132,14 @@ async function shown(deps: DraftDeps, known: Found, told: Told = {}): Promise<We
           seen: whole.cart.updatedAt,
           notice: unchanged(told.notice) ?? 'failed',
         })
-      const link = returned?.payment.status === 'REQUIRES_ACTION' ? hostedPageUrl(returned.payment.clientParameters) : undefined
-      return waitingPage(look, view, { link, notice: unchanged(told.notice) ?? (link === undefined && told.notice ? 'busy' : undefined) })
+      const processorPage = returned?.payment.status === 'REQUIRES_ACTION' ? hostedPageUrl(returned.payment.clientParameters) : undefined
+      const payments = order?.status === 'PENDING_PAYMENT' ? await paymentsOf(deps, order.id) : []
+      const manual = payments.filter(isOpenPayment).map(manualTermsOf)[0]
+      return waitingPage(look, view, {
+        link: processorPage,
+        manual,
+        notice: unchanged(told.notice) ?? (processorPage === undefined && told.notice ? 'busy' : undefined),
+      })
     }
     case 'OPEN':
       return openPage(deps, known, told)
@@ -99,27 +150,29 @@ async function shown(deps: DraftDeps, known: Found, told: Told = {}): Promise<We
 const unchanged = (notice: Told['notice']): Told['notice'] => (notice === 'changed' ? undefined : notice)
 
 async function openPage(deps: DraftDeps, known: Found, told: Told): Promise<WebPage> {
-  const { draft, caller, look, shop } = known
+  const { link, caller, look } = known
   const { sent } = told
   let { notice } = told
-  let whole: Awaited<ReturnType<typeof openDraft>>
+  let whole: Awaited<ReturnType<typeof openLinkedCart>>
   try {
-    whole = await openDraft(deps, shop.id, draft.id, { actor: shopperOfLink })
-    // Takes off a used-up gift card or method: nothing on the page could remove it.
-    if (holdsLost(whole.snapshot, deps.clock.now())) {
-      await refreshPrices(deps, draft.cartId, async () => undefined)
-      whole = await openDraft(deps, shop.id, draft.id, { actor: shopperOfLink })
-      notice ??= 'changed'
+    whole = await openLinkedCart(deps, link, shopperOfLink)
+    // Takes off a used-up gift card or method, and stores new prices: nothing on the page could. A draft's are fixed.
+    const now = deps.clock.now()
+    if (holdsLost(whole.snapshot, now) || (whole.cart.draft === null && changedSince(whole.snapshot, now).length > 0)) {
+      // What an agent changed is nothing that the page showed before.
+      if (whole.cart.shownDue !== unseenDue) notice ??= 'changed'
+      await refreshPrices(deps, link.cartId)
+      whole = await openLinkedCart(deps, link, shopperOfLink)
     }
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+    if (!(error instanceof AppError) || error.kind !== 'CONFLICT') throw error
     // The last order's payment is not voided yet, or another request pays now.
-    return waitingPage(look, (await wholeDraft(deps, draft)).view, { link: undefined, notice: 'busy' })
+    return waitingPage(look, (await loadLinkedCart(deps, link)).view, { notice: 'busy' })
   }
   // Records the shown price: the checkout refuses any other.
-  const view = await readCart(deps, caller, draft.cartId)
+  const view = await readCart(deps, caller, link.cartId)
   // Another request started to pay in between.
-  if (view.status !== 'OPEN') return waitingPage(look, view, { link: undefined, notice: 'busy' })
+  if (view.status !== 'OPEN') return waitingPage(look, view, { notice: 'busy' })
   const { snapshot } = whole
   const asked = await askedOf(deps, known, whole)
   const asShown = { ...snapshot.cart, shownTotal: view.totals.total.amount, shownDue: view.totals.amountDue.amount }
@@ -134,6 +187,7 @@ async function openPage(deps: DraftDeps, known: Found, told: Told): Promise<WebP
     view,
     asked,
     canBePaid: isAsItWas && !asked.isNeeded && unknown === undefined,
+    takesCode: whole.cart.draft === null,
     seen: whole.cart.updatedAt,
     notice: notice ?? (isStuck ? 'notNow' : unknown && 'refused'),
     sent,
@@ -146,13 +200,15 @@ const nothingAsked: PageRequest = { email: false, address: false, methods: [], i
  * Returns what every page of an order to pay shows.
  * @param due 0 if nothing is due
  */
-async function toPayOf(deps: DraftDeps, { draft, caller }: Found, due?: number): Promise<Omit<ToPay, 'view' | 'seen' | 'notice'>> {
+async function toPayOf(deps: DraftDeps, { link, caller }: Found, due?: number): Promise<Omit<ToPay, 'view' | 'seen' | 'notice'>> {
   const { shop } = caller
-  const amount = due ?? (await wholeDraft(deps, draft)).view.totals.amountDue.amount
+  const amount = due ?? (await loadLinkedCart(deps, link)).view.totals.amountDue.amount
   return {
     asked: nothingAsked,
     ways: amount === 0 ? [] : await hostedPageOptions(deps, shop, { amount, currency: shop.currency }),
+    manual: amount === 0 ? [] : await manualMethodsOf(deps, shop.id),
     canBePaid: true,
+    takesCode: false,
     isTrial: shop.mode === 'TEST',
     key: Buffer.from(deps.randomBytes(keyBytes)).toString('base64url'),
     sent: undefined,
@@ -162,8 +218,8 @@ async function toPayOf(deps: DraftDeps, { draft, caller }: Found, due?: number):
 /** Returns the details that the shop left open, and which of them are required. */
 async function askedOf(
   deps: DraftDeps,
-  { draft, caller, shop }: Found,
-  { snapshot, cart }: Pick<Awaited<ReturnType<typeof openDraft>>, 'snapshot' | 'cart'>,
+  { link, caller, shop }: Found,
+  { snapshot, cart }: Pick<Awaited<ReturnType<typeof openLinkedCart>>, 'snapshot' | 'cart'>,
 ): Promise<PageRequest> {
   const isLeftOpen = (field: NonNullable<typeof cart.draft>['settled'][number]) => !cart.draft?.settled.includes(field)
   const isSent = isSentAtAll(snapshot)
@@ -173,8 +229,11 @@ async function askedOf(
   return {
     email: isLeftOpen('email'),
     address,
-    methods: choosing ? (await shippingOptions(deps, caller, draft.cartId)).data : [],
-    isNeeded: cart.email === null || (byMethod && (cart.shippingAddress === null || cart.shippingMethod === null)),
+    methods: choosing ? (await shippingOptions(deps, caller, link.cartId)).data : [],
+    isNeeded:
+      cart.email === null ||
+      (byMethod && (cart.shippingAddress === null || cart.shippingMethod === null)) ||
+      (isSent && cart.shippingAddress !== null && !isWholeAddress(cart.shippingAddress)),
     countries: address ? (await listServedCountries(shop.shippingMethods)).map(({ code }) => code) : [],
     country: shop.country,
   }
@@ -192,31 +251,36 @@ type Sender = { readonly address: string; readonly once: IdempotentRun }
  * Handles a form of the page.
  * @returns 'look' to reload the page, else what to show
  */
-export async function sendPayPage(deps: DraftDeps, token: string, fields: Fields, sender: Sender): Promise<WebPage | 'look'> {
-  const known = await found(deps, token)
+export async function sendPayPage(deps: DraftDeps, link: CartLink | undefined, fields: Fields, sender: Sender): Promise<WebPage | 'look'> {
+  const known = await found(deps, link)
   if (!known) return gonePage(deps)
   try {
     switch (fields.get('step')) {
       case 'details':
         return (await saveDetails(deps, known, fields)) ? 'look' : shown(deps, known, { notice: 'refused', sent: fields })
+      case 'code':
+        return (await saveCode(deps, known, fields, sender)) ? 'look' : shown(deps, known, { notice: 'codeUnused' })
       case 'pay':
         return (await pay(deps, known, fields, sender)) ? 'look' : shown(deps, known, { notice: 'changed' })
       case 'back':
-        await cancelCheckout(deps, known.caller, known.draft.cartId)
+        await cancelCheckout(deps, known.caller, known.link.cartId)
         return 'look'
       default:
         return 'look'
     }
   } catch (error) {
-    const notice = error instanceof AppError ? noticeOf(error) : undefined
+    const notice = noticeOf(error)
     if (!notice) throw error
     return shown(deps, known, { notice })
   }
 }
 
-/** Returns the notice for a refusal, without what only the shop may read. */
-function noticeOf({ code, retryAfterSeconds }: AppError): ToPay['notice'] {
-  switch (code) {
+/** Returns the notice for a refusal, without what only the shop may read; undefined for a fault of the program. */
+function noticeOf(error: unknown): ToPay['notice'] {
+  if (isDatabaseError(error)) return 'later'
+  if (!(error instanceof AppError)) return undefined
+  const { kind, retryAfterSeconds } = error
+  switch (kind) {
     case 'CONFLICT':
       // Only a duplicate of a running attempt can be retried.
       return retryAfterSeconds === undefined ? 'changed' : 'busy'
@@ -231,45 +295,63 @@ function noticeOf({ code, retryAfterSeconds }: AppError): ToPay['notice'] {
 }
 
 /** @returns false for invalid details */
-async function saveDetails(deps: DraftDeps, { draft, caller, shop }: Found, fields: Fields): Promise<boolean> {
+async function saveDetails(deps: DraftDeps, { link, caller, shop }: Found, fields: Fields): Promise<boolean> {
   const details = detailsIn(fields)
   if (details === 'refused') return false
-  const { cart } = await openDraft(deps, shop.id, draft.id, { actor: shopperOfLink })
+  const { cart } = await openLinkedCart(deps, link, shopperOfLink)
   const isLeftOpen = (field: 'email' | 'shippingAddress' | 'shippingMethod') => !cart.draft?.settled.includes(field)
   const { email, shippingAddress, shippingMethod } = details
   const change = {
     ...(email !== undefined && isLeftOpen('email') ? { email } : {}),
     ...(shippingAddress && isLeftOpen('shippingAddress') ? { shippingAddress } : {}),
   }
-  if (Object.keys(change).length > 0) await changeCart(deps, caller, draft.cartId, change)
+  if (Object.keys(change).length > 0) await changeCart(deps, caller, link.cartId, change)
   if (!isLeftOpen('shippingMethod') || shop.shippingMethods.length === 0) return true
-  const { data } = await shippingOptions(deps, caller, draft.cartId)
+  const { data } = await shippingOptions(deps, caller, link.cartId)
   // A single method is preselected; one that does not reach the new address is replaced.
   const code = data.length === 1 ? data[0]?.code : data.find((option) => option.code === shippingMethod)?.code
-  if (code !== undefined) await changeCart(deps, caller, draft.cartId, { shippingMethod: code })
+  if (code !== undefined) await changeCart(deps, caller, link.cartId, { shippingMethod: code })
   return true
+}
+
+/**
+ * Puts a discount code on the cart; an empty one takes it off.
+ * @returns false for a code that cannot be used
+ */
+async function saveCode(deps: DraftDeps, { link, caller }: Found, fields: Fields, { address }: Sender): Promise<boolean> {
+  const code = fields.get('code')?.trim() ?? ''
+  if (code.length > codeMax) return false
+  try {
+    await changeDiscountCode(deps, caller, link.cartId, { code: code === '' ? null : code, address })
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'NOT_FOUND') return false
+    throw error
+  }
 }
 
 /** @returns false for a form of another version of the page */
 async function pay(deps: DraftDeps, known: Found, fields: Fields, { address, once }: Sender): Promise<boolean> {
-  const { draft, caller } = known
-  const before = await wholeDraft(deps, draft)
+  const { link, caller } = known
+  const before = await loadLinkedCart(deps, link)
   // An order that ended unpaid reopens its cart, which is shown as it is now.
   if (before.status === 'OPEN' && before.cart.status !== 'OPEN') return false
-  const { ways } = await toPayOf(deps, known, before.view.totals.amountDue.amount)
+  const { ways, manual } = await toPayOf(deps, known, before.view.totals.amountDue.amount)
   const way = ways.find(({ method, processor }) => method === fields.get('method') && processor === fields.get('processor'))
+  const byHand = fields.get('method') === 'manual' ? manual.find(({ code }) => code === fields.get('processor')) : undefined
   const page = shownIn(fields)
   const key = fields.get('key') ?? ''
-  if (!page || key === '' || (!way && before.view.totals.amountDue.amount > 0)) return false
+  if (!page || key === '' || (!way && !byHand && before.view.totals.amountDue.amount > 0)) return false
   const outcome = fields.get('outcome') ?? ''
   await once(key, (attempt) =>
     checkOut(deps, {
       caller,
-      cartId: draft.cartId,
-      method: way?.method ?? 'card',
+      cartId: link.cartId,
+      method: byHand ? 'manual' : (way?.method ?? 'card'),
+      manualCode: byHand?.code,
       processor: way?.processor,
       paymentToken: way?.isTrial && outcomes.includes(outcome) ? outcome : undefined,
-      returnUrl: deps.orderLinks.now()?.payUrlOf(draft.id),
+      returnUrl: link.url,
       address,
       attempt,
       expected: page,

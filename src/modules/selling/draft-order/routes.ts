@@ -2,7 +2,7 @@ import { t } from 'elysia'
 import type { ListRequest } from '../../../core/csv-list.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { routes } from '../../../http/routes.ts'
+import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses, RecordId } from '../../../http/schema.ts'
 import { sliceOf } from '../../../lib/page.ts'
 import type { DraftStatus } from './domain.ts'
@@ -21,7 +21,7 @@ export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
         ),
         query: ListDraftOrders,
         response: { 200: DraftOrders, ...errorResponses(401, 403, 404) },
-        detail: { summary: "The shop's draft orders", description: 'Newest first.' },
+        detail: { operationId: 'listDraftOrders', summary: 'Lists draft orders', description: 'Returns draft orders, newest first.' },
       },
     )
     .post('/v2/orders/drafts', ({ body, shop, actor, once }) => once(201, (write) => createDraft(deps, { shop, actor, write }, body)), {
@@ -31,9 +31,11 @@ export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
       body: CreateDraftOrder,
       response: { 201: DraftOrderRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
       detail: {
-        summary: 'Draw up an order for somebody to pay',
-        description:
-          "A draft is a cart whose prices the shop has fixed, and a link (`payUrl`) by which it is paid; then it is an order like any other. Totals are made as those of a cart, with the shop's shipping and tax of the moment. Discounts that have no code do not come to it; one of a code counts as it would in a cart, with its limits when the order is placed, and never gives way silently: while it cannot be had, the draft cannot be paid. Stock is not reserved, and not looked at, before the order is placed. Whoever pays may say what the shop has left open (e-mail, addresses, shipping method) and put gift cards on it, and nothing else: changing what is `settled`, the lines, or the discount by the routes of its cart is 409 for everybody. It expires 90 days after the last change by the shop, and is forgotten 90 days after it is over. 409 for more than any order can be, and with 10,000 drafts.",
+        operationId: 'createDraftOrder',
+        summary: 'Creates a draft order',
+        description: `A draft order is a cart with fixed prices and a link (\`payUrl\`) on which the customer pays it; then it becomes an order. Totals are computed like those of a cart, with the shop's current shipping and tax settings. Automatic discounts do not apply. A discount code applies as in a cart, with its limits checked when the order is placed; while the code cannot be used, the draft cannot be paid. Stock is checked and reserved when the order is placed.
+
+The customer can enter what the shop left open (e-mail address, addresses, shipping method) and apply gift cards. Changing a \`settled\` field, the lines or the discount with the cart's routes is 409. A draft expires 90 days after the shop's last change, and is deleted 90 days after it is closed. The response is 409 if the total is above the maximum amount, or if the shop has 10,000 drafts.`,
       },
     })
     .get('/v2/orders/drafts/:id', ({ params, shop }) => readDraft(deps, shop.id, params.id), {
@@ -41,7 +43,7 @@ export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
       versioned: true,
       params: RecordId,
       response: { 200: DraftOrderRecord, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'A draft order of the shop' },
+      detail: { operationId: 'getDraftOrder', summary: 'Returns a draft order' },
     })
     .patch(
       '/v2/orders/drafts/:id',
@@ -57,27 +59,26 @@ export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
         body: ChangeDraftOrder,
         response: { 200: DraftOrderRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Change a draft order',
+          operationId: 'updateDraftOrder',
+          summary: 'Updates a draft order',
           description:
-            'Fields that are left out stay as they are; null clears, and leaves it to whoever pays. `lines` are all that there are then; a variant that is on the draft keeps its price unless another is said. 409 for one that is being paid, was paid or has expired. Whoever looks at it just then pays what they saw, or is shown it anew.',
+            'Fields that you leave out keep their values; null clears a field, so that the customer enters it. `lines` replaces all lines; a variant that is in the draft keeps its price unless you send another. The response is 409 if the draft is being paid, was paid or has expired. A customer who has the draft open either pays what was shown or sees the new version.',
         },
       },
     )
     .delete(
       '/v2/orders/drafts/:id',
-      async ({ params, shop, actor, expected, set }) => {
-        await removeDraft(deps, { shop, actor, expected }, params.id)
-        set.status = 204
-      },
+      ({ params, shop, actor, expected, set }) => noContent(set, removeDraft(deps, { shop, actor, expected }, params.id)),
       {
         access: 'management',
         versioned: true,
         params: RecordId,
-        response: { 204: t.Void({ description: 'It is gone, and its link with it' }), ...errorResponses(401, 403, 404, 409) },
+        response: { 204: t.Void({ description: 'The draft order and its link were deleted' }), ...errorResponses(401, 403, 404, 409) },
         detail: {
-          summary: 'Delete a draft order',
+          operationId: 'deleteDraftOrder',
+          summary: 'Deletes a draft order',
           description:
-            '409 for one whose order waits for its payment (cancel the order first), or was paid. An order of it that came to nothing stays.',
+            'The response is 409 if the draft was paid, or if its order is unpaid (cancel the order first). Cancelled and expired orders remain.',
         },
       },
     )
@@ -91,9 +92,10 @@ export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
         params: RecordId,
         response: { 200: DraftOrderRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Mail the link of a draft order',
+          operationId: 'sendDraftOrder',
+          summary: 'Sends a draft order by e-mail',
           description:
-            'To its e-mail address, in the language of the shop. Its version does not change. 409 where it has no address, is not OPEN, was sent 20 times, is changed at the same moment, or no mail server is set: then pass on `payUrl`.',
+            "Sends the link to the draft's e-mail address, in the shop's language. The version does not change. The response is 409 if the draft has no e-mail address, is not OPEN, was sent 20 times or is being changed, or if there is no mail server. In that case pass on `payUrl`.",
         },
       },
     )

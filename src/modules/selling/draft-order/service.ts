@@ -1,7 +1,7 @@
 import { NothingChanged } from '../../../../db/engine.ts'
 import { type CommandContext, withLocks } from '../../../core/command-context.ts'
 import type { ListChunk } from '../../../core/csv-list.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, fieldError } from '../../../core/errors.ts'
 import { anonymous } from '../../../core/principal.ts'
 import { assertNotStale, assertVersion, type ExpectedVersion } from '../../../core/versions.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
@@ -14,11 +14,11 @@ import {
   type CartSnapshot,
   type CartView,
   type DraftInput,
-  emptyDraftCart,
-  insertDraftCart,
+  emptyCart,
+  insertCart,
   lockCart,
   removeDraftCart,
-  saveDraftCart,
+  saveCart,
   updatedDraftCart,
   viewCart,
 } from '../cart/index.ts'
@@ -28,21 +28,28 @@ import { type DraftView, draftView, type LoadedDraft } from './draft-view.ts'
 import type { DraftDeps } from './providers.ts'
 
 /** A create or change of a draft; undefined keeps a field. */
-export type DraftOrderInput = DraftInput & { readonly note?: string | null | undefined }
+type DraftOrderInput = DraftInput & { readonly note?: string | null | undefined }
 
-export const noSuchDraft = () => new AppError('NOT_FOUND', 'No such draft order')
+const noSuchDraft = () => new AppError('NOT_FOUND', 'No such draft order')
 /** Attempts of one change while others come first. */
 const triesMax = 25
 
 /** A caller who may read a draft's cart without a record of what it showed. */
 export const ofLink = (shopId: string): CartCaller => ({ shop: { id: shopId }, principal: anonymous, hasLink: true })
 
-/** Reads a draft with its cart and last order. */
-export async function wholeDraft(deps: DraftDeps, draft: Draft): Promise<LoadedDraft & { readonly snapshot: CartSnapshot }> {
-  const { cart, snapshot, view } = await viewCart(deps, ofLink(draft.shopId), draft.cartId)
-  const order = await orderOfCart(deps, draft.cartId)
-  return { draft, cart, view, snapshot, order, status: draftStatusOf(cart, order, deps.clock.now()) }
+/** A cart that anyone with its link may pay. */
+export type LinkedCart = Pick<Draft, 'shopId' | 'cartId'>
+type LoadedCart = Omit<LoadedDraft, 'draft'> & { readonly snapshot: CartSnapshot }
+
+/** Reads a linked cart with its last order. */
+export async function loadLinkedCart(deps: DraftDeps, { shopId, cartId }: LinkedCart): Promise<LoadedCart> {
+  const { cart, snapshot, view } = await viewCart(deps, ofLink(shopId), cartId)
+  const order = await orderOfCart(deps, cartId)
+  return { cart, view, snapshot, order, status: draftStatusOf(cart, order, deps.clock.now()) }
 }
+
+/** Reads a draft with its cart and last order. */
+const wholeDraft = async (deps: DraftDeps, draft: Draft) => ({ draft, ...(await loadLinkedCart(deps, draft)) })
 
 const viewOf = async (deps: DraftDeps, whole: LoadedDraft): Promise<DraftView> =>
   draftView(whole, (await deps.orderLinks.ready()).payUrlOf(whole.draft.id))
@@ -51,7 +58,7 @@ const viewOf = async (deps: DraftDeps, whole: LoadedDraft): Promise<DraftView> =
  * Finds a draft.
  * @throws AppError NOT_FOUND, also for another shop's
  */
-export async function ownDraft(deps: DraftDeps, shopId: string, id: string): Promise<Draft> {
+async function ownDraft(deps: DraftDeps, shopId: string, id: string): Promise<Draft> {
   const draft = await deps.draftStore.find(id)
   if (draft?.shopId !== shopId) throw noSuchDraft()
   return draft
@@ -77,7 +84,7 @@ async function viewsOf(deps: DraftDeps, drafts: readonly Draft[]): Promise<Draft
 }
 
 function nothingIfGone(error: unknown): undefined {
-  if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+  if (!(error instanceof AppError) || error.kind !== 'NOT_FOUND') throw error
 }
 
 /** Lists the shop's drafts, newest first. */
@@ -136,7 +143,7 @@ const totalOf = ({ totals }: CartView): number => totals.total.amount
 export async function createDraft(deps: DraftDeps, by: CommandContext, { note = null, ...input }: DraftOrderInput): Promise<DraftView> {
   const { shop } = by
   const id = deps.newId('draft')
-  const { snapshot, view } = await updatedDraftCart(deps, id, await emptyDraftCart(deps, shop.id), input)
+  const { snapshot, view } = await updatedDraftCart(deps, id, await emptyCart(deps, shop.id), input)
   const { payUrlOf } = await deps.orderLinks.ready()
   const now = deps.clock.now()
   const { id: cartId } = snapshot.cart
@@ -144,8 +151,8 @@ export async function createDraft(deps: DraftDeps, by: CommandContext, { note = 
   return audited(deps, withLocks(deps, by), { action: 'draft_order.created', subject: id }, async (tx, tell) => {
     // Two concurrent creates do not see each other. The limit is for runaway scripts, so one more is fine.
     if ((await deps.draftStore.countOf(tx, shop.id)) >= draftsPerShopMax)
-      throw new AppError('CONFLICT', `A shop has at most ${draftsPerShopMax} draft orders: delete some`)
-    await insertDraftCart(tx, deps, snapshot)
+      throw new AppError('CONFLICT', `A shop has at most ${draftsPerShopMax} draft orders. Delete some first`, { code: 'limit_reached' })
+    await insertCart(tx, deps, snapshot)
     await deps.draftStore.insert(tx, draft)
     tell(draftDifference(undefined, { snapshot, total: totalOf(view), note }))
     return draftView({ draft, cart: snapshot.cart, view, order: undefined, status: 'OPEN' }, payUrlOf(id))
@@ -170,7 +177,7 @@ export async function changeDraft(
     const { snapshot, view } = await updatedDraftCart(deps, id, found.snapshot, input)
     try {
       return await audited(deps, withLocks(deps, by), { action: 'draft_order.changed', subject: id }, async (tx, tell) => {
-        await saveDraftCart(tx, deps, snapshot, found.snapshot)
+        await saveCart(tx, deps, snapshot, found.snapshot)
         const before = await deps.draftStore.find(id, tx)
         if (!before) throw noSuchDraft()
         assertVersion(expected, before.version)
@@ -185,7 +192,7 @@ export async function changeDraft(
       if (!(error instanceof NothingChanged)) throw error
     }
   }
-  throw new AppError('UNAVAILABLE', 'The draft is being changed by others all the time: try again', { retryAfterSeconds: 1 })
+  throw new AppError('UNAVAILABLE', 'Other requests keep changing the draft order. Try again', { retryAfterSeconds: 1 })
 }
 
 /**
@@ -201,23 +208,34 @@ export async function openDraft(
 ): Promise<LoadedDraft & { readonly snapshot: CartSnapshot }> {
   const draft = await ownDraft(deps, shopId, id)
   assertVersion(expected, draft.version)
-  const found = await wholeDraft(deps, draft)
+  return { draft, ...(await openLinkedCart(deps, draft, actor)) }
+}
+
+/**
+ * Returns a linked cart that can be changed or paid. If its order ended without a sale, it is reopened first.
+ * @param actor for the order's events
+ * @throws AppError CONFLICT for a cart that is being paid or is over
+ */
+export async function openLinkedCart(deps: DraftDeps, linked: LinkedCart, actor: string): Promise<LoadedCart> {
+  const found = await loadLinkedCart(deps, linked)
   if (found.status !== 'OPEN') throw notOpen(found.status)
   if (found.cart.status !== 'CONVERTED' || !found.order) return found
   await cancelUnpaidOrder(deps, found.order.id, requestSagaContext(deps, deps.newId('attempt')), actor)
-  const again = await wholeDraft(deps, draft)
+  const again = await loadLinkedCart(deps, linked)
   if (again.cart.status !== 'OPEN') throw notOpen(again.status)
   return again
 }
 
 const whyNot: Readonly<Record<DraftStatus, string>> = {
-  OPEN: 'The draft is being paid just now',
-  PENDING_PAYMENT: 'The draft is an order that waits for its payment: cancel that first',
-  COMPLETED: 'The draft was paid: it is an order',
-  CANCELLED: 'The draft became an order that was cancelled',
-  EXPIRED: 'The draft has expired',
+  OPEN: 'The draft order is being paid',
+  PENDING_PAYMENT: 'The draft order became an order that is awaiting payment. Cancel that order first',
+  COMPLETED: 'The draft order was already paid',
+  CANCELLED: 'The draft order became an order that was cancelled',
+  EXPIRED: 'The draft order has expired',
 }
-const notOpen = (status: DraftStatus) => new AppError('CONFLICT', whyNot[status])
+const isPaymentAwaited = (status: DraftStatus) => status === 'OPEN' || status === 'PENDING_PAYMENT'
+const notOpen = (status: DraftStatus) =>
+  new AppError('CONFLICT', whyNot[status], { code: isPaymentAwaited(status) ? 'payment_in_progress' : 'draft_closed' })
 
 /**
  * Deletes a draft and its link. An order that ended without a sale stays.
@@ -252,11 +270,14 @@ const linesShownMax = 50
 export async function sendDraft(deps: DraftDeps, by: CommandContext, id: string): Promise<DraftView> {
   const { shop, actor } = by
   const { payUrlOf } = await deps.orderLinks.ready()
-  if (!sendsMail(deps)) throw new AppError('CONFLICT', 'No mail server is set (SMTP_URL): pass on the payUrl yourself')
+  if (!sendsMail(deps))
+    throw new AppError('CONFLICT', 'No mail server is configured (SMTP_URL). Send the payUrl to the customer yourself', {
+      code: 'mail_not_configured',
+    })
   const whole = await openDraft(deps, shop.id, id, { actor: actor.id })
   const { cart, view, snapshot } = whole
   const to = cart.email
-  if (to === null) throw new AppError('CONFLICT', 'The draft has no e-mail address')
+  if (to === null) throw fieldError('CONFLICT', 'email', 'the draft order has no email address')
   const lines = snapshot.items.map(({ line, sellable }) => ({
     title: sellable?.product.title ?? '',
     variantTitle: visibleVariantTitle(sellable?.variant.title ?? ''),
@@ -266,10 +287,14 @@ export async function sendDraft(deps: DraftDeps, by: CommandContext, id: string)
   return audited(deps, withLocks(deps, by), { action: 'draft_order.sent', subject: id }, async (tx, tell) => {
     // The address has changed or was erased meanwhile: the mail would go to the wrong person.
     const still = await lockCart(tx, deps, cart.id)
-    if (still?.updatedAt !== cart.updatedAt) throw new AppError('CONFLICT', 'The draft was changed just now: look at it, and send it again')
+    if (still?.updatedAt !== cart.updatedAt)
+      throw new AppError('CONFLICT', 'The draft order was changed by another request. Read it again before you send it', {
+        code: 'order_changed',
+      })
     const now = deps.clock.now()
     const draft = await deps.draftStore.noteSent(tx, id, now, sendsMax)
-    if (!draft) throw new AppError('CONFLICT', `The link of a draft is mailed ${sendsMax} times at most`)
+    if (!draft)
+      throw new AppError('CONFLICT', `The link of a draft order can be mailed at most ${sendsMax} times`, { code: 'limit_reached' })
     const more = Math.max(0, lines.length - linesShownMax)
     await queueMail(tx, deps, {
       key: `order-draft:${id}:${draft.sends}`,

@@ -8,7 +8,6 @@ import type { PageSlice } from '../../../lib/page.ts'
 import type { Draft, DraftStatus } from './domain.ts'
 
 const byId = rowsOf(draftOrders, ['id'])
-const insertDraft = insertOf(draftOrders)
 
 type Reads = Pick<Reader, 'first'>
 
@@ -26,9 +25,7 @@ function statusIs(status: DraftStatus, now: number): SQL {
 }
 
 export const createDraftStore = ({ read }: Pick<Database, 'read'>) => ({
-  async find(id: string, from: Reads = read): Promise<Draft | undefined> {
-    return from.first(byId, { id })
-  },
+  find: async (id: string, from: Reads = read): Promise<Draft | undefined> => from.first(byId, { id }),
   /** Newest first. */
   list: (filter: { shopId: string; status?: DraftStatus | undefined }, now: number, slice: PageSlice) =>
     selectSlice(read, draftOrders, {
@@ -50,9 +47,7 @@ export const createDraftStore = ({ read }: Pick<Database, 'read'>) => ({
     const [counted] = await tx.select({ n: count() }).from(draftOrders).where(eq(draftOrders.shopId, shopId))
     return Number(counted?.n ?? 0)
   },
-  async insert(tx: Writer, draft: Draft): Promise<void> {
-    await insertDraft(tx, draft)
-  },
+  insert: insertOf(draftOrders),
   /** Returns the changed draft; undefined if its version has changed. */
   async change(
     tx: Writer,

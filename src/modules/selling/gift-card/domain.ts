@@ -34,11 +34,16 @@ export const normalCode = (text: string): string =>
 /** Returns the stored hash of a code. The same code in two shops has unrelated hashes. */
 export const codeHashOf = (key: Buffer, shopId: string, code: string): string => hmac({ bytes: key }, `${shopId}/${normalCode(code)}`)
 
-export const isExpired = ({ expiresAt }: Pick<GiftCard, 'expiresAt'>, now: number): boolean => expiresAt !== null && expiresAt <= now
+const isExpired = ({ expiresAt }: Pick<GiftCard, 'expiresAt'>, now: number): boolean => expiresAt !== null && expiresAt <= now
 
+/** The fields that decide whether a card can pay. A refund of the order that sold the card disables it. */
+type Usability = Pick<GiftCard, 'status' | 'expiresAt' | 'balance'> & Partial<Pick<GiftCard, 'refundId'>>
 /** Whether a card can pay anything. */
-export const isUsable = (card: Pick<GiftCard, 'status' | 'expiresAt' | 'balance'>, now: number): boolean =>
-  card.status === 'ACTIVE' && card.balance > 0 && !isExpired(card, now)
+export const isUsable = (card: Usability, now: number): boolean =>
+  card.status === 'ACTIVE' && !card.refundId && card.balance > 0 && !isExpired(card, now)
+
+/** Whether nothing of a card was spent. */
+export const isUnspent = ({ balance, initialAmount }: Pick<GiftCard, 'balance' | 'initialAmount'>): boolean => balance === initialAmount
 
 /** Whether a card fits a cart: by currency, and not another customer's. */
 export const fitsCart = (
@@ -48,7 +53,7 @@ export const fitsCart = (
 
 /** What one card pays; amounts are positive. */
 export type Draw = { giftCardId: string; last4: string; amount: number }
-type Drawable = Pick<GiftCard, 'id' | 'last4' | 'status' | 'expiresAt' | 'balance'>
+type Drawable = Pick<GiftCard, 'id' | 'last4'> & Usability
 
 /** Splits an amount among cards: those that expire first, then the oldest. Unusable cards are skipped. */
 export function drawsOf(cards: readonly Drawable[], amountToPay: number, now: number): Draw[] {
@@ -71,10 +76,14 @@ function bySpending(a: Drawable, b: Drawable): number {
 }
 
 /** A card as its shop sees it, without its code or anything that reveals it. */
-export function giftCardView({ codeHash: _, initialAmount, balance, expiresAt, createdAt, updatedAt, ...card }: GiftCard, now: number) {
+export function giftCardView(
+  { codeHash: _, orderLineId: __, unit: ___, refundId, initialAmount, balance, expiresAt, createdAt, updatedAt, ...card }: GiftCard,
+  now: number,
+) {
   const { currency } = card
   return {
     ...card,
+    status: refundId === null ? card.status : ('DISABLED' as const),
     ...moneyOf({ initialAmount, balance, currency }, 'initialAmount', 'balance'),
     ...isoTimes({ expiresAt }),
     expired: isExpired({ expiresAt }, now),

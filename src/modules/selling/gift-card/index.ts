@@ -13,3 +13,4 @@ export {
   releaseGiftCards,
   tryCode,
 } from './service.ts'
+export { disableRefundedCards, issueSoldCards, restoreRefundedCards, type SoldCard } from './sold-cards.ts'

@@ -19,16 +19,23 @@ import { codeTextMax, giftCardStatuses, giftCardTransactionKinds, noteMax } from
 const record = {
   id: t.String(),
   shopId: t.String(),
-  last4: t.String({ description: 'The end of the code' }),
+  last4: t.String({ description: 'Last characters of the code' }),
   currency: t.String(),
   initialAmount: MoneySchema,
   balance: MoneySchema,
   expiresAt: nullable(Instant),
   status: oneOf(giftCardStatuses),
   expired: t.Boolean({ description: 'Whether `expiresAt` has passed' }),
-  usedUp: t.Boolean({ description: 'Whether nothing is left on it' }),
-  customerId: nullable(t.String({ description: 'Only this customer may use it' })),
+  usedUp: t.Boolean({ description: 'Whether the balance is 0' }),
+  customerId: nullable(t.String({ description: 'Only this customer can use it' })),
   note: nullable(t.String()),
+  orderId: t.Optional(
+    nullable(
+      t.String({
+        description: 'The order that sold the card. Null: issued by the shop. Missing only in a replayed response of an earlier version',
+      }),
+    ),
+  ),
   createdAt: Instant,
   updatedAt: Instant,
 }
@@ -38,9 +45,12 @@ const GiftCardTransaction = t.Object(
     id: t.String(),
     kind: oneOf(giftCardTransactionKinds, {
       description:
-        'ISSUE: what it began with. HOLD: an order took it, and keeps it when it is a sale. RELEASE: an order that came to nothing gave it back. REFUND: a refund did',
+        'ISSUE: initial balance. HOLD: reserved or used by an order. RELEASE: returned by an order that was not completed. REFUND: returned by a refund',
     }),
-    amount: t.Object({ amount: integer({ description: 'Minor units; below zero for what was taken' }), currency: t.String(CurrencyCode) }),
+    amount: t.Object({
+      amount: integer({ description: 'In minor units. Negative if the balance decreased' }),
+      currency: t.String(CurrencyCode),
+    }),
     orderId: nullable(t.String()),
     refundId: nullable(t.String()),
     at: Instant,
@@ -51,35 +61,41 @@ export const GiftCardWithTransactions = t.Object(
   {
     ...record,
     transactions: t.Array(GiftCardTransaction),
-    transactionsCapped: t.Optional(t.Literal(true, { description: 'There were more' })),
+    transactionsCapped: t.Optional(t.Literal(true, { description: 'True if there are more transactions' })),
   },
   { title: 'GiftCardWithTransactions' },
 )
-export const IssuedGiftCardRecord = t.Object({ ...record, code: t.String({ description: 'Shown this once' }) }, { title: 'IssuedGiftCard' })
+export const IssuedGiftCardRecord = t.Object(
+  { ...record, code: t.String({ description: 'Returned only once' }) },
+  { title: 'IssuedGiftCard' },
+)
 export const GiftCards = pageOf(GiftCardRecord)
 export const GiftCardsQuery = t.Object({
   ...pageQuery,
-  customerId: t.Optional(text(64, { minLength: 1, description: 'Those that only this customer may use' })),
+  customerId: t.Optional(text(64, { minLength: 1, description: 'Gift cards that only this customer can use' })),
 })
 export type GiftCardFilter = Pick<Static<typeof GiftCardsQuery>, 'customerId'>
 
 const amount = t.Object({
-  amount: integer({ minimum: 1, maximum: amountMax, description: 'Minor units' }),
-  currency: t.String({ ...CurrencyCode, description: "The shop's" }),
+  amount: integer({ minimum: 1, maximum: amountMax, description: 'In minor units' }),
+  currency: t.String({ ...CurrencyCode, description: "The shop's currency" }),
 })
-const note = maybe(text(noteMax, { description: "The shop's own; no shopper sees it" }))
+const note = maybe(text(noteMax, { description: 'Internal note. Shoppers do not see it' }))
 
 export const IssueGiftCard = t.Object({
   amount,
-  expiresAt: maybe(instantOf('In the future; left out or null: never')),
-  customerId: maybe(text(64, { description: 'A customer of the shop, who alone may use it; left out or null: whoever has the code' })),
+  expiresAt: maybe(instantOf('Must be in the future. Default: never expires')),
+  customerId: maybe(text(64, { description: 'A customer of the shop, who alone can use the card. Default: anyone who has the code' })),
   note,
 })
 export const ChangeGiftCard = t.Object({
   status: t.Optional(oneOf(giftCardStatuses)),
   note,
-  expiresAt: maybe(instantOf('In the future; null: never')),
+  expiresAt: maybe(instantOf('Must be in the future. Null: never expires')),
 })
 
 /** A code as a shopper types it, in the bodies of other routes. */
-export const GiftCardCode = text(codeTextMax, { minLength: 1, description: 'Case, spaces and dashes do not count; O is 0, I and L are 1' })
+export const GiftCardCode = text(codeTextMax, {
+  minLength: 1,
+  description: 'Case, spaces and dashes are ignored. O is read as 0, and I and L as 1',
+})

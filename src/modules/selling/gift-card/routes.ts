@@ -31,7 +31,11 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
         listGiftCards(deps, { shopId: shop.id, ...query }, slice),
       ),
       response: { 200: GiftCards, ...errorResponses(401, 403, 404) },
-      detail: { summary: "The shop's gift cards", description: 'Newest first, whatever their status. No code is ever shown again.' },
+      detail: {
+        operationId: 'listGiftCards',
+        summary: 'Lists gift cards',
+        description: 'Returns gift cards of every status, newest first, without their codes.',
+      },
     })
     .post(
       '/giftcard',
@@ -43,9 +47,10 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
         body: IssueGiftCard,
         response: { 201: IssuedGiftCardRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Issue a gift card',
+          operationId: 'createGiftCard',
+          summary: 'Creates a gift card',
           description:
-            "In the shop's currency. The answer holds the `code`, this once: only a replay under the same `Idempotency-Key` shows it again, for a day. A `customerId` that the shop does not have is 404.",
+            "The card is in the shop's currency. The response contains the `code` only once; for a day, a replay with the same `Idempotency-Key` returns it again. An unknown `customerId` is 404.",
         },
       },
     )
@@ -55,9 +60,10 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
       params: RecordId,
       response: { 200: GiftCardWithTransactions, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: 'A gift card of the shop',
+        operationId: 'getGiftCard',
+        summary: 'Returns a gift card',
         description:
-          'With what moved its balance, newest first: the newest 200, and `transactionsCapped` where there were more. No code is ever shown again. What orders take and give back changes no version.',
+          'Includes the newest 200 transactions, newest first; `transactionsCapped` says if there are more. The code is not returned. Transactions of orders do not change the version.',
       },
     })
     .patch(
@@ -74,9 +80,10 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
         body: ChangeGiftCard,
         response: { 200: GiftCardRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Change a gift card',
+          operationId: 'updateGiftCard',
+          summary: 'Updates a gift card',
           description:
-            'Fields that are left out stay as they are. DISABLED takes a card out of use at once; ACTIVE puts it back, and a new `expiresAt` does so for one that has expired. Orders keep what they took from it before, and what they give back goes onto the card whatever its status. Amounts never change by hand.',
+            'Fields that you leave out keep their values. DISABLED stops the card at once; ACTIVE restores it. To restore an expired card, set a new `expiresAt`. Orders keep what they used, and refunds go back to the card whatever its status. The balance cannot be edited. A card that a refund of its order disabled stays disabled (409).',
         },
       },
     )

@@ -1,6 +1,6 @@
-import type { Reader, Writer } from '../../../../db/engine.ts'
+import type { Writer } from '../../../../db/engine.ts'
 import type { CommandContext } from '../../../core/command-context.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import type { Money } from '../../../lib/money.ts'
@@ -31,7 +31,7 @@ export type CardIssuingDeps = GiftCardDeps & CustomerDeps
 /** A card to issue; undefined means null. */
 export type NewGiftCard = { amount: Money } & Optional<Pick<GiftCard, 'expiresAt' | 'customerId' | 'note'>>
 /** The only response with a code. */
-export type IssuedGiftCard = GiftCardView & { code: string }
+type IssuedGiftCard = GiftCardView & { code: string }
 
 /** The same for every cause, so that guessing reveals nothing. */
 const noSuchCard = () => new AppError('NOT_FOUND', 'No such gift card')
@@ -50,8 +50,7 @@ export async function issueGiftCard(
 ): Promise<IssuedGiftCard> {
   const { shop } = by
   const now = deps.clock.now()
-  if (input.amount.currency !== shop.currency)
-    throw new AppError('INVALID', `amount.currency (body): gift cards are in the shop's currency, ${shop.currency}`)
+  if (input.amount.currency !== shop.currency) throw invalidField('amount.currency', `must be in the shop's currency, ${shop.currency}`)
   assertFuture(input.expiresAt, now)
   if (typeof input.customerId === 'string') await readCustomer(deps, shop, input.customerId)
   const code = codeOf(deps.randomBytes(codeBytes))
@@ -67,6 +66,7 @@ export async function issueGiftCard(
     status: 'ACTIVE',
     customerId: input.customerId ?? null,
     note: input.note ?? null,
+    ...issuedByShop,
     createdAt: now,
     updatedAt: now,
     version: 1,
@@ -80,6 +80,8 @@ export async function issueGiftCard(
   })
 }
 
+const issuedByShop = { orderId: null, orderLineId: null, unit: null, refundId: null }
+
 /** The audited fields: nothing that reveals the code, and only whether there is a note. */
 const cardDifference = (before: GiftCard | undefined, after: GiftCard): Difference =>
   differenceOf(before && kept(before), kept(after), ['currency', 'initialAmount', 'balance', 'expiresAt', 'status', 'customerId'])
@@ -88,12 +90,13 @@ const kept = ({ codeHash: _, last4: __, ...card }: GiftCard) => card
 /** An invalid time is NaN. */
 function assertFuture(expiresAt: number | null | undefined, now: number): void {
   if (expiresAt === null || expiresAt === undefined || expiresAt > now) return
-  throw new AppError('INVALID', 'expiresAt (body): a moment in the future')
+  throw invalidField('expiresAt', 'must be in the future')
 }
 
 /**
  * Changes a card, but not its balance; undefined keeps a field.
- * @throws AppError INVALID; NOT_FOUND, also for another shop's; PRECONDITION_FAILED
+ * @throws AppError INVALID; NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT to activate a
+ *   refunded one
  */
 export async function changeGiftCard(deps: GiftCardDeps, by: CommandContext, id: string, change: GiftCardChange): Promise<GiftCardView> {
   const now = deps.clock.now()
@@ -102,6 +105,8 @@ export async function changeGiftCard(deps: GiftCardDeps, by: CommandContext, id:
     const before = await deps.giftCardStore.find(tx, by.shop.id, id)
     if (!before) throw noSuchCard()
     assertVersion(by.expected, before.version)
+    if (change.status === 'ACTIVE' && before.refundId !== null)
+      throw new AppError('CONFLICT', 'The order that sold the gift card was refunded', { code: 'invalid_transition' })
     const changes = { ...change, updatedAt: now, version: before.version + 1 }
     const card = assertNotStale(await deps.giftCardStore.change(tx, before, changes))
     tell(cardDifference(before, card))
@@ -154,13 +159,10 @@ export async function listGiftCards(
 }
 
 /** Reads cards in the order of their ids; unknown ids are skipped. */
-export const giftCardsByIds = (
-  { giftCardStore }: Pick<GiftCardDeps, 'giftCardStore'>,
-  ids: readonly string[],
-  from?: Pick<Reader, 'select'>,
-): Promise<GiftCard[]> => giftCardStore.findAll(ids, from)
+export const giftCardsByIds = ({ giftCardStore }: Pick<GiftCardDeps, 'giftCardStore'>, ids: readonly string[]): Promise<GiftCard[]> =>
+  giftCardStore.findAll(ids)
 
-export type CardOnCart = {
+type CardOnCart = {
   shopId: string
   /** As typed. */
   code: string
@@ -216,7 +218,9 @@ export async function holdGiftCards(
   for (const { giftCardId, last4, amount } of inOrder(draws)) {
     assertAmount(amount)
     if (!(await deps.giftCardStore.take(tx, giftCardId, amount, deps.clock.now())))
-      throw new AppError('CONFLICT', `A gift card no longer covers what it was to pay: the one that ends in ${last4}`)
+      throw new AppError('CONFLICT', `The gift card that ends in ${last4} no longer covers its share of the cart. Read the cart again`, {
+        code: 'gift_card_unavailable',
+      })
     await append(tx, deps, { giftCardId, kind: 'HOLD', amount: -amount, orderId })
   }
 }

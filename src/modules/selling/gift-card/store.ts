@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, gte, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
-import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import type { Database, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { rowsOf } from '../../../../db/prepared.ts'
 import { giftCards, giftCardTransactions } from '../../../../db/schema/selling.ts'
@@ -14,15 +14,11 @@ const byHash = rowsOf(giftCards, ['shopId', 'codeHash'])
 const byId = rowsOf(giftCards, ['id', 'shopId'])
 
 export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
-  async findByHash(shopId: string, codeHash: string): Promise<GiftCard | undefined> {
-    return read.first(byHash, { shopId, codeHash })
-  },
-  async find(tx: Writer, shopId: string, id: string): Promise<GiftCard | undefined> {
-    return tx.first(byId, { id, shopId })
-  },
-  async findAll(ids: readonly string[], from: Pick<Reader, 'select'> = read): Promise<GiftCard[]> {
+  findByHash: async (shopId: string, codeHash: string): Promise<GiftCard | undefined> => read.first(byHash, { shopId, codeHash }),
+  find: async (tx: Writer, shopId: string, id: string): Promise<GiftCard | undefined> => tx.first(byId, { id, shopId }),
+  async findAll(ids: readonly string[]): Promise<GiftCard[]> {
     if (ids.length === 0) return []
-    return from
+    return read
       .select()
       .from(giftCards)
       .where(inArray(giftCards.id, [...ids]))
@@ -62,12 +58,40 @@ export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   /** Takes an amount from a usable card; false if its balance is too small or it is not usable. */
   take(tx: Writer, id: string, amount: number, now: number): Promise<boolean> {
-    const usable = and(eq(giftCards.status, 'ACTIVE'), or(isNull(giftCards.expiresAt), gt(giftCards.expiresAt, now)))
+    const usable = and(
+      eq(giftCards.status, 'ACTIVE'),
+      isNull(giftCards.refundId),
+      or(isNull(giftCards.expiresAt), gt(giftCards.expiresAt, now)),
+    )
     return move(tx, id, -amount, now, and(usable, gte(giftCards.balance, amount)))
   },
   /** Returns an amount to a card in any status; false if it would exceed the initial amount. */
   giveBack(tx: Writer, id: string, amount: number, now: number): Promise<boolean> {
     return move(tx, id, amount, now, lte(giftCards.balance, sql`${giftCards.initialAmount} - ${amount}`))
+  },
+  /** The cards that an order sold, in the order of its lines' ids and units. */
+  soldBy: async (tx: Writer, orderId: string): Promise<GiftCard[]> =>
+    tx.select().from(giftCards).where(eq(giftCards.orderId, orderId)).orderBy(giftCards.orderLineId, giftCards.unit),
+  /** Inserts sold cards with their first movements. */
+  async insertSold(tx: Writer, cards: readonly GiftCard[], issued: readonly GiftCardTransaction[]): Promise<void> {
+    await tx.insert(giftCards).values([...cards])
+    await tx.insert(giftCardTransactions).values([...issued])
+  },
+  /** Disables an unspent card for a refund; false if it was spent or another refund disabled it. */
+  async disableForRefund(tx: Writer, id: string, refundId: string, updatedAt: number): Promise<boolean> {
+    const rows = await tx
+      .update(giftCards)
+      .set({ refundId, updatedAt, version: sql`${giftCards.version} + 1` })
+      .where(and(eq(giftCards.id, id), isNull(giftCards.refundId), eq(giftCards.balance, giftCards.initialAmount)))
+      .returning({ id: giftCards.id })
+    return rows.length > 0
+  },
+  /** Enables the cards that a refund disabled. */
+  async restore(tx: Writer, orderId: string, refundId: string, updatedAt: number): Promise<void> {
+    await tx
+      .update(giftCards)
+      .set({ refundId: null, updatedAt, version: sql`${giftCards.version} + 1` })
+      .where(and(eq(giftCards.orderId, orderId), eq(giftCards.refundId, refundId)))
   },
   /** The newest movements of a card. */
   transactions: (cardId: string, limit: number): Promise<GiftCardTransaction[]> =>

@@ -1,11 +1,13 @@
 import { publicUrlOf } from '../../../core/public-url.ts'
-import { draftIdIn, draftTokenOf, orderIdIn, orderTokenOf } from '../../../lib/order-token.ts'
+import { draftIdIn, draftTokenOf, orderIdIn, orderTokenOf, sessionIdIn, sessionTokenOf } from '../../../lib/order-token.ts'
 import type { InstanceKeyDeps } from '../../identity/instance-key/index.ts'
 
 /** The path of an order's page. */
 export const orderPagePath = '/v2/orders/public/'
 /** The path of a draft's pay page. */
 export const payPagePath = '/pages/pay/'
+/** The path of the page where the cart of an agent's session is paid. */
+export const buyPagePath = '/pages/buy/'
 
 /** Creates and verifies links of pages with an instance key that never changes. */
 export type OrderLinks = {
@@ -17,6 +19,11 @@ export type OrderLinks = {
   payUrlOf(draftId: string): string
   /** Undefined for a token that we did not make. */
   draftIdOf(token: string): string | undefined
+  /** The URL where the cart of an agent's session is paid. */
+  buyUrlOf(sessionId: string): string
+  sessionTokenOf(sessionId: string): string
+  /** Undefined for a token that we did not make. */
+  sessionIdOf(token: string): string | undefined
 }
 
 export function createOrderLinks(deps: Pick<InstanceKeyDeps, 'instanceKeys' | 'config' | 'life'>) {
@@ -30,6 +37,9 @@ export function createOrderLinks(deps: Pick<InstanceKeyDeps, 'instanceKeys' | 'c
       orderIdOf: (token) => orderIdIn(key, token),
       payUrlOf: (draftId) => `${publicUrlOf(deps)}${payPagePath}${draftTokenOf(key, draftId)}`,
       draftIdOf: (token) => draftIdIn(key, token),
+      buyUrlOf: (sessionId) => `${publicUrlOf(deps)}${buyPagePath}${sessionTokenOf(key, sessionId)}`,
+      sessionTokenOf: (sessionId) => sessionTokenOf(key, sessionId),
+      sessionIdOf: (token) => sessionIdIn(key, token),
     }
     return links
   }

@@ -1,17 +1,20 @@
+import type { Address } from '../../../../db/schema/selling.ts'
+import { cityLines } from '../../../lib/city-lines.ts'
 import { escapeHtml } from '../../../lib/markup.ts'
 import type { Money } from '../../../lib/money.ts'
 import { plainText } from '../../../lib/plain-text.ts'
 import { visibleVariantTitle } from '../../catalog/products/domain.ts'
-import type { Phrasebook } from '../../messaging/mail/index.ts'
+import { linesHtml, type Phrasebook } from '../../messaging/mail/index.ts'
 import type { Shop } from '../../shop/shop/domain.ts'
+import { reasonMax } from '../order-return/domain.ts'
 import type { PublicOrder } from './public-order.ts'
 
 /** The seller, as a receipt shows it. */
 export type Seller = Pick<Shop, 'title' | 'address' | 'contact' | 'timeZone'>
 
 const textMax = 300
-const bdi = (text: string): string => `<bdi>${escapeHtml(plainText(text, textMax))}</bdi>`
-const shownBy = (parts: readonly (string | null | undefined)[]): string =>
+export const bdi = (text: string): string => `<bdi>${escapeHtml(plainText(text, textMax))}</bdi>`
+export const shownBy = (parts: readonly (string | null | undefined)[]): string =>
   parts
     .filter((part) => part !== null && part !== undefined && part !== '')
     .map((part) => bdi(part as string))
@@ -30,31 +33,51 @@ function linesTable({ lines }: PublicOrder, { say, money, count }: Phrasebook, w
 </table>`
 }
 
-function totalsTable(order: PublicOrder, { say, money }: Phrasebook): string {
-  const { subtotal, discountTotal, shippingTotal, taxTotal, taxIncluded, giftCardTotal, total, refundedTotal, giftCardRefundedTotal } =
-    order
-  const { currency } = order
+type Totals = Pick<
+  PublicOrder,
+  | 'currency'
+  | 'subtotal'
+  | 'discountTotal'
+  | 'shippingTotal'
+  | 'taxTotal'
+  | 'taxIncluded'
+  | 'shippingTax'
+  | 'shippingTaxRate'
+  | 'giftCardTotal'
+  | 'total'
+  | 'refundedTotal'
+  | 'giftCardRefundedTotal'
+>
+
+/** Renders the sums of an order. */
+export function totalsTable(order: Totals, { say, money }: Phrasebook): string {
+  const { subtotal, discountTotal, shippingTotal, taxTotal, taxIncluded, shippingTax, shippingTaxRate, giftCardTotal, total } = order
+  const { currency, refundedTotal, giftCardRefundedTotal } = order
   const row = (what: string, amount: Money, style = '') =>
     `<tr${style}><th scope="row">${escapeHtml(what)}</th><td class="n">${escapeHtml(money(amount))}</td></tr>`
   const some = (what: string, amount: Money, sign = 1) =>
     amount.amount === 0 ? [] : [row(what, { amount: sign * amount.amount, currency })]
+  const ofShipping = some(say.shippingTax, shippingTax)
+  const isIncluded = shippingTaxRate?.inclusive ?? false
   const back = { amount: refundedTotal.amount + giftCardRefundedTotal.amount, currency }
   return `<table><tbody>${[
     row(say.subtotal, subtotal),
     ...some(say.discount, discountTotal, -1),
     ...some(say.shipping, shippingTotal),
     ...some(say.tax, taxTotal),
+    ...(isIncluded ? [] : ofShipping),
     row(say.total, total, ' class="sum"'),
     ...some(say.taxIncluded, taxIncluded),
+    ...(isIncluded ? ofShipping : []),
     ...some(say.giftCards, giftCardTotal),
     ...some(say.refunded, back),
   ].join('\n')}</tbody></table>`
 }
 
-function placeOf({ shippingAddress }: PublicOrder, { say }: Phrasebook): string {
+function placeOf({ shippingAddress }: PublicOrder, { say, country }: Phrasebook): string {
   if (!shippingAddress) return ''
-  const { name, city, province, countryCode } = shippingAddress
-  return `<h2>${escapeHtml(say.shipsTo)}</h2><p>${shownBy([name, city, province, countryCode])}</p>`
+  const { name, countryCode } = shippingAddress
+  return `<h2>${escapeHtml(say.shipsTo)}</h2><p>${shownBy([name, ...cityLines(shippingAddress), country(countryCode)])}</p>`
 }
 
 /** The fulfilments: their tracking, and their lines if partial. */
@@ -82,14 +105,69 @@ function parcelsOf({ fulfilments, lines }: PublicOrder, { say, count }: Phrasebo
 const statusOf = ({ status, fulfilmentStatus, fulfilments }: PublicOrder, { say }: Phrasebook): string =>
   fulfilmentStatus === 'FULFILLED' && fulfilments.length === 0 ? say.refundedUnsent : say.statuses[status]
 
+/** How to pay outside souk. */
+function instructionsOf({ manualPayment, amountDue }: PublicOrder, { say, money }: Phrasebook): string {
+  if (!manualPayment) return ''
+  const heading = say.howToPay(money(amountDue), plainText(manualPayment.title, textMax))
+  return `<h2>${escapeHtml(heading)}</h2><p>${linesHtml(manualPayment.instructions)}</p>`
+}
+
+const unitsHtml = ({ lines }: PublicOrder, units: PublicOrder['returnable'], { say, count }: Phrasebook): string =>
+  units
+    .flatMap(({ lineId, quantity }) => {
+      const line = lines.find(({ id }) => id === lineId)
+      return line ? [`${bdi(line.title)} ${escapeHtml(say.quantity(count(quantity)))}`] : []
+    })
+    .join('<br>')
+
+/** The returns of the order and their status. */
+const returnsOf = (order: PublicOrder, words: Phrasebook): string =>
+  order.returns
+    .map(({ status, lines }) => {
+      const label = escapeHtml(words.say.returnStatuses[status])
+      return `<p><span class="status">${label}</span><br>${unitsHtml(order, lines, words)}</p>`
+    })
+    .join('\n')
+
+/** What the form of a return needs. `key`: its idempotency key. `refused`: the last request was. */
+export type ReturnForm = { readonly action: string; readonly key: string; readonly refused: boolean }
+
+/** The form that asks for a return of what can be returned now. */
+function returnFormOf({ lines, returnable }: PublicOrder, { say, count }: Phrasebook, { action, key, refused }: ReturnForm): string {
+  if (returnable.length === 0) return ''
+  const inputs = returnable.flatMap(({ lineId, quantity }) => {
+    const line = lines.find(({ id }) => id === lineId)
+    if (!line) return []
+    const name = `quantity.${escapeHtml(lineId)}`
+    const variant = visibleVariantTitle(line.variantTitle)
+    const title = `${bdi(line.title)}${variant === '' ? '' : ` ${bdi(variant)}`}`
+    return [
+      `<label for="${name}">${title} (${escapeHtml(say.returnUpTo(count(quantity)))})</label>`,
+      `<input id="${name}" name="${name}" type="number" inputmode="numeric" min="0" max="${quantity}" value="0" required>`,
+    ]
+  })
+  return `<details class="noprint"${refused ? ' open' : ''}><summary>${escapeHtml(say.returnAsk)}</summary>
+${refused ? `<p class="wrong" role="alert">${escapeHtml(say.returnRefused)}</p>` : ''}
+<form method="post" action="${escapeHtml(action)}">
+<input type="hidden" name="key" value="${escapeHtml(key)}">
+${inputs.join('\n')}
+<label for="reason">${escapeHtml(say.returnReason)}</label>
+<input id="reason" name="reason" maxlength="${reasonMax}" required>
+<button>${escapeHtml(say.returnButton)}</button>
+</form></details>`
+}
+
 /** Renders the page of an order. */
-export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Phrasebook): string {
+export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Phrasebook, form: ReturnForm): string {
   const { say } = words
   const { receiptUrl } = order
   return [
     `<p><span class="status">${escapeHtml(statusOf(order, words))}</span></p>`,
     `<p class="note">${escapeHtml(say.placedOn(words.day(Date.parse(order.createdAt), timeZone)))}</p>`,
+    instructionsOf(order, words),
     parcelsOf(order, words),
+    returnsOf(order, words),
+    returnFormOf(order, words, form),
     linesTable(order, words, false),
     totalsTable(order, words),
     placeOf(order, words),
@@ -99,14 +177,24 @@ export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Phras
     .join('\n')
 }
 
+/** Returns the seller's name, address and contact as lines. */
+export function sellerLines({ title, address, contact }: Omit<Seller, 'timeZone'>, { country }: Phrasebook): string {
+  const { line1, line2, countryCode } = address
+  return shownBy([title, line1, line2, ...cityLines(address), countryCode && country(countryCode), contact.email, contact.phone])
+}
+
+/** Returns the name and postal address of a person as lines. */
+export function recipientLines(address: Address, { country }: Phrasebook): string {
+  const { name, company, line1, line2, countryCode } = address
+  return shownBy([name, company, line1, line2, ...cityLines(address), country(countryCode)])
+}
+
 /** Renders a receipt. */
-export function receiptHtml(order: PublicOrder, { title, address, contact, timeZone }: Seller, words: Phrasebook): string {
+export function receiptHtml(order: PublicOrder, seller: Seller, words: Phrasebook): string {
   const { say } = words
-  const { line1, line2, postalCode, city, province, countryCode } = address
-  const place = [postalCode, city].filter(Boolean).join(' ')
   return [
-    `<p>${shownBy([title, line1, line2, place, province, countryCode, contact.email, contact.phone])}</p>`,
-    `<p class="note">${escapeHtml(say.placedOn(words.day(Date.parse(order.createdAt), timeZone)))} · ${escapeHtml(statusOf(order, words))}</p>`,
+    `<p>${sellerLines(seller, words)}</p>`,
+    `<p class="note">${escapeHtml(say.placedOn(words.day(Date.parse(order.createdAt), seller.timeZone)))} · ${escapeHtml(statusOf(order, words))}</p>`,
     linesTable(order, words, true),
     totalsTable(order, words),
     placeOf(order, words),

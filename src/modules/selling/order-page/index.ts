@@ -1,2 +1,2 @@
-export type { PublicOrder } from './public-order.ts'
-export { orderByLink, orderPage, receiptPage } from './service.ts'
+export { creditNotes, idsOf, invoices, packingSlips } from './documents.ts'
+export { orderByLink, orderPage, receiptPage, requestReturnByForm, requestReturnByLink } from './service.ts'

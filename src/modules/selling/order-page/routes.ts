@@ -5,7 +5,7 @@ import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
 import { pageResponse } from '../../../http/web-page.ts'
 import type { MailDeps } from '../../messaging/mail/index.ts'
-import type { OrderDeps } from '../order/index.ts'
+import type { ReturnDeps } from '../order-return/index.ts'
 import { orderByLink, orderPage, receiptPage } from './index.ts'
 import { OrderToken, PublicOrderRecord } from './model.ts'
 
@@ -17,7 +17,7 @@ function wantsPage({ headers }: Request): boolean {
 const linkHeaders = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow', vary: 'accept' }
 
 /** The public page of an order. */
-export const orderPageRoutes = (deps: HttpDeps & OrderDeps & MailDeps) =>
+export const orderPageRoutes = (deps: HttpDeps & ReturnDeps & MailDeps) =>
   routes(deps, 'Orders')
     .get(
       '/v2/orders/public/:token',
@@ -31,9 +31,10 @@ export const orderPageRoutes = (deps: HttpDeps & OrderDeps & MailDeps) =>
         params: OrderToken,
         response: { 200: PublicOrderRecord, ...errorResponses(404) },
         detail: {
-          summary: 'An order by its link',
+          operationId: 'getPublicOrder',
+          summary: 'Returns an order by its link',
           description:
-            'The link is an order’s `publicUrl`, which mails lead to unless the shop has a page of its own: whoever has it sees the order, without street, postal code, company, phone, e-mail, notes and reasons. A browser that asks for `text/html` gets a page in the language of the shop. Orders that expired or were cancelled are shown as that. Every other token is 404, also one of another instance. Nothing keeps the answer, finds it or passes the link on, and the token is in no log.',
+            "The link is the order's `publicUrl`, which e-mails contain unless the shop has its own page. Anyone who has the link can see the order, without street, postal code, company, phone number, e-mail address, notes and reasons. With `accept: text/html`, the response is a page in the shop's language. Expired and cancelled orders are shown as such. Any other token is 404. The response is not cached or indexed and sends no referrer, and the token is not logged.",
         },
       },
     )
@@ -46,7 +47,8 @@ export const orderPageRoutes = (deps: HttpDeps & OrderDeps & MailDeps) =>
         ...errorResponses(404),
       },
       detail: {
-        summary: 'The receipt of an order, to print',
-        description: 'A page of HTML in the language of the shop. There is none (404) of an order that was never paid.',
+        operationId: 'getReceipt',
+        summary: 'Returns the receipt of an order',
+        description: "The receipt is an HTML page in the shop's language, for printing. The response is 404 if the order was never paid.",
       },
     })

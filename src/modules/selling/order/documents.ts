@@ -1,16 +1,17 @@
 import type { Database } from '../../../../db/engine.ts'
 import { type Cache, createCache } from '../../../core/cache.ts'
+import { etagOfVersion } from '../../../core/versions.ts'
 import type { OrderLinkDeps } from '../order-link/index.ts'
 import type { OrderStore } from './store.ts'
 import { type FullOrder, orderView } from './view.ts'
 
 /** An order as its shop sees it, serialized. */
-export type OrderDocument = { readonly shopId: string; readonly text: string }
+type OrderDocument = { readonly shopId: string; readonly text: string; readonly etag: string }
 
 /** The cache of orders as JSON. It is off where the engine cannot report other processes' commits. */
-export type OrderDocuments = {
-  /** Returns an order's JSON; undefined if the shop has no such order, or it is not available synchronously. */
-  textNow(shopId: string, id: string): string | undefined
+type OrderDocuments = {
+  /** Returns an order's JSON and ETag; undefined without such an order, or if it is not available synchronously. */
+  documentNow(shopId: string, id: string): Pick<OrderDocument, 'text' | 'etag'> | undefined
 }
 
 const documentsMax = 20_000
@@ -33,11 +34,11 @@ export function createOrderDocuments(
   }
 
   return {
-    textNow(shopId, id) {
+    documentNow(shopId, id) {
       const links = orderLinks.now()
       if (!cache.isEnabled() || !links) return undefined
       const found = cache.getOrLoad(id, () => read(id, links.urlOf))
-      return found instanceof Promise || found?.shopId !== shopId ? undefined : found.text
+      return found instanceof Promise || found?.shopId !== shopId ? undefined : found
     },
   }
 }
@@ -45,4 +46,5 @@ export function createOrderDocuments(
 const documentOf = (whole: FullOrder, publicUrl: string): OrderDocument => ({
   shopId: whole.order.shopId,
   text: JSON.stringify(orderView(whole, publicUrl)),
+  etag: etagOfVersion(whole.order.version),
 })

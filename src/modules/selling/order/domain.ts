@@ -5,16 +5,18 @@ import { timeRangeOf } from '../../../core/date-range.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { storedMailAddress } from '../../../lib/mail-address.ts'
 import type { Optional } from '../../../lib/objects.ts'
-import { searchTermsOf } from '../../../lib/search-terms.ts'
+import { searchTermsOf, tagKeyOf } from '../../../lib/search-terms.ts'
 import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import {
   hasFailed,
   hasNoReferences,
   isLost,
+  isManualPayment,
   isOpenPayment,
   isPaidAfterEnding,
   isUnknownToProcessor,
   type Payment,
+  type PaymentChoice,
 } from '../../payments/payment/domain.ts'
 
 export type Order = typeof orders.$inferSelect
@@ -76,11 +78,28 @@ export const fulfilmentStatuses = [
   'FULFILLED',
 ] as const satisfies readonly Order['fulfilmentStatus'][]
 
+/** Maximum number of orders in one bulk request. */
+export const bulkMax = 100
+export const bulkFulfilmentStatuses = ['FULFILLED', 'PARTIALLY_FULFILLED', 'FAILED'] as const
+
+/** How a list of orders is sorted. A minus sign: descending. */
+export const orderSorts = ['-createdAt', 'createdAt', '-number', 'number', '-total', 'total'] as const
+export type OrderSort = (typeof orderSorts)[number]
+
+/** The fields of an order that the shop can correct. Their former values are details of UPDATED events. */
+export const formerValueFields = ['email', 'shippingAddress', 'billingAddress', 'tags'] as const satisfies readonly (keyof Order)[]
+/** An order can be corrected until everything is sent. */
+export const correctableStatuses = ['PENDING_PAYMENT', 'PAID', 'CONFIRMED'] as const satisfies readonly OrderStatus[]
+
 /** The filter of a list of orders; times in milliseconds, `until` exclusive. */
 export type OrderFilter = { readonly shopId: string } & Optional<
   Pick<Order, 'status' | 'paymentStatus' | 'fulfilmentStatus' | 'customerId' | 'number' | 'email' | 'id'> & {
     /** Confirmed, with units left to send. */
     toFulfil: true
+    agent: true
+    numbers: readonly number[]
+    /** In the form in which tags are compared. */
+    tag: string
     /** The words of `q`; the last one may be a prefix. */
     words: readonly string[]
     from: number
@@ -89,15 +108,32 @@ export type OrderFilter = { readonly shopId: string } & Optional<
 >
 
 /**
- * Parses a query: `from` and `to` are days, both inclusive; `q` is `#` and an order's number, an id, or words.
+ * Parses a query: `from` and `to` are days of `timeZone`, both inclusive; `q` is `#` and an order's number, an id, or
+ * words.
  * @throws AppError INVALID, naming the parameter, for an invalid day, or a window that is reversed or over 365 days
  */
-export function filterOf({ from, to, q, number, toFulfil, ...rest }: OrderQuery & { shopId: string }): OrderFilter {
-  const { since, until } = timeRangeOf({ from, to })
+export function filterOf({
+  from,
+  to,
+  q,
+  number,
+  numbers,
+  toFulfil,
+  agent,
+  tag,
+  timeZone,
+  sort: _,
+  lines: __,
+  ...rest
+}: ShopOrderQuery): OrderFilter {
+  const { since, until } = timeRangeOf({ from, to }, timeZone)
   return {
     ...rest,
     ...(number === undefined ? {} : { number: Number(number) }),
+    ...(numbers === undefined ? {} : { numbers: numbers.split(',').map(Number) }),
     ...(toFulfil === 'true' ? { toFulfil: true } : {}),
+    ...(agent === 'true' ? { agent: true } : {}),
+    ...(tag === undefined ? {} : { tag: tagKeyOf(tag) }),
     from: since,
     until,
     ...searchFilterOf(q?.trim() ?? '', number),
@@ -105,16 +141,23 @@ export function filterOf({ from, to, q, number, toFulfil, ...rest }: OrderQuery 
 }
 
 export type OrderQuery = Optional<
-  Pick<Order, 'status' | 'paymentStatus' | 'fulfilmentStatus'> & {
-    toFulfil: 'true' | 'false'
-    customerId: string
-    email: string
-    number: string
-    from: string
-    to: string
-    q: string
-  }
+  Pick<Order, 'status' | 'paymentStatus' | 'fulfilmentStatus'> &
+    Record<'toFulfil' | 'agent' | 'lines', 'true' | 'false'> & {
+      customerId: string
+      email: string
+      tag: string
+      number: string
+      /** Separated by commas. */
+      numbers: string
+      sort: OrderSort
+      from: string
+      to: string
+      q: string
+    }
 >
+
+/** A query of a shop's orders. */
+export type ShopOrderQuery = OrderQuery & { readonly shopId: string } & Optional<{ timeZone: string }>
 
 /**
  * Returns the statuses that a filter can match. Only a CONFIRMED order has a fulfilment status of its own (UNFULFILLED
@@ -142,35 +185,6 @@ function searchFilterOf(q: string, number: string | undefined): Partial<OrderFil
   if (digits !== undefined) return number === undefined || number === digits ? { number: Number(digits) } : { number: 0 }
   if (q.startsWith('order_')) return { id: q }
   return q === '' ? {} : { words: searchTermsOf(storedMailAddress(q), queryWordsMax) }
-}
-
-/** Words stored for an order. Titles come last, so that only they are cut. */
-const wordsMax = 150
-
-/**
- * Returns the words that find an order, besides its number: e-mail address, names, tracking numbers, SKUs and titles.
- */
-export function searchWordsOf(
-  order: Pick<Order, 'email' | 'shippingAddress' | 'billingAddress'>,
-  lines: readonly Pick<OrderLine, 'title' | 'variantTitle' | 'sku'>[],
-  parcels: readonly Pick<Fulfilment, 'trackingNumber'>[],
-): readonly string[] {
-  const names = [order.shippingAddress, order.billingAddress].flatMap((address) => (address ? [address.name, address.company] : []))
-  const texts = [
-    order.email,
-    ...names,
-    ...parcels.map(({ trackingNumber }) => trackingNumber),
-    ...lines.map(({ sku }) => sku),
-    ...lines.flatMap(({ title, variantTitle }) => [title, variantTitle]),
-  ]
-  return searchTermsOf(texts.filter((text) => text !== null).join(' '), wordsMax)
-}
-
-/** Whether an order with this number and these words matches a query's words. */
-export function matchesSearch(number: number, words: readonly string[], asked: readonly string[]): boolean {
-  const whole = new Set([...words, String(number)])
-  const last = asked.at(-1) ?? ''
-  return asked.slice(0, -1).every((word) => whole.has(word)) && (whole.has(last) || words.some((word) => word.startsWith(last)))
 }
 
 /** An order and its payments, oldest first. */
@@ -217,7 +231,9 @@ export function nextStep({ order, payments }: Saga, now: number): SagaStep {
       const paid = payments.find(isPaidAfterEnding)
       // Both must not be captured: the open one is voided first.
       if (paid) return live ? { kind: 'void', payment: live } : { kind: 'accept', payment: paid }
-      return live && !isLost(live) ? nextPaymentStep(live, order.expiresAt <= now) : rest
+      // The shop marks a manual payment as paid.
+      if (!live || isLost(live) || isManualPayment(live)) return rest
+      return nextPaymentStep(live, order.expiresAt <= now)
     }
     case 'PAID':
       return { kind: 'confirm' }
@@ -293,6 +309,9 @@ export function pollAt(
 export const pendingPaymentMs = 60 * 60 * 1000
 /** The shopper's time to return goods. Until then a sent order is not complete and a commission not approved. */
 export const refundWindowMs = 14 * dayMs
+/** Returns how long a new order waits for its payment: a manual one may take days. */
+export const paymentWaitMs = ({ manual }: Pick<PaymentChoice, 'manual'>): number =>
+  manual ? manual.expiresAfterDays * dayMs : pendingPaymentMs
 /** How long the job leaves a saga to the request that runs it. */
 export const resumeAfterMs = 60_000
 /** More attempts are card testing, not a purchase. */

@@ -1,12 +1,19 @@
 export { orderFindings } from './check-store.ts'
+export { correctOrder } from './correct-order.ts'
+export { appendEvent } from './events.ts'
+export { fulfilOrders } from './fulfilment/bulk-fulfilment.ts'
 export { addOrderNote, changeFulfilment, readFulfilment } from './fulfilment/fulfilments.ts'
+export { unitsOf } from './fulfilment/units.ts'
+export { creditedTaxes } from './invoice/credited-taxes.ts'
+export { type CreditedRefund, type InvoiceRecord, issueInvoice } from './invoice/invoices.ts'
 export { orderMetrics, ordersByStatus, unfinishedOrders } from './metrics.ts'
 export { cancelUnpaidOrder } from './placing/cancel-checkout.ts'
 export { placeOrder, startNewPayment } from './placing/place-order.ts'
 export type { OrderDeps } from './providers.ts'
-export { settleByHand } from './refunds/refund-requests.ts'
+export { stockTrackedLines } from './refunds/refund-effects.ts'
+export { recordRefund, settleByHand } from './refunds/refund-requests.ts'
+export { settleRefund } from './refunds/refunds.ts'
 export { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from './saga/diagnosis.ts'
-export { type ReportedDispute, recordDispute } from './saga/disputes.ts'
 export { handleCallback, handleWebhook, workMessages } from './saga/payment-messages.ts'
 export { expireOrders, resumeOrders, sweepPayments } from './saga/resume-orders.ts'
 export { loadSaga, refreshSaga, refreshSagaOnReturn, runSaga, voidOpenPayment } from './saga/saga.ts'
@@ -20,8 +27,12 @@ export {
   createFulfilment,
   findOrder,
   fulfilOrder,
+  goodsOf,
   listOrders,
   listRefunds,
+  lockOrder,
+  markOrderPaid,
+  noSuchOrder,
   orderOfAttempt,
   orderOfCart,
   readFullOrder,
@@ -29,4 +40,5 @@ export {
   readRefund,
   refundOrder,
 } from './service.ts'
-export { type FullOrder, fulfilmentView, type OrderView, orderView, withoutReasons } from './view.ts'
+export { type TaxTotal, taxTotalsOf } from './tax-totals.ts'
+export { type FullOrder, fulfilmentView, type OrderView, orderView, withoutReasons, withoutTags } from './view.ts'

@@ -2,8 +2,11 @@ import type { Writer } from '../../../../db/engine.ts'
 import { type Money, moneyOf } from '../../../lib/money.ts'
 import { pick } from '../../../lib/objects.ts'
 import { visibleVariantTitle } from '../../catalog/products/domain.ts'
-import type { MailLine, MailOrder, OrderRef } from '../../messaging/mail/domain.ts'
+import type { MailData, MailLine, MailOrder, OrderRef } from '../../messaging/mail/domain.ts'
 import { type MailDeps, queueMail } from '../../messaging/mail/index.ts'
+import { manualProcessor } from '../../payments/payment/domain.ts'
+import type { ManualMethod } from '../../payments/payment-method/domain.ts'
+import type { SoldCard } from '../gift-card/index.ts'
 import type { Fulfilment, Order, OrderLine, Refund } from './domain.ts'
 
 // Queues mails to the shopper inside the write that they report. No order waits for a mail server, and each mail is
@@ -28,7 +31,8 @@ function mailOrderOf(order: Order, lines: readonly OrderLine[]): MailOrder {
     ...refOf(order),
     lines: lines.slice(0, linesShownMax).map((line) => lineOf(order.currency, line)),
     more: Math.max(0, lines.length - linesShownMax),
-    ...moneyOf(order, 'subtotal', 'discountTotal', 'shippingTotal', 'taxTotal', 'taxIncluded', 'giftCardTotal', 'total'),
+    ...moneyOf(order, 'subtotal', 'discountTotal', 'shippingTotal', 'taxTotal', 'taxIncluded', 'shippingTax', 'giftCardTotal', 'total'),
+    shippingTaxInclusive: order.shippingTaxInclusive,
     shippingMethod: order.shippingMethod?.title ?? null,
   }
 }
@@ -47,6 +51,61 @@ export const mailConfirmed = (tx: Writer, deps: Deps, order: Order, lines: reado
     data: { order: mailOrderOf(order, lines) },
   })
 
+/** Queues the mail that says how to pay outside souk, in the write that places the order or starts the payment. */
+export const mailInstructions = (
+  tx: Writer,
+  deps: Deps,
+  { id: orderId, amountDue: amount, currency, ...order }: Omit<Order, 'number'>,
+  { title, instructions }: Pick<ManualMethod, 'title' | 'instructions'>,
+): Promise<void> =>
+  queueMail(tx, deps, {
+    ...{ shopId: order.shopId, to: order.email },
+    key: `payment-instructions:${orderId}`,
+    template: 'payment-instructions',
+    data: { order: { orderId }, amount: { amount, currency }, method: title, instructions },
+  })
+/**
+ * Queues the mail about a confirmed order to the shop's own addresses.
+ * @param to its `orderMails`
+ */
+export const mailNewOrder = (tx: Writer, deps: Deps, order: Order, lines: readonly OrderLine[], to: readonly string[]): Promise<unknown> =>
+  Promise.all(
+    to.map((address, at) =>
+      queueMail(tx, deps, {
+        shopId: order.shopId,
+        to: address,
+        key: `new_order:${order.id}:${at}`,
+        template: 'new_order',
+        data: { order: mailOrderOf(order, lines) },
+      }),
+    ),
+  )
+
+/** Queues a mail with the code of each sold card, to its recipient or the buyer. The code is nowhere else. */
+export const mailGiftCards = (
+  tx: Writer,
+  deps: Deps,
+  { id, shopId, email, currency, giftCardRecipient: recipient, billingAddress, shippingAddress }: Order,
+  cards: readonly SoldCard[],
+): Promise<unknown> =>
+  Promise.all(
+    cards.map(({ code, amount }, at) =>
+      queueMail(tx, deps, {
+        shopId,
+        to: recipient?.email ?? email,
+        key: `gift_card:${id}:${at + 1}`,
+        template: 'gift_card',
+        data: {
+          code,
+          amount: { amount, currency },
+          recipient: recipient?.name ?? null,
+          sender: recipient ? ((billingAddress ?? shippingAddress)?.name ?? null) : null,
+          message: recipient?.message ?? null,
+        },
+      }),
+    ),
+  )
+
 /** Queues the mail about a failed payment that no request awaited, once for an order and with a delay. */
 export const mailPaymentFailed = (tx: Writer, deps: Deps, order: Order): Promise<void> =>
   queueMail(tx, deps, {
@@ -58,7 +117,7 @@ export const mailPaymentFailed = (tx: Writer, deps: Deps, order: Order): Promise
   })
 
 /** Whether an order still waits after a failed payment. The mail is dropped otherwise. */
-export const isStillFailed = ({ status, paymentStatus }: Pick<Order, 'status' | 'paymentStatus'>): boolean =>
+const isStillFailed = ({ status, paymentStatus }: Pick<Order, 'status' | 'paymentStatus'>): boolean =>
   status === 'PENDING_PAYMENT' && paymentStatus === 'FAILED'
 
 type Shipment = {
@@ -120,13 +179,20 @@ export const mailClaim = (tx: Writer, deps: Deps, order: Order, { id, claimUrl, 
   })
 }
 
-/** Registers the check that runs when a delayed mail is sent. */
+/** Registers the checks that run when a mail is sent: an order may have been paid or ended since. */
 export const orderPreparers = (
   { mailPreparers }: Pick<MailDeps, 'mailPreparers'>,
   find: (orderId: string) => Promise<Order | undefined>,
-): void =>
-  void mailPreparers.set('payment-failed', async (content) => {
+): void => {
+  mailPreparers.set('payment-failed', async (content) => {
     const { order } = content.data as { readonly order: OrderRef }
     const found = await find(order.orderId)
     return found && isStillFailed(found) ? content : undefined
   })
+  mailPreparers.set('payment-instructions', async (content) => {
+    const data = content.data as MailData['payment-instructions']
+    const found = await find(data.order.orderId)
+    const isAwaited = found?.status === 'PENDING_PAYMENT' && found.processor === manualProcessor
+    return isAwaited ? { ...content, data: { ...data, order: refOf(found) } } : undefined
+  })
+}

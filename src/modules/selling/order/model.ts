@@ -1,17 +1,53 @@
 import { t } from 'elysia'
 import { forManagers } from '../../../http/role-fields.ts'
-import { dayForm, fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text } from '../../../http/schema.ts'
+import {
+  dayForm,
+  Email,
+  fieldsOf,
+  Instant,
+  integer,
+  MoneySchema,
+  maybe,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  TaxRateBps,
+  text,
+} from '../../../http/schema.ts'
 import { amountMax } from '../../../lib/money.ts'
-import { PostalAddress } from '../../customers/customer/model.ts'
+import { AddressInput, PostalAddress, StaffTags, tagFilter } from '../../customers/customer/model.ts'
 import { paymentStatuses } from '../../payments/payment/domain.ts'
 import { linesMax, quantityMax } from '../cart/domain.ts'
+import { GiftCardRecipient } from '../cart/model.ts'
 import { CountedDiscount } from '../discount/model.ts'
-import { disputeStatuses, fulfilmentStatuses, orderPaymentStatuses, orderStatuses, refundStatuses } from './domain.ts'
+import {
+  bulkFulfilmentStatuses,
+  bulkMax,
+  disputeStatuses,
+  fulfilmentStatuses,
+  orderPaymentStatuses,
+  orderSorts,
+  orderStatuses,
+  refundStatuses,
+} from './domain.ts'
 
-export const PaymentRecord = t.Object(
+const missing = 'Missing only in a replayed response of an earlier version'
+
+const PaymentRecord = t.Object(
   {
     ...fieldsOf(t.String(), 'id', 'method', 'processor'),
-    processorReference: nullable(t.String()),
+    processorReference: nullable(
+      t.String({ description: 'For `manual`: the reference of the shop when it marked the order as paid. Customers do not get it' }),
+    ),
+    manual: t.Optional(
+      nullable(
+        t.Object(
+          { code: t.String(), title: t.String(), instructions: t.String() },
+          { description: `How the shopper pays outside souk, as it was at the checkout. ${missing}` },
+        ),
+      ),
+    ),
     ...fieldsOf(MoneySchema, 'amount', 'authorized', 'captured', 'refunded'),
     status: oneOf(paymentStatuses),
     failureCode: nullable(t.String()),
@@ -25,30 +61,35 @@ export const RefundRecord = t.Object(
     id: t.String(),
     orderId: t.String(),
     ...fieldsOf(nullable(t.String()), 'paymentId', 'processor', 'processorReference'),
-    amount: t.Object(MoneySchema.properties, { description: 'All of it: through the processor and back to gift cards' }),
+    amount: t.Object(MoneySchema.properties, { description: 'The whole refund, including gift cards' }),
     giftCardAmount: t.Object(MoneySchema.properties, { description: 'The part that goes back to gift cards' }),
     lines: t.Array(
       t.Object(
-        { lineId: t.String(), quantity: integer(), amount: MoneySchema, restock: t.Boolean({ description: 'Put back in stock' }) },
+        {
+          lineId: t.String(),
+          quantity: integer(),
+          amount: MoneySchema,
+          restock: t.Boolean({ description: 'Whether the units were returned to stock' }),
+        },
         { title: 'RefundedLine' },
       ),
-      { description: 'Which lines it is of; none: an amount of the whole order' },
+      { description: 'Refunded lines. Empty for an amount of the whole order' },
     ),
     reason: nullable(t.String()),
     status: oneOf(refundStatuses, {
       description:
-        'PENDING: the processor has not answered yet; it is asked again. CLAIMABLE: the shopper fetches it at `claimUrl`. MANUAL: it must be paid back by hand',
+        'PENDING: the processor has not responded; souk asks again. CLAIMABLE: the shopper collects the money at `claimUrl`. MANUAL: the shop has to pay it by hand',
     }),
-    failureCode: nullable(t.String({ description: "The processor's word for why it says no" })),
+    failureCode: nullable(t.String({ description: "The processor's reason for rejecting it" })),
     claimUrl: forManagers(
       nullable(
         t.String({
           description:
-            'The page where the shopper collects the money, while it is CLAIMABLE. A bearer secret: the holder of the link receives the money. Left out for the roles FULFILMENT and READ_ONLY',
+            'Page on which the shopper collects the money, while the refund is CLAIMABLE. A secret: anyone who has the link gets the money. The roles FULFILMENT and READ_ONLY do not get it',
         }),
       ),
     ),
-    settledReference: nullable(t.String({ description: 'What the shop calls the payment by hand that settled it; to a customer null' })),
+    settledReference: nullable(t.String({ description: "The shop's reference of the manual payment. Null for customers" })),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Refund' },
@@ -58,19 +99,18 @@ export const Refunds = pageOf(RefundRecord)
 const DisputeRecord = t.Object(
   {
     ...fieldsOf(t.String(), 'id', 'paymentId'),
-    reference: t.String({ description: "The processor's name for it" }),
+    reference: t.String({ description: "The processor's id" }),
     amount: MoneySchema,
-    status: oneOf(disputeStatuses, { description: "OPEN: the shopper's bank took the money. WON: it gave it again. LOST: it keeps it" }),
+    status: oneOf(disputeStatuses, {
+      description: "OPEN: the shopper's bank took the money. WON: the bank returned it. LOST: the bank keeps it",
+    }),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   {
     title: 'Dispute',
-    description:
-      '`amount` is what it takes of the payment: as the processor told it, and never more than was captured and no other dispute has taken',
+    description: '`amount` is the disputed amount as the processor reported it, at most what was captured and is not in another dispute',
   },
 )
-
-const missing = 'Missing only where an answer is repeated that an older version gave'
 
 export const FulfilmentRecord = t.Object(
   {
@@ -79,11 +119,11 @@ export const FulfilmentRecord = t.Object(
     ...fieldsOf(nullable(t.String()), 'trackingNumber', 'carrier'),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
-  { title: 'Fulfilment', description: 'What was sent together' },
+  { title: 'Fulfilment', description: 'Units that were sent together' },
 )
 
 export const NoteRecord = t.Object(
-  { id: t.String(), text: t.String(), actor: t.String({ description: 'The id of the person or key that wrote it' }), at: Instant },
+  { id: t.String(), text: t.String(), actor: t.String({ description: 'Id of the person or key that wrote it' }), at: Instant },
   { title: 'OrderNote' },
 )
 
@@ -92,14 +132,17 @@ const Line = t.Object(
     ...fieldsOf(t.String(), 'id', 'productId', 'variantId', 'title', 'variantTitle'),
     sku: nullable(t.String()),
     quantity: integer(),
-    fulfilledQuantity: t.Optional(integer({ description: `How many of them were sent. ${missing}` })),
+    giftCard: t.Optional(
+      t.Boolean({ description: `Whether each unit issued a gift card, whose code was mailed. Such units count as sent. ${missing}` }),
+    ),
+    fulfilledQuantity: t.Optional(integer({ description: `Number of units that were sent. ${missing}` })),
     unfulfilledQuantity: t.Optional(
-      integer({ description: `How many are left to be sent: neither sent nor refunded, nor about to be. ${missing}` }),
+      integer({ description: `Number of units still to send: not sent, not refunded and not in a pending refund. ${missing}` }),
     ),
     unitPrice: MoneySchema,
     total: t.Object(MoneySchema.properties, { description: 'Before discounts' }),
-    discount: t.Object(MoneySchema.properties, { description: 'What of the discounts is this line’s; tax is of what is left' }),
-    tax: t.Object({ rateBps: integer(), inclusive: t.Boolean(), amount: MoneySchema }),
+    discount: t.Object(MoneySchema.properties, { description: "This line's share of the discounts. Tax is computed on the rest" }),
+    tax: t.Object({ rateBps: TaxRateBps, inclusive: t.Boolean(), amount: MoneySchema }),
   },
   { title: 'OrderLine' },
 )
@@ -108,21 +151,39 @@ export const OrderRecord = t.Object(
   {
     id: t.String(),
     shopId: t.String(),
-    number: integer({ description: 'From 1 in each shop, without a gap' }),
+    number: integer({ description: 'Consecutive in the shop, from 1' }),
     customerId: nullable(t.String()),
-    email: nullable(t.String({ description: 'Null where a guest’s order is paid by another request than the one that placed it' })),
+    email: nullable(t.String({ description: "Null if a guest's order is paid by another request than the one that created it" })),
     currency: t.String(),
-    mode: oneOf(['TEST', 'LIVE'], { description: 'Of the shop when it was placed: whether its money is real' }),
+    mode: oneOf(['TEST', 'LIVE'], { description: 'Mode of the shop when the order was placed: LIVE is real money' }),
     status: oneOf(orderStatuses),
     paymentStatus: oneOf(orderPaymentStatuses),
     fulfilmentStatus: oneOf(fulfilmentStatuses, {
       description:
-        'FULFILLED: nothing is left to send, all of it was sent or refunded. PARTIALLY_FULFILLED: some of it was sent, and the order stays CONFIRMED until the rest is sent or refunded',
+        'FULFILLED: everything was sent or refunded. PARTIALLY_FULFILLED: some units were sent; the order stays CONFIRMED until the rest is sent or refunded',
     }),
+    tags: t.Optional(t.Array(t.String(), { description: `For staff only. Always empty for shoppers. ${missing}` })),
+    fromAbandonedCart: t.Optional(
+      t.Boolean({ description: `Whether the shopper used the link of an abandoned-cart e-mail before ordering. ${missing}` }),
+    ),
+    agent: t.Optional(
+      nullable(
+        t.Object(
+          {
+            profile: nullable(t.String({ description: "URL of the platform's profile. Null: the assistant did not name one" })),
+            attribution: t.Optional(t.Record(t.String(), t.String(), { description: 'What the platform told about the purchase' })),
+          },
+          {
+            title: 'OrderAgent',
+            description: `The platform whose agent filled the cart. Null: none did, and always for shoppers. ${missing}`,
+          },
+        ),
+      ),
+    ),
     publicUrl: forManagers(
       t.String({
         description:
-          'The order’s page for the shopper: its link shows the order, without street, phone and e-mail, and acts for the shopper. Left out for the roles FULFILMENT and READ_ONLY, and in a repeated answer of an older version',
+          "The shopper's page of the order. The link shows the order without street, phone number and e-mail address, and lets its holder act for the shopper. The roles FULFILMENT and READ_ONLY do not get it, nor do replayed responses of earlier versions",
       }),
     ),
     lines: t.Array(Line),
@@ -138,29 +199,39 @@ export const OrderRecord = t.Object(
       'amountDue',
     ),
     ...fieldsOf(MoneySchema, 'capturedTotal', 'refundedTotal', 'giftCardRefundedTotal'),
+    shippingTax: t.Optional(
+      t.Object(MoneySchema.properties, { description: `Tax on shipping: part of \`taxTotal\`, or of \`taxIncluded\`. ${missing}` }),
+    ),
+    shippingTaxRate: t.Optional(
+      nullable(t.Object({ rateBps: TaxRateBps, inclusive: t.Boolean() }, { description: `Null for untaxed shipping. ${missing}` })),
+    ),
     refundableTotal: t.Optional(
       t.Object(MoneySchema.properties, {
-        description: `What can still go back by a refund, to gift cards too; refunds that are under way count as gone. ${missing}`,
+        description: `Amount that can still be refunded, including to gift cards. Pending refunds are subtracted. ${missing}`,
       }),
     ),
-    fxToUsd: nullable(t.String({ description: 'US dollars for one major unit on the day of confirmation, as a decimal number' })),
-    discounts: t.Array(CountedDiscount, { description: 'Those that counted, as they were then' }),
+    fxToUsd: nullable(t.String({ description: 'US dollars per major unit on the day of confirmation, as a decimal number' })),
+    discounts: t.Array(CountedDiscount, { description: 'Discounts of the order, as they were when it was placed' }),
     giftCards: t.Array(t.Object({ id: t.String(), last4: t.String(), amount: MoneySchema, refunded: MoneySchema })),
     shippingAddress: nullable(PostalAddress),
     billingAddress: nullable(PostalAddress),
     shippingMethod: nullable(t.Object({ code: t.String(), title: t.String() })),
+    giftCardRecipient: t.Optional(
+      nullable(
+        t.Object(GiftCardRecipient.properties, {
+          description: `Whom its gift cards were mailed to. Null: the buyer, or no gift cards. ${missing}`,
+        }),
+      ),
+    ),
     affiliate: nullable(t.Object({ id: t.String(), code: t.String() })),
     tracking: nullable(
-      t.Object(
-        { number: nullable(t.String()), carrier: nullable(t.String()) },
-        { description: 'Of the parcel that was sent last, of those that have any' },
-      ),
+      t.Object({ number: nullable(t.String()), carrier: nullable(t.String()) }, { description: 'Of the latest fulfilment that has any' }),
     ),
     fulfilments: t.Optional(t.Array(FulfilmentRecord, { description: `Oldest first. ${missing}` })),
     payments: t.Array(PaymentRecord),
     refunds: t.Array(RefundRecord),
     disputes: t.Array(DisputeRecord),
-    notes: t.Optional(t.Array(NoteRecord, { description: `Of the shop’s people, oldest first; to a shopper always none. ${missing}` })),
+    notes: t.Optional(t.Array(NoteRecord, { description: `Internal notes, oldest first. Always empty for shoppers. ${missing}` })),
     events: t.Array(t.Object({ type: t.String(), at: Instant, detail: t.Record(t.String(), t.Union([t.String(), MoneySchema])) })),
     expiresAt: Instant,
     confirmedAt: nullable(Instant),
@@ -170,7 +241,7 @@ export const OrderRecord = t.Object(
 )
 export const Orders = t.Object({
   ...pageOf(OrderRecord).properties,
-  totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`; after an upgrade, there may be' })),
+  totalCapped: t.Optional(t.Literal(true, { description: 'True if there are more than `total` or, after an upgrade, may be' })),
 })
 
 const day = (description: string) => text(10, { ...dayForm, description })
@@ -182,33 +253,60 @@ export const ListOrders = t.Object({
   fulfilmentStatus: t.Optional(oneOf(fulfilmentStatuses)),
   toFulfil: t.Optional(
     oneOf(['true', 'false'], {
-      description:
-        '`true`: CONFIRMED orders with something left to send that was not refunded, what `/fulfil` would send; `false`: as without it',
+      description: '`true`: CONFIRMED orders with units to send. `false`: no filter',
     }),
   ),
+  agent: t.Optional(oneOf(['true', 'false'], { description: '`true`: orders that an agent was part of. `false`: no filter' })),
   customerId: t.Optional(text(64)),
-  number: t.Optional(t.String({ pattern: '^[1-9]\\d{0,8}$', maxLength: 9, rule: 'a whole number from 1', 'x-type': 'integer' })),
-  email: t.Optional(text(254, { minLength: 1, description: 'The whole address, whatever its case' })),
-  from: t.Optional(day('The first day on which they were placed, UTC')),
-  to: t.Optional(day('The last such day; at most 365 days with `from`')),
+  number: t.Optional(t.String({ pattern: '^[1-9]\\d{0,8}$', maxLength: 9, rule: 'a whole number of at least 1', 'x-type': 'integer' })),
+  numbers: t.Optional(
+    text(999, {
+      pattern: '^[1-9]\\d{0,8}(,[1-9]\\d{0,8}){0,99}$',
+      rule: '1 to 100 whole numbers of at least 1, separated by commas',
+      description: 'Numbers of up to 100 orders, separated by commas',
+    }),
+  ),
+  sort: t.Optional(
+    oneOf(orderSorts, {
+      description:
+        'Default: `-createdAt`, newest first. Numbers are given when orders are placed, so `createdAt` and `number` are the same order. With `q`, the newest 1,000 matches are sorted. CSV files are always sorted by number, newest first',
+    }),
+  ),
+  lines: t.Optional(oneOf(['true', 'false'], { description: '`true`: the CSV file has one row for each line of an order' })),
+  email: t.Optional(text(254, { minLength: 1, description: 'The whole e-mail address. Not case-sensitive' })),
+  tag: tagFilter,
+  from: t.Optional(day("First day on which orders were placed, in the shop's `timeZone`")),
+  to: t.Optional(day('Last day on which orders were placed, at most 365 days after `from`')),
   q: t.Optional(
     text(254, {
       description:
-        '`#12`: that number; an id; else up to ten words that an order must all have, of its number, e-mail address, names, companies, tracking numbers, SKUs and titles. The last may be how a word begins; a number is found whole',
+        '`#12` for an order number, an id, or up to ten words. Returns orders that contain all words in the number, e-mail address, names, companies, tracking numbers, SKUs and titles. The last word may be incomplete, except a number',
     }),
   ),
 })
 export const OrderIdParam = t.Object({ orderId: text(64) })
+export const CorrectOrder = t.Object(
+  {
+    email: t.Optional(Email),
+    shippingAddress: t.Optional(AddressInput),
+    billingAddress: t.Optional(AddressInput),
+    tags: t.Optional(StaffTags),
+    acceptDifference: t.Optional(
+      t.Boolean({ description: 'Uses an address at which tax or shipping is different. Nothing is charged or refunded. Default: false' }),
+    ),
+  },
+  { description: 'Fields that you leave out keep their values. An address is replaced as a whole' },
+)
 const reason = maybe(text(500))
 export const RefundBody = t.Object(
   {
     amount: t.Optional(
       t.Object(
         {
-          amount: integer({ minimum: 1, maximum: amountMax, description: 'Minor units' }),
+          amount: integer({ minimum: 1, maximum: amountMax, description: 'In minor units' }),
           currency: MoneySchema.properties.currency,
         },
-        { description: "In the order's currency" },
+        { description: "The order's currency" },
       ),
     ),
     lines: t.Optional(
@@ -217,27 +315,30 @@ export const RefundBody = t.Object(
           lineId: text(64, { minLength: 1 }),
           quantity: integer({ minimum: 1, maximum: quantityMax }),
           restock: t.Optional(
-            t.Boolean({ description: 'Put back in stock what is counted, once the refund is more than PENDING; default false' }),
+            t.Boolean({ description: 'Returns tracked units to stock when the refund is no longer PENDING. Default: false' }),
           ),
         }),
-        { minItems: 1, maxItems: linesMax, description: 'So many of these lines' },
+        { minItems: 1, maxItems: linesMax, description: 'Units of each line' },
       ),
     ),
-    all: t.Optional(t.Literal(true, { description: 'All that is left, shipping too' })),
+    all: t.Optional(t.Literal(true, { description: 'Everything that can be refunded, including shipping' })),
     refundableTotal: t.Optional(
       t.Object(
-        { amount: integer({ minimum: 0, maximum: amountMax, description: 'Minor units' }), currency: MoneySchema.properties.currency },
-        { description: 'The order’s, as it was seen: where it is another by now, 409, and nothing goes back' },
+        { amount: integer({ minimum: 0, maximum: amountMax, description: 'In minor units' }), currency: MoneySchema.properties.currency },
+        { description: "The order's value that you have seen. If it has changed, the response is 409 and nothing is refunded" },
       ),
     ),
     reason,
   },
-  { description: 'Exactly one of `amount`, `lines` and `all`' },
+  { description: 'Send exactly one of `amount`, `lines` and `all`' },
 )
 export const ListRefunds = t.Object({ ...pageQuery, status: t.Optional(oneOf(refundStatuses)) })
 export const RefundIdParams = t.Object({ orderId: text(64), refundId: text(64) })
 export const SettledBody = t.Object({
-  reference: text(200, { minLength: 1, description: 'What the shop calls the payment: a bank’s reference' }),
+  reference: text(200, { minLength: 1, description: "The shop's reference of the payment, such as a bank reference" }),
+})
+export const MarkPaidBody = t.Object({
+  reference: maybe(text(200, { description: "The shop's reference of the payment, such as a bank reference" })),
 })
 export const CancelBody = t.Object({ reason })
 const tracking = { trackingNumber: maybe(text(100)), carrier: maybe(text(100)) }
@@ -247,11 +348,36 @@ export const CreateFulfilment = t.Object({
     t.Array(t.Object({ lineId: text(64, { minLength: 1 }), quantity: integer({ minimum: 1, maximum: quantityMax }) }), {
       minItems: 1,
       maxItems: linesMax,
-      description: 'So many of these lines; without it, all that is left',
+      description: 'Units of each line. Default: everything that is left',
     }),
   ),
   ...tracking,
 })
-export const ChangeFulfilment = t.Object(tracking, { description: 'What is left out stays; null takes it away' })
+export const BulkFulfilment = t.Object({
+  orders: t.Array(t.Object({ orderId: text(64, { minLength: 1 }), ...CreateFulfilment.properties }), {
+    minItems: 1,
+    maxItems: bulkMax,
+    description: 'Each order once',
+  }),
+})
+export const BulkFulfilmentResult = t.Object(
+  {
+    data: t.Array(
+      t.Object(
+        {
+          orderId: t.String(),
+          status: oneOf(bulkFulfilmentStatuses, {
+            description: 'FULFILLED: nothing is left to send. PARTIALLY_FULFILLED: units are left. FAILED: nothing was sent',
+          }),
+          message: t.Optional(t.String({ description: 'Why it failed' })),
+        },
+        { title: 'BulkFulfilmentEntry' },
+      ),
+      { description: 'In the order of the request' },
+    ),
+  },
+  { title: 'BulkFulfilmentResult' },
+)
+export const ChangeFulfilment = t.Object(tracking, { description: 'Fields that you leave out keep their values; null clears' })
 export const FulfilmentIdParams = t.Object({ orderId: text(64), fulfilmentId: text(64) })
 export const CreateNote = t.Object({ text: text(1_000, { minLength: 1 }) })

@@ -9,10 +9,12 @@ import {
   addOrderNote,
   cancelOrder,
   changeFulfilment,
+  correctOrder,
   createFulfilment,
   fulfilOrder,
   listOrders,
   listRefunds,
+  markOrderPaid,
   type OrderDeps,
   orderRows,
   readFulfilment,
@@ -24,6 +26,7 @@ import {
 import {
   CancelBody,
   ChangeFulfilment,
+  CorrectOrder,
   CreateFulfilment,
   CreateNote,
   FulfilBody,
@@ -31,6 +34,7 @@ import {
   FulfilmentRecord,
   ListOrders,
   ListRefunds,
+  MarkPaidBody,
   NoteRecord,
   OrderIdParam,
   OrderRecord,
@@ -41,7 +45,7 @@ import {
   Refunds,
   SettledBody,
 } from './model.ts'
-import { orderTable } from './search/csv.ts'
+import { orderLineTable, orderTable } from './search/csv.ts'
 
 export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
   routes(deps, 'Orders')
@@ -49,7 +53,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       '/v2/orders',
       ({ query, shop }) => {
         const { page, limit, ...filter } = query
-        return listOrders(deps, { ...filter, shopId: shop.id }, sliceOf({ page, limit }))
+        return listOrders(deps, { ...filter, shopId: shop.id, timeZone: shop.timeZone }, sliceOf({ page, limit }))
       },
       {
         access: 'orderRead',
@@ -57,15 +61,21 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
           'orders',
           Orders,
           ({ shop, query: { page: _, limit: __, ...filter } }: ListRequest<OrderQuery & PageQuery>, slice) =>
-            orderRows(deps, { ...filter, shopId: shop.id }, slice),
-          { table: orderTable, keyOf: ({ order }) => order.number },
+            orderRows(deps, { ...filter, shopId: shop.id, timeZone: shop.timeZone }, slice),
+          {
+            table: orderTable,
+            tableOf: ({ lines }) => (lines === 'true' ? orderLineTable : undefined),
+            keyOf: ({ order }) => order.number,
+          },
         ),
         query: ListOrders,
         response: { 200: Orders, ...errorResponses(401, 403, 404) },
         detail: {
-          summary: "The shop's orders",
-          description:
-            'By number, newest first; of several filters all count. Without a filter `total` is exact. With others than `q` it is exact up to 2,000, then 2,000 with `totalCapped: true`, and further pages are there all the same. With `q` it is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it: narrow the list by `from` and `to` to see the rest. Words that very many orders hold beside a filter that many others meet are looked for among the newest thousands of both alone, which `totalCapped` tells, too. After an upgrade from a version that had no such search, a job makes what is there findable: until it is through, what it has not come to yet is missing from what `q` finds, and `totalCapped: true` says so.',
+          operationId: 'listOrders',
+          summary: 'Lists orders',
+          description: `Returns orders, newest first unless \`sort\` says otherwise. Orders must match all filters. Without a filter, \`total\` is exact. With filters other than \`q\`, \`total\` is exact up to 2,000; above that it is 2,000 with \`totalCapped: true\`, and later pages still return orders. With \`q\`, \`total\` is exact up to 1,000; above that it is 1,000 with \`totalCapped: true\`, and later pages are empty: use \`from\` and \`to\` to narrow the list. If very many orders match \`q\` and many others match a filter, only the newest thousands of each are searched, and the response says \`totalCapped: true\`.
+
+After an upgrade from a version without this search, a background job indexes existing orders. Until it is done, \`q\` finds only indexed orders, and the response says \`totalCapped: true\`.`,
         },
       },
     )
@@ -76,11 +86,37 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       {
         fastRead: 'order',
         access: 'order',
+        versioned: true,
         params: OrderIdParam,
         response: { 200: OrderRecord, ...errorResponses(401, 403, 404) },
         detail: {
-          summary: 'An order',
-          description: "To a customer, somebody else's order does not exist, and their own shows no reasons of refunds and cancellations.",
+          operationId: 'getOrder',
+          summary: 'Returns an order',
+          description: 'A customer can read own orders only, without the reasons of refunds and cancellations.',
+        },
+      },
+    )
+    .patch(
+      '/v2/orders/:orderId',
+      ({ params: { orderId }, body, shop, actor, expected, once }) =>
+        once(200, (_, attempt) => correctOrder(deps, { shop, orderId, actor, expected, attempt }, body), {
+          sees: () => readOrder(deps, { shopId: shop.id }, orderId),
+        }),
+      {
+        access: 'management',
+        versioned: true,
+        idempotent: true,
+        params: OrderIdParam,
+        body: CorrectOrder,
+        response: { 200: OrderRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          operationId: 'updateOrder',
+          summary: 'Updates the addresses, e-mail address and tags of an order',
+          description: `Allowed until everything is sent: while the order is PENDING_PAYMENT, PAID or CONFIRMED, and at most 100 times; then the response is 409. The former values are in the \`detail\` of an UPDATED event, which shoppers do not see.
+
+Another country or province can change tax or shipping. Then the response is 409 with the code \`price_difference\`, \`difference\` shows what the order was charged and would be charged now, and nothing is changed. \`acceptDifference: true\` changes the address anyway; nothing is charged or refunded, and the order keeps its amounts.
+
+Later mails go to the new e-mail address; queued ones go to the former one. The order stays with its customer account. The link of its page does not change, so a reader of the former address can still open it; the page shows no e-mail address, street or phone number.`,
         },
       },
     )
@@ -100,9 +136,11 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         body: RefundBody,
         response: { 201: RefundRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Refund an order',
-          description:
-            'Exactly one of `amount`, `lines` and `all` says what goes back; none of them, or several, is 400. Of a line it is the share of what was paid for it, with the tax that came on top and without shipping, rounded half-even over all refunds of the line together: the last unit takes the rest. More units than are left of a line, or more money than is left of the order, is 409; so is any other `refundableTotal` than the order’s, where one is said: of two who refund at once by what they see, one does. What was captured goes back first, through its processor; then what gift cards paid, back to these. The order keeps its status: `paymentStatus` tells. What a processor cannot send back is answered as `MANUAL` (pay it by hand, and say so by `…/settled`), and what the shopper has to fetch as `CLAIMABLE`, with `claimUrl`.',
+          operationId: 'createRefund',
+          summary: 'Creates a refund',
+          description: `Send exactly one of \`amount\`, \`lines\` and \`all\`. A refund of lines returns their share of what was paid, with added tax and without shipping. It is rounded half-even over all refunds of the line, so that the last unit gets the rest. The response is 409 if a line has fewer units left or the order less money. To prevent two people from refunding the same order twice, send the \`refundableTotal\` that you have seen: any other value is 409.
+
+Captured money is refunded first, through its processor, and then gift cards. The order keeps its status; \`paymentStatus\` changes. If a processor cannot refund, the refund is \`MANUAL\`: pay it by hand and call \`…/settled\`. If the shopper has to collect the money, it is \`CLAIMABLE\`, with \`claimUrl\`.`,
         },
       },
     )
@@ -119,9 +157,10 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         body: SettledBody,
         response: { 200: RefundRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Note that a refund was paid by hand',
+          operationId: 'settleRefund',
+          summary: 'Marks a refund as paid by hand',
           description:
-            'Of one that is MANUAL; also of one that is PENDING for three days, or whose processor certainly was not told of it or cannot be asked any more. Any other is 409. It is SUCCEEDED from then on, and the order and the books count it. Nothing is sent to a processor.',
+            'For refunds that are MANUAL, that are PENDING for three days, or whose processor did not receive them or can no longer be asked. Any other is 409. The refund becomes SUCCEEDED and counts in the order and the reports. Nothing is sent to a processor.',
         },
       },
     )
@@ -136,9 +175,10 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         query: ListRefunds,
         response: { 200: Refunds, ...errorResponses(401, 403, 404) },
         detail: {
-          summary: "The shop's refunds",
+          operationId: 'listRefunds',
+          summary: 'Lists refunds',
           description:
-            'Newest first, of all orders. With `status=MANUAL`: what its people have to pay back by hand. Among them are those that the shop made at a processor’s own page, and money that came too late and was sent back.',
+            "Returns refunds of all orders, newest first. `status=MANUAL` lists those that the shop has to pay by hand. Includes refunds that the shop made on a processor's own page, and payments that arrived too late and were returned.",
         },
       },
     )
@@ -157,9 +197,30 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         body: CancelBody,
         response: { 200: OrderRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Cancel an order',
+          operationId: 'cancelOrder',
+          summary: 'Cancels an order',
           description:
-            'One that was not paid ends at once; a paid one gets all its money back first, and its goods return to stock. One that was sent cannot be cancelled: refund it. A processor is waited for ten seconds: while it has not answered, a paid order stays CONFIRMED with a PENDING refund, and is cancelled when it has, and the payment of an unpaid one is given up later; a refund that is CLAIMABLE or MANUAL cancels it, too.',
+            'An unpaid order is cancelled at once. A paid order is refunded in full first, and its goods return to stock. An order of which something was sent cannot be cancelled: refund it. If the processor does not respond within ten seconds, a paid order stays CONFIRMED with a PENDING refund and is cancelled when the refund is made; the payment of an unpaid order is cancelled later. A refund that is CLAIMABLE or MANUAL also completes the cancellation.',
+        },
+      },
+    )
+    .post(
+      '/v2/orders/:orderId/mark-paid',
+      ({ params: { orderId }, body: { reference }, shop, actor, once }) =>
+        once(200, (_, attempt) => markOrderPaid(deps, { shopId: shop.id, orderId, actor, attempt, reference: reference || undefined }), {
+          sees: () => readOrder(deps, { shopId: shop.id }, orderId),
+        }),
+      {
+        access: 'management',
+        idempotent: true,
+        params: OrderIdParam,
+        body: MarkPaidBody,
+        response: { 200: OrderRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          operationId: 'confirmOrderPayment',
+          summary: 'Marks an order as paid',
+          description:
+            'For an order that the shopper pays outside souk (`manual`). It becomes CONFIRMED, as if a processor had captured the amount due: stock, ledger, mails and webhooks follow. The response is 409 unless the order is PENDING_PAYMENT with an open manual payment. If the order is cancelled or expires at the same moment, only one of these succeeds. Until the expiry has run, an order past its `expiresAt` can still be marked.',
         },
       },
     )
@@ -181,9 +242,10 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         body: FulfilBody,
         response: { 200: OrderRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Note that an order was sent',
+          operationId: 'fulfilOrder',
+          summary: 'Fulfils an order',
           description:
-            'All that is left of one that is CONFIRMED: what is neither sent nor refunded, nor about to be. 14 days after the last parcel it is COMPLETED. 409 where nothing is left.',
+            'Marks everything that is left as sent: units that are not sent, not refunded and not in a pending refund. The order must be CONFIRMED. It becomes COMPLETED 14 days after the last fulfilment. The response is 409 if nothing is left.',
         },
       },
     )
@@ -206,9 +268,10 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         body: CreateFulfilment,
         response: { 201: FulfilmentRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Note that a part of an order was sent',
+          operationId: 'createFulfilment',
+          summary: 'Creates a fulfilment',
           description:
-            'Of one that is CONFIRMED; lines that need no shipping are noted like the others. It stays CONFIRMED and PARTIALLY_FULFILLED until all that was not refunded is sent, then it is FULFILLED: by the last parcel, or by the refund of what was still to be sent. A refund of units takes those first that were not sent; while it is PENDING they cannot be sent, and the order is not FULFILLED. Whoever sends a unit back while others are still to be sent is refunded by `amount`, so that those are sent all the same. An order of which something was sent cannot be cancelled. 409 for more of a line than is left of it (`unfulfilledQuantity`), and for an order in more than 100 parcels; the hundredth takes all that is left.',
+            'Marks units of a CONFIRMED order as sent, including lines that need no shipping. The order stays CONFIRMED and PARTIALLY_FULFILLED until everything is sent or refunded; then it is FULFILLED. A refund takes unsent units first; while it is PENDING, they cannot be sent and the order is not FULFILLED. To refund a returned unit while others are still to be sent, refund by `amount`. An order of which something was sent cannot be cancelled. The response is 409 if a line has fewer units left (`unfulfilledQuantity`), or if the order has 100 fulfilments; the hundredth must contain everything that is left.',
         },
       },
     )
@@ -221,8 +284,9 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         params: FulfilmentIdParams,
         response: { 200: FulfilmentRecord, ...errorResponses(401, 403, 404) },
         detail: {
-          summary: 'A fulfilment of an order',
-          description: 'As the order shows it, with the `ETag` by which its tracking is corrected.',
+          operationId: 'getFulfilment',
+          summary: 'Returns a fulfilment',
+          description: 'The `ETag` is for updating its tracking.',
         },
       },
     )
@@ -240,9 +304,10 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         body: ChangeFulfilment,
         response: { 200: FulfilmentRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Correct the tracking of a fulfilment',
+          operationId: 'updateFulfilment',
+          summary: 'Updates the tracking of a fulfilment',
           description:
-            'Whatever has become of the order since; what was sent stays as it is. Nothing is told where nothing is another. The parcels of an order are corrected 100 times at most, then 409.',
+            'Allowed in every status of the order. The sent units do not change. If nothing changes, no message is sent. An order accepts 100 updates; then the response is 409.',
         },
       },
     )
@@ -259,9 +324,10 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         body: CreateNote,
         response: { 201: NoteRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Note something down of an order',
+          operationId: 'createOrderNote',
+          summary: 'Creates a note on an order',
           description:
-            'For the shop’s own people, whatever has become of the order: no shopper is ever shown it. Notes stand in `notes` of the order as its shop reads it, and neither change nor go. At most 100 an order, then 409.',
+            "For the shop's staff, in every status of the order. Shoppers never see notes. `notes` of the order lists them; they cannot be changed or deleted. An order has at most 100 notes; then the response is 409.",
         },
       },
     )

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { type Actor, locking } from '../../../core/command-context.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import type { Attempt } from '../../../core/idempotency.ts'
 import type { Money } from '../../../lib/money.ts'
 import type { Optional } from '../../../lib/objects.ts'
@@ -9,10 +9,11 @@ import { enqueueMessage } from '../../messaging/webhook/index.ts'
 import { audit } from '../../operations/audit/index.ts'
 import { isOpenPayment } from '../../payments/payment/domain.ts'
 import { paymentsWithin } from '../../payments/payment/index.ts'
-import { endedPaymentStatus, type Fulfilment, filterOf, type Order, type OrderQuery, refundWindowMs, trackingOf } from './domain.ts'
+import { endedPaymentStatus, type Fulfilment, filterOf, type Order, refundWindowMs, type ShopOrderQuery, trackingOf } from './domain.ts'
 import { appendEvent } from './events.ts'
 import { fulfilmentEventDetail, fulfilmentMessage, notifyFulfilled, packed, versioned } from './fulfilment/fulfilments.ts'
 import { type FulfilledLine, unitsOf } from './fulfilment/units.ts'
+import { listOrderOf } from './listing.ts'
 import { mailShipped, shipmentOf } from './mails.ts'
 import type { OrderDeps } from './providers.ts'
 import { notifyCancelled } from './refunds/refund-effects.ts'
@@ -20,6 +21,7 @@ import type { RefundLineRequest, RefundScope } from './refunds/refund-lines.ts'
 import { isCancelling, type RefundRequest, requestRefund } from './refunds/refund-requests.ts'
 import { refundExcess, settleRefund } from './refunds/refunds.ts'
 import { releaseHolds } from './saga/confirm-order.ts'
+import { captureManualPayment } from './saga/order-payments.ts'
 import { compensate, runSaga } from './saga/saga.ts'
 import { requestSagaContext, type SagaContext } from './saga/saga-context.ts'
 import { reindexOrder } from './search/search-index.ts'
@@ -27,25 +29,26 @@ import { findingStore } from './search/search-store.ts'
 import type { RefundFilter } from './store.ts'
 import { type FulfilmentView, type FullOrder, type OrderView, orderView, type RefundView, refundView, withoutReasons } from './view.ts'
 
-const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
+export const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 
 /** A shop reads its own orders, a customer theirs. */
-export type OrderReader = { shopId: string; customerId?: string | undefined }
+type OrderReader = { shopId: string; customerId?: string | undefined }
 
 /**
- * Reads an order.
+ * Reads an order with its version.
  * @throws AppError NOT_FOUND, also for another shop's or customer's
  */
 export async function readOrder(
   { orderStore, orderLinks }: OrderDeps,
   { shopId, customerId }: OrderReader,
   id: string,
-): Promise<OrderView> {
+): Promise<OrderView & { version: number }> {
   const [whole, { urlOf }] = await Promise.all([orderStore.whole(id), orderLinks.ready()])
   if (!whole || whole.order.shopId !== shopId) throw noSuchOrder()
-  if (customerId === undefined) return orderView(whole, urlOf(id))
+  const { version } = whole.order
+  if (customerId === undefined) return { ...orderView(whole, urlOf(id)), version }
   if (whole.order.customerId !== customerId) throw noSuchOrder()
-  return withoutReasons(orderView(whole, urlOf(id)))
+  return { ...withoutReasons(orderView(whole, urlOf(id))), version }
 }
 
 /**
@@ -54,10 +57,10 @@ export async function readOrder(
  */
 export async function listOrders(
   { db, orderStore, orderLinks }: OrderDeps,
-  query: OrderQuery & { shopId: string },
+  query: ShopOrderQuery,
   slice: PageSlice,
 ): Promise<Page<OrderView> & { totalCapped?: true }> {
-  const { ids, total, isCapped } = await findingStore.list(db.read, filterOf(query), slice)
+  const { ids, total, isCapped } = await findingStore.list(db.read, filterOf(query), slice, listOrderOf(query.sort))
   const { urlOf } = await orderLinks.ready()
   const found = await Promise.all(ids.map((id) => orderStore.whole(id)))
   const page = pageOf(
@@ -100,13 +103,13 @@ export async function refundOrder(
   const scope = refundScopeOf({ amount, lines, all })
   const { currency } = await ownOrder(deps, request)
   for (const [name, money] of Object.entries({ amount, refundableTotal: expectedTotal }))
-    if (money && money.currency !== currency) throw new AppError('INVALID', `${name}.currency (body): not the currency of the order`)
+    if (money && money.currency !== currency) throw invalidField(`${name}.currency`, 'must be the currency of the order')
   const { refund, isNew } = await requestRefund(deps, { ...request, scope, expectedTotal: expectedTotal?.amount }, 'REFUND')
   return refundView(await settleRefund(deps, refund.id, requestSagaContext(deps, request.attemptKey), { isNew }))
 }
 
 /** A refund request: exactly one of the first three. */
-export type RefundInput = Optional<{
+type RefundInput = Optional<{
   amount: Money
   lines: WithOptional<RefundLineRequest, 'restock'>[]
   all: true
@@ -117,7 +120,7 @@ type WithOptional<Of, Field extends keyof Of> = Omit<Of, Field> & Optional<Pick<
 /** A missing or misspelt field must not refund a whole order. */
 function refundScopeOf({ amount, lines, all }: Omit<RefundInput, 'refundableTotal'>): RefundScope {
   const given = [amount, lines, all].filter((one) => one !== undefined)
-  if (given.length !== 1) throw new AppError('INVALID', 'body: exactly one of amount, lines and all says what is refunded')
+  if (given.length !== 1) throw new AppError('INVALID', 'body: send exactly one of amount, lines and all')
   if (amount) return { amount: amount.amount }
   return lines ? { lines: lines.map(({ restock = false, ...line }) => ({ ...line, restock })) } : { all: true }
 }
@@ -132,17 +135,30 @@ export type OrderRequest = {
 }
 
 /**
- * Cancels an order, and refunds it if it was paid. A silent processor is awaited no longer than a request may take;
- * the job continues.
+ * Cancels an order, and refunds it if it was paid. A processor that does not answer is awaited no longer than a request
+ * may take; the job continues.
  * @throws AppError NOT_FOUND; CONFLICT when it was sent, has ended, or its refund was refused
  */
 export async function cancelOrder(deps: OrderDeps, request: CancelRequest): Promise<OrderView> {
   const order = await ownOrder(deps, request)
-  const isDone = order.status === 'CANCELLED' || order.status === 'COMPENSATING'
+  const isDone = ({ status }: Order) => status === 'CANCELLED' || status === 'COMPENSATING'
   const context = requestSagaContext(deps, request.attempt.key)
-  if (!(request.attempt.isResumed && isDone)) await beginCancel(deps, order, request, context)
+  await beginCancel(deps, order, request, context).catch(async (error: unknown) => {
+    // The attempt that stalled may have done it, also since the order was read.
+    if (!(request.attempt.isResumed && isDone(await ownOrder(deps, request)))) throw error
+  })
   await runSaga(deps, order.id, context)
   return readOrder(deps, request, order.id)
+}
+
+/**
+ * Marks an order as paid that the shopper pays outside souk. It becomes a sale, as if a processor had captured it.
+ * @throws AppError NOT_FOUND; CONFLICT unless it awaits a manual payment
+ */
+export async function markOrderPaid(deps: OrderDeps, request: OrderRequest & { reference: string | undefined }): Promise<OrderView> {
+  const { id } = await ownOrder(deps, request)
+  await captureManualPayment(deps, id, request, requestSagaContext(deps, request.attempt.key))
+  return readOrder(deps, request, id)
 }
 
 type CancelRequest = OrderRequest & { reason: string | undefined }
@@ -166,17 +182,21 @@ async function beginCancel(
       if (!begun) break
       const { refund, isNew } = begun
       const { status } = await settleRefund(deps, refund.id, context, { isNew })
-      if (status === 'FAILED') throw new AppError('CONFLICT', 'The payment processor refused to refund the order: it stays as it is')
+      if (status === 'FAILED')
+        throw new AppError('CONFLICT', 'The payment processor declined the refund, so the order was not cancelled', {
+          code: 'refund_declined',
+        })
       break
     }
     default:
-      throw new AppError('CONFLICT', `An order that is ${order.status} cannot be cancelled`)
+      throw new AppError('CONFLICT', `An order that is ${order.status} cannot be cancelled`, { code: 'invalid_transition' })
   }
 }
 
-const orderChangedConflict = () => new AppError('CONFLICT', 'The order changed meanwhile: look at it again')
+const orderChangedConflict = () =>
+  new AppError('CONFLICT', 'The order was changed by another request. Read it again', { code: 'order_changed' })
 
-async function ownOrder({ orderStore }: OrderDeps, { shopId, orderId }: Pick<OrderRequest, 'shopId' | 'orderId'>): Promise<Order> {
+export async function ownOrder({ orderStore }: OrderDeps, { shopId, orderId }: Pick<OrderRequest, 'shopId' | 'orderId'>): Promise<Order> {
   const order = await orderStore.find(orderId)
   if (order?.shopId !== shopId) throw noSuchOrder()
   return order
@@ -242,13 +262,17 @@ export const createFulfilment = async (
   deps: OrderDeps,
   request: OrderRequest,
   parcel: Parcel,
-): Promise<FulfilmentView & { version: number }> => versioned(await sendParcel(deps, request, parcel))
+): Promise<FulfilmentView & { version: number }> => versioned((await sendParcel(deps, request, parcel)).parcel)
 
-async function sendParcel(
+/**
+ * Records a fulfilment in one write. A resumed attempt that has recorded it returns it.
+ * @throws AppError as `createFulfilment`
+ */
+export async function sendParcel(
   deps: OrderDeps,
   { shopId, orderId, actor, attempt }: OrderRequest,
   { lines: asked, trackingNumber = null, carrier = null }: { [Field in keyof Parcel]: Parcel[Field] | null },
-): Promise<Fulfilment> {
+): Promise<{ parcel: Fulfilment; order: Order }> {
   const { orderStore: store, fulfilmentStore } = deps
   await ownOrder(deps, { shopId, orderId })
   return deps.db.write(async (tx) => {
@@ -257,10 +281,11 @@ async function sendParcel(
     if (!before) throw noSuchOrder()
     const parcels = await store.parcelsOf(tx, orderId)
     const known = attempt.isResumed && parcels.find(({ attemptKey }) => attemptKey === attempt.key)
-    if (known) return known
+    if (known) return { parcel: known, order: before }
     const refunds = await store.refundsOf(tx, orderId)
-    if (refunds.some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
-    if (before.status !== 'CONFIRMED') throw new AppError('CONFLICT', 'Only an order that is CONFIRMED can be fulfilled')
+    if (refunds.some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled', { code: 'refund_in_progress' })
+    if (before.status !== 'CONFIRMED')
+      throw new AppError('CONFLICT', 'Only a CONFIRMED order can be fulfilled', { code: 'invalid_transition' })
     const orderLines = await store.lines(orderId, tx)
     const lines = packed(unitsOf(before, orderLines, parcels, refunds), asked ?? undefined, parcels.length)
     const made = { id: deps.newId('fulfilment'), orderId, attemptKey: attempt.key, createdAt: now, updatedAt: now, version: 1 }
@@ -295,7 +320,7 @@ async function sendParcel(
       shopId,
       ...difference,
     })
-    return parcel
+    return { parcel, order }
   }, locking)
 }
 
@@ -322,6 +347,16 @@ export async function completeFulfilled(deps: OrderDeps): Promise<void> {
 /** Finds an order of any shop. */
 export const findOrder = ({ orderStore }: OrderDeps, id: string): Promise<Order | undefined> => orderStore.find(id)
 
+/** Locks an order of any shop for the rest of a write, with its payments, refunds and returns. */
+export const lockOrder = ({ orderStore }: OrderDeps, tx: Writer, id: string): Promise<Order | undefined> => orderStore.lock(tx, id)
+
+/** Reads what was ordered, sent and refunded of an order, inside a write. */
+export const goodsOf = async ({ orderStore }: OrderDeps, tx: Writer, id: string) => ({
+  lines: await orderStore.lines(id, tx),
+  fulfilments: await orderStore.parcelsOf(tx, id),
+  refunds: await orderStore.refundsOf(tx, id),
+})
+
 /** Reads an order of any shop with all that it shows. */
 export const readFullOrder = async ({ orderStore }: Pick<OrderDeps, 'orderStore'>, id: string): Promise<FullOrder | undefined> =>
   orderStore.whole(id)
@@ -343,8 +378,7 @@ export async function assertAllOrdersFinished(tx: Writer, { orderStore }: Pick<O
   await orderStore.holdNumbers(tx, shopId)
   const number = await orderStore.unfinished(tx, shopId)
   if (number === undefined) return
-  throw new AppError(
-    'CONFLICT',
-    `Order ${number} is unfinished: have it paid or cancelled, or wait until it has expired or its money is back`,
-  )
+  throw new AppError('CONFLICT', `Order ${number} is not finished. Wait until it is paid, cancelled, expired or refunded`, {
+    code: 'open_orders',
+  })
 }

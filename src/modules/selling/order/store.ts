@@ -5,11 +5,13 @@ import { insertAllOf, lockAsKnownOf, lockedRowsOf, prepare, rowsOf, updateOf, va
 import { fulfilments, orderNotes } from '../../../../db/schema/fulfilments.ts'
 import { disputes, payments, refunds } from '../../../../db/schema/payments.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders } from '../../../../db/schema/selling.ts'
-import { leaseIsFreeCondition, leaseMs, leaseOf } from '../../../core/leases.ts'
+import { orderTags } from '../../../../db/schema/tags.ts'
+import { latestLeaseEnd, leaseIsFreeCondition, leaseOf } from '../../../core/leases.ts'
 import { type DueItem, selectDue } from '../../../core/partitioned-queue.ts'
 import { createStateMachine } from '../../../core/state-machine.ts'
 import type { Optional } from '../../../lib/objects.ts'
 import type { PageSlice } from '../../../lib/page.ts'
+import { tagKeyOf } from '../../../lib/search-terms.ts'
 import type { Payment } from '../../payments/payment/domain.ts'
 import {
   type Dispute,
@@ -88,27 +90,31 @@ const prepared = {
       .values({ shopId: sql.placeholder('shopId'), last: 0 })
       .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last}` } }),
   ),
-  drawNumber: prepare((queries) =>
-    queries
-      .insert(orderNumbers)
-      .values({ shopId: sql.placeholder('shopId'), last: 1 })
-      .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } }),
+  drawNumber: prepare(
+    (queries) =>
+      queries
+        .insert(orderNumbers)
+        .values({ shopId: sql.placeholder('shopId'), last: 1 })
+        .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } }),
+    { row: 'shopId' },
   ),
 }
 const locked = lockedRowsOf(orders, ['id'])
 const { number: _number, ...orderColumns } = getTableColumns(orders)
 /** Takes the number that the same write drew before it. */
-const insertOrder = prepare((queries) =>
-  queries
-    .insert(orders)
-    .values({
-      ...(Object.fromEntries(Object.keys(orderColumns).map((name) => [name, sql.placeholder(name)])) as unknown as Order),
-      number: sql`(select last from order_numbers where shop_id = ${sql.placeholder('shopId')})`,
-      // Going live locks the number's row, so the shop's mode may have changed since the request began. Null is
-      // refused.
-      mode: sql`(select mode from shops where id = ${sql.placeholder('shopId')} and mode = ${sql.placeholder('mode')})`,
-    })
-    .returning({ number: orders.number }),
+const insertOrder = prepare(
+  (queries) =>
+    queries
+      .insert(orders)
+      .values({
+        ...(Object.fromEntries(Object.keys(orderColumns).map((name) => [name, sql.placeholder(name)])) as unknown as Order),
+        number: sql`(select last from order_numbers where shop_id = ${sql.placeholder('shopId')})`,
+        // Going live locks the number's row, so the shop's mode may have changed since the request began. Null is
+        // refused.
+        mode: sql`(select mode from shops where id = ${sql.placeholder('shopId')} and mode = ${sql.placeholder('mode')})`,
+      })
+      .returning({ number: orders.number }),
+  'behind',
 )
 const lockedRefund = lockedRowsOf(refunds, ['id'])
 const inserts = {
@@ -200,9 +206,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       return read.first(prepared.byAttempt, { cartId, attemptKey })
     },
     /** Reads and locks an order. The lock covers its payments, refunds and events. */
-    async lock(tx: Writer, id: string): Promise<Order | undefined> {
-      return tx.first(locked, { id })
-    },
+    lock: async (tx: Writer, id: string): Promise<Order | undefined> => tx.first(locked, { id }),
     /** Locks an order without reading it; the write throws NothingChanged if it differs from `order`. */
     async lockAsKnown(tx: Writer, order: Order): Promise<void> {
       await lockAsKnown(tx, order)
@@ -225,9 +229,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       from.all(prepared.giftCards, { orderId }),
     parcelsOf: async (from: Pick<Reader, 'all'>, orderId: string): Promise<Fulfilment[]> => from.all(prepared.parcels, { orderId }),
     notesOf: async (from: Pick<Reader, 'all'>, orderId: string): Promise<OrderNote[]> => from.all(prepared.notes, { orderId }),
-    async eventsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<OrderEvent[]> {
-      return from.all(prepared.events, { orderId })
-    },
+    eventsOf: async (from: Pick<Reader, 'all'>, orderId: string): Promise<OrderEvent[]> => from.all(prepared.events, { orderId }),
     async saga(id: string): Promise<Saga | undefined> {
       const parts = read.inSnapshot(() => [read.first(prepared.order, { id }), read.all(prepared.payments, { orderId: id })] as const)
       const [order, paid] = await Promise.all(parts)
@@ -264,6 +266,11 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       return { number }
     },
     ...orderMoves,
+    /** Replaces the index entries of an order's tags, after the change of its row. */
+    async replaceTags(tx: Writer, { id: orderId, shopId, number, tags }: Order): Promise<void> {
+      await tx.delete(orderTags).where(eq(orderTags.orderId, orderId))
+      if (tags.length > 0) await tx.insert(orderTags).values(tags.map((tag) => ({ orderId, shopId, number, tag: tagKeyOf(tag) })))
+    },
     /** Sets or clears an order's due time, unless the order changed since. */
     async setResumeAt(
       tx: Writer,
@@ -313,20 +320,14 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       changed(tx, refund.orderId)
       counts.refund(tx, refund)
     },
-    async findRefund(from: Pick<Reader, 'first'>, id: string): Promise<Refund | undefined> {
-      return from.first(prepared.refund, { id })
-    },
+    findRefund: async (from: Pick<Reader, 'first'>, id: string): Promise<Refund | undefined> => from.first(prepared.refund, { id }),
     /** Reads and locks a refund, with its lease. */
-    async lockRefund(tx: Writer, id: string): Promise<Refund | undefined> {
-      return tx.first(lockedRefund, { id })
-    },
-    async refundsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<Refund[]> {
-      return from.all(prepared.refunds, { orderId })
-    },
+    lockRefund: async (tx: Writer, id: string): Promise<Refund | undefined> => tx.first(lockedRefund, { id }),
+    refundsOf: async (from: Pick<Reader, 'all'>, orderId: string): Promise<Refund[]> => from.all(prepared.refunds, { orderId }),
     /** Leases a refund for a call; undefined while another run holds it. */
     async leaseRefund(tx: Writer, { id, sentAt }: Refund, holder: string, now: number): Promise<Refund | undefined> {
       const change = { ...leaseOf(holder, now), sentAt: sentAt ?? now }
-      const [refund] = await refundLease(tx, change, { which: id, holder, now, wasSentAt: sentAt, farAhead: now + leaseMs })
+      const [refund] = await refundLease(tx, change, { which: id, holder, now, wasSentAt: sentAt, farAhead: latestLeaseEnd(now) })
       return refund
     },
     moveRefund: refundMoves.move,
@@ -340,9 +341,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       }),
 
     /** Reads all disputes of an order, inside a write. */
-    async disputesOf(tx: Writer, orderId: string): Promise<Dispute[]> {
-      return tx.all(prepared.disputes, { orderId })
-    },
+    disputesOf: async (tx: Writer, orderId: string): Promise<Dispute[]> => tx.all(prepared.disputes, { orderId }),
     async insertDispute(tx: Writer, dispute: Dispute): Promise<void> {
       await tx.insert(disputes).values(dispute)
       changed(tx, dispute.orderId)

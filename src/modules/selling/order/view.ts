@@ -1,10 +1,12 @@
 import { type Money, moneyOf } from '../../../lib/money.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
+import { lineTaxRate, shippingTaxRate } from '../../../lib/tax-rate.ts'
 import { type Payment, paymentView } from '../../payments/payment/domain.ts'
 import { orderDiscountView } from '../discount/domain.ts'
 import {
   type Dispute,
   type Fulfilment,
+  formerValueFields,
   type Order,
   type OrderEvent,
   type OrderGiftCard,
@@ -41,16 +43,21 @@ export function orderView(
   const isOver = cannotBeSent.includes(order.status)
   return {
     ...pick(order, 'id', 'shopId', 'number', 'customerId', 'email', 'currency', 'mode', 'status', 'paymentStatus', 'fulfilmentStatus'),
+    tags: order.tags,
+    fromAbandonedCart: order.fromAbandonedCart,
+    agent: order.agent && agentView(order.agent),
     publicUrl,
     lines: lines.map((line) => ({
-      ...pick(line, 'id', 'productId', 'variantId', 'title', 'variantTitle', 'sku', 'quantity'),
+      ...pick(line, 'id', 'productId', 'variantId', 'title', 'variantTitle', 'sku', 'quantity', 'giftCard'),
       fulfilledQuantity: units.get(line.id)?.sent ?? 0,
       unfulfilledQuantity: isOver ? 0 : (units.get(line.id)?.left ?? 0),
       ...moneyOf({ ...line, currency }, 'unitPrice', 'total', 'discount'),
-      tax: { rateBps: line.taxRateBps, inclusive: line.taxInclusive, amount: { amount: line.taxAmount, currency } },
+      tax: { rateBps: lineTaxRate(line), inclusive: line.taxInclusive, amount: { amount: line.taxAmount, currency } },
     })),
-    ...moneyOf(order, 'subtotal', 'discountTotal', 'shippingTotal', 'taxTotal', 'taxIncluded', 'giftCardTotal', 'total', 'amountDue'),
-    ...moneyOf(order, 'capturedTotal', 'refundedTotal', 'giftCardRefundedTotal'),
+    ...moneyOf(order, 'subtotal', 'discountTotal', 'shippingTotal', 'taxTotal', 'taxIncluded', 'giftCardTotal'),
+    ...moneyOf(order, 'total', 'amountDue'),
+    ...moneyOf(order, 'capturedTotal', 'refundedTotal', 'giftCardRefundedTotal', 'shippingTax'),
+    shippingTaxRate: shippingTaxRate(order),
     refundableTotal: { amount: refundableTotal(order, giftCards, back), currency },
     fxToUsd: order.fxToUsd,
     discounts: order.discounts.map((discount) => orderDiscountView(discount, currency)),
@@ -59,7 +66,7 @@ export function orderView(
       last4,
       ...moneyOf({ amount, refunded, currency }, 'amount', 'refunded'),
     })),
-    ...pick(order, 'shippingAddress', 'billingAddress', 'shippingMethod'),
+    ...pick(order, 'shippingAddress', 'billingAddress', 'shippingMethod', 'giftCardRecipient'),
     affiliate: order.affiliateId === null ? null : { id: order.affiliateId, code: order.affiliateCode ?? '' },
     tracking: order.trackingNumber === null && order.carrier === null ? null : { number: order.trackingNumber, carrier: order.carrier },
     fulfilments: fulfilments.map(fulfilmentView),
@@ -72,8 +79,11 @@ export function orderView(
   }
 }
 
+/** Returns the platform whose agent bought, and the attribution that it sent. */
+const agentView = ({ profile, attribution }: NonNullable<Order['agent']>) => ({ profile, ...(attribution ? { attribution } : {}) })
+
 /** In these statuses nothing more is sent. */
-const cannotBeSent: readonly Order['status'][] = ['FULFILLED', 'COMPLETED', 'EXPIRED', 'COMPENSATING', 'CANCELLED']
+export const cannotBeSent: readonly Order['status'][] = ['FULFILLED', 'COMPLETED', 'EXPIRED', 'COMPENSATING', 'CANCELLED']
 
 /** A fulfilment as the API shows it. */
 export const fulfilmentView = (fulfilment: Fulfilment) => ({
@@ -95,15 +105,27 @@ function eventDetailView({ currency: _, ...detail }: OrderEvent['detail'], curre
 }
 export type OrderView = ReturnType<typeof orderView>
 
-/** Returns an order for its customer: without staff notes, reasons and the shop's own references. */
+/** Leaves out the staff's tags and their former values. */
+export const withoutTags = (view: OrderView): OrderView => ({
+  ...view,
+  tags: [],
+  events: view.events.map((event) => ({ ...event, detail: withoutDetails(event.detail, ['tags']) })),
+})
+
+/** Details of events that customers do not see: reasons and former values. */
+const staffDetails = ['reason', ...formerValueFields]
+const withoutDetails = (detail: OrderView['events'][number]['detail'], names: readonly string[]) =>
+  Object.fromEntries(Object.entries(detail).filter(([name]) => !names.includes(name)))
+
+/** Returns an order for its customer: without notes, tags, agent, reasons, former values and references of the shop. */
 export const withoutReasons = (view: OrderView): OrderView => ({
   ...view,
+  tags: [],
+  agent: null,
   notes: [],
+  payments: view.payments.map((payment) => (payment.method === 'manual' ? { ...payment, processorReference: null } : payment)),
   refunds: view.refunds.map((refund) => ({ ...refund, reason: null, settledReference: null })),
-  events: view.events.map((event) => ({
-    ...event,
-    detail: Object.fromEntries(Object.entries(event.detail).filter(([name]) => name !== 'reason')),
-  })),
+  events: view.events.map((event) => ({ ...event, detail: withoutDetails(event.detail, staffDetails) })),
 })
 
 /** A refund; `amount` is all of it, `giftCardAmount` the part that goes to gift cards. */

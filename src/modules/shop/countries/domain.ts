@@ -1,5 +1,5 @@
 import type { ICountry } from 'countries-list'
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import { alpha3Of, isCountry } from '../../../lib/country-code.ts'
 import {
   isSameProvince,
@@ -13,7 +13,7 @@ import {
 
 export { isCountry, isSameProvince, isUnknownProvince, noProvinces, type Province, type Provinces, provinceCodes }
 
-export type Country = { code: string; code3: string; name: string; currency: string | null; callingCode: string | null; region: string }
+type Country = { code: string; code3: string; name: string; currency: string | null; callingCode: string | null; region: string }
 
 const regions: Record<ICountry['continent'], string> = {
   AF: 'Africa',
@@ -43,7 +43,7 @@ export async function listCountries(): Promise<Country[]> {
 
 /** @throws AppError INVALID for an unknown code, naming the field of the body */
 export function assertCountry(code: string, field: string): void {
-  if (!isCountry(code)) throw new AppError('INVALID', `${field} (body): not an ISO 3166-1 country`)
+  if (!isCountry(code)) throw invalidField(field, 'must be an ISO 3166-1 country code')
 }
 
 let provinceTable: Promise<Provinces> | undefined

@@ -8,7 +8,7 @@ export const Countries = t.Object({
         code: t.String({ description: 'ISO 3166-1 alpha-2' }),
         code3: t.String({ description: 'ISO 3166-1 alpha-3' }),
         name: t.String(),
-        currency: nullable(t.String({ description: 'ISO 4217; null where there is none' })),
+        currency: nullable(t.String({ description: 'ISO 4217. Null if there is none' })),
         callingCode: nullable(t.String()),
         region: t.String(),
       },

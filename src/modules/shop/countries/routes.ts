@@ -8,5 +8,9 @@ export const countryRoutes = (deps: HttpDeps) =>
   routes(deps, 'Integration').get('/locations/countries', async () => ({ data: await listCountries() }), {
     access: 'integration',
     response: { 200: Countries, ...errorResponses(401) },
-    detail: { summary: 'Countries', description: 'The 249 countries and territories of ISO 3166-1.' },
+    detail: {
+      operationId: 'listCountries',
+      summary: 'Lists countries',
+      description: 'Returns the 249 countries and territories of ISO 3166-1.',
+    },
   })

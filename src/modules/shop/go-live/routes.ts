@@ -17,9 +17,11 @@ export const goLiveRoutes = (deps: HttpDeps & GoLiveDeps) =>
       idempotent: true,
       response: { 200: LiveShop, ...errorResponses(401, 403, 404, 409, 422) },
       detail: {
-        summary: 'Take real money from now on',
-        description:
-          'Makes a shop of mode `TEST` one of mode `LIVE`; nothing takes that back. 403 before the KYB record of the merchant is approved; 409 while an order waits for its payment, is not confirmed yet or gives money back, and for a shop that is `LIVE`. Its test keys end at once and it has new ones: the publishable one is in the answer, the secret one is read by `GET /shops/v2/private-key`. The `sandbox`, test keys and accounts of test money work no more; gift cards that were issued in test are disabled. Orders keep their `mode`, lists show all of them, and the numbers of customers count those of the present one.',
+        operationId: 'goLive',
+        summary: 'Switches the shop to live mode',
+        description: `Changes the mode from \`TEST\` to \`LIVE\`, so that the shop takes real money. This cannot be undone. The response is 403 until the merchant's KYB record is approved. It is 409 while an order awaits payment, confirmation or a refund, and if the shop is \`LIVE\` already.
+
+The shop gets new keys, and its test keys stop working at once. The response contains the publishable key; read the secret key with \`GET /shops/v2/private-key\`. The \`sandbox\`, test keys and accounts for test money stop working, and gift cards that were issued in test mode are disabled. Orders keep their \`mode\`: lists show all of them, and customers' totals count those of the current mode.`,
       },
     },
   )

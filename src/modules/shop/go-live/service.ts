@@ -26,7 +26,7 @@ export const goLive = <Answer>(
   audited(deps, by, { action: 'shop.went_live', subject: by.shop.id }, async (tx, tell) => {
     const { id, merchantId } = by.shop
     if ((await approvedCohortOf(deps, merchantId, tx)) === undefined)
-      throw new AppError('FORBIDDEN', 'The KYB record of the merchant must be approved before a shop goes live')
+      throw new AppError('FORBIDDEN', 'The KYB record of the merchant must be approved before a shop goes live', { code: 'kyb_required' })
     const { shop, publishableKey, keys } = await makeLive(tx, deps, id)
     const giftCardsDisabled = await disableGiftCards(tx, deps, id)
     const discountsDisabled = await disableDiscounts(tx, deps, id)

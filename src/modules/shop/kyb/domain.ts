@@ -1,5 +1,5 @@
 import type { kybEvents, kybRecords, Owner } from '../../../../db/schema/kyb.ts'
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import { isoTimes, pick } from '../../../lib/objects.ts'
 import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
@@ -11,7 +11,7 @@ export type KybEvent = typeof kybEvents.$inferSelect
 export type KybStatus = KybRecord['status']
 export type KybCohort = KybRecord['cohort']
 /** The regions that processors distinguish. */
-export type KybRegion = 'GULF' | 'MONGOLIA' | 'US'
+type KybRegion = 'GULF' | 'MONGOLIA' | 'US'
 
 /** A rejected record stays so: the merchant files another. */
 export const kybTransitions = assertReachable('PENDING', {
@@ -57,9 +57,9 @@ export function parseOwners(owners: readonly Owner[]): Owner[] {
   const stored = owners.map(({ name, share }) => ({ name, share: Math.round(share * unitsPerPercent) }))
   // Exact: a number with this many decimals is the double nearest to the quotient.
   if (stored.some(({ share }, nth) => share / unitsPerPercent !== owners[nth]?.share))
-    throw new AppError('INVALID', `owners.share (body): at most ${shareDecimals} decimals`)
+    throw invalidField('owners.share', `must have at most ${shareDecimals} decimals`)
   if (stored.reduce((sum, { share }) => sum + share, 0) > shareMax * unitsPerPercent)
-    throw new AppError('INVALID', `owners.share (body): all together at most ${shareMax}`)
+    throw invalidField('owners.share', `must add up to at most ${shareMax}`)
   return stored
 }
 

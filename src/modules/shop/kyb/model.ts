@@ -3,16 +3,16 @@ import { t } from 'elysia'
 import { CountryCode, fieldsOf, Instant, maybe, notBlank, nullable, oneOf, pageOf, pageQuery, text } from '../../../http/schema.ts'
 import { kybCohorts, kybDecisions, kybOrders, kybStatuses, ownersMax, shareDecimals, shareMax } from './domain.ts'
 
-const share = `Percent of the business, with at most ${shareDecimals} decimals; all together at most ${shareMax}`
+const share = `Percent of the business, with at most ${shareDecimals} decimals. The sum is at most ${shareMax}`
 
 export const KybRecord = t.Object(
   {
     ...fieldsOf(t.String(), 'id', 'merchantId'),
     status: oneOf(kybStatuses),
-    cohort: oneOf(kybCohorts, { description: 'The kind of business and where it is' }),
+    cohort: oneOf(kybCohorts, { description: 'Kind of business and its location' }),
     ...fieldsOf(t.String(), 'legalName', 'registrationNumber', 'country'),
     owners: t.Array(t.Object({ name: t.String(), share: Type.Number({ description: share }) })),
-    reason: nullable(t.String({ description: 'Of the decision, in the words of the operator' })),
+    reason: nullable(t.String({ description: 'Reason of the decision, written by the operator' })),
     decidedAt: nullable(Instant),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
@@ -26,10 +26,10 @@ export const AdminKybRecord = t.Object(
       t.Object({
         type: oneOf(['FILED', ...kybDecisions]),
         at: Instant,
-        actor: t.String({ description: 'The id of who did it' }),
+        actor: t.String({ description: 'Id of the person who did it' }),
         reason: nullable(t.String()),
       }),
-      { description: 'What was done, in its order' },
+      { description: 'Oldest first' },
     ),
   },
   { title: 'AdminKybRecord' },
@@ -50,10 +50,10 @@ export const FileKyb = t.Object({
 export const ListKyb = t.Object({
   ...pageQuery,
   status: t.Optional(oneOf(kybStatuses)),
-  sort: t.Optional(oneOf(kybOrders, { description: 'By when they were filed; default newest first' })),
+  sort: t.Optional(oneOf(kybOrders, { description: 'By filing date. Default: newest first' })),
 })
 
 export const DecideKyb = t.Object({
   decision: oneOf(kybDecisions),
-  reason: maybe(text(2_000, { description: 'The merchant reads it' })),
+  reason: maybe(text(2_000, { description: 'Shown to the merchant' })),
 })

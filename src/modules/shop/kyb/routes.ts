@@ -16,9 +16,10 @@ export const kybRoutes = (deps: HttpDeps & KybDeps) =>
       body: FileKyb,
       response: { 201: KybRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
       detail: {
-        summary: 'File what the business is',
+        operationId: 'createKybRecord',
+        summary: 'Creates a KYB record',
         description:
-          'For the merchant, and so for all of their shops. An operator decides about it: `PENDING → APPROVED | REJECTED`. 409 while a record is pending or approved; after a rejection another one may be filed. Shares that add up to less than 100 are taken as they are. Whether the cohort fits the country is for the operator to judge.',
+          "Describes the merchant's business, for all of the merchant's shops. An operator approves or rejects it: `PENDING → APPROVED | REJECTED`. The response is 409 while a record is pending or approved; after a rejection you can send another. Shares may add up to less than 100. The operator checks whether the cohort matches the country.",
       },
     })
     .get(
@@ -33,9 +34,10 @@ export const kybRoutes = (deps: HttpDeps & KybDeps) =>
         versioned: true,
         response: { 200: KybRecord, ...errorResponses(401, 403, 404) },
         detail: {
-          summary: "The merchant's KYB record",
+          operationId: 'getOwnKybRecord',
+          summary: "Returns the caller's KYB record",
           description:
-            'The one that is pending or approved, else the one that was rejected last, with the reason. 404 before any was filed.',
+            'Returns the pending or approved record or, if there is none, the last rejected one with its reason. The response is 404 if there is no record.',
         },
       },
     )
@@ -47,8 +49,10 @@ export const kybAdminRoutes = (deps: HttpDeps & KybDeps) =>
       query: ListKyb,
       response: { 200: AdminKybRecords, ...errorResponses(401, 403) },
       detail: {
-        summary: 'KYB records',
-        description: 'Of all merchants, with who did what and why. Those that wait longest are the first of `status=PENDING&sort=oldest`.',
+        operationId: 'listKybRecords',
+        summary: 'Lists KYB records',
+        description:
+          'Returns records of all merchants with their history. `status=PENDING&sort=oldest` lists those that have waited longest first.',
       },
     })
     .get('/admin/kyb/:id', ({ params }) => readKyb(deps, params.id), {
@@ -56,7 +60,7 @@ export const kybAdminRoutes = (deps: HttpDeps & KybDeps) =>
       versioned: true,
       params: RecordId,
       response: { 200: AdminKybRecord, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'A KYB record' },
+      detail: { operationId: 'getKybRecord', summary: 'Returns a KYB record' },
     })
     .post(
       '/admin/kyb/:id/decision',
@@ -69,9 +73,10 @@ export const kybAdminRoutes = (deps: HttpDeps & KybDeps) =>
         body: DecideKyb,
         response: { 200: AdminKybRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
-          summary: 'Decide about a KYB record',
+          operationId: 'decideKybRecord',
+          summary: 'Decides on a KYB record',
           description:
-            'Once: of two decisions at once the second is 409. Approval makes the shops of the merchant `KYB_VERIFIED`, those too that they open later; a suspended one is so once it is restored.',
+            "A record is decided once: a second decision is 409. Approval makes the merchant's shops `KYB_VERIFIED`, including shops opened later; a suspended shop becomes so when it is restored.",
         },
       },
     )

@@ -54,7 +54,7 @@ export async function fileKyb(deps: KybDeps, by: CommandContext<ShopContext>, in
     await appendEvent(tx, deps, { recordId: id, position: 1, type: 'FILED', actor: by.actor.id, reason: null })
     tell(kybDifference(undefined, record))
     return kybView(record)
-  }).catch(refuseTaken('A KYB record of the merchant is pending or approved already'))
+  }).catch(refuseTaken('The merchant already has a pending or approved KYB record'))
 }
 
 function appendEvent(tx: Writer, { kybStore, newId, clock }: KybDeps, event: Omit<KybEvent, 'id' | 'at'>): Promise<void> {
@@ -123,7 +123,7 @@ export function decideKyb(
     assertVersion(expected, before.version)
     const now = deps.clock.now()
     const after = await deps.kybStore.decide(tx, id, decision, { reason, decidedAt: now, updatedAt: now, version: before.version + 1 })
-    if (!after) throw new AppError('CONFLICT', 'The record is decided already')
+    if (!after) throw new AppError('CONFLICT', 'The KYB record was already decided', { code: 'invalid_transition' })
     await appendEvent(tx, deps, { recordId: id, position: after.version, type: decision, actor: actor.id, reason })
     if (decision === 'APPROVED') await verifyShops(tx, deps, { merchantId: after.merchantId, actor })
     tell(kybDifference(before, after))

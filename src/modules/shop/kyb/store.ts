@@ -32,18 +32,12 @@ const approvedCohort = prepare((queries) =>
     .where(and(valuesOf(kybRecords, ['merchantId']), sql`${kybRecords.status} <> 'REJECTED'`, eq(kybRecords.status, 'APPROVED')))
     .limit(1),
 )
-const insert = insertOf(kybRecords)
-const insertEvent = insertOf(kybEvents)
 const transitions = createStateMachine(kybRecords, kybTransitions)
 
 export const createKybStore = ({ read }: Pick<Database, 'read'>) => ({
-  async find(id: string, from: Pick<Reader, 'first'> = read): Promise<KybRecord | undefined> {
-    return from.first(byId, { id })
-  },
+  find: async (id: string, from: Pick<Reader, 'first'> = read): Promise<KybRecord | undefined> => from.first(byId, { id }),
   /** Finds the merchant's pending or approved record, else the last rejected one. */
-  async findOf(merchantId: string): Promise<KybRecord | undefined> {
-    return read.first(currentRecordOf, { merchantId })
-  },
+  findOf: async (merchantId: string): Promise<KybRecord | undefined> => read.first(currentRecordOf, { merchantId }),
   async approvedCohort(merchantId: string, from: Pick<Reader, 'first'> = read): Promise<KybCohort | undefined> {
     return (await from.first(approvedCohort, { merchantId }))?.cohort
   },
@@ -65,9 +59,7 @@ export const createKybStore = ({ read }: Pick<Database, 'read'>) => ({
       ...slice,
     }),
   /** Fails if the merchant has a pending or approved record. */
-  async insert(tx: Writer, record: KybRecord): Promise<void> {
-    await insert(tx, record)
-  },
+  insert: insertOf(kybRecords),
   /** Returns the decided record; undefined if it was decided already. */
   decide: (
     tx: Writer,
@@ -75,9 +67,7 @@ export const createKybStore = ({ read }: Pick<Database, 'read'>) => ({
     decision: KybDecision,
     fields: Pick<KybRecord, 'reason' | 'decidedAt' | 'updatedAt' | 'version'>,
   ): Promise<KybRecord | undefined> => transitions.move(tx, id, ['PENDING'], decision, fields),
-  async insertEvent(tx: Writer, event: KybEvent): Promise<void> {
-    await insertEvent(tx, event)
-  },
+  insertEvent: insertOf(kybEvents),
   /** Returns the history of records in order. */
   async eventsOf(recordIds: readonly string[], from: Pick<Reader, 'select'> = read): Promise<Map<string, KybEvent[]>> {
     const rows = await from

@@ -1,6 +1,6 @@
 /** Zones, rates and validation of shipping methods. */
 import type { FlatMethod, ShippingMethod, ShippingRate, ShippingZone, ZonedMethod } from '../../../../db/schema/shop.ts'
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import type { Money } from '../../../lib/money.ts'
 import { type Optional, withoutUndefined } from '../../../lib/objects.ts'
 import { isFlat, isRestOfWorld, namesCountry, type ParcelContents, zonesOf } from '../../../lib/shipping-offers.ts'
@@ -8,7 +8,6 @@ import { assertCountry, type Provinces, provinceCodes } from '../countries/domai
 
 export {
   chargeOf,
-  type Destination,
   offerOf,
   offersOf,
   type ParcelContents,
@@ -25,7 +24,7 @@ export const ratesMax = 50
 export const gramsMax = 1_000_000_000_000
 
 /** The fields of a line that shipping depends on. */
-export type PackedLine = { quantity: number; weightGrams: number; requiresShipping: boolean }
+type PackedLine = { quantity: number; weightGrams: number; requiresShipping: boolean }
 
 /** Returns what must be shipped and its weight in grams. */
 export function parcelOf(lines: readonly PackedLine[]): ParcelContents {
@@ -45,7 +44,7 @@ export const needsProvinces = (methods: readonly ShippingMethod[]): boolean =>
   methods.some((method) => !isFlat(method) && method.zones.some(({ provinces }) => provinces !== undefined))
 
 /** How methods reach a country: as a whole, or only these provinces. */
-export type CountryCoverage = { whole: boolean; provinces: readonly string[] }
+type CountryCoverage = { whole: boolean; provinces: readonly string[] }
 
 /** Returns how methods reach a country; undefined if none does. A shop without methods ships everywhere. */
 export function coverageOf(methods: readonly ShippingMethod[], country: string): CountryCoverage | undefined {
@@ -76,7 +75,7 @@ export type MethodInput = { code: string; title: string } & Optional<
 >
 
 /** The error for a row of a replaced list, by index from 0. */
-export const invalidRow = (at: number, field: string, rule: string) => new AppError('INVALID', `data.${at}.${field} (body): ${rule}`)
+export const invalidRow = (at: number, field: string, rule: string) => invalidField(`data.${at}.${field}`, rule)
 
 /**
  * Validates methods and builds their stored form.
@@ -86,7 +85,7 @@ export const invalidRow = (at: number, field: string, rule: string) => new AppEr
 export function parseMethods(input: readonly MethodInput[], table: Provinces): ShippingMethod[] {
   const codes = new Set<string>()
   return input.map((method, at) => {
-    if (codes.has(method.code)) throw invalidRow(at, 'code', 'each code may stand once only')
+    if (codes.has(method.code)) throw invalidRow(at, 'code', 'must not be repeated')
     codes.add(method.code)
     return method.zones === undefined && method.rates === undefined && !method.freeOver
       ? parseFlatMethod(method, at)
@@ -95,7 +94,7 @@ export function parseMethods(input: readonly MethodInput[], table: Provinces): S
 }
 
 function parseFlatMethod({ code, title, countries = [], price }: MethodInput, at: number): FlatMethod {
-  if (!price) throw invalidRow(at, 'price', 'needed; or zones and rates in its place')
+  if (!price) throw invalidRow(at, 'price', 'required, unless zones and rates are sent')
   for (const [nth, country] of countries.entries()) assertCountry(country, `data.${at}.countries.${nth}`)
   return { code, title, countries, price }
 }
@@ -105,10 +104,10 @@ function parseZonedMethod(
   at: number,
   table: Provinces,
 ): ZonedMethod {
-  if (price) throw invalidRow(at, 'price', 'not beside zones and rates, which say what it costs')
-  if (countries) throw invalidRow(at, 'countries', 'not beside zones, which say where it goes')
-  if (!zones) throw invalidRow(at, 'zones', 'needed beside rates: at least one')
-  if (!rates) throw invalidRow(at, 'rates', 'needed beside zones: at least one')
+  if (price) throw invalidRow(at, 'price', 'not allowed together with zones and rates')
+  if (countries) throw invalidRow(at, 'countries', 'not allowed together with zones')
+  if (!zones) throw invalidRow(at, 'zones', 'required together with rates')
+  if (!rates) throw invalidRow(at, 'rates', 'required together with zones')
   assertZones(zones, at, table)
   return {
     code,
@@ -126,12 +125,12 @@ function assertZones(zones: readonly Optional<ShippingZone>[], at: number, table
   for (const [nth, { countries, provinces }] of zones.entries()) {
     const path = `zones.${nth}`
     if (countries === undefined) {
-      if (provinces) throw invalidRow(at, `${path}.provinces`, 'only beside one country')
-      if (hasRest) throw invalidRow(at, path, 'overlaps with another zone of the method: one may be of all other countries')
+      if (provinces) throw invalidRow(at, `${path}.provinces`, 'allowed only with exactly one country')
+      if (hasRest) throw invalidRow(at, path, 'overlaps with another zone of the method: only one zone can cover all other countries')
       hasRest = true
       continue
     }
-    if (provinces && countries.length !== 1) throw invalidRow(at, `${path}.provinces`, 'only beside one country')
+    if (provinces && countries.length !== 1) throw invalidRow(at, `${path}.provinces`, 'allowed only with exactly one country')
     for (const [index, country] of countries.entries()) {
       const field = `${path}.countries.${index}`
       assertCountry(country, `data.${at}.${field}`)
@@ -150,7 +149,7 @@ function addProvinces(
   for (const [nth, province] of provinces.entries()) {
     const codes = provinceCodes(table, country, province)
     const field = `${path}.provinces.${nth}`
-    if (codes.length === 0) throw invalidRow(at, field, 'no ISO 3166-2 code or name of a part of its country')
+    if (codes.length === 0) throw invalidRow(at, field, 'must be an ISO 3166-2 code or a name of a province of its country')
     if (codes.some((code) => claimed.has(code))) throw invalidRow(at, field, 'overlaps with another province of the method')
     for (const code of codes) claimed.add(code)
   }
@@ -164,21 +163,20 @@ function parseRates(rates: NonNullable<MethodInput['rates']>, at: number): Shipp
   let before = -1
   for (const [nth, { upToGrams, upToAmount }] of rates.entries()) {
     const path = `rates.${nth}`
-    if (upToGrams !== undefined && upToAmount)
-      throw invalidRow(at, `${path}.upToAmount`, 'not beside upToGrams: a band is of one of the two')
+    if (upToGrams !== undefined && upToAmount) throw invalidRow(at, `${path}.upToAmount`, 'not allowed together with upToGrams')
     const measureOfRate = measures[nth]
     if (measureOfRate === 'none') {
-      if (nth < rates.length - 1) throw invalidRow(at, path, 'only the last band may be without upToGrams or upToAmount')
+      if (nth < rates.length - 1) throw invalidRow(at, path, 'only the last rate can omit upToGrams and upToAmount')
       continue
     }
     if (measureOfRate !== measure)
-      throw invalidRow(at, `${path}.${measureOfRate}`, `the bands of a method are all of one measure, and the first is of ${measure}`)
+      throw invalidRow(at, `${path}.${measureOfRate}`, `all rates of a method use the same measure; the first uses ${measure}`)
     const bound = upToGrams ?? upToAmount?.amount ?? 0
     if (bound <= before)
       throw invalidRow(
         at,
         `${path}.${measureOfRate}${measureOfRate === 'upToAmount' ? '.amount' : ''}`,
-        'more than that of the band before',
+        'must be more than that of the rate before',
       )
     before = bound
   }
@@ -189,7 +187,7 @@ function parseRates(rates: NonNullable<MethodInput['rates']>, at: number): Shipp
 export function assertCurrencies(methods: readonly ShippingMethod[], currency: string): void {
   for (const [at, method] of methods.entries())
     for (const [field, money] of amountsOf(method))
-      if (money.currency !== currency) throw invalidRow(at, `${field}.currency`, "not the shop's currency")
+      if (money.currency !== currency) throw invalidRow(at, `${field}.currency`, "must be the shop's currency")
 }
 
 function amountsOf(method: ShippingMethod): [field: string, money: Money][] {

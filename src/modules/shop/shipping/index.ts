@@ -1,1 +1,1 @@
-export { listServedCountries, type ServedCountry } from './service.ts'
+export { listServedCountries } from './service.ts'

@@ -9,7 +9,7 @@ export const ServedCountries = t.Object(
         {
           code: t.String({ description: 'ISO 3166-1 alpha-2' }),
           name: t.String(),
-          provinces: t.Array(Province, { description: 'By ISO 3166-2 code, without the country; empty where the country has none listed' }),
+          provinces: t.Array(Province, { description: 'ISO 3166-2 codes without the country. Empty if the country has none' }),
         },
         { title: 'ServedCountry' },
       ),

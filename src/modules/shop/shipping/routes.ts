@@ -22,9 +22,10 @@ export const servedCountryRoutes = (deps: HttpDeps & ShopDeps) =>
       params: ShopNameParam,
       response: { 200: ServedCountries, 304: notModified, ...errorResponses(403, 404) },
       detail: {
-        summary: 'Where a shop sends to',
+        operationId: 'listShippingCountries',
+        summary: 'Lists the countries to which a shop ships',
         description:
-          'The countries that its shipping methods reach, by name, with their provinces; of a country that is reached in part, those provinces alone. A shop without methods sends everywhere.',
+          "Returns the countries that the shop's shipping methods cover, by name, with their provinces. If a country is covered in part, only those provinces are returned. A shop without shipping methods ships to every country.",
       },
     },
   )

@@ -8,7 +8,7 @@ export const AdminShop = t.Object(
   {
     ...ShopRecord.properties,
     merchantId: t.String(),
-    verifiedAt: nullable(t.String({ ...Instant, description: 'When it was `KYB_VERIFIED` for the first time' })),
+    verifiedAt: nullable(t.String({ ...Instant, description: 'When it first became `KYB_VERIFIED`' })),
   },
   { title: 'AdminShop' },
 )
@@ -18,7 +18,7 @@ export const ListShops = t.Object({
   q: t.Optional(
     text(200, {
       minLength: 1,
-      description: 'Part of their handle or title, a to z in either case; or a whole id, theirs or that of their merchant',
+      description: 'Part of the handle or title (a to z are not case-sensitive), or a whole id of a shop or merchant',
     }),
   ),
   status: t.Optional(oneOf(shopStatuses)),

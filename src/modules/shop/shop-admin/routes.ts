@@ -18,7 +18,7 @@ export const shopAdminRoutes = (deps: HttpDeps & ShopAdminDeps) =>
         access: 'superAdmin',
         query: ListShops,
         response: { 200: AdminShops, ...errorResponses(401, 403) },
-        detail: { summary: 'Shops', description: 'Of all merchants, newest first.' },
+        detail: { operationId: 'listShops', summary: 'Lists shops', description: 'Returns shops of all merchants, newest first.' },
       },
     )
     .get('/admin/shops/:id', async ({ params }) => adminShopView(await readShop(deps, params.id)), {
@@ -26,7 +26,7 @@ export const shopAdminRoutes = (deps: HttpDeps & ShopAdminDeps) =>
       versioned: true,
       params: RecordId,
       response: { 200: AdminShop, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'A shop' },
+      detail: { operationId: 'getShop', summary: 'Returns a shop' },
     })
     .patch(
       '/admin/shops/:id',
@@ -39,9 +39,10 @@ export const shopAdminRoutes = (deps: HttpDeps & ShopAdminDeps) =>
         body: ChangeShopStatus,
         response: { 200: AdminShop, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
-          summary: 'Suspend or restore a shop',
+          operationId: 'updateShopStatus',
+          summary: 'Suspends or restores a shop',
           description:
-            'A suspended shop is 404 on every public path, and nothing new is bought or paid in it (409 at the checkout). What has begun goes on: payments under way, refunds, fulfilment; its merchant and its keys go on managing it, its customers go on reading their orders. `ACTIVE` and `KYB_VERIFIED` restore it, and it is `KYB_VERIFIED` again if the KYB of its merchant is approved, also since. Asked for the status that it has, nothing changes. Anything else is 409.',
+            "A suspended shop is 404 on every public path, and checkouts are 409. Payments in progress, refunds and fulfilment continue. Its merchant and keys still manage it, and its customers still read their orders. `ACTIVE` and `KYB_VERIFIED` both restore it: it becomes `KYB_VERIFIED` if the merchant's KYB record is approved, otherwise `ACTIVE`. Setting the current status changes nothing. Any other change is 409.",
         },
       },
     )

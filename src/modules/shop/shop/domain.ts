@@ -1,5 +1,5 @@
 import type { apiKeys, ShopPages, shopHosts, shops, wallets } from '../../../../db/schema/shop.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidField } from '../../../core/errors.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { literalAddressOf } from '../../../lib/networks.ts'
 import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
@@ -42,15 +42,15 @@ export function resolveStatus(
 ): ShopStatus {
   if (requested === status || requested === 'SUSPENDED') return requested
   if (status !== 'SUSPENDED')
-    throw new AppError('CONFLICT', 'The shop is not suspended: only a KYB decision verifies it, and nothing undoes that')
+    throw new AppError('CONFLICT', 'The shop is not suspended, so its status cannot be restored. Only a KYB decision verifies a shop')
   if (requested === 'KYB_VERIFIED' && !isApproved)
-    throw new AppError('CONFLICT', 'The merchant has no approved KYB record: restore the shop as ACTIVE')
+    throw new AppError('CONFLICT', 'The merchant has no approved KYB record. Set the status to ACTIVE')
   return isApproved ? 'KYB_VERIFIED' : 'ACTIVE'
 }
 
 /** The fields of a key and its shop that every request needs. */
 export type KeyAndShop = Readonly<Pick<ApiKey, 'id' | 'mode' | 'scopes' | 'expiresAt' | 'lastUsedAt'>> & {
-  readonly shop: Readonly<Pick<Shop, 'id' | 'merchantId' | 'currency' | 'mode' | 'origins'>>
+  readonly shop: Readonly<Pick<Shop, 'id' | 'merchantId' | 'currency' | 'mode' | 'origins' | 'timeZone'>>
   /** The whole shop, if it was read with the key and is not cached. */
   readonly whole?: Readonly<Shop> | undefined
 }
@@ -105,17 +105,17 @@ export function normalOrigin(text: string): string | undefined {
 }
 
 /**
- * Returns whether the name is an IANA time zone. `Intl` also accepts offsets such as `+05:30`, which have no daylight
- * saving time.
+ * Returns an IANA time zone in its own spelling: `asia/dubai` is `Asia/Dubai`. `Intl` keeps other names of a zone, and
+ * also accepts offsets such as `+05:30`, which have no daylight saving time.
+ * @throws AppError INVALID, naming the field
  */
-export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false
+export function timeZoneOf(name: string, field: string): string {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
+    if (/^[A-Za-z]/.test(name)) return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
   } catch {
-    return false
+    // Unknown.
   }
+  throw invalidField(field, 'must be an IANA time zone such as Asia/Dubai')
 }
 
 /**
@@ -126,10 +126,10 @@ export function assertPages(pages: ShopPages): void {
   for (const [name, page] of Object.entries(pages)) {
     const url = typeof page === 'string' ? URL.parse(page) : undefined
     if (page === null || page === undefined) continue
-    const invalid = (rule: string) => new AppError('INVALID', `pages.${name} (body): ${rule}`)
+    const invalid = (rule: string) => invalidField(`pages.${name}`, rule)
     if (!url || (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(literalAddressOf(url)))))
-      throw invalid('an address that begins with https://, or one of this machine (http://localhost)')
-    if (url.username || url.password) throw invalid('must hold no user name and no password')
+      throw invalid('must be an https:// URL, or http://localhost')
+    if (url.username || url.password) throw invalid('must not contain a user name or password')
   }
 }
 
@@ -139,5 +139,16 @@ const isLoopback = (address: string | undefined): boolean => address !== undefin
 export const shopDifference = (before: Shop, after: Shop): Difference =>
   differenceOf(before, after, [
     ...(['name', 'title', 'logoUrl', 'currency', 'country', 'mode', 'status', 'verifiedAt'] as const),
-    ...(['origins', 'taxRates', 'shippingMethods', 'showQuantity', 'strictProvinces', 'pages', 'timeZone'] as const),
+    ...([
+      'origins',
+      'taxRates',
+      'shippingMethods',
+      'showQuantity',
+      'strictProvinces',
+      'returnDays',
+      'pages',
+      'timeZone',
+      'legalName',
+      'taxNumber',
+    ] as const),
   ])

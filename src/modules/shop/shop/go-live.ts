@@ -21,7 +21,7 @@ export async function makeLive(
   const isTest = before.mode === 'TEST'
   const shop =
     isTest && (await store.update(tx, id, { mode: 'LIVE', updatedAt: now, version: before.version + 1 }, { version: before.version }))
-  if (!shop) throw new AppError('CONFLICT', isTest ? 'The shop was changed meanwhile: try again' : 'The shop is LIVE already')
+  if (!shop) throw new AppError('CONFLICT', isTest ? 'The shop was changed by another request. Try again' : 'The shop is already LIVE')
   const newKeys = (['PUBLISHABLE', 'SECRET'] as const).map((kind) => ({ kind, ...makeKey(deps, id, kind, 'LIVE') }))
   for (const { kind, row } of newKeys) {
     await store.expireKeys(tx, id, kind, 'TEST', now)

@@ -5,16 +5,16 @@ import { proofName, type ShopHost } from './domain.ts'
 
 export const HostRecord = t.Object(
   {
-    host: t.String({ description: 'In ASCII and lower case: an international name in its `xn--` form' }),
-    txtName: t.String({ description: 'The name of the TXT record that proves it' }),
-    txtValue: t.String({ description: 'What the record says' }),
-    verifiedAt: nullable(t.String({ ...Instant, description: 'Since when it counts; null: not yet, or not any more' })),
+    host: t.String({ description: 'In ASCII and lower case. International names are in their `xn--` form' }),
+    txtName: t.String({ description: 'Name of the TXT record that proves ownership' }),
+    txtValue: t.String({ description: 'Content of the TXT record' }),
+    verifiedAt: nullable(t.String({ ...Instant, description: 'When the host was verified. Null: it is not verified, or no longer' })),
   },
   { title: 'ShopHost' },
 )
 export const HostRecords = pageOf(HostRecord)
 export const AddHost = t.Object({
-  host: text(253, { minLength: 1, description: 'As `shop.example.com`: no port, no address, no trailing dot' }),
+  host: text(253, { minLength: 1, description: 'A host name such as `shop.example.com`, without a port, IP address or trailing dot' }),
 })
 export const HostParam = t.Object({ host: text(254) })
 

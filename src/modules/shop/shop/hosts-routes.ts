@@ -2,7 +2,7 @@ import { t } from 'elysia'
 import { AppError } from '../../../core/errors.ts'
 import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
-import { routes } from '../../../http/routes.ts'
+import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses, pageQuery } from '../../../http/schema.ts'
 import { sliceOf } from '../../../lib/page.ts'
 import { AddHost, HostParam, HostRecord, HostRecords, hostView } from './hosts-model.ts'
@@ -23,7 +23,11 @@ export const hostRoutes = (deps: HttpDeps & ShopDeps) =>
         }),
         query: t.Object(pageQuery),
         response: { 200: HostRecords, ...errorResponses(401, 403, 404) },
-        detail: { summary: 'Host names of the storefront', description: 'Oldest first, also those that are not verified.' },
+        detail: {
+          operationId: 'listShopHosts',
+          summary: 'Lists host names of the storefront',
+          description: 'Returns verified and unverified host names, oldest first.',
+        },
       },
     )
     .post(
@@ -39,9 +43,10 @@ export const hostRoutes = (deps: HttpDeps & ShopDeps) =>
         body: AddHost,
         response: { 201: HostRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
-          summary: 'Name a host of the storefront',
+          operationId: 'createShopHost',
+          summary: 'Adds a host name of the storefront',
           description:
-            'It counts once it is verified: write a TXT record `txtName` that says `txtValue` into the DNS, and call `verify`. A shop has 20 at most. An international name is kept in its `xn--` form. Several shops may list a name; one of them has it verified.',
+            'The host name works once it is verified: add a DNS TXT record `txtName` with the content `txtValue`, then call `verify`. A shop has at most 20 host names. International names are stored in their `xn--` form. Several shops can add a host name, but only one can verify it.',
         },
       },
     )
@@ -50,7 +55,7 @@ export const hostRoutes = (deps: HttpDeps & ShopDeps) =>
       async ({ params, shop, actor }) => {
         const wait = await deps.hostVerifyLimit.take(shop.id)
         if (wait !== undefined)
-          throw new AppError('RATE_LIMITED', 'Too many verifications within a minute: try again', { retryAfterSeconds: wait })
+          throw new AppError('RATE_LIMITED', 'Too many verifications within one minute. Try again later', { retryAfterSeconds: wait })
         return hostView(await verifyHost(deps, { shop, actor }, params.host))
       },
       {
@@ -59,23 +64,25 @@ export const hostRoutes = (deps: HttpDeps & ShopDeps) =>
         params: HostParam,
         response: { 200: HostRecord, ...errorResponses(401, 403, 404, 409, 429) },
         detail: {
-          summary: 'Look for the proof of a host name',
+          operationId: 'verifyShopHost',
+          summary: 'Verifies a host name',
           description:
-            'Asks the DNS, and the name counts as soon as its TXT record is seen; 409 says what was seen instead. Another shop that had the name verified loses it, unless its own record is there as well: then 409. A verified name is looked at again once a day, and lost when the DNS has shown no proof for seven days: leave the record where it is. Ten times a minute a shop.',
+            'Looks up the TXT record. The host name works as soon as the record is found; otherwise the response is 409 with what was found. Another shop that had verified the name loses it, unless its own record is also found: then the response is 409. A verified name is checked once a day and lost if the record is missing for seven days, so keep the record. Limit: ten calls a minute for a shop.',
         },
       },
     )
     .delete(
       '/shops/v2/hosts/:host',
-      async ({ params, shop, actor, expected, set }) => {
-        await removeHost(deps, { shop, actor, expected }, params.host)
-        set.status = 204
-      },
+      ({ params, shop, actor, expected, set }) => noContent(set, removeHost(deps, { shop, actor, expected }, params.host)),
       {
         access: 'merchant',
         versioned: true,
         params: HostParam,
-        response: { 204: t.Void({ description: 'The shop is not found by it any more' }), ...errorResponses(401, 403, 404) },
-        detail: { summary: 'Remove a host name', description: 'Added again, it has another `txtValue`.' },
+        response: { 204: t.Void({ description: 'The host name was deleted' }), ...errorResponses(401, 403, 404) },
+        detail: {
+          operationId: 'deleteShopHost',
+          summary: 'Deletes a host name',
+          description: 'If you add it again, it has another `txtValue`.',
+        },
       },
     )

@@ -7,7 +7,6 @@ import type { PageSlice } from '../../../lib/page.ts'
 import type { Shop, ShopHost } from './domain.ts'
 
 const byShopAndHost = rowsOf(shopHosts, ['shopId', 'host'])
-const insert = insertOf(shopHosts)
 const isVerified = isNotNull(shopHosts.verifiedAt)
 const verifiedByHost = prepare((queries) =>
   queries
@@ -53,9 +52,7 @@ export const createHostStore = ({ read }: Pick<Database, 'read'>) => ({
     const found = await read.first(shopIdOf, { host })
     return found && (await read.first(shopById, { id: found.id }))
   },
-  async insert(tx: Writer, row: ShopHost): Promise<void> {
-    await insert(tx, row)
-  },
+  insert: insertOf(shopHosts),
   /** Returns the new row; undefined if it has another version. */
   async update(
     tx: Writer,

@@ -1,7 +1,7 @@
 /** Host names of storefronts, proven by DNS records. */
 import type { Writer } from '../../../../db/engine.ts'
 import { type Actor, type CommandContext, system } from '../../../core/command-context.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, fieldError, invalidField } from '../../../core/errors.ts'
 import type { TxtAnswer } from '../../../core/outgoing.ts'
 import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { inBatches } from '../../../lib/batches.ts'
@@ -39,9 +39,10 @@ export function addHost(deps: ShopDeps, by: CommandContext, text: string): Promi
   const shopId = by.shop.id
   const proof = `${proofPrefix}${Buffer.from(deps.randomBytes(proofBytes)).toString('base64url')}`
   return audited(deps, by, { action: 'shop.host_added', subject: shopId }, async (tx, tell) => {
-    if (await deps.hostStore.find(shopId, host, tx)) throw new AppError('CONFLICT', 'host (body): the shop lists it already')
+    if (await deps.hostStore.find(shopId, host, tx))
+      throw fieldError('CONFLICT', 'host', 'the shop already has this host name', { code: 'already_exists' })
     if ((await deps.hostStore.count(tx, shopId)) >= hostsPerShopMax)
-      throw new AppError('CONFLICT', `A shop has at most ${hostsPerShopMax} host names: remove one first`)
+      throw new AppError('CONFLICT', `A shop has at most ${hostsPerShopMax} host names. Remove one first`, { code: 'limit_reached' })
     const now = deps.clock.now()
     const row = { shopId, host, proof, createdAt: now, verifiedAt: null, checkedAt: null, missingSince: null, version: 1 }
     await deps.hostStore.insert(tx, row)
@@ -53,11 +54,10 @@ export function addHost(deps: ShopDeps, by: CommandContext, text: string): Promi
 /** @throws AppError INVALID */
 function parseStorefrontHost({ config }: Pick<ShopDeps, 'config'>, text: string): string {
   const host = normalizeHost(text)
-  if (host === undefined)
-    throw new AppError('INVALID', 'host (body): must be a name with a dot, as shop.example.com, without port, path and trailing dot')
-  if (isReservedHost(host)) throw new AppError('INVALID', 'host (body): a name that nobody can have in the public DNS')
+  if (host === undefined) throw invalidField('host', 'must be a host name such as shop.example.com, without port, path and trailing dot')
+  if (isReservedHost(host)) throw invalidField('host', 'must be a public DNS name')
   if (config.publicUrl !== undefined && host === normalizeHost(new URL(config.publicUrl).hostname))
-    throw new AppError('INVALID', 'host (body): the name of this service itself')
+    throw invalidField('host', 'must not be the name of this service')
   return host
 }
 
@@ -81,10 +81,10 @@ export function removeHost(deps: ShopDeps, by: CommandContext, text: string): Pr
 }
 
 const dnsFailureTexts: Readonly<Record<Extract<TxtAnswer, { failure: string }>['failure'], (name: string) => string>> = {
-  absent: (name) => `The DNS has no TXT record at ${name} (NXDOMAIN, or a name without one): write it, and try again when it can be seen`,
-  failed: (name) =>
-    `The name server answered with a failure (SERVFAIL or another) instead of the TXT record at ${name}: see that the zone is well, and try again`,
-  late: () => 'The name server did not answer in time: try again',
+  absent: (name) =>
+    `No TXT record was found at ${name}. Add the record at your DNS provider; it can take an hour to appear. Then try again`,
+  failed: (name) => `The DNS lookup of ${name} failed (SERVFAIL or a similar error). Check the DNS zone, then try again`,
+  late: () => 'The DNS lookup timed out. Try again',
 }
 
 /**
@@ -96,18 +96,25 @@ export async function verifyHost(deps: ShopDeps, by: CommandContext, text: strin
   const shopId = by.shop.id
   const { host, proof } = await findHost(deps, shopId, text)
   const answer = await deps.lookUpTxt(proofName(host))
-  if ('failure' in answer) throw new AppError('CONFLICT', dnsFailureTexts[answer.failure](proofName(host)))
+  if ('failure' in answer) throw new AppError('CONFLICT', dnsFailureTexts[answer.failure](proofName(host)), { code: 'host_not_verified' })
   const { strings } = answer
   if (!matchesProof(strings, proof))
-    throw new AppError('CONFLICT', `None of the TXT records of ${proofName(host)} says ${proof}: write it as it is, and try again`)
+    throw new AppError('CONFLICT', `No TXT record at ${proofName(host)} has the value ${proof}. Correct the record, then try again`, {
+      code: 'host_not_verified',
+    })
   return audited(deps, by, { action: 'shop.host_verified', subject: shopId }, async (tx, tell) => {
     const before = await findHost(deps, shopId, host, tx)
     // It was removed and added again, with another proof.
-    if (before.proof !== proof) throw new AppError('CONFLICT', 'The host name was listed anew meanwhile: its proof is another one')
+    if (before.proof !== proof)
+      throw new AppError('CONFLICT', 'The host name was removed and added again, so its TXT value changed. Read it again')
     const holder = await deps.hostStore.findVerified(host, tx)
     if (holder && holder.shopId !== shopId) {
       if (matchesProof(strings, holder.proof))
-        throw new AppError('CONFLICT', 'Another shop has this host name, and its proof is in the DNS as well: take that record away first')
+        throw new AppError(
+          'CONFLICT',
+          'Another shop has verified this host name, and its TXT record is still in the DNS. Remove that record first',
+          { code: 'host_not_verified' },
+        )
       assertNotStale(await endVerification(tx, deps, holder, by.actor))
     }
     const now = deps.clock.now()
@@ -166,6 +173,13 @@ export async function findPublicShop(deps: Pick<ShopDeps, 'shopStore' | 'hostSto
   const shop = host === undefined ? undefined : await deps.hostStore.shopOf(host)
   if (!shop || !isOpen(shop)) throw noSuchShop()
   return shop
+}
+
+/** Finds the shop with a verified host name, suspended or not. @param host without a port */
+export async function findShopByHost({ hostStore }: HostDeps, host: string): Promise<{ name: string; host: string } | undefined> {
+  const normal = storefrontHostOf(host)
+  const shop = normal === undefined ? undefined : await hostStore.shopOf(normal)
+  return shop && normal !== undefined ? { name: shop.name, host: normal } : undefined
 }
 
 /** Normalises a shop address for caching. */

@@ -1,9 +1,9 @@
 export type { KeyAndShop, Shop } from './domain.ts'
 export { makeLive } from './go-live.ts'
-export { addHost, findPublicShop, listHosts, recheckHosts, removeHost, shopCacheKey, verifyHost } from './hosts.ts'
+export { addHost, findPublicShop, findShopByHost, listHosts, recheckHosts, removeHost, shopCacheKey, verifyHost } from './hosts.ts'
+export { assertNewShop, hasShopNamed, type NewShop, openAnotherShop, openShop, shopCreation, shopNameTaken } from './open-shop.ts'
 export type { ShopDeps } from './providers.ts'
 export {
-  assertNewShop,
   auditRepeatedKeyReading,
   changeShop,
   contextOf,
@@ -17,8 +17,6 @@ export {
   findShopByName,
   findShopContext,
   findShopContextByName,
-  type NewShop,
-  openShop,
   readPrivateKey,
   readPublicIdentity,
   readShop,

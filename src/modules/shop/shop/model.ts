@@ -8,8 +8,11 @@ import {
   integer,
   MoneySchema,
   maybe,
+  notBlank,
   nullable,
   oneOf,
+  publicName,
+  TaxRateBps,
   taxClass,
   text,
   Url,
@@ -21,7 +24,7 @@ import { graceSecondsMax, type PublicIdentity, type Shop, shopNamePattern, shopS
 export const ShopName = text(63, {
   pattern: shopNamePattern,
   rule: '3 to 63 lower-case letters, digits and hyphens, no hyphen at the ends',
-  description: 'The handle: lower-case letters, digits and hyphens, 3 to 63 of them',
+  description: 'Handle: 3 to 63 lower-case letters, digits and hyphens',
 })
 export const ShopNameParam = t.Object({ shopName: text(63) })
 
@@ -48,16 +51,33 @@ export const ShopRecord = t.Object(
       ...fieldsOf(nullable(t.String()), 'line1', 'line2', 'city', 'province', 'postalCode', 'countryCode'),
     }),
     storefrontOrigins: t.Array(t.String()),
-    showQuantity: t.Boolean({ description: 'Whether the public sees how many there are of a variant' }),
-    strictProvinces: t.Boolean({ description: 'Whether carts refuse an address with an unknown province' }),
-    pages: t.Object(fieldsOf(nullable(t.String()), 'order', 'reset', 'verify', 'invitation'), {
-      description: "Where the links of mails lead; null: to a page of souk's own",
+    showQuantity: t.Boolean({ description: 'Whether the public sees the stock of variants' }),
+    strictProvinces: t.Boolean({ description: 'Whether carts reject an address with an unknown province' }),
+    returnDays: integer({ description: 'Days after a fulfilment in which shoppers can request returns. 0: they cannot' }),
+    pages: t.Object(fieldsOf(nullable(t.String()), 'order', 'reset', 'verify', 'invitation', 'product', 'cart', 'checkout'), {
+      description:
+        "Pages to which e-mails link, with `?token=`. Null: souk's own pages. `cart` sends the token to `POST /cart/restore`, and `checkout`, which agents open, to `POST /cart/handoff`. The console opens `product` with `?handle=`",
     }),
-    timeZone: t.String({ description: 'What its people read dates in, by its IANA name; reports count days of UTC all the same' }),
+    timeZone: t.String({
+      description:
+        "IANA time zone of the shop's days: in the overview, in `from` and `to` of lists and their CSV, in mails and in the console",
+    }),
+    ...fieldsOf(nullable(t.String()), 'legalName', 'taxNumber', 'invoiceNote'),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Shop' },
 )
+
+/** The fields of a new shop. */
+export const OpenShop = t.Object({
+  shopName: ShopName,
+  title: text(200, notBlank),
+  country: CountryCode,
+  currency: CurrencyCode,
+  timeZone: t.Optional(text(64, { description: 'IANA time zone such as `Asia/Dubai`. Default: `UTC`' })),
+})
+
+export const newShopOf = ({ shopName: name, ...rest }: typeof OpenShop.static) => ({ name, ...rest })
 
 export const ChangeShop = t.Object({
   title: t.Optional(text(200, { minLength: 1 })),
@@ -66,20 +86,32 @@ export const ChangeShop = t.Object({
   logoUrl: maybe(Url),
   contact: t.Optional(Contact),
   address: t.Optional(Address),
-  showQuantity: t.Optional(t.Boolean({ description: 'Public variants show `quantityAvailable`; default false' })),
+  showQuantity: t.Optional(t.Boolean({ description: 'Whether public variants have `quantityAvailable`. Default: false' })),
   strictProvinces: t.Optional(
     t.Boolean({
       description:
-        'Carts refuse an address whose country has no such province (400), while the shop has tax rates or shipping zones by province. Otherwise they have the notice `UNKNOWN_PROVINCE`. Default false',
+        'Whether carts reject (400) an address whose province is unknown, if the shop has tax rates or shipping zones by province. Otherwise such carts have the notice `UNKNOWN_PROVINCE`. Default: false',
+    }),
+  ),
+  returnDays: t.Optional(
+    integer({
+      minimum: 0,
+      maximum: 365,
+      description: 'Days after a fulfilment in which shoppers can request returns. 0: only the shop can. Default: 30',
     }),
   ),
   pages: t.Optional(
-    t.Object(fieldsOf(maybe(Url), 'order', 'reset', 'verify', 'invitation'), {
-      description: 'Where the links of mails lead: https, or http on this machine',
+    t.Object(fieldsOf(maybe(Url), 'order', 'reset', 'verify', 'invitation', 'product', 'cart', 'checkout'), {
+      description: 'Pages to which e-mails, agents and the console link: https, or http on this machine',
     }),
   ),
-  timeZone: t.Optional(text(64, { description: 'An IANA name such as `Asia/Dubai`; default `UTC`' })),
-  storefrontOrigins: t.Optional(t.Array(text(300), { maxItems: 50, description: 'Origins such as https://shop.example; none: any' })),
+  timeZone: t.Optional(text(64, { description: 'IANA time zone such as `Asia/Dubai`. Default: `UTC`' })),
+  legalName: maybe(text(200, { ...publicName, description: 'Name of the business on invoices. Null: `title`' })),
+  taxNumber: maybe(text(50, { ...publicName, description: 'Tax or VAT number on invoices' })),
+  invoiceNote: maybe(text(2_000, { description: 'Text at the end of invoices and credit notes. Lines are kept' })),
+  storefrontOrigins: t.Optional(
+    t.Array(text(300), { maxItems: 50, description: 'Origins such as https://shop.example. Empty: any origin' }),
+  ),
 })
 
 export const PublicShop = t.Object(
@@ -90,9 +122,9 @@ export const PublicShop = t.Object(
     country: t.String(),
     publishableKey: nullable(t.String()),
     walletAddress: nullable(t.String()),
-    verified: t.Boolean({ description: 'Whether KYB is complete' }),
+    verified: t.Boolean({ description: "Whether the merchant's KYB record is approved" }),
     language: t.String({
-      description: 'What its mails and pages speak (`PUT /shops/v2/mail`), for its storefront to speak, too: `en`, `ar`, `mn`',
+      description: "Language of the shop's e-mails and pages (`PUT /shops/v2/mail`), for use by its storefront: `en`, `ar` or `mn`",
     }),
   },
   { title: 'PublicShop' },
@@ -100,22 +132,29 @@ export const PublicShop = t.Object(
 
 const region = text(100, {
   description:
-    'ISO 3166-2 code (`CA`, `US-CA`), English name (`California`) or local name (`東京都`) of a part of the country; none: all of it',
+    'Province or state: ISO 3166-2 code (`CA`, `US-CA`), English name (`California`) or local name (`東京都`). Default: the whole country',
 })
 const TaxRate = t.Object(
   {
     country: CountryCode,
     region: nullable(region),
-    rateBps: integer({ minimum: 0, maximum: 10_000, description: 'Hundredths of a percent' }),
-    inclusive: t.Boolean({ description: 'Whether prices hold the tax already' }),
-    class: t.Optional(taxClass('Of the variants with this `taxClass` alone; left out: of all that have no rate of their own')),
+    rateBps: TaxRateBps,
+    inclusive: t.Boolean({ description: 'Whether prices include the tax' }),
+    shipping: t.Boolean({ description: 'Whether the rate also applies to shipping' }),
+    class: t.Optional(taxClass('Applies to variants with this `taxClass`. Default: variants without a rate of their own')),
   },
   { title: 'TaxRate' },
 )
 export const TaxRates = t.Object({ data: t.Array(TaxRate) })
 export const SetTaxRates = t.Object({
   data: t.Array(
-    t.Object({ ...TaxRate.properties, region: maybe(region), inclusive: t.Optional(t.Boolean()), class: maybe(TaxRate.properties.class) }),
+    t.Object({
+      ...TaxRate.properties,
+      region: maybe(region),
+      inclusive: t.Optional(t.Boolean()),
+      shipping: t.Optional(t.Boolean()),
+      class: maybe(TaxRate.properties.class),
+    }),
     {
       maxItems: 500,
     },
@@ -126,43 +165,44 @@ const ShippingMethod = t.Object(
   {
     code: text(50, { minLength: 1, pattern: '^[a-z0-9_-]+$', rule: 'lower-case letters, digits, - and _' }),
     title: text(200, { minLength: 1 }),
-    countries: t.Optional(t.Array(CountryCode, { description: 'Beside `price`. None: everywhere', maxItems: 249 })),
-    price: t.Optional(t.Object(MoneySchema.properties, { description: 'One price wherever it goes; or `zones` and `rates`' })),
+    countries: t.Optional(t.Array(CountryCode, { description: 'For use with `price`. Empty: every country', maxItems: 249 })),
+    price: t.Optional(t.Object(MoneySchema.properties, { description: 'One price for all destinations. Or use `zones` and `rates`' })),
     zones: t.Optional(
       t.Array(
         t.Object({
           countries: t.Optional(
-            t.Array(CountryCode, { minItems: 1, maxItems: 249, description: 'Left out: every country that no other method names' }),
+            t.Array(CountryCode, { minItems: 1, maxItems: 249, description: 'Default: every country that no other method covers' }),
           ),
           provinces: t.Optional(
             t.Array(text(100), {
               minItems: 1,
               maxItems: zoneProvincesMax,
               description:
-                'ISO 3166-2 codes, English names or local names of parts of the country, of which there is one then; left out: all of it',
+                'ISO 3166-2 codes, English names or local names, in which case there must be one country. Default: the whole country',
             }),
           ),
         }),
-        { minItems: 1, maxItems: zonesMax, description: 'Where it goes' },
+        { minItems: 1, maxItems: zonesMax, description: 'Destinations' },
       ),
     ),
     rates: t.Optional(
       t.Array(
         t.Object({
-          upToGrams: t.Optional(integer({ minimum: 0, maximum: gramsMax, description: 'Of all that has to be sent, inclusive' })),
-          upToAmount: t.Optional(t.Object(MoneySchema.properties, { description: 'Of the subtotal after discounts, inclusive' })),
-          amount: t.Object(MoneySchema.properties, { description: 'What it costs' }),
+          upToGrams: t.Optional(integer({ minimum: 0, maximum: gramsMax, description: 'Total weight of the shipped lines, inclusive' })),
+          upToAmount: t.Optional(t.Object(MoneySchema.properties, { description: 'Subtotal after discounts, inclusive' })),
+          amount: t.Object(MoneySchema.properties, { description: 'Shipping price' }),
         }),
         {
           minItems: 1,
           maxItems: ratesMax,
-          description: 'Bands that rise, all by weight or all by amount; the last may be without a bound. What is beyond it is not offered',
+          description:
+            'Ascending ranges, all by weight or all by amount. The last may have no upper limit. Above it, the method is not offered',
         },
       ),
     ),
     freeOver: t.Optional(
       t.Object(MoneySchema.properties, {
-        description: 'From this subtotal after discounts on it costs nothing, whatever bands of amounts say',
+        description: 'Shipping is free from this subtotal after discounts',
       }),
     ),
   },
@@ -175,7 +215,9 @@ export const SetShippingMethods = t.Object({
 
 export const PrivateKey = t.Object({ privateKey: t.String() })
 export const RotateKey = t.Object({
-  graceSeconds: t.Optional(integer({ minimum: 0, maximum: graceSecondsMax, description: 'How long the old key stays valid; default 0' })),
+  graceSeconds: t.Optional(
+    integer({ minimum: 0, maximum: graceSecondsMax, description: 'How long the previous key stays valid. Default: 0' }),
+  ),
 })
 export const RotatedKey = t.Object({ privateKey: t.String(), previousKeyExpiresAt: Instant })
 export const WalletRecord = t.Object({ address: t.String(), network: t.Literal('evm'), createdAt: Instant }, { title: 'Wallet' })
@@ -197,12 +239,18 @@ export const shopView = (shop: Shop) => ({
     reset: shop.pages.reset ?? null,
     verify: shop.pages.verify ?? null,
     invitation: shop.pages.invitation ?? null,
+    product: shop.pages.product ?? null,
+    cart: shop.pages.cart ?? null,
+    checkout: shop.pages.checkout ?? null,
   },
   ...isoTimes(pick(shop, 'createdAt', 'updatedAt')),
 })
 
 /** Separate versions, so that changing one does not conflict with changing the other. */
-export const taxRatesView = (shop: Readonly<Shop>) => ({ data: shop.taxRates, version: shop.taxRatesVersion })
+export const taxRatesView = (shop: Readonly<Shop>) => ({
+  data: shop.taxRates.map((rate) => ({ ...rate, shipping: rate.shipping ?? false })),
+  version: shop.taxRatesVersion,
+})
 export const shippingMethodsView = (shop: Readonly<Shop>) => ({ data: shop.shippingMethods, version: shop.shippingMethodsVersion })
 
 export const walletView = (wallet: Wallet) => ({ address: wallet.address, network: 'evm' as const, ...isoTimes(pick(wallet, 'createdAt')) })

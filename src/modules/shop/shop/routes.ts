@@ -8,6 +8,7 @@ import {
   changeShop,
   ensureCustodyWallet,
   findPublicShopByName,
+  openAnotherShop,
   readPrivateKey,
   readPublicIdentity,
   readShop,
@@ -18,6 +19,8 @@ import {
 } from './index.ts'
 import {
   ChangeShop,
+  newShopOf,
+  OpenShop,
   PrivateKey,
   PublicShop,
   publicShopView,
@@ -44,8 +47,31 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps & Pick<CatalogDeps, 'docume
       access: 'staff',
       versioned: true,
       response: { 200: ShopRecord, ...errorResponses(401, 403, 404) },
-      detail: { summary: "The caller's shop", description: 'Of several shops, the header `x-shop-id` selects one; default the first.' },
+      detail: {
+        operationId: 'getOwnShop',
+        summary: "Returns the caller's shop",
+        description: 'If the caller has several shops, the header `x-shop-id` selects one. Default: the first.',
+      },
     })
+    .post(
+      '/shops/v2',
+      ({ body, actor, principal, once }) => {
+        const isSuperAdmin = principal.kind === 'superAdmin'
+        return once(201, (write) => openAnotherShop(deps, { actor, write, isSuperAdmin }, newShopOf(body), shopView))
+      },
+      {
+        access: 'shopOpener',
+        idempotent: true,
+        body: OpenShop,
+        response: { 201: ShopRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          operationId: 'createShop',
+          summary: 'Creates a shop',
+          description:
+            'The caller becomes its OWNER. Select it with `x-shop-id`. The shop starts in mode TEST. The response is 409 if the `shopName` is taken, the account works in 100 shops, or a merchant owns a suspended shop.',
+        },
+      },
+    )
     .patch(
       '/shops/v2',
       async ({ shop, body, actor, expected }) =>
@@ -56,9 +82,10 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps & Pick<CatalogDeps, 'docume
         body: ChangeShop,
         response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
-          summary: 'Change the shop',
+          operationId: 'updateOwnShop',
+          summary: "Updates the caller's shop",
           description:
-            'Fields that are left out stay as they are. Another `currency` is 409 once the shop has prices: products, shipping methods or gift cards.',
+            'Fields that you leave out keep their values. Changing `currency` is 409 if the shop has prices: products, shipping methods or gift cards.',
         },
       },
     )
@@ -66,13 +93,17 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps & Pick<CatalogDeps, 'docume
       access: 'management',
       versioned: true,
       response: { 200: TaxRates, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'Tax rates', description: 'By country and region, in the form in which they were put. None: no tax.' },
+      detail: {
+        operationId: 'listTaxRates',
+        summary: 'Lists tax rates',
+        description: 'Returns tax rates by country and region, as they were sent. Empty: no tax.',
+      },
     })
     .put(
       '/shops/v2/tax-rates',
       async ({ shop, body, actor, expected }) => {
-        const rates = body.data.map(({ country, region, rateBps, inclusive, class: taxClass }) => ({
-          ...{ country, region: region ?? null, rateBps, inclusive: inclusive ?? false },
+        const rates = body.data.map(({ country, region, rateBps, inclusive, shipping, class: taxClass }) => ({
+          ...{ country, region: region ?? null, rateBps, inclusive: inclusive ?? false, shipping: shipping ?? false },
           ...(taxClass ? { class: taxClass } : {}),
         }))
         return taxRatesView(await setTaxRates(deps, { shop, actor, expected }, rates))
@@ -84,9 +115,10 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps & Pick<CatalogDeps, 'docume
         body: SetTaxRates,
         response: { 200: TaxRates, ...errorResponses(401, 403, 404, 413, 415) },
         detail: {
-          summary: 'Replace the tax rates',
+          operationId: 'replaceTaxRates',
+          summary: 'Replaces the tax rates',
           description:
-            'A region is a province or state of its country, by ISO 3166-2 code, English name or local name, and addresses match it by any of them; one that the country does not have is 400. Of the rates that fit a line the most specific counts: class and region, then class and country, then region, then country. So a variant whose `taxClass` has no rate of its own there takes the standard one. An address that no rate covers, or whose province is unknown, has a notice in the `notices` of its cart.',
+            "A region is a province or state, named by ISO 3166-2 code, English name or local name; addresses match by any of them. An unknown region is 400. The most specific rate for a line applies: class and region, class and country, region, then country. So if a variant's `taxClass` has no rate there, the standard rate applies. With `shipping`, a rate also applies to the cart's shipping after discounts, as `shippingTax`; if several do, the one without `class`. If no rate covers the address, or its province is unknown, the cart has a notice in `notices`.",
         },
       },
     )
@@ -94,7 +126,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps & Pick<CatalogDeps, 'docume
       access: 'management',
       versioned: true,
       response: { 200: ShippingMethods, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'Shipping methods', description: 'None: nothing is charged for shipping.' },
+      detail: { operationId: 'listShippingMethods', summary: 'Lists shipping methods', description: 'Empty: shipping is free.' },
     })
     .put(
       '/shops/v2/shipping-methods',
@@ -106,10 +138,11 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps & Pick<CatalogDeps, 'docume
         body: SetShippingMethods,
         response: { 200: ShippingMethods, ...errorResponses(401, 403, 404, 413, 415) },
         detail: {
-          summary: 'Replace the shipping methods',
-          description: `Each in one of two forms: \`countries\` with one \`price\`, or \`zones\` with \`rates\`; it is answered in the form in which it was put. A zone is some countries, or provinces of one, or with \`{}\` every country that no other method names; zones of one method must not overlap. Rates are bands by weight or by amount, bounds inclusive and rising: the first that fits counts, and beyond the last the method is not offered. Weight is that of the lines whose variants have \`requiresShipping\`; amounts are the subtotal after discounts, of all lines. From \`freeOver\` on it costs nothing; what is too heavy for the last band is not sent all the same. All amounts are in the shop's currency; any other is 400.
+          operationId: 'replaceShippingMethods',
+          summary: 'Replaces the shipping methods',
+          description: `A method has either \`countries\` with one \`price\`, or \`zones\` with \`rates\`, and is returned as it was sent. A zone is a list of countries, a list of provinces of one country, or, as \`{}\`, every country that no other method covers. Zones of a method must not overlap. Rates are ascending ranges by weight or by amount with inclusive limits: the first match applies, and above the last the method is not offered. Weight counts lines whose variants have \`requiresShipping\`; amounts are the subtotal of all lines after discounts. From \`freeOver\`, shipping is free, but the weight limit still applies. All amounts must be in the shop's currency (400).
 
-A cart that holds nothing with \`requiresShipping\` needs neither an address nor a method, and pays nothing for shipping, as on Shopify.`,
+A cart without variants that have \`requiresShipping\` needs no address and no method, and pays no shipping, as on Shopify.`,
         },
       },
     )
@@ -122,7 +155,11 @@ A cart that holds nothing with \`requiresShipping\` needs neither an address nor
       {
         access: 'owner',
         response: { 200: PrivateKey, ...errorResponses(401, 403, 404, 429) },
-        detail: { summary: 'The secret API key', description: 'At most ten readings an hour, each on record.' },
+        detail: {
+          operationId: 'getSecretKey',
+          summary: 'Returns the secret key',
+          description: 'At most ten reads an hour. Each is recorded in the audit trail.',
+        },
       },
     )
     .post(
@@ -139,9 +176,10 @@ A cart that holds nothing with \`requiresShipping\` needs neither an address nor
         body: RotateKey,
         response: { 200: RotatedKey, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
         detail: {
-          summary: 'Replace the secret API key',
+          operationId: 'rotateSecretKey',
+          summary: 'Rotates the secret key',
           description:
-            'The old key stays valid for `graceSeconds`; keys older than that one end at once. At most ten rotations an hour. A replay under an `Idempotency-Key` counts as a reading of the key, and is on record like one.',
+            'The previous key stays valid for `graceSeconds`; older keys stop working at once. At most ten rotations an hour. A replay with an `Idempotency-Key` counts as a read of the key, and is recorded like one.',
         },
       },
     )
@@ -149,8 +187,9 @@ A cart that holds nothing with \`requiresShipping\` needs neither an address nor
       access: 'owner',
       response: { 200: WalletRecord, ...errorResponses(401, 403, 404) },
       detail: {
-        summary: 'Create the custodial wallet',
-        description: 'Called again, it answers the same wallet. Its key never leaves the server.',
+        operationId: 'createWallet',
+        summary: 'Creates the custodial wallet',
+        description: 'A repeated call returns the same wallet. Its private key never leaves the server.',
       },
     })
 
@@ -168,6 +207,10 @@ export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
       access: 'public',
       params: ShopNameParam,
       response: { 200: PublicShop, 304: notModified, ...errorResponses(403, 404) },
-      detail: { summary: 'A shop by its name', description: 'One that is suspended is 404, here and on every public path.' },
+      detail: {
+        operationId: 'getPublicShop',
+        summary: 'Returns a shop by its name',
+        description: 'A suspended shop is 404, here and on every public path.',
+      },
     },
   )

@@ -2,7 +2,7 @@ import type { Writer } from '../../../../db/engine.ts'
 import type { TaxRate } from '../../../../db/schema/shop.ts'
 import type { CommandContext } from '../../../core/command-context.ts'
 import type { Deps } from '../../../core/deps.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, fieldError, invalidField } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { StaffRole } from '../../../core/roles.ts'
 import { assertNotStale, assertVersion } from '../../../core/versions.ts'
@@ -12,9 +12,9 @@ import { hourMs } from '../../../lib/day.ts'
 import { isCurrency } from '../../../lib/money.ts'
 import { type Optional, pick, withoutUndefined } from '../../../lib/objects.ts'
 import { sha256 } from '../../../lib/seal.ts'
-import { addFirstOwner, membershipOf } from '../../identity/member/index.ts'
+import { isTaxRate } from '../../../lib/tax-rate.ts'
+import { membershipOf } from '../../identity/member/index.ts'
 import { audit, audited, nthLastActionAt } from '../../operations/audit/index.ts'
-import { recordVerifiedShops } from '../../operations/kpi/index.ts'
 import { assertCountry, loadProvinceTable, noProvinces, provinceCodes } from '../countries/domain.ts'
 import { assertCurrencies, invalidRow, type MethodInput, parseMethods } from '../shipping/domain.ts'
 import {
@@ -22,8 +22,6 @@ import {
   assertPages,
   expiredKeysRetentionMs,
   isOpen,
-  isReservedName,
-  isTimeZone,
   type KeyAndShop,
   keyRotationsPerHour,
   keySeal,
@@ -32,13 +30,14 @@ import {
   privateKeyReadsPerHour,
   type Shop,
   shopDifference,
+  timeZoneOf,
   type Wallet,
   walletSeal,
 } from './domain.ts'
 import type { ShopDeps } from './providers.ts'
 
 /** Returns the fields of a shop that every request needs. */
-export const contextOf = (shop: ShopContext): ShopContext => pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins')
+export const contextOf = (shop: ShopContext): ShopContext => pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins', 'timeZone')
 
 const deletionBatchSize = 500
 export const noSuchShop = () => new AppError('NOT_FOUND', 'No such shop')
@@ -119,61 +118,6 @@ export async function shopAndRoleOf(
   return shop && { shop: contextOf(shop), role: place.role }
 }
 
-/** The fields of a new shop. */
-export type NewShop = Pick<Shop, 'name' | 'country' | 'currency'> & { title?: string }
-
-/** @throws AppError INVALID for an unknown currency or country, and for a reserved name */
-export function assertNewShop({ name, currency, country }: NewShop): void {
-  if (isReservedName(name)) throw new AppError('INVALID', 'shopName (body): a reserved name, choose another')
-  assertCurrency(currency, 'currency')
-  assertCountry(country, 'country')
-}
-
-/**
- * Opens a shop in mode TEST with its keys, inside a write. `assertNewShop` has checked the input. If the merchant's
- * business is approved, it is KYB_VERIFIED at once.
- */
-export async function openShop(
-  tx: Writer,
-  deps: ShopDeps,
-  { merchantId, name, country, currency, title }: NewShop & { merchantId: string },
-): Promise<Shop> {
-  const now = deps.clock.now()
-  const isApproved = await deps.shopStore.isApproved(tx, merchantId)
-  const shop: Shop = {
-    id: deps.newId('shop'),
-    merchantId,
-    name,
-    title: title ?? name,
-    description: '',
-    logoUrl: null,
-    currency,
-    country,
-    mode: 'TEST',
-    status: isApproved ? 'KYB_VERIFIED' : 'ACTIVE',
-    contact: {},
-    address: {},
-    origins: [],
-    taxRates: [],
-    shippingMethods: [],
-    showQuantity: false,
-    strictProvinces: false,
-    pages: {},
-    timeZone: 'UTC',
-    createdAt: now,
-    updatedAt: now,
-    verifiedAt: isApproved ? now : null,
-    version: 1,
-    taxRatesVersion: 1,
-    shippingMethodsVersion: 1,
-  }
-  await deps.shopStore.insert(tx, shop)
-  if (isApproved) await recordVerifiedShops(tx, { merchantId, shopIds: [shop.id], at: now })
-  for (const kind of ['PUBLISHABLE', 'SECRET'] as const) await deps.shopStore.insertKey(tx, makeKey(deps, shop.id, kind, 'TEST').row)
-  await addFirstOwner(tx, deps, { shopId: shop.id, userId: merchantId })
-  return shop
-}
-
 /** Creates a key and its row. */
 export function makeKey(
   { newId, clock, randomBytes, keyring }: Deps,
@@ -234,10 +178,23 @@ function ifValid(key: KeyAndShop | undefined, now: number): KeyAndShop | undefin
   return isValid ? key : undefined
 }
 
-export type ShopChange = Optional<
+type ShopChange = Optional<
   Pick<
     Shop,
-    'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address' | 'showQuantity' | 'strictProvinces' | 'pages' | 'timeZone'
+    | 'title'
+    | 'description'
+    | 'currency'
+    | 'logoUrl'
+    | 'contact'
+    | 'address'
+    | 'showQuantity'
+    | 'strictProvinces'
+    | 'returnDays'
+    | 'pages'
+    | 'timeZone'
+    | 'legalName'
+    | 'taxNumber'
+    | 'invoiceNote'
   > & {
     storefrontOrigins: string[]
   }
@@ -247,25 +204,22 @@ type ShopWrite = CommandContext & { readonly also?: (tx: Writer) => void }
 
 /** @throws AppError INVALID, NOT_FOUND, PRECONDITION_FAILED; CONFLICT for another currency once there are prices */
 export async function changeShop(deps: ShopDeps, by: ShopWrite, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
-  if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
+  if (change.currency !== undefined) assertCurrency(change.currency)
   if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
   const origins = storefrontOrigins?.map((origin) => normalOrigin(origin))
   const invalidAt = origins?.indexOf(undefined) ?? -1
-  if (invalidAt >= 0)
-    throw new AppError('INVALID', `storefrontOrigins.${invalidAt} (body): a scheme and a host, such as https://shop.example`)
+  if (invalidAt >= 0) throw invalidField(`storefrontOrigins.${invalidAt}`, 'must be a scheme and a host, such as https://shop.example')
   if (change.pages) assertPages(change.pages)
-  if (change.timeZone !== undefined && !isTimeZone(change.timeZone))
-    throw new AppError('INVALID', 'timeZone (body): a time zone by its IANA name, such as Asia/Dubai')
+  const timeZone = change.timeZone === undefined ? undefined : timeZoneOf(change.timeZone, 'timeZone')
   const { contact, address, pages, ...rest } = change
   return update(deps, by, { action: 'shop.changed', version: 'version' }, async (before, tx) => {
     by.also?.(tx)
     if (change.currency !== undefined && change.currency !== before.currency && (await deps.shopStore.hasPrices(tx, before)))
-      throw new AppError(
-        'CONFLICT',
-        'currency (body): the shop has prices, of products, shipping, gift cards or discounts, in the one that it has',
-      )
+      throw fieldError('CONFLICT', 'currency', 'cannot change while products, shipping, gift cards or discounts have prices in it', {
+        code: 'in_use',
+      })
     return {
-      ...withoutUndefined(rest),
+      ...withoutUndefined({ ...rest, timeZone }),
       ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
       // Nested fields that are left out stay, too.
       contact: { ...before.contact, ...contact },
@@ -277,19 +231,23 @@ export async function changeShop(deps: ShopDeps, by: ShopWrite, { storefrontOrig
 
 /**
  * Replaces all tax rates.
- * @throws AppError INVALID for an unknown country or region, or a repeated one; NOT_FOUND; PRECONDITION_FAILED
+ * @throws AppError INVALID for an unknown country or region, a repeated one or a rate with more than two decimals;
+ *   NOT_FOUND; PRECONDITION_FAILED
  */
 export async function setTaxRates(deps: ShopDeps, by: CommandContext, taxRates: TaxRate[]): Promise<Shop> {
-  for (const [at, { country }] of taxRates.entries()) assertCountry(country, `data.${at}.country`)
+  for (const [at, { country, rateBps }] of taxRates.entries()) {
+    assertCountry(country, `data.${at}.country`)
+    if (!isTaxRate(rateBps)) throw invalidRow(at, 'rateBps', 'must have at most two decimals')
+  }
   const table = taxRates.some(({ region }) => region) ? await loadProvinceTable() : noProvinces
   const places = new Set<string>()
   for (const [at, { country, region, class: taxClass = '' }] of taxRates.entries()) {
     const codes = region ? provinceCodes(table, country, region) : ['']
-    if (codes.length === 0) throw invalidRow(at, 'region', 'no ISO 3166-2 code or name of a part of its country')
+    if (codes.length === 0) throw invalidRow(at, 'region', 'must be an ISO 3166-2 code or a name of a province of its country')
     for (const code of codes) {
       const place = `${country}/${code}/${taxClass}`
       if (places.has(place))
-        throw invalidRow(at, region ? 'region' : 'country', `a country and region may have one rate ${taxClass ? 'of a class ' : ''}only`)
+        throw invalidRow(at, region ? 'region' : 'country', `a country and region can have only one rate${taxClass ? ' of a class' : ''}`)
       places.add(place)
     }
   }
@@ -327,8 +285,9 @@ function update(deps: ShopDeps, by: CommandContext, { action, version }: ShopSec
   })
 }
 
-function assertCurrency(code: string, field: string): void {
-  if (!isCurrency(code)) throw new AppError('INVALID', `${field} (body): not an ISO 4217 currency in use`)
+/** @throws AppError INVALID unless it is a currency in use */
+export function assertCurrency(code: string, path = 'currency'): void {
+  if (!isCurrency(code)) throw invalidField(path, 'must be an ISO 4217 currency in use')
 }
 
 const keyRead = 'shop.private_key_read'
@@ -341,7 +300,7 @@ async function assertHourlyLimit(tx: Writer, { clock }: ShopDeps, { action, subj
   const now = clock.now()
   const first = await nthLastActionAt(tx, { action, subject, since: now - hourMs, nth: most })
   if (first === undefined) return
-  throw new AppError('RATE_LIMITED', `The private key was ${what} too often: try again within the hour`, {
+  throw new AppError('RATE_LIMITED', `The secret key was ${what} too often. Try again in an hour`, {
     retryAfterSeconds: (first + hourMs - now) / 1000,
   })
 }
@@ -362,7 +321,7 @@ function auditKeyReading<T>(deps: ShopDeps, by: CommandContext<ShopContext>, rea
 export async function readPrivateKey(deps: ShopDeps, by: CommandContext<ShopContext>): Promise<string> {
   const { shop } = by
   const key = await auditKeyReading(deps, by, (tx) => deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx))
-  if (!key?.sealed) throw new AppError('NOT_FOUND', 'The shop has no private key')
+  if (!key?.sealed) throw new AppError('NOT_FOUND', 'The shop has no secret key')
   return deps.keyring.unseal(key.sealed, keySeal(shop.id, key.id))
 }
 

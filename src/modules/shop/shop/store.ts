@@ -1,13 +1,14 @@
 import { and, desc, eq, getTableColumns, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { products } from '../../../../db/schema/catalog.ts'
 import { discounts } from '../../../../db/schema/discounts.ts'
 import { kybRecords } from '../../../../db/schema/kyb.ts'
 import { shopMail } from '../../../../db/schema/mail.ts'
 import { giftCards } from '../../../../db/schema/selling.ts'
 import { apiKeys, shops, wallets } from '../../../../db/schema/shop.ts'
+import { staff } from '../../../../db/schema/staff.ts'
 import { createCache } from '../../../core/cache.ts'
 import { createStateMachine } from '../../../core/state-machine.ts'
 import { bytesOfId } from '../../../lib/ids.ts'
@@ -28,7 +29,8 @@ function nameContains(part: string) {
 }
 
 /** Filters shops. A merchant's id uses its index. */
-const matchesQuery = (q: string) => (bytesOfId('merchant', q) ? eq(shops.merchantId, q) : or(eq(shops.id, q), nameContains(q)))
+const isAccountId = (q: string) => bytesOfId('merchant', q) ?? bytesOfId('user', q)
+const matchesQuery = (q: string) => (isAccountId(q) ? eq(shops.merchantId, q) : or(eq(shops.id, q), nameContains(q)))
 
 const byId = rowsOf(shops, ['id'])
 const byName = rowsOf(shops, ['name'])
@@ -46,11 +48,7 @@ const isExpectedVersion = eq(shops.version, sql.placeholder('wasVersion'))
 const keyByHash = prepare((queries) =>
   queries
     .select({
-      id: apiKeys.id,
-      mode: apiKeys.mode,
-      scopes: apiKeys.scopes,
-      expiresAt: apiKeys.expiresAt,
-      lastUsedAt: apiKeys.lastUsedAt,
+      ...pick(apiKeys, 'id', 'mode', 'scopes', 'expiresAt', 'lastUsedAt'),
       shop: getTableColumns(shops),
     })
     .from(apiKeys)
@@ -88,12 +86,8 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       if (!tx) return shopCache.getOrLoad(id, () => readShop(id))
       return tx.first(byId, { id })
     },
-    async findByName(name: string): Promise<Shop | undefined> {
-      return read.first(byName, { name })
-    },
-    async insert(tx: Writer, shop: Shop): Promise<void> {
-      await tx.insert(shops).values(shop)
-    },
+    findByName: async (name: string): Promise<Shop | undefined> => read.first(byName, { name }),
+    insert: insertOf(shops),
     /** Returns the new shop; undefined if it is missing or its versions differ from `was`. */
     async update(tx: Writer, id: string, change: Partial<Shop>, was: Versions = {}): Promise<Shop | undefined> {
       const unchanged = (Object.keys(was) as (keyof Versions)[]).map((version) => eq(shops[version], was[version] ?? 0))
@@ -114,8 +108,16 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
         ...slice,
       }),
     /** Returns whether the merchant's business is approved. Queried here because the KYB module depends on this one. */
-    async isApproved(tx: Writer, merchantId: string): Promise<boolean> {
-      return (await tx.first(approved, { merchantId })) !== undefined
+    isApproved: async (tx: Writer, merchantId: string): Promise<boolean> => (await tx.first(approved, { merchantId })) !== undefined,
+    /** Returns whether a person opened or owns a shop that is suspended. */
+    async ownsSuspended(tx: Writer, userId: string): Promise<boolean> {
+      const opened = tx.select({ id: shops.id }).from(shops).where(eq(shops.merchantId, userId))
+      const owned = tx
+        .select({ id: staff.shopId })
+        .from(staff)
+        .where(and(eq(staff.userId, userId), eq(staff.role, 'OWNER')))
+      const where = and(or(inArray(shops.id, opened), inArray(shops.id, owned)), eq(shops.status, 'SUSPENDED'))
+      return (await tx.select({ id: shops.id }).from(shops).where(where).limit(1)).length > 0
     },
     /** Returns the new shop; undefined if it has another version or a status that is not in `from`. */
     move: <To extends ShopStatus>(
@@ -152,9 +154,7 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       const [key] = await from.select().from(apiKeys).where(current).orderBy(desc(apiKeys.createdAt), desc(apiKeys.id)).limit(1)
       return key
     },
-    async insertKey(tx: Writer, key: ApiKey): Promise<void> {
-      await tx.insert(apiKeys).values(key)
-    },
+    insertKey: insertOf(apiKeys),
     /** Expires all keys of a kind at `expiresAt` that would live longer. */
     async expireKeys(tx: Writer, shopId: string, kind: ApiKey['kind'], mode: ApiKey['mode'], expiresAt: number): Promise<void> {
       const longer = or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, expiresAt))
@@ -196,13 +196,9 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
         .limit(1)
       return discount !== undefined
     },
-    async findWallet(shopId: string): Promise<Wallet | undefined> {
-      return read.first(walletOf, { shopId })
-    },
+    findWallet: async (shopId: string): Promise<Wallet | undefined> => read.first(walletOf, { shopId }),
     /** Returns the shop's language, if set. */
-    async findLanguage(shopId: string): Promise<string | undefined> {
-      return (await read.first(mailOf, { shopId }))?.language
-    },
+    findLanguage: async (shopId: string): Promise<string | undefined> => (await read.first(mailOf, { shopId }))?.language,
     /** Returns undefined if the shop has a wallet already. */
     async insertWallet(tx: Writer, wallet: Wallet): Promise<Wallet | undefined> {
       const [made] = await tx.insert(wallets).values(wallet).onConflictDoNothing().returning()
@@ -213,7 +209,7 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
 
 const keyAndShopOf = ({ shop, ...key }: Omit<KeyAndShop, 'shop'> & { readonly shop: Shop }, whole: Shop | undefined): KeyAndShop => ({
   ...key,
-  shop: pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins'),
+  shop: pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins', 'timeZone'),
   whole: frozen(whole),
 })
 

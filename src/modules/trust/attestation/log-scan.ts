@@ -9,7 +9,7 @@ import {
   assertAllLogs,
   type ChainReading,
   currentRegistry,
-  endBehind,
+  endForLaggingNode,
   logFilterOf,
   type NodeReading,
   recordNodeFailure,
@@ -52,10 +52,10 @@ async function checkHead(deps: SyncDeps, reading: NodeReading): Promise<Step | u
   const answer = await ask(deps, reading, { blocks: [...blocks, ...cursor] })
   const [head, tagged, counted] = [answer.headers[0], answer.headers[blocks.indexOf(tag)], answer.headers[blocks.length]]
   if (answer.lacksFinality) return markWithoutFinality(deps, reading)
-  if (!head) return endBehind(deps, reading, 'it has no newest block')
+  if (!head) return endForLaggingNode(deps, reading, 'it has no newest block')
   const tip = nodes.tipOf(node, tagged, head.number)
   if (sync.countedToHash !== null) {
-    if (!counted) return endBehind(deps, reading, `it does not have block ${sync.countedTo}, which is counted already`)
+    if (!counted) return endForLaggingNode(deps, reading, `it does not have block ${sync.countedTo}, which is counted already`)
     if (counted.hash !== sync.countedToHash) return handleFork(deps, reading)
     if ((tip?.target ?? -1) < sync.countedTo && nodes.all.length > 1) return endBelow(deps, reading, tip)
   }
@@ -79,14 +79,14 @@ async function writeProgress(
 async function markWithoutFinality(deps: SyncDeps, { chain, node, nodes }: NodeReading): Promise<Step> {
   node.lacksFinality = true
   if (nodes.isByDepth()) {
-    const advice = 'set `confirmations` of the chain in CHAINS'
+    const advice = 'Set `confirmations` of the chain in CHAINS'
     deps.log.warn('chain.no_finality', { chainId: chain.chainId, confirmations: nodes.confirmations(), advice })
   } else await recordNodeFailure(deps, chain, node, 'it does not know which blocks are final, and others do')
   return { kind: 'RETRY' }
 }
 
 const endBelow = (deps: SyncDeps, reading: NodeReading, tip: Tip | undefined) =>
-  endBehind(deps, reading, `of its blocks, those up to ${tip?.target ?? 'none'} may be counted`)
+  endForLaggingNode(deps, reading, `of its blocks, those up to ${tip?.target ?? 'none'} may be counted`)
 
 async function readRange(deps: SyncDeps, reading: NodeReading, { target, head }: Tip): Promise<Step> {
   const { attestationStore: store, chainLogs, clock } = deps
@@ -104,7 +104,7 @@ async function readRange(deps: SyncDeps, reading: NodeReading, { target, head }:
   if (answer.lacksFinality) return markWithoutFinality(deps, reading)
   if (sync.countedToHash !== null && counted && counted.hash !== sync.countedToHash) return handleFork(deps, reading)
   if (!tagged || !end || rangeHeaders.length <= before.length || (sync.countedToHash !== null && !counted))
-    return endBehind(deps, reading, `it does not have blocks that it had before, up to ${to}`)
+    return endForLaggingNode(deps, reading, `it does not have blocks that it had before, up to ${to}`)
   const tip = nodes.tipOf(node, tagged, undefined)
   if (!tip || tip.target < to) return endBelow(deps, reading, tip)
   await assertAllLogs(deps, reading, filter, answer)

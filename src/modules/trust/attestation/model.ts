@@ -8,17 +8,17 @@ const status = {
   chainId: integer(),
   contract: t.String(),
   startBlock: integer({ minimum: 0 }),
-  countedTo: integer({ description: 'The last block whose attestations are counted.' }),
+  countedTo: integer({ description: 'The last block whose attestations are counted' }),
   countedToHash: nullable(t.String()),
   countedToAt: Time,
   head: block,
   target: block,
-  lag: nullable(integer({ minimum: 0, description: 'Blocks between what is counted and the newest that is known.' })),
-  provider: nullable(t.String({ description: 'The host of the node that was asked last.' })),
+  lag: nullable(integer({ minimum: 0, description: 'Number of blocks between it and the newest known block' })),
+  provider: nullable(t.String({ description: 'Host of the node that was last asked' })),
   syncedAt: Time,
   lastError: nullable(t.String()),
   lastErrorAt: Time,
-  haltedBecause: nullable(t.String({ description: 'Why nothing more is counted of it until somebody sees to it.' })),
+  haltedBecause: nullable(t.String({ description: 'Why counting stopped until an operator acts' })),
   haltedAt: Time,
   rescan: t.Object({
     beganAt: Time,
@@ -27,7 +27,7 @@ const status = {
     missing: nullable(integer({ minimum: 0 })),
     unknown: nullable(integer({ minimum: 0 })),
   }),
-  backfills: integer({ minimum: 0, description: 'Readings anew that wait.' }),
+  backfills: integer({ minimum: 0, description: 'Number of pending rereads' }),
 }
 
 /** A chain with stored data. */
@@ -35,10 +35,10 @@ export const ChainRecord = t.Object(status, { title: 'ChainStatus' })
 
 const ChainNode = t.Object(
   {
-    host: t.String({ description: 'Of its URL, whose rest may hold a key' }),
-    inUse: t.Boolean({ description: 'Whether it answered last' }),
+    host: t.String({ description: 'Host of its URL. The rest may contain a key' }),
+    inUse: t.Boolean({ description: 'Whether it responded last' }),
     state: oneOf(['ready', 'resting', 'failing'], {
-      description: '`resting`: it asked for that, was behind or on another fork. `failing`: it is asked again now and then, to see.',
+      description: '`resting`: it asked for a pause, was behind or was on another fork. `failing`: it is retried now and then',
     }),
     restsUntil: Time,
     failures: integer({ minimum: 0, description: 'In a row' }),
@@ -52,12 +52,10 @@ export const Chains = t.Object(
       t.Object(
         {
           ...status,
-          countedTo: nullable(
-            integer({ description: 'The last block whose attestations are counted; null of a chain of which nothing was read yet.' }),
-          ),
-          target: nullable(integer({ minimum: 0, description: 'The block up to which may be counted: the last one that is final.' })),
-          isConfigured: t.Boolean({ description: 'Whether `CHAINS` names it; of others nothing more is read.' }),
-          nodes: t.Array(ChainNode, { description: 'As the process that answers knows them' }),
+          countedTo: nullable(integer({ description: 'The last block whose attestations are counted. Null if nothing was read yet' })),
+          target: nullable(integer({ minimum: 0, description: 'The last final block. Blocks up to it can be counted' })),
+          isConfigured: t.Boolean({ description: 'Whether `CHAINS` contains the chain. Other chains are no longer read' }),
+          nodes: t.Array(ChainNode, { description: 'As known to the responding process' }),
         },
         { title: 'Chain' },
       ),

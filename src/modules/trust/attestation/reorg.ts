@@ -1,7 +1,7 @@
 /** Handles a node whose block differs from the counted one: rewinds the chain or halts it. */
 import { addDeltas, halt, writeAtPosition } from './chain-write.ts'
 import type { Checkpoint } from './domain.ts'
-import { ask, endBehind, type NodeReading, recordNodeFailure, type Step, type SyncDeps, undefinedIfEnded } from './rpc-reader.ts'
+import { ask, endForLaggingNode, type NodeReading, recordNodeFailure, type Step, type SyncDeps, undefinedIfEnded } from './rpc-reader.ts'
 
 /** Checkpoints per query. */
 const checkpointsAtOnce = 20
@@ -11,7 +11,7 @@ export async function handleFork(deps: SyncDeps, reading: NodeReading): Promise<
   const { chain, node, nodes, sync } = reading
   const { countedTo, countedToHash } = sync
   const [secondHeader] = (await ask(deps, reading, { blocks: [countedTo] })).headers
-  if (!secondHeader) return endBehind(deps, reading, `it does not have block ${countedTo}, which is counted already`)
+  if (!secondHeader) return endForLaggingNode(deps, reading, `it does not have block ${countedTo}, which is counted already`)
   if (secondHeader.hash === countedToHash) return { kind: 'RETRY' }
   const otherNodes = nodes.others(node)
   let isConfirmed = otherNodes.length === 0
@@ -29,7 +29,7 @@ export async function handleFork(deps: SyncDeps, reading: NodeReading): Promise<
     break
   }
   if (!isConfirmed)
-    return endBehind(deps, reading, `its block ${countedTo} is not the one that was counted, and nobody else can be asked just now`)
+    return endForLaggingNode(deps, reading, `its block ${countedTo} is not the one that was counted, and nobody else can be asked just now`)
   if (!nodes.isByDepth())
     return halt(deps, reading, `block ${countedTo} was final, and ${node.host} has another one now: \`souk chain resync\` reads anew`)
   return rewindTo(deps, reading, await lastMatchingCheckpoint(deps, reading, countedTo - 1))
@@ -46,7 +46,7 @@ export async function lastMatchingCheckpoint(deps: SyncDeps, reading: NodeReadin
     const { headers } = await ask(deps, reading, { blocks: checkpoints.map(({ blockNumber }) => blockNumber) })
     for (const [nth, checkpoint] of checkpoints.entries()) {
       const header = headers[nth]
-      if (!header) return endBehind(deps, reading, `it does not have block ${checkpoint.blockNumber}, which is counted already`)
+      if (!header) return endForLaggingNode(deps, reading, `it does not have block ${checkpoint.blockNumber}, which is counted already`)
       if (header.hash === checkpoint.blockHash) return checkpoint
     }
     below = (checkpoints.at(-1)?.blockNumber ?? 0) - 1

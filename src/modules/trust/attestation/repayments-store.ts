@@ -1,11 +1,11 @@
 import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lte, notExists, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { isMerchantAccount } from '../../../../db/merchant-account.ts'
 import { insertOf } from '../../../../db/prepared.ts'
 import { users } from '../../../../db/schema/people.ts'
 import { attestations, attestedRepayments, attesterWallets, chainCheckpoints } from '../../../../db/schema/trust.ts'
 import type { Attestation } from './domain.ts'
 
-const insert = insertOf(attestedRepayments, 'leave')
 const isSame = and(eq(attestedRepayments.chainId, attestations.chainId), eq(attestedRepayments.uid, attestations.uid))
 
 export const createAttestedRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
@@ -82,7 +82,7 @@ export const createAttestedRepaymentStore = ({ read }: Pick<Database, 'read'>) =
     const rows = await read
       .select({ id: users.id })
       .from(users)
-      .where(and(eq(users.role, 'MERCHANT'), gt(users.id, after)))
+      .where(and(isMerchantAccount, gt(users.id, after)))
       .orderBy(asc(users.id))
       .limit(limit)
     return rows.map(({ id }) => id)
@@ -98,9 +98,7 @@ export const createAttestedRepaymentStore = ({ read }: Pick<Database, 'read'>) =
       .where(and(eq(attestations.chainId, chainId), inArray(attestations.uid, [...uids]), eq(attestations.isCounted, true)))
     return new Set(rows.map(({ uid }) => uid))
   },
-  async insert(tx: Writer, row: typeof attestedRepayments.$inferSelect): Promise<void> {
-    await insert(tx, row)
-  },
+  insert: insertOf(attestedRepayments, 'leave'),
   async remove(tx: Writer, chainId: number, uid: string): Promise<void> {
     await tx.delete(attestedRepayments).where(and(eq(attestedRepayments.chainId, chainId), eq(attestedRepayments.uid, uid)))
   },

@@ -71,7 +71,7 @@ async function reverseNoLongerCounted(deps: Deps, chainId: number, revokedAfter:
     for (const { uid, repaymentId } of rows) {
       await reverseRepayment(deps, { actor: system }, repaymentId, reason).catch((error: unknown) => {
         // An operator reversed it first, or a process stopped before it removed this row.
-        if (!(error instanceof AppError && error.code === 'CONFLICT')) throw error
+        if (!(error instanceof AppError && error.kind === 'CONFLICT')) throw error
       })
       await deps.db.write((tx) => deps.attestedRepaymentStore.remove(tx, chainId, uid), locking)
       deps.attestedCounts.add(`${chainId} reversed`)

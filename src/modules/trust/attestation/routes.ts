@@ -9,8 +9,9 @@ export const chainRoutes = (deps: HttpDeps & AttestationDeps) =>
     access: 'operator',
     response: { 200: Chains, ...errorResponses(401, 403) },
     detail: {
-      summary: 'Chains of which attestations are read',
+      operationId: 'listChains',
+      summary: 'Lists chains from which attestations are read',
       description:
-        'Those that `CHAINS` names, also before anything was read of one, and those of which something is kept; by id. Of several processes one reads a chain at a time; each knows its own nodes.',
+        'Returns the chains in `CHAINS` and others with stored attestations, by id. One process reads a chain at a time, and each process reports its own nodes.',
     },
   })

@@ -79,7 +79,7 @@ export async function endForFailure(
 }
 
 /** Ends the step because a node lacks a block that it must have. */
-export const endBehind = (deps: SyncDeps, reading: NodeReading, what: string): Promise<never> =>
+export const endForLaggingNode = (deps: SyncDeps, reading: NodeReading, what: string): Promise<never> =>
   endForFailure(deps, reading, new NodeError('BEHIND', what))
 
 /** Logs a node's failure and stores it in the status of the chain. */
@@ -111,7 +111,7 @@ export async function readCountedBlocks(deps: SyncDeps, reading: NodeReading, lo
 }
 
 export const endWithoutCounted = (deps: SyncDeps, reading: NodeReading): Promise<never> =>
-  endBehind(deps, reading, `it does not have the blocks up to ${reading.sync.countedTo} that are counted`)
+  endForLaggingNode(deps, reading, `it does not have the blocks up to ${reading.sync.countedTo} that are counted`)
 
 /**
  * Verifies that a node omitted no logs: blocks whose bloom may hold logs, and of which none came, are doubted, since
@@ -134,7 +134,8 @@ export async function assertAllLogs(deps: SyncDeps, reading: NodeReading, filter
     const problem = `it left out logs of block ${omittedLog.blockNumber}, which its header shows`
     await endForFailure(deps, reading, new NodeError('FAULT', problem))
   }
-  if (node.notBefore <= deps.clock.now()) await endBehind(deps, reading, `it has other blocks up to ${logs.to} each time it is asked`)
+  if (node.notBefore <= deps.clock.now())
+    await endForLaggingNode(deps, reading, `it has other blocks up to ${logs.to} each time it is asked`)
   throw new StepEnded({ kind: 'RETRY' })
 }
 
@@ -158,7 +159,7 @@ export async function addBlockTimes(
   for (const { blockHash, ...log } of logs) {
     const header = headers.get(log.blockNumber)
     if (header?.hash !== blockHash)
-      return endBehind(deps, reading, `block ${log.blockNumber} of a log is another one, or none, when it is asked for by itself`)
+      return endForLaggingNode(deps, reading, `block ${log.blockNumber} of a log is another one, or none, when it is asked for by itself`)
     timedLogs.push({ ...log, blockAt: header.at })
   }
   return timedLogs

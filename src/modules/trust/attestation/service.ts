@@ -18,7 +18,7 @@ const reconfigured = 'CHAINS names another contract, or an earlier block to begi
 /** How often a command tries to get the lease of a chain. The server releases it after each run. */
 const leaseTries = { times: 80, everyMs: 500 }
 
-export type RunOptions = {
+type RunOptions = {
   /** Called after each step. */
   readonly onStep?: (step: Step, chain: ChainSetting) => void | Promise<void>
   /** How long to continue, in milliseconds. */
@@ -133,14 +133,14 @@ export async function resync(deps: SyncDeps, chainId: number, fromBlock?: number
   const { attestationStore: store, chainNodes, chainReader, clock, db, log } = deps
   const chain = deps.config.chains.find((candidate) => candidate.chainId === chainId)
   const nodes = chainNodes.get(chainId)
-  if (!chain || !nodes) throw new OperatorError(`CHAINS has no chain ${chainId}`)
+  if (!chain || !nodes) throw new OperatorError(`CHAINS doesn't include chain ${chainId}`)
   for (let tries = 0; !(await acquireLease(deps, chain)); tries++) {
-    if (tries >= leaseTries.times) throw new OperatorError(`Another process reads chain ${chainId} and does not leave it: try again`)
+    if (tries >= leaseTries.times) throw new OperatorError(`Another process is reading chain ${chainId} for a long time. Try again later`)
     await deps.sleep(leaseTries.everyMs)
   }
   try {
     const sync = await store.find(chainId)
-    if (!sync) throw new OperatorError(`Nothing was read of chain ${chainId}`)
+    if (!sync) throw new OperatorError(`Chain ${chainId} was not read yet`)
     const isReconfigured = sync.contract !== chain.contract || sync.startBlock !== chain.startBlock
     const to = isReconfigured ? undefined : await resyncTo(deps, { chain, nodes, sync }, fromBlock)
     const block = to?.number ?? chain.startBlock - 1
@@ -148,7 +148,7 @@ export async function resync(deps: SyncDeps, chainId: number, fromBlock?: number
     await db.write(async (tx) => {
       const now = await store.locked(tx, chainId)
       if (now?.leaseHolder !== chainReader || now.countedTo !== sync.countedTo)
-        throw new OperatorError(`Another process reads chain ${chainId}: try again`)
+        throw new OperatorError(`Another process is reading chain ${chainId}. Try again`)
       await store.lockGeneration(tx)
       const rewound = await store.rewind(tx, chainId, isReconfigured ? -1 : block)
       removed = rewound.removed
@@ -187,7 +187,7 @@ async function resyncTo(deps: SyncDeps, reading: ChainReading, fromBlock: number
       if (answer?.headers[0]) return answer.headers[0]
     }
   }
-  throw new OperatorError(`No node of chain ${chain.chainId} could be asked: nothing was changed`)
+  throw new OperatorError(`No node of chain ${chain.chainId} answers. Nothing was changed`)
 }
 
 const asHeader = (checkpoint: Checkpoint | undefined) => ({

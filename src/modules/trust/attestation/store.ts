@@ -12,18 +12,16 @@ import {
   revocations,
   trustRegistry,
 } from '../../../../db/schema/trust.ts'
-import { leaseIsFreeCondition, leaseMs, leaseOf, noLease } from '../../../core/leases.ts'
+import { latestLeaseEnd, leaseIsFreeCondition, leaseOf, noLease } from '../../../core/leases.ts'
 import { type SchemaName, schemaNames } from '../../../lib/eas.ts'
 import type { Backfill, ChainSync, Checkpoint, Deltas, Registry } from './domain.ts'
 
 const which = sql.placeholder('which')
 const byChain = rowsOf(chainSyncs, ['chainId'])
 const lockedByChain = lockedRowsOf(chainSyncs, ['chainId'])
-const insertSync = insertOf(chainSyncs, 'leave')
 const changeSync = changeOf(chainSyncs, eq(chainSyncs.chainId, which))
 const acquireSyncLease = changeOf(chainSyncs, and(eq(chainSyncs.chainId, which), leaseIsFreeCondition(chainSyncs)))
 const releaseSyncLease = changeOf(chainSyncs, and(eq(chainSyncs.chainId, which), eq(chainSyncs.leaseHolder, sql.placeholder('holder'))))
-const insertCheckpoint = insertOf(chainCheckpoints, 'leave')
 const backfillsOf = rowsOf(chainBackfills, ['chainId'], asc(chainBackfills.id))
 const changeBackfill = changeOf(chainBackfills, eq(chainBackfills.id, which))
 const generation = prepare((queries) =>
@@ -43,26 +41,18 @@ const countsSql = sql`(not (${attestations.schema} = 'D' and ${attestations.isOf
   and g.from_at <= ${attestations.blockAt} and (g.to_at is null or g.to_at > ${attestations.blockAt})))`
 
 export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
-  async find(chainId: number): Promise<ChainSync | undefined> {
-    return read.first(byChain, { chainId })
-  },
-  async all(): Promise<ChainSync[]> {
-    return read.select().from(chainSyncs).orderBy(asc(chainSyncs.chainId))
-  },
+  find: async (chainId: number): Promise<ChainSync | undefined> => read.first(byChain, { chainId }),
+  all: async (): Promise<ChainSync[]> => read.select().from(chainSyncs).orderBy(asc(chainSyncs.chainId)),
   /** Does nothing if the chain has a row. */
-  async insert(tx: Writer, sync: ChainSync): Promise<void> {
-    await insertSync(tx, sync)
-  },
+  insert: insertOf(chainSyncs, 'leave'),
   /** Locks the chain before any of its rows changes. */
-  async locked(tx: Writer, chainId: number): Promise<ChainSync | undefined> {
-    return tx.first(lockedByChain, { chainId })
-  },
+  locked: async (tx: Writer, chainId: number): Promise<ChainSync | undefined> => tx.first(lockedByChain, { chainId }),
   async change(tx: Writer, chainId: number, fields: Partial<ChainSync>): Promise<void> {
     await changeSync(tx, fields, { which: chainId })
   },
   /** Acquires the lease. Returns false if another process holds it. */
   async acquireLease(tx: Writer, chainId: number, holder: string, now: number): Promise<boolean> {
-    return acquireSyncLease(tx, leaseOf(holder, now), { which: chainId, holder, now, farAhead: now + leaseMs })
+    return acquireSyncLease(tx, leaseOf(holder, now), { which: chainId, holder, now, farAhead: latestLeaseEnd(now) })
   },
   async releaseLease(tx: Writer, chainId: number, holder: string): Promise<void> {
     await releaseSyncLease(tx, noLease, { which: chainId, holder })
@@ -73,9 +63,7 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
     const [row] = await tx.rows<{ generation: number }>(sql`select generation from trust_registry where id = 1${shareLock}`)
     return Number(row?.generation ?? 0)
   },
-  async generation(): Promise<number> {
-    return (await read.first(generation))?.generation ?? 0
-  },
+  generation: async (): Promise<number> => (await read.first(generation))?.generation ?? 0,
   /** Reads one snapshot. */
   async registry(): Promise<Registry> {
     const [found, registered, granted] = await read.inSnapshot(() =>
@@ -88,9 +76,7 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
     }
   },
 
-  async insertCheckpoint(tx: Writer, checkpoint: Checkpoint): Promise<void> {
-    await insertCheckpoint(tx, checkpoint)
-  },
+  insertCheckpoint: insertOf(chainCheckpoints, 'leave'),
   /** Up to a block, newest first. */
   checkpoints: (chainId: number, upTo: number, limit: number): Promise<Checkpoint[]> =>
     read

@@ -2,14 +2,14 @@ import { t } from 'elysia'
 import { fieldsOf, Instant, instantOf, integer, maybe, nullable, pageOf, pageQuery, text } from '../../../http/schema.ts'
 import { addressForm } from '../../../lib/evm.ts'
 
-export const walletsMax = 100
-const address = text(42, { ...addressForm, description: 'Of Ethereum, with its checksum or in small letters' })
-const from = t.Optional(instantOf('From when it counts; left out, from now on'))
-const to = maybe(instantOf('Until when, excluded; left out, until further notice'))
+const walletsMax = 100
+const address = text(42, { ...addressForm, description: 'Ethereum address, with its checksum or in lower case' })
+const from = t.Optional(instantOf('When it starts to count. Default: now'))
+const to = maybe(instantOf('When it stops to count, exclusive. Default: no end'))
 export const WalletBody = t.Object({ address, from, to })
 export const WalletBodies = t.Array(WalletBody, {
   maxItems: walletsMax,
-  description: 'All of them: what is left out is taken away. No two of an address may cover the same moment',
+  description: 'Replaces the whole list. Periods of the same address must not overlap',
 })
 export const WalletRecord = t.Object(
   { address: t.String({ description: 'With its checksum (EIP-55)' }), from: Instant, to: nullable(Instant) },
@@ -38,14 +38,14 @@ export const StatsRecord = t.Object(
 export const ProofRecord = t.Object(
   {
     asOf: Instant,
-    registryHash: t.String({ description: 'SHA-256 of all grants, in hex; `rule` says of which text' }),
+    registryHash: t.String({ description: 'SHA-256 of all grants, in hex. `rule` defines the hashed text' }),
     chains: t.Array(
       t.Object({
         chainId: integer(),
         contract: t.String({ description: 'Of the Ethereum Attestation Service' }),
-        schemas: t.Object(fieldsOf(t.String(), 'A', 'B', 'C', 'D'), { description: 'Their uids' }),
+        schemas: t.Object(fieldsOf(t.String(), 'A', 'B', 'C', 'D'), { description: 'Schema UIDs' }),
         countedTo: nullable(
-          t.Object({ number: integer(), hash: t.String() }, { description: 'The last block that is counted; null: none yet' }),
+          t.Object({ number: integer(), hash: t.String() }, { description: 'The last block that is counted. Null if there is none yet' }),
         ),
       }),
     ),

@@ -24,7 +24,7 @@ const view = (wallet: Wallet) => ({
   ...isoTimes(pick(wallet, 'createdAt', 'updatedAt')),
   version: wallet.version,
 })
-export type PlatformWalletView = ReturnType<typeof view>
+type PlatformWalletView = ReturnType<typeof view>
 
 /**
  * Registers a wallet of the platform, by default from now on.

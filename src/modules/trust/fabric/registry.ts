@@ -1,7 +1,7 @@
 /** Changes of the registry. Callers run these in their own locking write, after they locked the owners' rows. */
 import type { Writer } from '../../../../db/engine.ts'
 import type { Actor } from '../../../core/command-context.ts'
-import { AppError } from '../../../core/errors.ts'
+import { fieldError } from '../../../core/errors.ts'
 import { schemaNames } from '../../../lib/eas.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audit } from '../../operations/audit/index.ts'
@@ -96,7 +96,7 @@ export async function changeWallets(tx: Writer, deps: Deps, before: readonly Wal
   const existing = await store.walletsAt(tx, addresses)
   const otherWallets = existing.filter(({ id }) => !beforeById.has(id))
   if ([...added, ...changed].some((one) => otherWallets.some((other) => other.address === one.address && overlap(one, other))))
-    throw new AppError('CONFLICT', 'address (body): somebody has a wallet of this address at that time already')
+    throw fieldError('CONFLICT', 'address', 'another wallet has this address in that period', { code: 'already_exists' })
   await store.removeWallets(
     tx,
     removed.map(({ id }) => id),

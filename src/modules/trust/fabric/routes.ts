@@ -1,5 +1,5 @@
 import type { HttpDeps } from '../../../http/deps.ts'
-import { jsonForAMinute } from '../../../http/public-cache.ts'
+import { jsonForAMinute } from '../../../http/public-response.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, RecordId } from '../../../http/schema.ts'
 import { sliceOf } from '../../../lib/page.ts'
@@ -31,18 +31,20 @@ export const trustRoutes = (deps: HttpDeps & TrustDeps) =>
       anyQuery: true,
       response: { 200: StatsRecord, ...errorResponses() },
       detail: {
-        summary: 'What the trust fabric comes to',
+        operationId: 'getTrustFabricStats',
+        summary: 'Returns trust fabric statistics',
         description:
-          'Sums, which name nobody. They are kept in the writes of what they count, so none is older than the last commit; clients may keep them for a minute. Attestations are those that count, of all chains that are read; `/v2/trust-fabric/proof` says by what they may be counted again.',
+          'Returns anonymous totals, always up to date; clients can cache them for a minute. They contain the attestations that count, of all chains that are read. To verify them, see `/v2/trust-fabric/proof`.',
       },
     })
     .get('/v2/trust-fabric/proof', async () => jsonForAMinute(JSON.stringify(await readProof(deps))) as never, {
       access: 'public',
       response: { 200: ProofRecord, ...errorResponses() },
       detail: {
-        summary: 'By what the attestations may be counted again',
+        operationId: 'getTrustFabricProof',
+        summary: 'Returns the proof of the attestation counts',
         description:
-          'For each chain that is read the contract, the schemas and the last block that is counted; the hash of the registry of grants, which operators export by `souk chain registry`; and the rule in words. `souk chain verify` counts again from those grants and the chain alone.',
+          'Returns, for each chain that is read, the contract, the schemas and the last counted block; the hash of the registry of grants, which operators export with `souk chain registry`; and the rule in words. `souk chain verify` repeats the count from the registry and the chain alone.',
       },
     })
 
@@ -56,23 +58,24 @@ export const platformWalletRoutes = (deps: HttpDeps & TrustDeps) =>
       body: WalletBody,
       response: { 201: PlatformWallet, ...errorResponses(401, 403, 409, 413, 415, 422) },
       detail: {
-        summary: 'Register a wallet of the platform',
+        operationId: 'createPlatformWallet',
+        summary: 'Creates a platform wallet',
         description:
-          'What it attests of schemas A and C counts, from `from` until `to`. Blocks that were read before are read again for it. 409 where somebody, the platform too, has a wallet of that address at that time.',
+          'Attestations of schemas A and C by the wallet count from `from` until `to`. Blocks that were read before are reread. The response is 409 if the address belongs to another wallet at that time.',
       },
     })
     .get('/admin/platform-wallets', ({ query }) => listPlatformWallets(deps, sliceOf(query)), {
       access: 'superAdmin',
       query: ListPlatformWallets,
       response: { 200: PlatformWallets, ...errorResponses(401, 403) },
-      detail: { summary: "The platform's wallets", description: 'Newest first.' },
+      detail: { operationId: 'listPlatformWallets', summary: 'Lists platform wallets', description: 'Returns wallets, newest first.' },
     })
     .get('/admin/platform-wallets/:id', ({ params }) => readPlatformWallet(deps, params.id), {
       access: 'superAdmin',
       versioned: true,
       params: RecordId,
       response: { 200: PlatformWallet, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'A wallet of the platform' },
+      detail: { operationId: 'getPlatformWallet', summary: 'Returns a platform wallet' },
     })
     .patch(
       '/admin/platform-wallets/:id',
@@ -84,9 +87,10 @@ export const platformWalletRoutes = (deps: HttpDeps & TrustDeps) =>
         body: ChangePlatformWallet,
         response: { 200: PlatformWallet, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
-          summary: 'Change a wallet of the platform',
+          operationId: 'updatePlatformWallet',
+          summary: 'Updates a platform wallet',
           description:
-            'What is left out stays; `to` may be null again. It ends by its `to`. What its address attested is counted anew in the same write.',
+            'Fields that you leave out keep their values; null clears `to`. To end a wallet, set its `to`. Attestations are recounted in the same transaction.',
         },
       },
     )

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { insertOf, prepare, rowsOf } from '../../../../db/prepared.ts'
+import { insertNewOf, insertOf, prepare, rowsOf } from '../../../../db/prepared.ts'
 import { lenderStatusHistory } from '../../../../db/schema/lending.ts'
 import {
   attestations,
@@ -15,20 +15,16 @@ import {
   trustRegistry,
 } from '../../../../db/schema/trust.ts'
 import type { PageSlice } from '../../../lib/page.ts'
-import type { Attestation, CountName, Grant, Holder, Wallet } from './domain.ts'
+import type { CountName, Grant, Holder, Wallet } from './domain.ts'
 
-export type Backfill = typeof chainBackfills.$inferSelect
-export type ChainSync = typeof chainSyncs.$inferSelect
+type ChainSync = typeof chainSyncs.$inferSelect
 type StatusEntry = { ownerId: string; status: string; at: number }
 
 const walletById = rowsOf(attesterWallets, ['id'])
 const platformWallets = rowsOf(attesterWallets, ['owner'])
 const walletsOf = rowsOf(attesterWallets, ['owner', 'ownerId'], asc(attesterWallets.address), asc(attesterWallets.fromAt))
-const insertWallet = insertOf(attesterWallets)
 const insertGrant = insertOf(grants)
-const insertAttestation = insertOf(attestations, 'skip')
-const insertAddress = insertOf(attesterAddresses, 'skip')
-const insertBackfill = insertOf(chainBackfills, 'leave')
+const insertAddress = insertNewOf(attesterAddresses)
 const raise = prepare((queries) =>
   queries
     .update(trustRegistry)
@@ -66,9 +62,7 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
   async raise(tx: Writer): Promise<void> {
     await tx.run(raise as never)
   },
-  async findWallet(id: string, from: Pick<Reader, 'first'> = read): Promise<Wallet | undefined> {
-    return from.first(walletById, { id })
-  },
+  findWallet: async (id: string, from: Pick<Reader, 'first'> = read): Promise<Wallet | undefined> => from.first(walletById, { id }),
   /** By address and time. */
   async walletsOf({ owner, ownerId }: Holder, from: Pick<Reader, 'all'> = read): Promise<Wallet[]> {
     return ownerId === null ? from.all(platformWallets, { owner }) : from.all(walletsOf, { owner, ownerId })
@@ -96,9 +90,7 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
   async removeWallets(tx: Writer, ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await tx.delete(attesterWallets).where(inArray(attesterWallets.id, [...ids]))
   },
-  async insertWallet(tx: Writer, wallet: Wallet): Promise<void> {
-    await insertWallet(tx, wallet)
-  },
+  insertWallet: insertOf(attesterWallets),
   async changeWallet(tx: Writer, { id, address, fromAt, toAt, updatedAt, version }: Wallet): Promise<void> {
     await tx.update(attesterWallets).set({ address, fromAt, toAt, updatedAt, version }).where(eq(attesterWallets.id, id))
   },
@@ -138,9 +130,7 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
     for (const grant of next) await insertGrant(tx, grant)
   },
   /** Returns false if the address was registered before. */
-  async register(tx: Writer, address: string, registeredAt: number): Promise<boolean> {
-    return insertAddress(tx, { address, registeredAt })
-  },
+  register: async (tx: Writer, address: string, registeredAt: number): Promise<boolean> => insertAddress(tx, { address, registeredAt }),
   /** Returns the chains whose counted blocks reach that moment. */
   async chainsReadPast(tx: Writer, at: number): Promise<number[]> {
     const rows = await tx
@@ -150,13 +140,9 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
       .orderBy(asc(chainSyncs.chainId))
     return rows.map(({ chainId }) => chainId)
   },
-  async queueBackfill(tx: Writer, backfill: Backfill): Promise<void> {
-    await insertBackfill(tx, backfill)
-  },
+  queueBackfill: insertOf(chainBackfills, 'leave'),
   /** Returns false if it exists. */
-  async insertAttestation(tx: Writer, attestation: Attestation): Promise<boolean> {
-    return insertAttestation(tx, attestation)
-  },
+  insertAttestation: insertNewOf(attestations),
   /**
    * Recounts the attestations of an address and schema from a moment on.
    * @returns the changes of the counts, by chain

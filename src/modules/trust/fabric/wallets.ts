@@ -1,4 +1,4 @@
-import { AppError } from '../../../core/errors.ts'
+import { invalidField } from '../../../core/errors.ts'
 import { readAddress } from '../../../lib/evm.ts'
 import { parseInstant } from '../../../lib/instant.ts'
 import { overlap, type Period } from './domain.ts'
@@ -8,7 +8,7 @@ export type WalletDraft = Period & { readonly address: string }
 /** A wallet in a request body. */
 export type WalletBody = { address: string; from?: string | null | undefined; to?: string | null | undefined }
 
-const invalid = (name: string, rule: string) => new AppError('INVALID', `${name} (body): must ${rule}`)
+const invalid = (name: string, rule: string) => invalidField(name, `must ${rule}`)
 
 /** @throws AppError INVALID, with the field */
 export function parseWalletAddress(text: string, name: string): string {
@@ -20,7 +20,7 @@ export function parseWalletAddress(text: string, name: string): string {
 /** @throws AppError INVALID, with the field */
 export function parseMoment(text: string, name: string): number {
   const time = parseInstant(text)
-  if (Number.isNaN(time)) throw invalid(name, 'be a time that there is')
+  if (Number.isNaN(time)) throw invalid(name, 'be a valid time')
   if (time < 0) throw invalid(name, 'not be before 1970')
   return time
 }
@@ -57,7 +57,7 @@ export function parseWallets(bodies: readonly WalletBody[], now: number): Wallet
     for (const [index, [nth, draft]] of sorted.entries()) {
       const next = sorted[index + 1]
       if (next && overlap(draft, next[1]))
-        throw new AppError('INVALID', `wallets.${Math.max(nth, next[0])} (body): overlaps another period of the same address in the list`)
+        throw invalidField(`wallets.${Math.max(nth, next[0])}`, 'overlaps with another period of the same address in the list')
     }
   }
   return drafts

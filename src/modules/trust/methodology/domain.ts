@@ -21,13 +21,13 @@ export const methodologyVersionMax = 100
  */
 export function urlProblem(text: string): string | undefined {
   if (!/^[\w\-.~:/?#[\]@!$&'()*+,;=%]*$/.test(text) || /%(?![0-9a-f]{2})/i.test(text))
-    return 'hold only characters that addresses are written in: spaces and others as % and their UTF-8 in hexadecimal, letters of host names as xn--…'
+    return 'contain only URL characters: percent-encode others as UTF-8, and write international host names as xn--…'
   const [, authority = ''] = /^https:\/\/([^/?#]*)/i.exec(text) ?? []
-  if (authority.includes('@')) return 'hold no user name and no password'
+  if (authority.includes('@')) return 'not contain a user name or password'
   const [, host = '', port] = /^(\[.*\]|[^:]*)(?::(.*))?$/.exec(authority) ?? []
-  if (host === '' || URL.parse(`https://${host}/`) === null) return 'name a host behind https://'
+  if (host === '' || URL.parse(`https://${host}/`) === null) return 'have a host after https://'
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) > 0 && URL.parse(`https://${host}:${port}/`)))
-    return 'have a port from 1 to 65535, or none'
+    return 'have no port, or one between 1 and 65535'
   return undefined
 }
 

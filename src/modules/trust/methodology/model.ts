@@ -6,8 +6,8 @@ import { methodologyStatuses, methodologyVersionMax } from './domain.ts'
 
 const publicFields = {
   lenderId: t.String(),
-  version: t.String({ description: "The lender's own name of it" }),
-  contentHash: t.String({ description: 'In small letters' }),
+  version: t.String({ description: "The lender's name for the version" }),
+  contentHash: t.String({ description: 'In lower case' }),
   status: oneOf(methodologyStatuses),
   documentUrl: t.String(),
   registeredAt: Instant,
@@ -20,7 +20,7 @@ export const PublicLender = t.Object(
     ...fieldsOf(t.String(), 'id', 'displayName'),
     status: oneOf(lenderStatuses),
     activeMethodologies: t.Array(PublicMethodology, {
-      description: 'One at most: a version that is registered takes the place of the one before it',
+      description: 'At most one. A new version replaces the previous one',
     }),
   },
   { title: 'Lender' },
@@ -28,12 +28,12 @@ export const PublicLender = t.Object(
 
 export const RegisterMethodology = t.Object({
   lenderId: text(64),
-  version: text(methodologyVersionMax, { ...publicName, description: "The lender's own name of it, unique among theirs" }),
-  contentHash: text(66, { ...hashForm, description: 'Of the document, unique among the lender’s' }),
+  version: text(methodologyVersionMax, { ...publicName, description: "The lender's name for the version, unique for the lender" }),
+  contentHash: text(66, { ...hashForm, description: 'Hash of the document, unique for the lender' }),
   // Further rules are checked by `urlProblem`.
   documentUrl: text(2048, {
     pattern: '^[hH][tT][tT][pP][sS]://',
-    rule: 'an address that begins with https://',
+    rule: 'a URL that begins with https://',
     description: 'In ASCII, without a user name or password',
   }),
 })

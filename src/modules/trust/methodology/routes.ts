@@ -32,9 +32,10 @@ export const methodologyRoutes = (deps: HttpDeps & MethodologyDeps) =>
       body: RegisterMethodology,
       response: { 201: MethodologyRecord, ...errorResponses(401, 403, 409, 413, 415, 422) },
       detail: {
-        summary: 'Register a version of a methodology',
+        operationId: 'createMethodology',
+        summary: 'Creates a version of a methodology',
         description:
-          'It is `ACTIVE`, and the one that was becomes `SUPERSEDED` in the same write. 409 where the lender has that version or that hash already.',
+          'The version is `ACTIVE`, and the previous one becomes `SUPERSEDED` in the same transaction. The response is 409 if the lender has that version or hash already.',
       },
     })
     .get(
@@ -44,7 +45,7 @@ export const methodologyRoutes = (deps: HttpDeps & MethodologyDeps) =>
         access: 'superAdmin',
         query: ListMethodologies,
         response: { 200: Methodologies, ...errorResponses(401, 403) },
-        detail: { summary: 'Methodologies', description: 'Newest first.' },
+        detail: { operationId: 'listMethodologies', summary: 'Lists methodologies', description: 'Returns versions, newest first.' },
       },
     )
     .get('/admin/methodologies/:id', ({ params }) => readMethodology(deps, params.id), {
@@ -52,7 +53,7 @@ export const methodologyRoutes = (deps: HttpDeps & MethodologyDeps) =>
       versioned: true,
       params: RecordId,
       response: { 200: MethodologyRecord, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'A version of a methodology' },
+      detail: { operationId: 'getMethodology', summary: 'Returns a version of a methodology' },
     })
     .patch(
       '/admin/methodologies/:id',
@@ -64,9 +65,10 @@ export const methodologyRoutes = (deps: HttpDeps & MethodologyDeps) =>
         body: ChangeMethodology,
         response: { 200: MethodologyRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
-          summary: 'Change the status of a version of a methodology',
+          operationId: 'updateMethodology',
+          summary: 'Updates the status of a version of a methodology',
           description:
-            '`ACTIVE → SUPERSEDED | REVOKED`, `SUPERSEDED → REVOKED`: registering another one supersedes it, too; superseded by hand it leaves the lender without an active one. Any other change is 409. Asked for the status that it has, nothing changes.',
+            'The status can change `ACTIVE → SUPERSEDED | REVOKED` and `SUPERSEDED → REVOKED`; any other change is 409. A new version also supersedes the previous one. If you supersede a version yourself, the lender has no active one. Setting the current status changes nothing.',
         },
       },
     )
@@ -82,7 +84,7 @@ export const publicMethodologyRoutes = (deps: HttpDeps & MethodologyDeps) =>
         access: 'public',
         params: LenderParam,
         response: { 200: PublicLender, 304: notModified, ...errorResponses(404) },
-        detail: { summary: 'A lender' },
+        detail: { operationId: 'getPublicLender', summary: 'Returns a lender' },
       },
     )
     .get(
@@ -93,6 +95,10 @@ export const publicMethodologyRoutes = (deps: HttpDeps & MethodologyDeps) =>
         access: 'public',
         params: MethodologyParams,
         response: { 200: PublicMethodology, 304: notModified, ...errorResponses(404) },
-        detail: { summary: 'A version of a methodology, by the hash of its document', description: 'The hash in any case.' },
+        detail: {
+          operationId: 'getPublicMethodology',
+          summary: 'Returns a version of a methodology by its hash',
+          description: 'The hash is not case-sensitive.',
+        },
       },
     )

@@ -1,7 +1,7 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { type CommandContext, withLocks } from '../../../core/command-context.ts'
 import { refuseTaken } from '../../../core/conflict.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, fieldError, invalidField } from '../../../core/errors.ts'
 import { assertVersion } from '../../../core/versions.ts'
 import { pick } from '../../../lib/objects.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
@@ -22,10 +22,10 @@ import type { MethodologyDeps } from './providers.ts'
 import type { MethodologyFilter } from './store.ts'
 
 type WriteContext = Pick<CommandContext, 'actor' | 'expected' | 'write'>
-export type MethodologyDraft = { lenderId: string; version: string; contentHash: string; documentUrl: string }
+type MethodologyDraft = { lenderId: string; version: string; contentHash: string; documentUrl: string }
 
 const noSuchMethodology = () => new AppError('NOT_FOUND', 'No such methodology')
-const duplicateMessage = 'version, contentHash (body): the lender has a methodology of that version or that hash already'
+const duplicateMessage = 'the lender already has a methodology with this version or hash'
 const zeroHash = `0x${'0'.repeat(64)}`
 
 /**
@@ -37,12 +37,11 @@ export function registerMethodology(deps: MethodologyDeps, context: WriteContext
   const { methodologyStore: store, clock } = deps
   const { lenderId, version: methodologyVersion, documentUrl } = draft
   const wrong = urlProblem(documentUrl)
-  if (wrong !== undefined) throw new AppError('INVALID', `documentUrl (body): must ${wrong}`)
+  if (wrong !== undefined) throw invalidField('documentUrl', `must ${wrong}`)
   const id = deps.newId('methodology')
   const now = clock.now()
   const contentHash = draft.contentHash.toLowerCase()
-  if (contentHash === zeroHash)
-    throw new AppError('INVALID', 'contentHash (body): must be the hash of the document, which is not all zeros')
+  if (contentHash === zeroHash) throw invalidField('contentHash', 'must be the hash of the document, which is not all zeros')
   const methodology: Methodology = {
     id,
     lenderId,
@@ -57,8 +56,8 @@ export function registerMethodology(deps: MethodologyDeps, context: WriteContext
   return audited(deps, withLocks(deps, context), { action: 'methodology.registered', subject: id }, async (tx, tell) => {
     // Serializes registrations of one lender.
     const lender = await lockLender(tx, deps, lenderId)
-    if (!lender) throw new AppError('INVALID', 'lenderId (body): no such lender')
-    if (lender.status === 'ARCHIVED') throw new AppError('CONFLICT', 'lenderId (body): the lender is archived')
+    if (!lender) throw invalidField('lenderId', 'must be a lender of this instance')
+    if (lender.status === 'ARCHIVED') throw fieldError('CONFLICT', 'lenderId', 'the lender is archived')
     const isFirst = !(await store.hasAny(tx, lenderId))
     const active = await store.active(lenderId, tx)
     const superseded = active && (await store.supersede(tx, active, now))
@@ -73,7 +72,7 @@ export function registerMethodology(deps: MethodologyDeps, context: WriteContext
     await addCounts(tx, deps, 0, { 'methodologies.totalLenders': isFirst ? 1 : 0, 'methodologies.activeVersions': active ? 0 : 1 })
     tell(methodologyDifference(undefined, methodology))
     return methodologyView(methodology)
-  }).catch(refuseTaken(duplicateMessage))
+  }).catch(refuseTaken(duplicateMessage, 'version, contentHash'))
 }
 
 /** Returns undefined if the transition is not allowed. No version becomes active again. */
@@ -109,7 +108,10 @@ export function changeMethodology(
     assertVersion(context.expected, before.version)
     const isStatusChange = status !== undefined && status !== before.status
     const after = isStatusChange ? await transitionTo(deps, tx, before, status) : before
-    if (!after) throw new AppError('CONFLICT', `status (body): a methodology that is ${before.status} cannot become so`)
+    if (!after)
+      throw fieldError('CONFLICT', 'status', `a methodology that is ${before.status} cannot change to this status`, {
+        code: 'invalid_transition',
+      })
     await addCounts(tx, deps, 0, { 'methodologies.activeVersions': isStatusChange && before.status === 'ACTIVE' ? -1 : 0 })
     tell(methodologyDifference(before, after))
     return methodologyView(after)

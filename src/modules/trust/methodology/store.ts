@@ -18,29 +18,20 @@ const anyOfLender = prepare((queries) =>
     .where(valuesOf(methodologies, ['lenderId']))
     .limit(1),
 )
-const insert = insertOf(methodologies)
 const transitions = createStateMachine(methodologies, methodologyTransitions)
 
 export type MethodologyFilter = { lenderId?: string | undefined; status?: MethodologyStatus | undefined }
 
 export const createMethodologyStore = ({ read }: Pick<Database, 'read'>) => ({
-  async find(id: string, from: Pick<Reader, 'first'> = read): Promise<Methodology | undefined> {
-    return from.first(byId, { id })
-  },
+  find: async (id: string, from: Pick<Reader, 'first'> = read): Promise<Methodology | undefined> => from.first(byId, { id }),
   /** Locks the row. */
-  async locked(tx: Writer, id: string): Promise<Methodology | undefined> {
-    return tx.first(lockedById, { id })
-  },
-  async byHash(lenderId: string, contentHash: string): Promise<Methodology | undefined> {
-    return read.first(byHash, { lenderId, contentHash })
-  },
+  locked: async (tx: Writer, id: string): Promise<Methodology | undefined> => tx.first(lockedById, { id }),
+  byHash: async (lenderId: string, contentHash: string): Promise<Methodology | undefined> => read.first(byHash, { lenderId, contentHash }),
   async active(lenderId: string, from: Pick<Reader, 'first'> = read): Promise<Methodology | undefined> {
     return from.first(active, { lenderId, status: 'ACTIVE' })
   },
   /** The caller has locked the lender. */
-  async hasAny(tx: Writer, lenderId: string): Promise<boolean> {
-    return (await tx.first(anyOfLender, { lenderId })) !== undefined
-  },
+  hasAny: async (tx: Writer, lenderId: string): Promise<boolean> => (await tx.first(anyOfLender, { lenderId })) !== undefined,
   /** Newest first. */
   list({ lenderId, status }: MethodologyFilter, slice: PageSlice) {
     const conditions: (SQL | undefined)[] = [
@@ -49,9 +40,7 @@ export const createMethodologyStore = ({ read }: Pick<Database, 'read'>) => ({
     ]
     return selectSlice(read, methodologies, { where: and(...conditions), order: [desc(methodologies.id)], ...slice })
   },
-  async insert(tx: Writer, methodology: Methodology): Promise<void> {
-    await insert(tx, methodology)
-  },
+  insert: insertOf(methodologies),
   /** The row must be active and locked. */
   supersede: (tx: Writer, methodology: Methodology, updatedAt: number) =>
     transitions.move(tx, methodology, ['ACTIVE'], 'SUPERSEDED', { updatedAt, version: methodology.version + 1 }),

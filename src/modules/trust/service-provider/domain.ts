@@ -74,8 +74,8 @@ export type RankedProvider = Pick<
   'id' | 'displayName' | 'archetype' | 'successfulIngestionCount' | 'lastSuccessfulIngestionAt'
 >
 
-export const recommendedDefault = 10
-export const recommendedMax = 50
+const recommendedDefault = 10
+const recommendedMax = 50
 /** Clamps the requested number of recommendations. */
 export const recommendationLimit = (limit: string | undefined): number =>
   limit === undefined ? recommendedDefault : Math.min(recommendedMax, Math.max(1, Number(limit)))

@@ -10,7 +10,7 @@ import type { ServiceProviderDeps } from './providers.ts'
 const dummySecret = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='
 
 /** A message from a service provider. */
-export type Message = { readonly providerId: string; readonly headers: SignedHeaders; readonly body: Uint8Array }
+type Message = { readonly providerId: string; readonly headers: SignedHeaders; readonly body: Uint8Array }
 
 /**
  * Stores a message and counts it once, however often it is sent. Its signature is verified before the body is parsed or
@@ -33,7 +33,7 @@ export async function ingest(
   if (!provider || webhookId === undefined)
     throw new AppError(
       'UNAUTHENTICATED',
-      'The message is not signed as Standard Webhooks asks, by this service provider, within five minutes',
+      'The signature is missing, invalid or older than five minutes: sign as Standard Webhooks describes',
     )
   assertActive(provider.status)
   parse(body)

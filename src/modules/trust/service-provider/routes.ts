@@ -29,7 +29,7 @@ import {
   RotatedSecret,
 } from './model.ts'
 
-export const recommendationPath = '/v2/service-provider-routing/recommend'
+const recommendationPath = '/v2/service-provider-routing/recommend'
 const noStore = { 'cache-control': 'no-store' }
 
 export const serviceProviderRoutes = (deps: HttpDeps & ServiceProviderDeps) =>
@@ -47,9 +47,10 @@ export const serviceProviderRoutes = (deps: HttpDeps & ServiceProviderDeps) =>
         body: CreateProvider,
         response: { 201: CreatedProvider, ...errorResponses(401, 403, 409, 413, 415, 422) },
         detail: {
-          summary: 'Register a service provider',
+          operationId: 'createServiceProvider',
+          summary: 'Creates a service provider',
           description:
-            'It begins as `PENDING_REVIEW`. `webhookSecret` signs what it sends to `/webhooks/ingestion/{providerId}` and is shown this once. What its wallets attest of schema D counts for the times in which it is `ACTIVE`.',
+            "The status is `PENDING_REVIEW`. `webhookSecret` signs the provider's messages to `/webhooks/ingestion/{providerId}` and is returned only once. Attestations of schema D by its wallets count for the periods in which it is `ACTIVE`.",
         },
       },
     )
@@ -57,14 +58,22 @@ export const serviceProviderRoutes = (deps: HttpDeps & ServiceProviderDeps) =>
       access: 'superAdmin',
       query: ListProviders,
       response: { 200: Providers, ...errorResponses(401, 403) },
-      detail: { summary: 'Service providers', description: 'Newest first, each with what it was from when on.' },
+      detail: {
+        operationId: 'listServiceProviders',
+        summary: 'Lists service providers',
+        description: 'Returns providers, newest first, with the history of their status.',
+      },
     })
     .get('/admin/service-providers/:id', ({ params }) => readProvider(deps, params.id), {
       access: 'superAdmin',
       versioned: true,
       params: RecordId,
       response: { 200: ProviderRecord, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'A service provider', description: 'What it sends changes its counters and no version.' },
+      detail: {
+        operationId: 'getServiceProvider',
+        summary: 'Returns a service provider',
+        description: 'Its messages change its counters but not the version.',
+      },
     })
     .patch(
       '/admin/service-providers/:id',
@@ -76,9 +85,10 @@ export const serviceProviderRoutes = (deps: HttpDeps & ServiceProviderDeps) =>
         body: ChangeProvider,
         response: { 200: ProviderRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
-          summary: 'Change a service provider',
+          operationId: 'updateServiceProvider',
+          summary: 'Updates a service provider',
           description:
-            'What is left out stays. `PENDING_REVIEW → ACTIVE ⇄ SUSPENDED → ARCHIVED`; any other change of the status is 409. Asked for the status that it has, nothing changes. `wallets` are all of them: what is left out is taken away, and counts no more; to end one, give it a `to`. 409 where somebody else has a wallet of that address at that time. Attestations are counted anew in the same write.',
+            'Fields that you leave out keep their values. The status can change `PENDING_REVIEW → ACTIVE ⇄ SUSPENDED → ARCHIVED`; any other change is 409. Setting the current status changes nothing. `wallets` replaces the whole list: wallets that you leave out are removed and no longer count. To end one, set its `to`. The response is 409 if the address belongs to someone else at that time. Attestations are recounted in the same transaction.',
         },
       },
     )
@@ -95,8 +105,9 @@ export const serviceProviderRoutes = (deps: HttpDeps & ServiceProviderDeps) =>
         params: RecordId,
         response: { 200: RotatedSecret, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
-          summary: 'Replace the secret of a service provider',
-          description: 'The secret before it is heard for 24 hours, an older one not any more.',
+          operationId: 'rotateServiceProviderSecret',
+          summary: 'Rotates the secret of a service provider',
+          description: 'The previous secret stays valid for 24 hours; older ones stop working at once.',
         },
       },
     )
@@ -113,9 +124,10 @@ export const recommendationRoutes = (deps: HttpDeps & ServiceProviderDeps) =>
       query: RecommendQuery,
       response: { 200: Recommendation, 304: notModified, ...errorResponses() },
       detail: {
-        summary: 'Service providers worth asking',
+        operationId: 'recommendServiceProviders',
+        summary: 'Recommends service providers',
         description:
-          'Those that are `ACTIVE`, by how many of their messages were taken; of as many, who sent the last one most recently, those that sent none last, and then by id. It routes nothing. Other parameters are ignored.',
+          'Returns `ACTIVE` providers, ordered by the number of accepted messages, then by the latest message (providers without one last), then by id. Nothing is routed. Other parameters are ignored.',
       },
     },
   )
@@ -140,9 +152,10 @@ export const ingestionRoutes = (deps: HttpDeps & ServiceProviderDeps) =>
       params: IngestionParam,
       response: { 202: Ingested, ...errorResponses(401, 403, 413, 415, 429) },
       detail: {
-        summary: 'A message of a service provider',
+        operationId: 'receiveProviderMessage',
+        summary: "Receives a service provider's message",
         description:
-          'Signed by Standard Webhooks: `webhook-id` (at most 255 characters), `webhook-timestamp` (seconds, five minutes off at most) and `webhook-signature` (`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; several with spaces between). A JSON object of at most 64 KB; its bytes are verified before they are parsed. 202 once it is stored; sent again under its id it is 202 too, and counts once. 401, with one body for all of them, for a bad signature, a bad time, missing headers and an unknown provider; 403 for one that is not active, though the signature is good.',
+          'Signed as in Standard Webhooks: `webhook-id` (at most 255 characters), `webhook-timestamp` (in seconds, at most five minutes off) and `webhook-signature` (`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; several are separated by spaces). The body is a JSON object of at most 64 KB; its signature is verified before it is parsed. The response is 202 once the message is stored. A message with the same id is 202 again and counts once. The response is 401, always with the same body, for a wrong signature or time, missing headers and an unknown provider, and 403 for a provider that is not active.',
       },
     },
   )

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { type CommandContext, withLocks } from '../../../core/command-context.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, fieldError } from '../../../core/errors.ts'
 import { assertNotStale, assertVersion } from '../../../core/versions.ts'
 import { isoTimes } from '../../../lib/objects.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
@@ -82,7 +82,7 @@ function appendStatus(
   return deps.serviceProviderStore.insertEntry(tx, entry)
 }
 
-export type ProviderChange = {
+type ProviderChange = {
   displayName?: string | undefined
   archetype?: Archetype | undefined
   status?: ProviderStatus | undefined
@@ -117,7 +117,10 @@ export function changeProvider(
     if (isStatusChange || wallets.isChanged || displayName !== before.displayName || archetype !== before.archetype) {
       const fields = { displayName, archetype, updatedAt: clock.now(), version: before.version + 1 }
       const changed = isStatusChange ? await store.move(tx, before, status, fields) : assertNotStale(await store.change(tx, before, fields))
-      if (!changed) throw new AppError('CONFLICT', `status (body): a service provider that is ${before.status} cannot become so`)
+      if (!changed)
+        throw fieldError('CONFLICT', 'status', `a service provider that is ${before.status} cannot change to this status`, {
+          code: 'invalid_transition',
+        })
       provider = changed
     }
     const history = await store.historyOf(id, tx)

@@ -1,7 +1,7 @@
 import { asc, desc, eq, inArray, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { insertOf, lockedRowsOf, prepare, rowsOf } from '../../../../db/prepared.ts'
+import { insertNewOf, insertOf, lockedRowsOf, prepare, rowsOf } from '../../../../db/prepared.ts'
 import { ingestions, serviceProviderStatusHistory, serviceProviders } from '../../../../db/schema/trust.ts'
 import { createStateMachine } from '../../../core/state-machine.ts'
 import type { PageSlice } from '../../../lib/page.ts'
@@ -15,14 +15,9 @@ import {
   type ServiceProvider,
 } from './domain.ts'
 
-export type Ingestion = typeof ingestions.$inferSelect
-
 const byId = rowsOf(serviceProviders, ['id'])
 const lockedById = lockedRowsOf(serviceProviders, ['id'])
 const historyOf = rowsOf(serviceProviderStatusHistory, ['serviceProviderId'], asc(serviceProviderStatusHistory.position))
-const insert = insertOf(serviceProviders)
-const insertEntry = insertOf(serviceProviderStatusHistory)
-const insertIngestion = insertOf(ingestions, 'skip')
 const incrementCount = prepare((queries) =>
   queries
     .update(serviceProviders)
@@ -58,13 +53,9 @@ const rankedOfAll = prepareRanked()
 const rankedOf = prepareRanked(eq(archetype, sql.placeholder('of')))
 
 export const createServiceProviderStore = ({ read }: Pick<Database, 'read'>) => ({
-  async find(which: string): Promise<ServiceProvider | undefined> {
-    return read.first(byId, { id: which })
-  },
+  find: async (which: string): Promise<ServiceProvider | undefined> => read.first(byId, { id: which }),
   /** Locks the row. */
-  async locked(tx: Writer, which: string): Promise<ServiceProvider | undefined> {
-    return tx.first(lockedById, { id: which })
-  },
+  locked: async (tx: Writer, which: string): Promise<ServiceProvider | undefined> => tx.first(lockedById, { id: which }),
   /** Newest first. */
   list: (status: ProviderStatus | undefined, slice: PageSlice) =>
     selectSlice(read, serviceProviders, { where: status && eq(serviceProviders.status, status), order: [desc(id)], ...slice }),
@@ -72,9 +63,7 @@ export const createServiceProviderStore = ({ read }: Pick<Database, 'read'>) => 
   async ranked(of: Archetype | 'all', limit: number): Promise<RankedProvider[]> {
     return of === 'all' ? read.all(rankedOfAll, { limit }) : read.all(rankedOf, { limit, of })
   },
-  async insert(tx: Writer, provider: ServiceProvider): Promise<void> {
-    await insert(tx, provider)
-  },
+  insert: insertOf(serviceProviders),
   /** Moves a locked provider. Returns undefined if the transition is not allowed. */
   move: (
     tx: Writer,
@@ -85,9 +74,7 @@ export const createServiceProviderStore = ({ read }: Pick<Database, 'read'>) => 
   /** Changes fields other than the status. */
   change: (tx: Writer, provider: ServiceProvider, fields: Partial<ServiceProvider>) =>
     transitions.change(tx, provider, providerStatuses, fields),
-  async insertEntry(tx: Writer, entry: ProviderStatusEntry): Promise<void> {
-    await insertEntry(tx, entry)
-  },
+  insertEntry: insertOf(serviceProviderStatusHistory),
   /** Oldest first. */
   async historyOf(serviceProviderId: string, from: Pick<Reader, 'all'> = read): Promise<ProviderStatusEntry[]> {
     return from.all(historyOf, { serviceProviderId })
@@ -102,9 +89,7 @@ export const createServiceProviderStore = ({ read }: Pick<Database, 'read'>) => 
     return Map.groupBy(rows, ({ serviceProviderId }) => serviceProviderId)
   },
   /** Stores a message. Returns false if it exists. */
-  async insertOnce(tx: Writer, ingestion: Ingestion): Promise<boolean> {
-    return insertIngestion(tx, ingestion)
-  },
+  insertOnce: insertNewOf(ingestions),
   /** Empties the oldest payloads from before a moment. Returns how many. */
   async emptyPayloads(tx: Writer, before: number, limit: number): Promise<number> {
     const rows = await tx.rows(

@@ -65,7 +65,7 @@ describe('POST /blogs', () => {
     expect((await mine.post('/blogs', { title: '!!!', bodyHtml: '' })).body.slug).toBe('blog')
     expect(await theirs.post('/blogs', { title: 'Other', slug: 'news', bodyHtml: '' })).toMatchObject({
       status: 409,
-      body: { message: 'slug (body): another blog has it' },
+      body: { message: 'slug: another blog post has this slug' },
     })
     const { body: other } = await theirs.post('/blogs', { title: 'Other', slug: 'own_slug-2', bodyHtml: '' })
     expect(other.slug).toBe('own_slug-2')
@@ -119,7 +119,7 @@ describe('POST /blogs', () => {
     ]
     for (const [field, body] of cases) {
       const answer = await post('/blogs', { title: 'Fine', bodyHtml: '', ...body })
-      expect([field, answer.status, answer.body.message]).toEqual([field, 400, expect.stringContaining(`${field} (body)`)])
+      expect([field, answer.status, answer.body.message]).toEqual([field, 400, expect.stringContaining(`${field}:`)])
       expect(answer.text.toLowerCase()).not.toContain('zq9')
     }
     expect(await app.deps.db.read.select().from(blogs)).toEqual([])
@@ -266,7 +266,10 @@ describe('access to blogs', () => {
         await thief.delete(`/blogs/${id}`),
         await app.call('GET', `/blogs/${id}`, { key: thief.publishableKey }),
       ]) {
-        expect(answer).toMatchObject({ status: 404, body: { statusCode: 404, message: 'No such blog', error: 'Not Found' } })
+        expect(answer).toMatchObject({
+          status: 404,
+          body: { statusCode: 404, message: 'No such blog', error: 'Not Found', code: 'not_found' },
+        })
       }
     }
     expect((await thief.get('/blogs?q=hello')).body).toMatchObject({ data: [], total: 0 })
@@ -291,7 +294,7 @@ describe('lists of blogs', () => {
       ['q', `q=${'zq9'.repeat(100)}`],
     ] as const) {
       const answer = await get(`/blogs?${query}`)
-      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(`${field} (query)`)])
+      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(`${field}:`)])
       expect(answer.text).not.toContain('zq9')
     }
   })
@@ -348,7 +351,7 @@ describe('GET /blogs/public/{slug}', () => {
     for (const slug of ['draft', 'soon', 'none']) {
       expect(await app.call('GET', `/blogs/public/${slug}`, { key: secretKey })).toMatchObject({
         status: 404,
-        body: { statusCode: 404, message: 'No such blog', error: 'Not Found' },
+        body: { statusCode: 404, message: 'No such blog', error: 'Not Found', code: 'not_found' },
       })
     }
     app.clock.advance(2_000)

@@ -40,7 +40,7 @@ test('a new collection is published now by default, numbers a taken handle and s
     ['publishedAt', { publishedAt: '2026-01-01T25:00:00Z' }],
   ] as const) {
     const answer = await post('/collection-v2', { title: 'Fine', ...body })
-    expect([field, answer.status, answer.body.message]).toEqual([field, 400, expect.stringContaining(`${field} (body)`)])
+    expect([field, answer.status, answer.body.message]).toEqual([field, 400, expect.stringContaining(`${field}:`)])
     expect(answer.text).not.toContain('zq9')
   }
 })
@@ -80,7 +80,7 @@ test('PUT products refuses foreign, unknown and repeated products and changes no
     Array.from({ length: 10_001 }, (_, at) => `p${at}`),
   ]) {
     const answer = await shop.put(`/collection-v2/${set.id}/products`, { productIds })
-    expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(/^productIds[.\d]* \(body\)/)])
+    expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(/^productIds[.\d]*:/)])
     expect(answer.text).not.toContain(theirs.id)
   }
   expect((await shop.get(`/collection-v2/${set.id}`)).body).toEqual(before.body)
@@ -101,7 +101,7 @@ test('a list that repeats a product is 400 even if the collection does not exist
   await using app = await testApp()
   const { put } = await shopIn(app)
   const answer = await put('/collection-v2/coll_none/products', { productIds: ['prod_a', 'prod_a'] })
-  expect([answer.status, answer.body.message]).toEqual([400, 'productIds.1 (body): each product may stand once'])
+  expect([answer.status, answer.body.message]).toEqual([400, 'productIds.1: must not be repeated'])
 })
 
 test('the public list shows each collection with its first visible products and no hidden ones', async () => {
@@ -168,4 +168,23 @@ test('a repeated idempotency key creates or changes a collection once and replay
   const changed = await patch(`/collection-v2/${first.body.id}`, { title: 'New' }, key)
   app.clock.advance(1_000)
   expect(await patch(`/collection-v2/${first.body.id}`, { title: 'New' }, key)).toMatchObject({ status: 200, text: changed.text })
+})
+
+test('the list of collections is limited to those of a product', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  const [mug, cup] = [await shop.add({ title: 'Mug' }), await shop.add({ title: 'Cup' })]
+  const [first, second] = [
+    (await shop.post('/collection-v2', { title: 'One' })).body,
+    (await shop.post('/collection-v2', { title: 'Two' })).body,
+  ]
+  await shop.put(`/collection-v2/${first.id}/products`, { productIds: [cup.id, mug.id] })
+  await shop.put(`/collection-v2/${second.id}/products`, { productIds: [mug.id] })
+  const titles = async (product: string) => {
+    const { body } = await shop.get(`/collection-v2?product=${product}`)
+    return [body.total, ...body.data.map(({ title }: { title: string }) => title)]
+  }
+  expect(await titles(mug.id)).toEqual([2, 'Two', 'One'])
+  expect(await titles(cup.id)).toEqual([1, 'One'])
+  expect(await titles('product_unknown')).toEqual([0])
 })

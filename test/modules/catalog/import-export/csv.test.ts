@@ -53,7 +53,7 @@ async function failureOf(content: string | Uint8Array, chunkBytes?: number): Pro
     (error: unknown) => error,
   )
   if (!(failure instanceof AppError)) throw new Error(`expected an AppError, got ${String(failure)}`)
-  expect(failure.code).toBe('INVALID')
+  expect(failure.kind).toBe('INVALID')
   return failure.message
 }
 
@@ -120,7 +120,7 @@ describe('both CSV dialects', () => {
         'tee,,,,,,,,,M,,,,,,,,,,,,https://x.test/1.jpg,1,Front,,,,',
       ),
     )
-    expect(product).toEqual(expected)
+    expect(product).toEqual({ ...expected, isGiftCard: false })
   })
 
   test('reads every column of the new CSV dialect', async () => {
@@ -427,17 +427,17 @@ describe('files', () => {
     ['an empty file', '', 'empty'],
     ['a file of blank lines', '\n\n  \n', 'empty'],
     ['only a BOM', '\uFEFF', 'empty'],
-    ['a heading', 'Handle of the door\n\nIt is new.\n', 'Markdown or plain text'],
-    ['one unknown column', 'Secret\na\n', 'Markdown or plain text'],
+    ['a heading', 'Handle of the door\n\nIt is new.\n', 'plain text document'],
+    ['one unknown column', 'Secret\na\n', 'no "Title" or "Handle" column'],
     ['lone carriage returns', 'Handle,Title\ra,A\r', 'carriage return'],
-    ['neither handle nor title', 'SKU,Price\n1,2\n', 'neither'],
+    ['neither handle nor title', 'SKU,Price\n1,2\n', 'no "Title" or "Handle" column'],
     ['the same column twice', 'Handle,Title,TITLE \na,A,B\n', 'Columns 2 and 3'],
     ['an unknown column twice', 'Handle,secret,Secret\na,A,B\n', 'Columns 2 and 3'],
     ['two columns of one field', 'Handle,URL handle\na,b\n', '"Handle" and "URL handle"'],
     ['more cells than the header', 'Handle,Title\na,A\nb,B,C\n', 'Row 3 has 3 cells'],
-    ['a quote that is never closed', 'Handle,Title\na,A\nb,"B\nc,C\n', 'Row 3: a quote opens'],
-    ['a quote within an unquoted cell', 'Handle,Title\na,A\nb,5" secret\n', 'Row 3: quotes'],
-    ['text after a closing quote', 'Handle,Title\n"a"b,A\n', 'Row 2: quotes'],
+    ['a quote that is never closed', 'Handle,Title\na,A\nb,"B\nc,C\n', 'Row 3 has a quote that is never closed'],
+    ['a quote within an unquoted cell', 'Handle,Title\na,A\nb,5" secret\n', 'Row 3 has a quote in the wrong place'],
+    ['text after a closing quote', 'Handle,Title\n"a"b,A\n', 'Row 2 has a quote in the wrong place'],
     ['a NUL character', 'Handle,Title\na,"A\n\nB"\nb,B\0\n', 'Row 3 contains a NUL'],
     ['a record over 1 MB in one line', `Handle,Title\na,A\nb,${'x'.repeat(1024 * 1024 + 1)}\n`, 'Row 3 is larger than 1 MB'],
     ['a record over 1 MB in many lines', `Handle,Title\na,A\nb,"${'secret\n'.repeat(200_000)}"\n`, 'Row 3 is larger than 1 MB'],
@@ -453,7 +453,7 @@ describe('files', () => {
     const good = encoder.encode('Handle,Title\na,😀\n')
     const bad = Uint8Array.from([...good, ...encoder.encode('b,é\nc,'), 0xe9, 0x20, 0x0a])
     expect(await failureOf(bad, chunkBytes)).toContain('Row 4 is not valid UTF-8')
-    expect(await failureOf(Uint8Array.from([...good, 0xf0, 0x9f]), chunkBytes)).toContain('Row 3 ends within a character')
+    expect(await failureOf(Uint8Array.from([...good, 0xf0, 0x9f]), chunkBytes)).toContain('Row 3 ends in the middle of a character')
   })
 
   test.each(['utf16le with BOM', 'utf16be with BOM', 'utf16le without'])('refuses %s and names it as UTF-16', async (kind) => {
@@ -472,7 +472,7 @@ describe('files', () => {
   })
 
   test('refuses an unknown currency', async () => {
-    await expect(itemsOf('Handle\na\n', 'XXX')).rejects.toMatchObject({ code: 'INVALID' })
+    await expect(itemsOf('Handle\na\n', 'XXX')).rejects.toMatchObject({ kind: 'INVALID' })
   })
 
   test('passes on the error of a source that fails', async () => {

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { shopIn, usd } from '../../../support/catalog.ts'
+import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -46,9 +47,8 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
     inline: lines('Handle,Title,Variant Price,Gift Card,Status', 'card,Gift card,25.00,TRUE,active'),
     async check(shop, file) {
       const report = await shop.imported(file)
-      expect(report).toMatchObject({ created: 0, skipped: 1, failed: 0, notices: [{ row: 2, handle: 'card' }] })
-      expect(report.notices[0].message).toContain('Gift cards')
-      expect(await shop.byHandle('card')).toBeUndefined()
+      expect(report).toMatchObject({ created: 1, skipped: 0, failed: 0, notices: [] })
+      expect(await shop.byHandle('card')).toMatchObject({ kind: 'GIFT_CARD', variants: [{ taxable: false, requiresShipping: false }] })
     },
   },
   'semicolon-quoted.csv': {
@@ -151,10 +151,7 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
     inline: lines('# Price list', '', 'We sell "lamps" and *mugs*.', '', '| Product | Price |', '|---|---|', '| Lamp | 10 |'),
     async check(shop, file) {
       const answer = await shop.send(file)
-      expect([answer.status, answer.body.message]).toEqual([
-        400,
-        'The file is Markdown or plain text, not CSV: export or save it as CSV in UTF-8.',
-      ])
+      expect([answer.status, answer.body.message]).toEqual([400, 'The file is Markdown, not CSV: export or save it as CSV in UTF-8.'])
     },
   },
 }
@@ -293,7 +290,7 @@ test('columns that are not imported are named in one notice, for Shopify and for
   expect(woo.notices).toEqual([{ row: 1, message: 'These columns are not imported: Purchase note, Meta: x.' }])
 })
 
-test('a skipped product has no notices, except a gift card in any of its rows', async () => {
+test('one row that says so makes a product a gift card, and a skipped product has no notices', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const file = lines(
@@ -302,9 +299,14 @@ test('a skipped product has no notices, except a gift card in any of its rows', 
     'card,Card,Amount,10,10,false,active',
     'card,,,25,25,true,',
   )
-  expect((await shop.imported(file)).notices).toMatchObject([{ handle: 'hidden' }, { handle: 'card', row: 3 }])
-  expect((await shop.imported(file)).notices).toMatchObject([{ handle: 'card' }])
-  expect((await shop.imported(file, '?overwrite=true')).notices).toMatchObject([{ handle: 'hidden' }, { handle: 'card' }])
+  expect((await shop.imported(file)).notices).toMatchObject([{ handle: 'hidden' }])
+  expect([(await shop.byHandle('hidden')).kind, (await shop.byHandle('card')).kind]).toEqual(['STANDARD', 'GIFT_CARD'])
+  expect((await shop.imported(file)).notices).toEqual([])
+  expect((await shop.imported(file, '?overwrite=true')).notices).toMatchObject([{ handle: 'hidden' }])
+  const exported = await app.call('GET', '/product-v2', { key: shop.secretKey, headers: { accept: 'text/csv' } })
+  const target = await importer(app)
+  ok(await target.send(exported.text))
+  expect([(await target.byHandle('hidden')).kind, (await target.byHandle('card')).kind]).toEqual(['STANDARD', 'GIFT_CARD'])
 })
 
 test('WooCommerce products with the same name get handles numbered by row, wherever their variations stand', async () => {
@@ -388,11 +390,11 @@ test('refuses a file that is not CSV and names its type', async () => {
     ['\ufeff\n  <table><tr><td>Handle</td></tr></table>', 'HTML'],
     ['{"products":[{"title":"A, b"}]}', 'JSON'],
     ['[\n  {"Handle": "a", "Title": "A"}\n]', 'JSON'],
-    ['- Lamp, 10\n- Mug, 12\n', 'Markdown or plain text'],
-    ['| Handle | Title |\n|---|---|\n| a | A |\n', 'Markdown or plain text'],
-    ['Price list\n==========\n\nLamp: 10\n', 'Markdown or plain text'],
-    ['Dear shop, please find our new prices below.\n\nLamp, 10\n', 'Markdown or plain text'],
-    ['Our lamps are "handmade" and we sell them in Ulaanbaatar, Dubai and Berlin since 1990\n', 'Markdown or plain text'],
+    ['- Lamp, 10\n- Mug, 12\n', 'Markdown'],
+    ['| Handle | Title |\n|---|---|\n| a | A |\n', 'Markdown'],
+    ['Price list\n==========\n\nLamp: 10\n', 'Markdown'],
+    ['Dear shop, please find our new prices below.\n\nLamp, 10\n', 'a plain text document'],
+    ['Our lamps are "handmade" and we sell them in Ulaanbaatar, Dubai and Berlin since 1990\n', 'a plain text document'],
   ]
   for (const [file, name] of files) {
     const { status, body } = await shop.send(file)

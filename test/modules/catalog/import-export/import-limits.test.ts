@@ -77,7 +77,7 @@ test('a second import of the same shop is 429 before its body is read; other sho
   const refused = await send(app, shop.secretKey, 'Title\n"a quote that is never closed')
   expect([refused.status, refused.body.message, refused.headers.get('retry-after')]).toEqual([
     429,
-    'An import of this shop is under way: try again later',
+    'An import of this shop is running: try again later',
     '5',
   ])
   expect((await send(app, other.secretKey, file)).body.created).toBe(1)
@@ -103,22 +103,22 @@ test('20 stalled uploads use bounded memory and do not block another shop; the o
   }
   const honest = await shopIn(app)
   expect((await send(app, honest.secretKey, lines('Title', 'Tea'))).body).toMatchObject({ created: 1 })
-  const { room } = app.deps.uploading
+  const { budget } = app.deps.uploading
   for (const connection of stalled) {
-    const { bytes } = room.usage()
+    const { bytes } = budget.usage()
     for (let sent = 0; sent < 15; sent++) connection.send(chunk)
     // All of it is there before the next one sends.
-    await until(async () => room.usage().bodies < 20 || room.usage().bytes >= bytes + 15 * mb)
-    if (room.usage().bodies < 20) break
+    await until(async () => budget.usage().bodies < 20 || budget.usage().bytes >= bytes + 15 * mb)
+    if (budget.usage().bodies < 20) break
   }
-  expect(room.usage().bodies).toBeLessThan(20)
-  expect(room.usage().bytes).toBeLessThanOrEqual(64 * mb)
+  expect(budget.usage().bodies).toBeLessThan(20)
+  expect(budget.usage().bytes).toBeLessThanOrEqual(64 * mb)
   stalled[0]?.send('x')
   expect((await stalled[0]?.answer())?.status).toBe(408)
   expect((await send(app, honest.secretKey, lines('Title', 'Mug'))).body).toMatchObject({ created: 1 })
   for (const connection of stalled) connection.close()
   await until(async () => app.deps.requestCounts.inFlight() === 0)
-  expect(room.usage()).toEqual({ bodies: 0, bytes: 0 })
+  expect(budget.usage()).toEqual({ bodies: 0, bytes: 0 })
 })
 
 test('the seventeenth concurrent import is 429, also when its upload began earlier', async () => {
@@ -134,7 +134,7 @@ test('the seventeenth concurrent import is 429, also when its upload began earli
   const answer = await connection.answer()
   connection.close()
   const refused = await send(app, late.secretKey, file)
-  const message = 'Too many imports are under way: try again later'
+  const message = 'Too many imports are running: try again later'
   expect([answer.status, JSON.parse(answer.body).message, refused.status, refused.body.message]).toEqual([429, message, 429, message])
   releases[3]?.()
   expect((await send(app, late.secretKey, file)).body.created).toBe(1)
@@ -182,7 +182,7 @@ test('a file above the limit of rows or products is 413, names the limit and sto
 
 test('the error of a stopped import says that its products stay, and of a dry run that nothing was stored', () => {
   const report = { created: 3, updated: 2, skipped: 1 }
-  expect(importStoppedError({ dryRun: false, ...report })).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 })
+  expect(importStoppedError({ dryRun: false, ...report })).toMatchObject({ kind: 'UNAVAILABLE', retryAfterSeconds: 1 })
   expect(importStoppedError({ dryRun: false, ...report }).message).toContain(
     '3 products were created, 2 changed and 1 skipped, and that stays',
   )
@@ -290,7 +290,7 @@ test('refuses a product whose options do not fit its remaining variants, and say
     errors: [
       {
         row: 2,
-        message: 'options: variants that are not named do not fit: name them with their new optionValues, or remove them first',
+        message: 'options: some variants lack values for these options: send them with new optionValues, or delete them first',
       },
     ],
   })

@@ -327,7 +327,7 @@ test('reads prices in the currency and decimals of the shop, and refuses a reque
     expect([query, answer.status, answer.body.message]).toEqual([
       query,
       400,
-      expect.stringContaining(`${query.slice(1, query.indexOf('='))} (query)`),
+      expect.stringContaining(`${query.slice(1, query.indexOf('='))}:`),
     ])
   }
 })
@@ -421,7 +421,7 @@ test('repeating an import after a crash completes it without duplicates', async 
   const half = await totals(app)
   expect(half.products).toBeGreaterThan(0)
   expect(half.products).toBeLessThan(count)
-  // Nothing of a product is there without the rest of it.
+  // A product is stored whole or not at all.
   expect([half.variants, half.documents]).toEqual([half.products * 2, half.products])
   expect((await app.call('GET', shop.list)).body.total).toBe(half.products)
   {

@@ -236,7 +236,7 @@ test('a dry run stores nothing, a second import skips, and overwriting changes p
   expect(cup.variants).toMatchObject([{ onHand: 5, price: { amount: 1100 } }])
   expect(found.variants).toEqual(before[1].variants)
   expect((await send(changed, '?overwrite=true&stock=true')).body).toMatchObject({ updated: 2, stock: { counts: 1 } })
-  // A column that is not there says nothing.
+  // An absent column changes nothing.
   expect(
     (await send([{ Type: 'simple', Name: 'Cup', 'Regular price': '12' }], '?overwrite=true', ['Type', 'Name', 'Regular price'])).body
       .failed,

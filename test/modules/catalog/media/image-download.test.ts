@@ -50,7 +50,7 @@ test('downloads each external image URL once, and keeps and reports the URLs tha
   expect(report.failures.map(({ handle, url, why }) => [handle, new URL(url).pathname, why]).toSorted()).toEqual([
     ['hat', '/away.jpg', 'redirect'],
     ['hat', '/large.jpg', 'answer too large'],
-    ['hat', '/page.jpg', 'The body is none of the pictures that are taken, by its own bytes: JPEG, PNG, WebP, GIF or AVIF'],
+    ['hat', '/page.jpg', 'The file is not a picture in a supported format: JPEG, PNG, WebP, GIF or AVIF'],
     ['shirt', '/gone.jpg', 'answered 404'],
   ])
   expect(seen).toEqual([
@@ -73,7 +73,7 @@ test('downloads each external image URL once, and keeps and reports the URLs tha
     server.asked.filter((path) => path === '/flaky.png').length,
   ]).toEqual([1, 3])
   expect(await describePictureDifferences(app.deps)).toEqual([])
-  // Done again, only what failed is asked for.
+  // A repeated run requests only what failed.
   server.asked.length = 0
   expect(await fetchImages(app.deps, by)).toMatchObject({ products: 2, fetched: 0, known: 0, failed: 4 })
   expect(new Set(server.asked)).toEqual(new Set(['/gone.jpg', '/page.jpg', '/large.jpg', '/away.jpg']))

@@ -321,6 +321,6 @@ test('a process whose image folder does not belong to its database refuses uploa
   await using _ = { [Symbol.asyncDispose]: () => database.drop() }
   await using other = await testApp(settings, { database })
   const answer = await handIn(other, secretKey, make.drawn(30, 30))
-  expect([answer.status, answer.body.message]).toEqual([503, 'The store of pictures is not at hand: nothing was changed, try again later'])
+  expect([answer.status, answer.body.message]).toEqual([503, 'The picture storage is not available: nothing was changed, try again later'])
   expect(other.logged.map(({ event }) => event)).toContain('documents.other_store')
 })

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../../../db/columns.ts'
 import { system } from '../../../../src/core/command-context.ts'
-import { createAnswerCache } from '../../../../src/http/public-cache.ts'
+import { createResponseCache } from '../../../../src/http/response-cache.ts'
 import { openInstance } from '../../../../src/instance.ts'
 import { changeProduct, createProduct } from '../../../../src/modules/catalog/products/service.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
@@ -126,7 +126,7 @@ test('a write of another process shows on the next read', async () => {
 })
 
 test('caches a response of up to 1 MB and no larger one', async () => {
-  const answers = createAnswerCache({ version: () => 1, now: () => 0 })
+  const answers = createResponseCache({ version: () => 1, now: () => 0 })
   const isKept = async (path: string, text: string) => {
     await answers.respond(new Request(`http://localhost${path}`), async () => text)
     return answers.get(path) !== undefined

@@ -26,7 +26,7 @@ function documentsOn({ foreign = 0, late = false }: { foreign?: number | undefin
   const put = (id: string, document: string, version = 1) =>
     void stored.set(id, { document, etag: `"${id}-${version}"`, visibleFrom: 0, shopId: 'shop_1', showQuantity: false })
   const textNow = (id: string) => {
-    const kept = documents.keptNow(id)
+    const kept = documents.findCached(id)
     return kept && documents.textOf(id, kept)
   }
   return { documents, stored, state, put, textNow }
@@ -39,7 +39,7 @@ describe('the document cache', () => {
     expect([textNow('a'), textNow('a'), state.reads]).toEqual(['first', 'first', 1])
     put('a', 'second', 2)
     documents.invalidate('a')
-    expect([textNow('a'), documents.keptNow('a')?.etag, state.reads]).toEqual(['second', '"a-2"', 2])
+    expect([textNow('a'), documents.findCached('a')?.etag, state.reads]).toEqual(['second', '"a-2"', 2])
   })
 
   test('the document cache queries a missing document again each time', () => {
@@ -64,7 +64,7 @@ describe('the document cache', () => {
   test('the document cache never serves a changed text under its old ETag', () => {
     const { documents, put } = documentsOn()
     put('a', 'first')
-    const kept = documents.keptNow('a')
+    const kept = documents.findCached('a')
     if (!kept) throw new Error('not kept')
     kept.document = undefined
     put('a', 'second', 2)
@@ -98,7 +98,7 @@ describe('the size of the document cache', () => {
     const text = (id: string, version = 1) => `${id}-${version}-`.padEnd(100_000, 'x')
     for (const id of ids) put(id, text(id))
     for (const id of ids) expect(textNow(id) === text(id)).toBe(true)
-    const marks = ids.map((id) => documents.keptNow(id))
+    const marks = ids.map((id) => documents.findCached(id))
     const held = marks.filter((kept) => kept?.document !== undefined)
     expect(marks.every((kept, at) => kept?.etag === `"${ids[at]}-1"`)).toBe(true)
     expect(held.length).toBeGreaterThanOrEqual(120)
@@ -107,13 +107,13 @@ describe('the size of the document cache', () => {
     const before = state.reads
     for (let round = 0; round < 4; round++) for (const id of ids) expect(textNow(id) === text(id)).toBe(true)
     expect(state.reads).toBeGreaterThan(before)
-    expect(ids.filter((id) => documents.keptNow(id)?.document !== undefined).length).toBeLessThanOrEqual(130)
+    expect(ids.filter((id) => documents.findCached(id)?.document !== undefined).length).toBeLessThanOrEqual(130)
     for (const id of ids) {
       put(id, text(id, 2), 2)
       documents.invalidate(id)
     }
     for (const id of ids) expect(textNow(id) === text(id, 2)).toBe(true)
-    const kept = ids.filter((id) => documents.keptNow(id)?.document !== undefined)
+    const kept = ids.filter((id) => documents.findCached(id)?.document !== undefined)
     expect(kept.length).toBeGreaterThanOrEqual(120)
     expect(kept.length).toBeLessThanOrEqual(130)
   })

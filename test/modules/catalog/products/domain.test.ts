@@ -47,10 +47,10 @@ const base = made({
 
 const mark = 'zq9leak'
 const broken: [field: string, rule: string, input: ProductInput][] = [
-  ['options', 'at most 3', { options: ids('o', 4).map((name) => ({ name, values: ['x'] })) }],
+  ['options', 'must have at most 3 entries', { options: ids('o', 4).map((name) => ({ name, values: ['x'] })) }],
   [
     'options',
-    'each name may stand once',
+    'must not repeat a name',
     {
       options: [
         { name: mark, values: [] },
@@ -58,13 +58,13 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
       ],
     },
   ],
-  ['options.0.values', 'each value may stand once', { options: [{ name: 'Size', values: [mark, mark] }] }],
-  ['variants', 'at least one; those that are not named stay', { variants: [] }],
-  ['variants', 'at most 250', { variants: ids('v', 249).map(() => ({ price: usd(1) })) }],
-  ['variants.0.id', 'no variant of this product; leave it out for a new one', { variants: [{ id: mark, price: usd(1) }] }],
+  ['options.0.values', 'must not repeat a value', { options: [{ name: 'Size', values: [mark, mark] }] }],
+  ['variants', 'must have at least one entry; variants that are not named stay as they are', { variants: [] }],
+  ['variants', 'must have at most 250 entries', { variants: ids('v', 249).map(() => ({ price: usd(1) })) }],
+  ['variants.0.id', 'must be a variant of this product, or left out', { variants: [{ id: mark, price: usd(1) }] }],
   [
     'variants.1.id',
-    'stands twice',
+    'must not be repeated',
     {
       variants: [
         { id: 'var_0', price: usd(1) },
@@ -72,26 +72,30 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
       ],
     },
   ],
-  ['variants.0.price.currency', "not the shop's currency", { variants: [{ price: { amount: 1, currency: mark } }] }],
-  ['variants.1.price.currency', "not the shop's currency", { variants: [{ price: usd(1) }, { price: { amount: 1, currency: 'EUR' } }] }],
+  ['variants.0.price.currency', "must be the shop's currency", { variants: [{ price: { amount: 1, currency: mark } }] }],
+  [
+    'variants.1.price.currency',
+    "must be the shop's currency",
+    { variants: [{ price: usd(1) }, { price: { amount: 1, currency: 'EUR' } }] },
+  ],
   [
     'variants.0.compareAtPrice.currency',
-    "not the shop's currency",
+    "must be the shop's currency",
     { variants: [{ price: usd(1), compareAtPrice: { amount: 1, currency: 'EUR' } }] },
   ],
-  ['variants.0.cost.currency', "not the shop's currency", { variants: [{ price: usd(1), cost: { amount: 1, currency: 'EUR' } }] }],
-  ['variants.0.imageId', 'no image of this product', { variants: [{ price: usd(1), imageId: mark }] }],
-  ['variants.0.optionValues', 'one value for each option of the product', { variants: [{ price: usd(1) }] }],
-  ['options', 'variants that are not named do not fit: name them with their new optionValues, or remove them first', { options: [] }],
+  ['variants.0.cost.currency', "must be the shop's currency", { variants: [{ price: usd(1), cost: { amount: 1, currency: 'EUR' } }] }],
+  ['variants.0.imageId', 'must be an image of this product', { variants: [{ price: usd(1), imageId: mark }] }],
+  ['variants.0.optionValues', 'must have one value for each option of the product', { variants: [{ price: usd(1) }] }],
+  ['options', 'some variants lack values for these options: send them with new optionValues, or delete them first', { options: [] }],
   [
     'options',
-    'variants that are not named do not fit: name them with their new optionValues, or remove them first',
+    'some variants lack values for these options: send them with new optionValues, or delete them first',
     { options: [{ name: 'Size', values: ['M'] }], variants: [{ price: usd(1), optionValues: ['M'] }] },
   ],
-  ['variants.0.optionValues.0', "not among the option's values", { variants: [{ price: usd(1), optionValues: [mark] }] }],
+  ['variants.0.optionValues.0', "must be one of the option's values", { variants: [{ price: usd(1), optionValues: [mark] }] }],
   [
     'variants.0.optionValues',
-    'each combination may stand once',
+    'must not repeat a combination',
     {
       variants: [
         { price: usd(1), optionValues: ['S'] },
@@ -99,10 +103,10 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
       ],
     },
   ],
-  ['images.0.id', 'no image of this product; leave it out for a new one', { images: [{ id: mark, url: 'https://i.example/b' }] }],
+  ['images.0.id', 'must be an image of this product, or left out', { images: [{ id: mark, url: 'https://i.example/b' }] }],
   [
     'images.1.id',
-    'stands twice',
+    'must not be repeated',
     {
       images: [
         { id: 'img_0', url: 'https://i.example/b' },
@@ -110,10 +114,10 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
       ],
     },
   ],
-  ['publishedAt', 'a moment from 1970 to 2199', { publishedAt: Number.NaN }],
-  ['publishedAt', 'a moment from 1970 to 2199', { publishedAt: Date.UTC(2200, 0, 1) }],
-  ['publishedAt', 'a moment from 1970 to 2199', { publishedAt: -1 }],
-  ['variants.1.price', 'needed for a new variant', { variants: [{ price: usd(1), optionValues: ['S'] }, { optionValues: ['M'] }] }],
+  ['publishedAt', 'must be a time between 1970 and 2199', { publishedAt: Number.NaN }],
+  ['publishedAt', 'must be a time between 1970 and 2199', { publishedAt: Date.UTC(2200, 0, 1) }],
+  ['publishedAt', 'must be a time between 1970 and 2199', { publishedAt: -1 }],
+  ['variants.1.price', 'required for a new variant', { variants: [{ price: usd(1), optionValues: ['S'] }, { optionValues: ['M'] }] }],
 ]
 
 test.each(broken)('a change with an invalid %s (%s) is INVALID, names the field and does not repeat the value', (field, rule, input) => {
@@ -124,8 +128,8 @@ test.each(broken)('a change with an invalid %s (%s) is INVALID, names the field 
     failure = error
   }
   expect(failure).toBeInstanceOf(AppError)
-  const { code, message } = failure as AppError
-  expect([code, message]).toEqual(['INVALID', `${field} (body): ${rule}`])
+  const { code, field: named, message } = failure as AppError
+  expect([code, named, message]).toEqual(['invalid_field', field, `${field}: ${rule}`])
   expect(message.toLowerCase()).not.toContain(mark)
 })
 
@@ -249,6 +253,7 @@ test('a product with only a title is a draft with one free variant whose stock i
     updatedAt: now,
     version: 1,
     createdAs: 'DRAFT' as const,
+    kind: 'STANDARD' as const,
   })
   expect(variants).toEqual([
     {
@@ -307,7 +312,7 @@ test('a change accepts a stock count only for new variants, and names the route 
   expect(() => assertNoStockCounts({ variants: [{ onHand: 3 }, { id: 'var_0', title: 'x' }] })).not.toThrow()
   expect(() => assertNoStockCounts({})).not.toThrow()
   expect(() => assertNoStockCounts({ variants: [{ id: 'var_1' }, { id: 'var_0', onHand: 3 }] })).toThrow(
-    'variants.1.onHand (body): only for a new variant; change the stock of this one by POST /product-v2/{id}/variants/{variantId}/stock',
+    'variants.1.onHand: only for a new variant; change the stock of this one by POST /product-v2/{id}/variants/{variantId}/stock',
   )
 })
 
@@ -316,11 +321,9 @@ test('a variant can be removed if it is not the last one and has no reservations
   const { product, variants } = removeVariantFrom(base, small, 9)
   expect([variants, product]).toEqual([[{ ...medium, position: 1 }], { ...base.product, updatedAt: 9, version: base.product.version + 1 }])
   expect(() => removeVariantFrom({ product, variants }, medium, 9)).toThrow(
-    'A product has at least one variant: archive the product instead',
+    'A product must keep at least one variant. Archive the product instead',
   )
-  expect(() => removeVariantFrom(base, { ...small, reserved: 1 }, 9)).toThrow(
-    'The variant cannot go: 1 are promised to orders that are not complete',
-  )
+  expect(() => removeVariantFrom(base, { ...small, reserved: 1 }, 9)).toThrow('The variant cannot be deleted: unfinished orders reserve 1')
 })
 
 test('a stock change leaves reserved units in stock and does not go below zero, unless backorders are allowed', () => {
@@ -328,12 +331,12 @@ test('a stock change leaves reserved units in stock and does not go below zero, 
   expect([after({}, -2)(), after({}, 4)(), after({ allowBackorder: true }, -9)(), after({ trackInventory: false }, -5)()]).toEqual([
     3, 9, -4, 0,
   ])
-  expect(after({}, -3)).toThrow('There would not be enough: 3 are promised to orders that are not complete')
-  expect(after({ trackInventory: false }, -6)).toThrow('The stock falls below zero only where backorder is allowed')
+  expect(after({}, -3)).toThrow('The stock cannot fall below the reserved units: unfinished orders reserve 3')
+  expect(after({ trackInventory: false }, -6)).toThrow('The stock cannot fall below zero, because the variant does not allow backorders')
   expect([after({ onHand: -2 }, 1)(), after({ onHand: 1 }, 1)(), after({ onHand: -2 }, 0)()]).toEqual([-1, 2, -2])
-  expect(after({ onHand: -2, reserved: 0 }, -1)).toThrow('The stock falls below zero only where backorder is allowed')
-  expect(after({}, 1_000_000_000)).toThrow('The stock must be from -1000000 to 1000000000')
-  expect(after({ allowBackorder: true }, -1_000_006)).toThrow('The stock must be from')
+  expect(after({ onHand: -2, reserved: 0 }, -1)).toThrow('The stock cannot fall below zero, because the variant does not allow backorders')
+  expect(after({}, 1_000_000_000)).toThrow('The stock must be between -1000000 and 1000000000')
+  expect(after({ allowBackorder: true }, -1_000_006)).toThrow('The stock must be between')
 })
 
 test('a variant loses its image when the product does, and can name an image by URL', () => {
@@ -369,8 +372,8 @@ test('a change cannot set a tracked stock below the reservations, unless the var
   const recounted = (whole: ProductWithVariants, fields: object) => () =>
     applyProductChange(whole, { variants: [{ id: 'var_0', ...fields }] }, given())
   const conflict = expect.objectContaining({
-    code: 'CONFLICT',
-    message: 'variants.0 (body): 2 are promised to orders that are not complete',
+    kind: 'CONFLICT',
+    message: 'variants.0: cannot be deleted: unfinished orders reserve 2',
   })
   expect(recounted(promised({}), { onHand: 2 })).not.toThrow()
   expect(recounted(promised({}), { onHand: 1 })).toThrow(conflict)

@@ -13,7 +13,7 @@ import {
 } from '../../../../src/modules/catalog/products/listing.ts'
 import { createListingCounts } from '../../../../src/modules/catalog/products/listing-counts.ts'
 import { createListingCache, listPublicProducts, type ReadDeps } from '../../../../src/modules/catalog/products/public-reads.ts'
-import { archiveProduct, changeProduct, createProduct, readProduct } from '../../../../src/modules/catalog/products/service.ts'
+import { changeProduct, createProduct, readProduct } from '../../../../src/modules/catalog/products/service.ts'
 import { testApp } from '../../../support/app.ts'
 import { shopIn, slice, usd } from '../../../support/catalog.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -154,7 +154,7 @@ test('pages and totals equal those of a naive list, through writes, folds, split
             remember(
               await changeProduct(deps, write, id, inputOf({ ...step, variantId: (await readProduct(deps, shop, id)).variants[0]?.id })),
             )
-          else if (step.kind === 'archive' && id) remember(await archiveProduct(deps, write, id))
+          else if (step.kind === 'archive' && id) remember(await changeProduct(deps, write, id, { status: 'ARCHIVED' }))
           else if (step.kind === 'wait') clock.advance(step.ms)
           else if (step.kind === 'fold') await folds.foldAll(shop.id)
           await expectNaive({ ...deps, listings }, shop.id, [...known.values()], limit)
@@ -200,7 +200,7 @@ test('buckets split as a shop grows and disappear as it empties', async () => {
   expect(full.anchors.length).toBeGreaterThan(8)
   expect(full.anchors.every(({ documents }) => documents >= 1 && documents <= 4)).toBe(true)
   expect(totalOf(full.anchors)).toBe(40)
-  for (const id of made) await archiveProduct(deps, { shop, actor: system }, id)
+  for (const id of made) await changeProduct(deps, { shop, actor: system }, id, { status: 'ARCHIVED' })
   await folds.foldAll(shop.id)
   const empty = await deps.catalogStore.listing(shop.id, 'title', '')
   expect(empty.anchors).toEqual([{ key: '', documents: 0 }].map((bucket) => expect.objectContaining(bucket)))

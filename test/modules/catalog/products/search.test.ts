@@ -7,7 +7,7 @@ import { productSearch } from '../../../../db/search.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { searchTermsOf } from '../../../../src/lib/search-terms.ts'
 import { backfillProductSearch } from '../../../../src/modules/catalog/products/index.ts'
-import { archiveProduct, changeProduct } from '../../../../src/modules/catalog/products/service.ts'
+import { changeProduct } from '../../../../src/modules/catalog/products/service.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { shopIn, usd } from '../../../support/catalog.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -155,7 +155,7 @@ test('lists results newest first whatever sort says, without hidden products or 
   await shop.add({ title: 'Cup draft', status: 'DRAFT' })
   await shop.add({ title: 'Cup hidden', publishedAt: null })
   const gone = await shop.add({ title: 'Cup gone' })
-  await archiveProduct(app.deps, write, gone.id)
+  await changeProduct(app.deps, write, gone.id, { status: 'ARCHIVED' })
   await other.add({ title: 'Cup of another' })
   for (const sort of ['', '&sort=price', '&sort=title']) expect(await shop.titles(q('cup', sort))).toEqual(['Cup A', 'Cup C', 'Cup B'])
   app.clock.advance(5000)

@@ -66,10 +66,12 @@ test('a product is the same record by handle as by id, and a hidden one is 404 b
     expect([path, (await by(path)).status]).toEqual([path, 404])
 })
 
-test('filters by vendor, type, price and availability combine with all others and have exact totals', async () => {
+test('filters by vendor, type, price and availability combine with all others, also after changes, and have exact totals', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   const made: { title: string; vendor: string; type: string; tag: string; price: number; other: number; left: boolean; at: number }[] = []
+  const { id: collection } = ok(await shop.post('/collection-v2', { title: 'All' })).body
+  const ids: string[] = []
   for (let nth = 0; nth < 24; nth++) {
     const one = {
       title: `${nth % 5 === 0 ? 'lamp' : 'rug'} ${nth}`,
@@ -82,14 +84,23 @@ test('filters by vendor, type, price and availability combine with all others an
       at: nth,
     }
     made.push(one)
-    await shop.add({
-      ...{ title: one.title, vendor: one.vendor, type: one.type, tags: [one.tag], publishedAt: app.clock.now() - 100_000 + nth * 1_000 },
+    const isChanged = nth % 2 === 1
+    const { id, variants } = await shop.add({
+      ...{ title: one.title, vendor: isChanged ? 'Before' : one.vendor, type: one.type, tags: [one.tag] },
+      publishedAt: app.clock.now() - 100_000 + nth * 1_000,
       // In an order in which neither the lowest nor the highest price comes first.
       variants: [one.other, one.price, 9_999].map((price, at) => ({
-        ...{ price: usd(price), onHand: one.left && at === 1 ? 1 : 0, optionValues: [['S', 'M', 'L'][at] as string] },
+        ...{ price: usd(isChanged ? price + 1 : price), optionValues: [['S', 'M', 'L'][at] as string] },
+        onHand: one.left !== isChanged && at === 1 ? 1 : 0,
       })),
       options: [{ name: 'Size', values: ['S', 'M', 'L'] }],
     })
+    ids.push(id)
+    ok(await shop.put(`/collection-v2/${collection}/products`, { productIds: ids }))
+    if (!isChanged) continue
+    const prices = [one.other, one.price, 9_999].map((price, at) => ({ id: variants[at]?.id, price: usd(price) }))
+    ok(await shop.patch(`/product-v2/${id}`, { vendor: one.vendor, variants: prices }))
+    ok(await shop.count(id, variants[1]?.id ?? '', { counted: one.left ? 1 : 0 }))
   }
   const lowest = ({ price, other }: { price: number; other: number }) => Math.min(price, other)
   const queries: Record<string, string>[] = [{}]
@@ -106,7 +117,7 @@ test('filters by vendor, type, price and availability combine with all others an
         ['0', '999999999999999'],
       ])
         for (const available of [undefined, 'true', 'false'])
-          for (const more of [{}, { tag: 'sale' }, { q: 'lamp' }, { sort: 'price' }])
+          for (const more of [{}, { tag: 'sale' }, { q: 'lamp' }, { sort: 'price' }, { tag: 'new', sort: '-price' }, { collection }])
             queries.push(
               Object.fromEntries(
                 Object.entries({ vendor, type, minPrice, maxPrice, available, ...more }).filter(([, value]) => value !== undefined),
@@ -123,9 +134,13 @@ test('filters by vendor, type, price and availability combine with all others an
         ),
       )
       .filter((one) => available === undefined || one.left === (available === 'true'))
-      .filter((one) => tag === undefined || one.tag === 'Sale')
+      .filter((one) => tag === undefined || one.tag.toLowerCase() === tag)
       .filter((one) => q === undefined || one.title.startsWith('lamp'))
-      .sort((a, b) => (sort === 'price' ? lowest(a) - lowest(b) || a.at - b.at : b.at - a.at))
+      .sort((a, b) => {
+        if (query['collection']) return a.at - b.at
+        const byPrice = lowest(a) - lowest(b) || a.at - b.at
+        return sort === undefined ? b.at - a.at : sort === 'price' ? byPrice : -byPrice
+      })
       .map(({ title }) => title)
     const { body } = ok(await app.call('GET', `${shop.list}?${new URLSearchParams({ ...query, limit: '100' })}`))
     expect([query, body.total, body.data.map(({ title }: { title: string }) => title)]).toEqual([query, wanted.length, wanted])

@@ -61,7 +61,7 @@ test('deliveries raise a negative stock step by step, and the variant sells agai
   expect(ok(await count({ delta: 1 }), 200).body).toMatchObject({ onHand: -1, available: false })
   expect((await count({ delta: -1 })).body).toMatchObject({
     statusCode: 409,
-    message: 'The stock falls below zero only where backorder is allowed',
+    message: 'The stock cannot fall below zero, because the variant does not allow backorders',
   })
   expect(ok(await count({ delta: 1 }), 200).body).toMatchObject({ onHand: 0, available: false })
   expect(ok(await count({ counted: 1 }), 200).body).toMatchObject({ onHand: 1, available: true })

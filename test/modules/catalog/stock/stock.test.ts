@@ -1,13 +1,14 @@
 /** Tests how orders change stock and public availability. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import type { Writer } from '../../../../db/engine.ts'
+import { NothingChanged, type Writer } from '../../../../db/engine.ts'
 import { variants } from '../../../../db/schema/catalog.ts'
 import { AppError } from '../../../../src/core/errors.ts'
 import {
   commitStock,
   findSellables,
   releaseStock,
+  reserveKnownStock,
   reserveStock,
   restock,
   type StockLine,
@@ -51,7 +52,7 @@ const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =>
   work.then(
     () => undefined,
     (error: unknown) => {
-      if (error instanceof AppError) return `${error.code}: ${error.message}`
+      if (error instanceof AppError) return `${error.kind}: ${error.message}`
       throw error
     },
   )
@@ -86,6 +87,40 @@ describe('reserving stock', () => {
     expect(await of(many.id)).toEqual([9, 3])
   })
 
+  test('reserves known stock if more remains and its tracking is as known, for all lines or none', async () => {
+    await using app = await testApp()
+    const shop = await shopIn(app)
+    const { of } = stockOf(app)
+    const mug = await variantIn(shop, { onHand: 3 })
+    const free = await variantIn(shop, { trackInventory: false, onHand: 0 })
+    const ahead = await variantIn(shop, { onHand: 1, allowBackorder: true })
+    const line = ({ id }: { id: string }, quantity: number, isTracked = true) => ({ variantId: id, quantity, isTracked })
+    const reserve = (...lines: ReturnType<typeof line>[]) =>
+      app.deps.db
+        .write((tx) => reserveKnownStock(tx, app.deps, lines))
+        .then(
+          (tracked) => [...tracked].sort(),
+          (error: unknown) => error,
+        )
+    expect(await reserve(line(mug, 1), line(free, 7, false), line(ahead, 4), line(mug, 1))).toEqual([mug.id, ahead.id].sort())
+    const after = [
+      [3, 2],
+      [0, 0],
+      [1, 4],
+    ]
+    expect([await of(mug.id), await of(free.id), await of(ahead.id)]).toEqual(after)
+    // The last unit, tracking that has changed, and a variant that is gone.
+    for (const refused of [
+      line(mug, 1),
+      line(mug, 1, false),
+      line(free, 1),
+      line({ id: 'var_gone' }, 1),
+      line({ id: 'var_gone' }, 1, false),
+    ])
+      expect(await reserve(line(ahead, 1), refused)).toBeInstanceOf(NothingChanged)
+    expect([await of(mug.id), await of(free.id), await of(ahead.id)]).toEqual(after)
+  })
+
   test('does not reserve untracked stock, goes below zero with backorders, and refuses unknown variants', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
@@ -97,7 +132,7 @@ describe('reserving stock', () => {
       [0, 0],
       [1, 4],
     ])
-    expect(await refusalOf(reserve({ var_gone: 1 }))).toBe('CONFLICT: A product of the order is not sold any more')
+    expect(await refusalOf(reserve({ var_gone: 1 }))).toBe('CONFLICT: A product of the order is no longer sold')
   })
 
   test('when many orders reserve the last unit at once, exactly one gets it', async () => {
@@ -173,9 +208,9 @@ describe('reserved stock', () => {
     const { id, productId } = await variantIn(shop, { onHand: 5 })
     await reserve({ [id]: 3 })
     const change = (variant: Json) => shop.patch(`/product-v2/${productId}`, { variants: [{ id, ...variant }] })
-    const promised = (where: string) => [409, `${where}3 are promised to orders that are not complete`]
+    const promised = (where: string) => [409, `${where}unfinished orders reserve 3`]
     const refusedCount = await shop.count(productId, id, { counted: 2 })
-    expect([refusedCount.status, refusedCount.body.message]).toEqual(promised('There would not be enough: '))
+    expect([refusedCount.status, refusedCount.body.message]).toEqual(promised('The stock cannot fall below the reserved units: '))
     expect((await change({ allowBackorder: true })).status).toBe(200)
     expect((await shop.count(productId, id, { counted: 2 })).status).toBe(200)
     const { body } = ok(await change({ allowBackorder: false }), 200)
@@ -193,7 +228,7 @@ describe('reserved stock', () => {
         created: 1,
         updated: 0,
         failed: 1,
-        errors: [{ row: 2, message: 'variants.0: 3 are promised to orders that are not complete' }],
+        errors: [{ row: 2, message: 'variants.0: cannot be deleted: unfinished orders reserve 3' }],
       })
     }
     expect(await of(id)).toEqual([3, 3])
@@ -238,7 +273,6 @@ describe('public availability', () => {
     const last = await seen(app, product.id)
     expect(last.available).toEqual([true, true, true])
     expect(last.etag).toBe(first.etag)
-    // It is found and listed as before.
     expect([await shop.titles(), await shop.titles('?tag=linen'), await shop.titles('?q=shirt')]).toEqual([['Shirt'], ['Shirt'], ['Shirt']])
     const { descriptionHtml: _, seo: __, ...summary } = last.body
     expect((await app.call('GET', shop.list)).body.data[0]).toEqual({ ...summary, variantsCount: 2, imagesCount: 0 })

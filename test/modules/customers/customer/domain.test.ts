@@ -45,7 +45,16 @@ test('shows an address without the customer who entered it, and without stored f
 test("shows a customer without the password hash, with the total order count and spending in the shop's currency", () => {
   const shown = { id: 'cus_1', shopId: 'shop_1', email: 'a@example.com', name: 'Ann', phone: null, acceptsMarketing: false }
   const times = { createdAt: '1970-01-01T00:00:00.000Z', updatedAt: '1970-01-01T00:00:00.001Z' }
-  const customer: Customer = { ...shown, passwordHash: 'hash', emailProvenAt: 1, erasedAt: null, createdAt: 0, updatedAt: 1 }
+  const staffFields = { note: 'pays late', tags: ['VIP'], version: 1 }
+  const customer: Customer = {
+    ...shown,
+    ...staffFields,
+    passwordHash: 'hash',
+    emailProvenAt: 1,
+    erasedAt: null,
+    createdAt: 0,
+    updatedAt: 1,
+  }
   const totals = [
     { currency: 'USD', orders: 1, spent: 100 },
     { currency: 'EUR', orders: 2, spent: 250 },

@@ -32,7 +32,7 @@ test('either erases a customer or accepts the checkout when both run at the same
       // Turns of the loop before the erasure begins; -1: behind all others.
       fc.integer({ min: -1, max: 40 }),
       async (chosen, at, turns) => {
-        // Another person each time, of whom nothing stands anywhere yet.
+        // Each round uses another person without earlier data.
         const mark = `${planted.email.replace('@', `${++round}@`)}`
         const name = `${planted.name} ${round}.`
         const place = { shippingAddress: { ...plantedAddress, name } }
@@ -58,7 +58,7 @@ test('either erases a customer or accepts the checkout when both run at the same
             await eraseCustomer(beside.deps, { shop: { id: shop.shop.id }, actor: system }, id)
             return 200
           } catch (error) {
-            if (error instanceof AppError && error.code === 'CONFLICT') return 409
+            if (error instanceof AppError && error.kind === 'CONFLICT') return 409
             throw error
           }
         }

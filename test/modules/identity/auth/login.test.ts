@@ -118,7 +118,12 @@ describe('failed logins', () => {
     }
     const limited = await app.call('POST', '/merchant/login', { body: { email, password } })
     expect(limited.status).toBe(429)
-    expect(limited.body).toEqual({ statusCode: 429, message: 'Too many attempts: try again later', error: 'Too Many Requests' })
+    expect(limited.body).toEqual({
+      statusCode: 429,
+      message: 'Too many attempts: try again later',
+      error: 'Too Many Requests',
+      code: 'rate_limited',
+    })
     expect(Number(limited.headers.get('retry-after'))).toBe(15 * 60 - 10)
     // From elsewhere, and for another account, the door is open.
     expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '203.0.113.9' })).status).toBe(200)

@@ -169,10 +169,10 @@ describe('changing the password', () => {
     for (const password of ['short', 'x'.repeat(201), 'Password123', 'qwertyuiop']) {
       const answer = await change(app, merchant.token, { current: merchant.password, password })
       expect([password, answer.status]).toEqual([password, 400])
-      expect(answer.body.message).toStartWith('password (body): ')
+      expect(answer.body.message).toStartWith('password: ')
       expect(answer.text).not.toContain(password)
     }
-    expect((await change(app, merchant.token, { password: next })).body.message).toStartWith('current (body): ')
+    expect((await change(app, merchant.token, { password: next })).body.message).toStartWith('current: ')
     expect(await loggedIn(app, merchant, 'still')).toBeDefined()
   })
 
@@ -220,7 +220,7 @@ describe('changing the password', () => {
       },
     }
     const caller = { limitKey: '203.0.113.9', address: undefined, agent: undefined, requestId: undefined }
-    expect(await login(deps, merchant, caller).catch((error: Error) => error.message)).toBe('The e-mail address or the password is wrong')
+    expect(await login(deps, merchant, caller).catch((error: Error) => error.message)).toBe('The email address or the password is wrong')
     const live = await app.deps.db.read.select().from(sessions).where(eq(sessions.subjectId, merchant.id))
     expect(live.filter(({ revokedAt }) => revokedAt === null)).toHaveLength(1)
   })

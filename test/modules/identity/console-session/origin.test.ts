@@ -158,7 +158,7 @@ test('a page of a name that somebody lets point here finds no session, keeps non
   await using named = await known({ ALLOWED_HOSTS: 'localhost,souk.example.com' })
   expectForbiddenHost(await named.from(rebound.origin, rebound.host))
 })
-const expectForbiddenHost = ({ status, body }: Answer) => expect([status, body.message]).toEqual([400, 'host (header): not served here'])
+const expectForbiddenHost = ({ status, body }: Answer) => expect([status, body.message]).toEqual([400, 'host: not served here'])
 
 test('what is refused is told what to do about it', async () => {
   await using s = await known()

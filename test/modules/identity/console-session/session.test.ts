@@ -10,6 +10,7 @@ import { streamIn } from '../../../support/events.ts'
 import { sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 import { codeAt, confirmedTotp } from '../../../support/totp.ts'
+import { provider } from '../../../support/trust.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -39,10 +40,12 @@ async function loggedIn(settings: Record<string, string> = {}, headers: Record<s
 }
 
 describe('a login', () => {
-  test('a merchant is told of their shops, and the refresh token is in the cookie alone', async () => {
+  test("a merchant's login returns their shops, and the refresh token is only in the cookie", async () => {
     await using s = await loggedIn()
     expect([s.answer.status, s.answer.headers.get('cache-control')]).toEqual([200, 'no-store'])
-    expect(Object.keys(s.answer.body).sort()).toEqual(['accessToken', 'expiresIn', 'roles', 'shops'])
+    expect(Object.keys(s.answer.body).sort()).toEqual([
+      ...['accessToken', 'affiliateShops', 'canCreateShops', 'expiresIn', 'features', 'roles', 'shops'],
+    ])
     expect(s.answer.body).toMatchObject({
       expiresIn: 3600,
       roles: ['MERCHANT'],
@@ -56,7 +59,28 @@ describe('a login', () => {
     expect(await me(s.app, s.token)).toBe(200)
   })
 
-  test('the answer says where streams of events stand: what happens from then on is told by one that begins later', async () => {
+  test('the login says which optional parts are on or used, and whether the account may open shops', async () => {
+    await using app = await testApp()
+    const [merchant, admin] = [await app.merchant(), await app.superAdmin()]
+    const surroundings = async (who: { email: string; password: string }) => {
+      const { features, canCreateShops, affiliateShops } = (await post(app, { email: who.email, password: who.password })).body
+      return { features, canCreateShops, affiliateShops }
+    }
+    expect(await surroundings(merchant)).toEqual({ features: [], canCreateShops: false, affiliateShops: [] })
+    expect(await surroundings(admin)).toEqual({ features: [], canCreateShops: true, affiliateShops: [] })
+    await app.merchant()
+    const affiliate = { name: 'Partner', code: 'partner', rateBps: 500 }
+    expect((await app.call('POST', '/affiliates', { token: merchant.token, body: affiliate })).status).toBe(201)
+    await app.call('POST', '/admin/lenders', { token: admin.token, body: { displayName: 'Harbour Bank' } })
+    await app.call('POST', '/admin/service-providers', { token: admin.token, body: provider })
+    expect(await surroundings(admin)).toEqual({ features: ['LENDING', 'TRUST', 'RANKINGS'], canCreateShops: true, affiliateShops: [] })
+    expect((await surroundings(merchant)).affiliateShops).toEqual([merchant.shop.id])
+    await using other = await testApp({ LENDING_PLATFORM_ENABLED: 'true', SIGNUP_ENABLED: 'true' })
+    const { email, password } = await other.merchant()
+    expect((await post(other, { email, password })).body).toMatchObject({ features: ['LENDING'], canCreateShops: true })
+  })
+
+  test('the login returns an event id, from which a later stream gets all events', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { email, password } = shop
@@ -87,7 +111,7 @@ describe('a login', () => {
     expect((await app.call('GET', '/admin/audit', { token: body.accessToken })).status).toBe(200)
   })
 
-  test('a wrong password, an unknown account and a customer are refused alike, as POST /merchant/login refuses, and no cookie is touched', async () => {
+  test('a wrong password, an unknown account and a customer get the same 401 as at POST /merchant/login, and no cookie', async () => {
     await using s = await loggedIn()
     const customer = { shopName: s.shop.name, email: 'ann@example.com', password: 'password-of-ann' }
     expect((await s.app.call('POST', '/customer/signup', { body: customer })).status).toBe(201)
@@ -107,7 +131,7 @@ describe('a login', () => {
     expect((await resume(s.app, s.cookie)).status).toBe(200)
   })
 
-  test('a login counts against the limits of POST /merchant/login, and is refused by them', async () => {
+  test('a login shares the limits of POST /merchant/login', async () => {
     await using s = await loggedIn()
     const wrong = { email: s.email, password: 'wrong-password' }
     for (let nth = 0; nth < 5; nth++) {
@@ -119,7 +143,7 @@ describe('a login', () => {
     expect((await resume(s.app, s.cookie)).status).toBe(200)
   })
 
-  test('a second factor is asked for, and taken', async () => {
+  test('a login with a second factor requires its code', async () => {
     await using s = await loggedIn()
     const { secret } = await confirmedTotp(s.app, s)
     const { email, password } = s
@@ -131,7 +155,7 @@ describe('a login', () => {
     expect((await resume(s.app, heldBy(passed))).status).toBe(200)
   })
 
-  test('a login over another session ends that one', async () => {
+  test('a login with the cookie of another session ends that session', async () => {
     await using s = await loggedIn()
     const other = await s.app.merchant()
     const next = await post(s.app, { email: other.email, password: other.password }, { cookie: s.cookie })
@@ -148,13 +172,13 @@ describe('a login', () => {
   ])('%j is neither a login nor the cookie alone', async (body) => {
     await using s = await loggedIn()
     const answer = await post(s.app, body, { cookie: s.cookie })
-    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('password (body)')])
+    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('send email and password')])
     expect((await resume(s.app, s.cookie)).status).toBe(200)
   })
 })
 
 describe('the cookie alone', () => {
-  test('the session goes on with a new cookie each time, with an empty body or an empty object, and the access tokens of before live on', async () => {
+  test('an empty body or object renews the session with a new cookie, and earlier access tokens stay valid', async () => {
     await using s = await loggedIn()
     s.app.clock.advance(60_000)
     const second = await resume(s.app, s.cookie)
@@ -165,7 +189,7 @@ describe('the cookie alone', () => {
     for (const token of [s.token, second.body.accessToken, third.body.accessToken]) expect(await me(s.app, token)).toBe(200)
   })
 
-  test('a session that lies idle for two hours is over, though it may live for thirty days; one that is used goes on', async () => {
+  test('a session ends after two idle hours, and a used one continues up to thirty days', async () => {
     await using s = await loggedIn()
     let { cookie } = s
     for (let nth = 0; nth < 30; nth++) {
@@ -191,7 +215,7 @@ describe('the cookie alone', () => {
     expect(cookieOf(short.answer).rest).toContain('Max-Age=600;')
   })
 
-  test('two pages that ask at once both go on, with the same cookie, and the session lives', async () => {
+  test('two pages that renew at once get the same cookie, and the session continues', async () => {
     await using s = await loggedIn()
     const answers = await Promise.all(Array.from({ length: 6 }, () => resume(s.app, s.cookie)))
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200))
@@ -203,7 +227,7 @@ describe('the cookie alone', () => {
     expect([rows.length, JSON.stringify(rows).includes(value)]).toEqual([5, false])
   })
 
-  test('an answer that was lost is given again for ten seconds; later, the cookie of before ends the session', async () => {
+  test('a lost response can be repeated for ten seconds, and later the old cookie ends the session', async () => {
     await using s = await loggedIn()
     const lost = await resume(s.app, s.cookie)
     s.app.clock.advance(9_999)
@@ -217,7 +241,7 @@ describe('the cookie alone', () => {
     expect(await actions(s.app, s.id)).toContain('session.revoked')
   })
 
-  test('a clock that is set back makes the ten seconds no longer', async () => {
+  test('a clock that is set back does not extend the ten seconds', async () => {
     await using s = await loggedIn()
     await resume(s.app, s.cookie)
     s.app.clock.advance(-9_999)
@@ -226,7 +250,7 @@ describe('the cookie alone', () => {
     expect((await resume(s.app, s.cookie)).status).toBe(401)
   })
 
-  test('a late request with the cookie of before, once the new one was used, is told an access token and no cookie', async () => {
+  test('a late request with the old cookie, after the new one was used, gets an access token and no cookie', async () => {
     await using s = await loggedIn()
     const second = await resume(s.app, s.cookie)
     const third = await resume(s.app, heldBy(second))
@@ -235,7 +259,7 @@ describe('the cookie alone', () => {
     expect((await resume(s.app, heldBy(third))).status).toBe(200)
   })
 
-  test('whoever stole a cookie and used it in time shares it with its owner, and the second to use it later ends the session', async () => {
+  test('a stolen cookie ends the session when thief and owner both renew after the grace', async () => {
     await using s = await loggedIn()
     const owner = heldBy(await resume(s.app, s.cookie))
     const thief = heldBy(await resume(s.app, s.cookie))
@@ -261,7 +285,7 @@ describe('the cookie alone', () => {
     expect((await resume(s.app, heldBy(next))).status).toBe(401)
   })
 
-  test('a token of the console that POST /auth/refresh trades stays good for two hours, and no longer', async () => {
+  test('a console token that POST /auth/refresh renews is valid for two hours', async () => {
     await using s = await loggedIn()
     const refresh = (refreshToken: string) => s.app.call('POST', '/auth/refresh', { body: { refreshToken } })
     const { data } = (await refresh(cookieOf(s.answer).value)).body
@@ -269,7 +293,7 @@ describe('the cookie alone', () => {
     expect((await refresh(data.refreshToken)).status).toBe(401)
   })
 
-  test('a cookie that is made up, cut, empty, of another name or there twice is 401 and removed, where it was one', async () => {
+  test('a forged, truncated, empty, misnamed or repeated cookie gets 401 and is removed', async () => {
     await using s = await loggedIn()
     const { name, value } = cookieOf(s.answer)
     for (const made of ['x', value.slice(0, -1), 'a'.repeat(64)]) {
@@ -285,7 +309,7 @@ describe('the cookie alone', () => {
     expect((await resume(s.app, `a=b; ${s.cookie};c=d`)).status).toBe(200)
   })
 
-  test('a cookie that is there twice counts as none, and all of that name are removed, of every path and domain it may have come from', async () => {
+  test('a repeated cookie counts as none, and all of its name are removed for every path and domain', async () => {
     await using s = await loggedIn()
     const { name, value } = cookieOf(s.answer)
     const twice = `${name}=${value}; ${name}=x`
@@ -303,7 +327,7 @@ describe('the cookie alone', () => {
     expect((await resume(s.app, String(again.headers.getSetCookie().at(-1)?.split(';')[0]))).status).toBe(200)
   })
 
-  test('a login beside one cookie that something else has set removes that, so that there are not two from then on', async () => {
+  test('a login removes a cookie of the same name that another page has set', async () => {
     await using s = await loggedIn()
     const { name } = cookieOf(s.answer)
     const again = await post(s.app, { email: s.email, password: s.password }, { cookie: `${name}=x` })
@@ -312,7 +336,7 @@ describe('the cookie alone', () => {
     )
   })
 
-  test('who logs out with a cookie that is there twice is out, and all of them are gone', async () => {
+  test('a logout with a repeated cookie ends the session and removes all of them', async () => {
     await using s = await loggedIn()
     const { name, value } = cookieOf(s.answer)
     const gone = await end(s.app, `${name}=x; ${name}=${value}`)
@@ -320,7 +344,7 @@ describe('the cookie alone', () => {
     expect((await resume(s.app, s.cookie)).status).toBe(401)
   })
 
-  test('by TLS what a site beside us has set for the whole domain is removed, too', async () => {
+  test('over TLS, a cookie that another site set for the whole domain is removed, too', async () => {
     await using s = await loggedIn()
     const headers = { origin: 'https://souk.shop.example', host: 'souk.shop.example' }
     const refused = await resume(s.app, '__Secure-souk_console=a; __Secure-souk_console=b', headers)
@@ -330,7 +354,7 @@ describe('the cookie alone', () => {
     expect(refused.headers.getSetCookie().slice(0, 3)).toEqual(['', ' Domain=souk.shop.example;', ' Domain=shop.example;'].map(ofRoot))
   })
 
-  test('an access token and a customer’s refresh token are no cookie, and the customer’s session stays', async () => {
+  test("an access token or a customer's refresh token is refused as cookie, and the customer's session stays", async () => {
     await using s = await loggedIn()
     const { name } = cookieOf(s.answer)
     const { data } = await startSession(s.app.deps, { id: 'cus_x', role: 'CUSTOMER', shopId: s.shop.id }, system)
@@ -341,7 +365,7 @@ describe('the cookie alone', () => {
     expect((await resume(s.app, `${name}=${s.token}`)).status).toBe(401)
   })
 
-  test('a session that was ended elsewhere, by a new password or by DELETE /auth/sessions, is over at the next request, and the cookie removed', async () => {
+  test('a session ended by a new password or DELETE /auth/sessions gets 401 at the next request, and the cookie is removed', async () => {
     await using s = await loggedIn()
     expect((await s.app.call('DELETE', '/auth/sessions', { token: s.apiToken })).status).toBe(204)
     const over = await resume(s.app, s.cookie)
@@ -354,7 +378,7 @@ describe('the cookie alone', () => {
     expect((await resume(other.app, other.cookie)).status).toBe(401)
   })
 
-  test('what somebody is in a shop is told as it stands: a role that was changed, a shop that was left', async () => {
+  test('a renewal returns the current roles, after a change of role or the loss of a shop', async () => {
     await using s = await loggedIn()
     const member = await s.app.merchant()
     const { db, memberStore } = s.app.deps
@@ -382,7 +406,7 @@ describe('the cookie alone', () => {
     expect(rolesOf(await resume(s.app, heldBy(second)))).toEqual({ [member.shop.id]: 'OWNER' })
   })
 
-  test('a shop that was suspended is told with that', async () => {
+  test('a renewal shows that a shop is suspended', async () => {
     await using s = await loggedIn()
     const { token } = await s.app.superAdmin()
     const suspended = await s.app.call('PATCH', `/admin/shops/${s.shop.id}`, { token, body: { status: 'SUSPENDED' } })
@@ -390,7 +414,7 @@ describe('the cookie alone', () => {
     expect((await resume(s.app, s.cookie)).body.shops).toMatchObject([{ id: s.shop.id, status: 'SUSPENDED' }])
   })
 
-  test('it is listed among one’s own sessions, and where it was renewed from', async () => {
+  test('the session is in the list of own sessions, with the address of its last renewal', async () => {
     await using s = await loggedIn()
     const answer = await post(s.app, undefined, { cookie: s.cookie, 'user-agent': 'Console/1' }, { from: '203.0.113.9' })
     const { data } = (await s.app.call('GET', '/auth/sessions', { token: answer.body.accessToken })).body
@@ -399,7 +423,7 @@ describe('the cookie alone', () => {
 })
 
 describe('the end', () => {
-  test('it ends the session with its access tokens, removes the cookie, and asks for none', async () => {
+  test('a logout ends the session and its access tokens, removes the cookie, and works without one', async () => {
     await using s = await loggedIn()
     for (let nth = 0; nth < 2; nth++) {
       const ended = await end(s.app, s.cookie)
@@ -413,10 +437,10 @@ describe('the end', () => {
 })
 
 describe('the console off', () => {
-  test('CONSOLE_ENABLED off: there is nothing at its paths, whatever is sent', async () => {
+  test('without CONSOLE_ENABLED every console path is 404', async () => {
     await using app = await testApp({ CONSOLE_ENABLED: 'false' })
     const { email, password } = await app.merchant()
-    const nothing = { statusCode: 404, message: 'There is nothing at this path', error: 'Not Found' }
+    const nothing = { statusCode: 404, message: 'Unknown path', error: 'Not Found', code: 'not_found' }
     for (const [method, at] of [
       ['POST', path],
       ['DELETE', path],

@@ -29,7 +29,10 @@ describe('the first run', () => {
     const token = await tokenOf(app)
     const made = await setUp(app, { token, ...root, email: 'Root@Example.com' }, { headers: { ...here, 'x-request-id': 'first-run' } })
     expect([made.status, made.headers.get('cache-control')]).toEqual([201, 'no-store'])
-    expect(made.body).toEqual({ accessToken: expect.any(String), expiresIn: 3600, roles: ['SUPER_ADMIN'], shops: [] })
+    expect(made.body).toEqual({
+      ...{ accessToken: expect.any(String), expiresIn: 3600, roles: ['SUPER_ADMIN'], shops: [] },
+      ...{ canCreateShops: true, features: [], affiliateShops: [] },
+    })
     expect(cookieOf(made).rest).toBe('Path=/console/session; Max-Age=7200; HttpOnly; SameSite=Strict')
     expect((await app.call('GET', '/admin/audit', { token: made.body.accessToken })).status).toBe(200)
     expect((await resume(app, heldBy(made))).body.roles).toEqual(['SUPER_ADMIN'])
@@ -40,6 +43,54 @@ describe('the first run', () => {
     const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'super_admin.created'))
     expect(rows).toMatchObject([{ actor: user?.id, subject: user?.id, requestId: 'first-run' }])
     expect(JSON.stringify(rows)).not.toContain(token)
+  })
+
+  test('with a shop the same account owns it: one login and one token for the shop and for administration', async () => {
+    await using app = await testApp()
+    const shop = { shopName: 'first-shop', title: 'First Shop', country: 'AE', currency: 'AED' }
+    const made = await setUp(app, { token: await tokenOf(app), ...root, shop })
+    expect(made.status).toBe(201)
+    expect([made.body.roles, made.body.shops]).toEqual([
+      ['SUPER_ADMIN'],
+      [expect.objectContaining({ name: 'first-shop', title: 'First Shop', country: 'AE', currency: 'AED', mode: 'TEST', role: 'OWNER' })],
+    ])
+    const token = made.body.accessToken
+    expect(JSON.parse(atob(token.split('.')[1])).role).toBe('SUPER_ADMIN')
+    expect((await app.call('GET', '/shops/v2', { token })).body.name).toBe('first-shop')
+    expect((await app.call('PATCH', '/shops/v2', { token, body: { title: 'Renamed' } })).status).toBe(200)
+    expect((await app.call('GET', '/admin/shops', { token })).body.data).toMatchObject([{ name: 'first-shop' }])
+    for (const session of [await resume(app, heldBy(made)), await post(app, root)])
+      expect([session.body.roles, session.body.shops]).toMatchObject([['SUPER_ADMIN'], [{ name: 'first-shop', role: 'OWNER' }]])
+    const [user] = await admins(app)
+    const rows = await app.deps.db.read
+      .select()
+      .from(auditLog)
+      .where(eq(auditLog.actor, user?.id ?? ''))
+    expect(rows.map(({ action }) => action)).toEqual(expect.arrayContaining(['super_admin.created', 'shop.created', 'shop.changed']))
+    expect(rows.find(({ action }) => action === 'shop.created')).toMatchObject({
+      subject: made.body.shops[0].id,
+      shopId: made.body.shops[0].id,
+    })
+  })
+
+  test('a shop that cannot be made leaves no account and the token good', async () => {
+    await using app = await testApp()
+    const { shop: taken } = await app.merchant()
+    const token = await tokenOf(app)
+    const shop = { shopName: 'first-shop', title: 'First Shop', country: 'AE', currency: 'AED' }
+    for (const [wrong, status, field] of [
+      [{ shopName: taken.name }, 409, 'shop.shopName'],
+      [{ shopName: 'No Handle' }, 400, 'shop.shopName'],
+      [{ shopName: 'admin' }, 400, 'shop.shopName'],
+      [{ country: 'XX' }, 400, 'shop.country'],
+      [{ currency: 'XXX' }, 400, 'shop.currency'],
+      [{ title: ' ' }, 400, 'shop.title'],
+    ] as const) {
+      const answer = await setUp(app, { token, ...root, shop: { ...shop, ...wrong } })
+      expect([answer.status, answer.body.field]).toEqual([status, field])
+    }
+    expect(await admins(app)).toEqual([])
+    expect((await setUp(app, { token, ...root, shop })).status).toBe(201)
   })
 
   test('a merchant who has opened a shop before goes on with their session; the others are told of the first run', async () => {
@@ -83,6 +134,7 @@ describe('the first run', () => {
     const token = await tokenOf(app)
     const of = (text: string, from: string) => setUp(app, { token: text, ...root }, { from })
     expect((await of(`${token.slice(0, -1)}${token.endsWith('A') ? 'Q' : 'A'}`, '203.0.113.1')).status).toBe(401)
+    expect((await of('b'.repeat(43), '203.0.113.1')).body.code).toBe('invalid_link')
     expect((await of(token.slice(1), '203.0.113.1')).status).toBe(400)
     for (let nth = 0; nth < 50; nth++) expect((await of('a'.repeat(43), '203.0.113.9')).status).toBe(401)
     const limited = await of(token, '203.0.113.9')

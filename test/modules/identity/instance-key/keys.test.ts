@@ -1,6 +1,6 @@
 /** Keys of the instance: one a purpose, the same for every process and for ever. */
 import { expect, test } from 'bun:test'
-import { instanceKeys } from '../../../../db/schema/selling.ts'
+import { instanceKeys } from '../../../../db/schema/platform.ts'
 import { createInstanceKeys } from '../../../../src/modules/identity/instance-key/service.ts'
 import { testApp } from '../../../support/app.ts'
 

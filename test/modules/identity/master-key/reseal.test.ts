@@ -66,7 +66,7 @@ test('every column of the schema that holds something sealed is sealed anew by a
   for (const [name, table] of Object.entries<unknown>(schema)) {
     if (!is(table, SQLiteTable) && !is(table, PgTable)) continue
     for (const column of Object.values(getTableColumns(table as SQLiteTable)))
-      if (/^sealed/.test(column.name)) found.push(`${name}.${column.name}`)
+      if (/^(sealed|private_key)/.test(column.name)) found.push(`${name}.${column.name}`)
   }
   const camel = (text: string) => text.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
   expect(found.sort()).toEqual(
@@ -123,7 +123,7 @@ test('what a server seals under the old key meanwhile is sealed anew too before 
 test('the old key stays in use while a server goes on sealing under it', async () => {
   await using app = await testApp()
   const sleep = async () => void (await app.merchant())
-  await expect(resealSecrets({ ...withNewKey(app), sleep })).rejects.toThrow('A server still seals under another key')
+  await expect(resealSecrets({ ...withNewKey(app), sleep })).rejects.toThrow('A server still uses another key')
   expect((await keysOf(app)).map(({ retiredAt }) => retiredAt)).toEqual([null, null])
 })
 
@@ -175,7 +175,7 @@ test('a secret that does not open is told, and keeps the old keys in use', async
     closed: [{ table: 'wallets', rows: 1 }],
     outdated: [],
   })
-  await expect(resealSecrets(withNewKey(app))).rejects.toThrow('A secret in wallets does not open')
+  await expect(resealSecrets(withNewKey(app))).rejects.toThrow("A secret in wallets can't be decrypted")
   expect((await keysOf(app)).map(({ retiredAt }) => retiredAt)).toEqual([null, null])
 })
 

@@ -36,7 +36,7 @@ const wrong = (app: TestApp, secret: string): string => {
 }
 
 describe('beginning a second factor', () => {
-  test('what was begun is shown once, sealed at rest, and asked for by no login before it is confirmed', async () => {
+  test('a new secret is shown once, stored sealed, and not required at login before its confirmation', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { status, body, headers } = await app.call('POST', '/auth/totp', { token: merchant.token, body: { password: merchant.password } })
@@ -52,7 +52,7 @@ describe('beginning a second factor', () => {
     expect(JSON.stringify([row, await app.deps.db.read.select().from(auditLog), app.logged])).not.toContain(body.secret)
   })
 
-  test('a secret opens for its owner alone, and souk check sees where it does not', async () => {
+  test('a secret opens only for its owner, and souk check reports one that does not open', async () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
     await confirmedTotp(app, merchant)
@@ -64,12 +64,12 @@ describe('beginning a second factor', () => {
     expect((await logIn(app, merchant, '123456')).status).toBe(500)
   })
 
-  test('needs the password; a wrong one begins nothing and counts like a failed login', async () => {
+  test('beginning requires the password, and a wrong one counts as a failed login', async () => {
     await using app = await testApp()
     const { token, email, password } = await app.merchant()
     const begin = (body: object) => app.call('POST', '/auth/totp', { token, body })
     const { status, body } = await begin({})
-    expect([status, body.message]).toEqual([400, expect.stringMatching(/^password \(body\): /)])
+    expect([status, body.message]).toEqual([400, expect.stringMatching(/^password: /)])
     for (let nth = 0; nth < 10; nth++) {
       const wrong = await begin({ password: `wrong ${nth}` })
       expect([wrong.status, wrong.body.message, wrong.body.error]).toEqual([401, 'The password is wrong', 'Unauthorized'])
@@ -79,7 +79,7 @@ describe('beginning a second factor', () => {
     expect(await app.deps.db.read.select().from(secondFactors)).toEqual([])
   })
 
-  test('beginning again replaces the secret, and only the last one confirms', async () => {
+  test('beginning again replaces the secret, and only the last one can be confirmed', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { token, password } = merchant
@@ -90,7 +90,7 @@ describe('beginning a second factor', () => {
     expect((await confirm(second)).status).toBe(409)
   })
 
-  test('it is confirmed with the six digits that the app shows, and nothing else does it', async () => {
+  test('only the current six digits confirm the second factor', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { token } = merchant
@@ -105,17 +105,17 @@ describe('beginning a second factor', () => {
     expect((await confirm(good)).status).toBe(200)
   })
 
-  test('what was begun an hour ago is not confirmed any more', async () => {
+  test('a begun second factor expires after an hour', async () => {
     await using app = await testApp({ ACCESS_TOKEN_SECONDS: '86400' })
     const merchant = await app.merchant()
     const { token } = merchant
     const secret = await begunTotp(app, merchant)
     app.clock.advance(60 * minute)
     const late = await app.call('POST', '/auth/totp/confirm', { token, body: { code: codeAt(secret, app.clock.now()) } })
-    expect([late.status, late.body.message]).toEqual([409, 'No second factor was begun within the hour: begin one'])
+    expect([late.status, late.body.message]).toEqual([409, 'No second factor was started within the last hour. Start again'])
   })
 
-  test('confirming ends the sessions that were begun without it, but for the one that asks', async () => {
+  test('a confirmation ends the sessions that began without it, except the one that confirms', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const other = (await logIn(app, merchant)).body.data
@@ -125,7 +125,7 @@ describe('beginning a second factor', () => {
     expect((await app.call('POST', '/auth/refresh', { body: { refreshToken: other.refreshToken } })).status).toBe(401)
   })
 
-  test('two who confirm at once get one set of recovery codes', async () => {
+  test('concurrent confirmations return one set of recovery codes', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { token } = merchant
@@ -135,7 +135,7 @@ describe('beginning a second factor', () => {
   })
 
   for (const who of ['merchant', 'superAdmin'] as const)
-    test(`a ${who} is told whether it is on, and how many recovery codes are left`, async () => {
+    test(`a ${who} reads whether the second factor is on and how many recovery codes are left`, async () => {
       await using app = await testApp()
       const person: Person = await app[who]()
       const told = async (token = person.token) => (await app.call('GET', '/auth/totp', { token })).body
@@ -153,7 +153,7 @@ describe('beginning a second factor', () => {
       expect(await told()).toEqual(off)
     })
 
-  test('customers and keys have none', async () => {
+  test('customers and API keys have no second factor', async () => {
     await using app = await testApp()
     const { shop, secretKey } = await app.merchant()
     const { token } = await customerIn(app, shop)
@@ -171,7 +171,7 @@ describe('beginning a second factor', () => {
 
 describe('logging in with a second factor', () => {
   for (const who of ['merchant', 'superAdmin'] as const)
-    test(`a ${who} is asked for the code after the password, and a code is taken once`, async () => {
+    test(`a ${who} needs a code after the password, and each code works once`, async () => {
       await using app = await testApp()
       const person: Person = await app[who]()
       const { secret } = await confirmedTotp(app, person)
@@ -182,6 +182,7 @@ describe('logging in with a second factor', () => {
           statusCode: 401,
           message: 'Send the code of your authenticator app, or a recovery code, as `code`',
           error: 'TOTP_REQUIRED',
+          code: 'totp_required',
         },
       ])
       const used = codeAt(secret, app.clock.now())
@@ -196,7 +197,7 @@ describe('logging in with a second factor', () => {
       ).toBe('TOTP_REQUIRED')
     })
 
-  test('a wrong password is answered as ever, with or without a code, for those with a factor, without, and for nobody', async () => {
+  test('a wrong password gets the same response with and without a code, a factor or an account', async () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
     const { secret } = await confirmedTotp(app, merchant)
@@ -210,7 +211,7 @@ describe('logging in with a second factor', () => {
     expect((await logIn(app, merchant, code)).status).toBe(200)
   })
 
-  test('a code of the step before or after is taken, and after it none from before', async () => {
+  test('codes of the adjacent steps are accepted, and then none of an earlier step', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { secret } = await confirmedTotp(app, merchant)
@@ -224,7 +225,7 @@ describe('logging in with a second factor', () => {
     expect((await logIn(app, merchant, code(1))).status).toBe(401)
   })
 
-  test('the code of somebody else, seven digits, digits of other scripts and no text at all are wrong', async () => {
+  test("another account's code, seven digits, digits of other scripts and an empty text are wrong", async () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
     const { secret } = await confirmedTotp(app, merchant)
@@ -241,7 +242,7 @@ describe('logging in with a second factor', () => {
     expect((await rowOf(app, merchant))?.wrongCodes).toBe(0)
   })
 
-  test('one code sent many times at once lets one in', async () => {
+  test('a code sent in concurrent logins admits one', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { secret } = await confirmedTotp(app, merchant)
@@ -250,7 +251,7 @@ describe('logging in with a second factor', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(401)])
   })
 
-  test('one code sent to two processes at once lets one in', async () => {
+  test('a code sent to two processes at once admits one login', async () => {
     await using app = await testApp()
     await using second = await testApp({}, { database: app.database, startAt: app.clock.now(), as: 'command' })
     const merchant = await app.merchant()
@@ -264,7 +265,7 @@ describe('logging in with a second factor', () => {
 })
 
 describe('wrong codes', () => {
-  test('after ten wrong ones after a right password the account answers 429 for 15 minutes, from wherever and with whatever', async () => {
+  test('ten wrong codes after the right password lock the account for 15 minutes with 429, for every address and code', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const other = await app.merchant()
@@ -290,7 +291,7 @@ describe('wrong codes', () => {
     expect(failures.length).toBeGreaterThanOrEqual(5)
   })
 
-  test('the 15 minutes end to the millisecond, and ten more are told then', async () => {
+  test('the lock ends after exactly 15 minutes, and ten more codes can be tried', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { secret } = await confirmedTotp(app, merchant)
@@ -304,7 +305,7 @@ describe('wrong codes', () => {
     expect((await rowOf(app, merchant))?.wrongCodes).toBe(0)
   })
 
-  test('many at once do not slip under the limit, in two processes either', async () => {
+  test('concurrent wrong codes do not exceed the limit, also in two processes', async () => {
     await using app = await testApp()
     await using second = await testApp({}, { database: app.database, startAt: app.clock.now(), as: 'command' })
     const merchant = await app.merchant()
@@ -315,7 +316,7 @@ describe('wrong codes', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
   })
 
-  test('they are no failed logins of the address, and logins without a code count as nothing', async () => {
+  test('wrong codes are not failed logins of the address, and logins without a code are not counted', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { secret } = await confirmedTotp(app, merchant)
@@ -327,7 +328,7 @@ describe('wrong codes', () => {
 })
 
 describe('recovery codes', () => {
-  test('there are ten, kept as hashes, and each lets in once, however it is written', async () => {
+  test('there are ten recovery codes, stored as hashes, and each works once in every spelling', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { recoveryCodes } = await confirmedTotp(app, merchant)
@@ -350,7 +351,7 @@ describe('recovery codes', () => {
     )
   })
 
-  test('when all are used, the app still lets in', async () => {
+  test("the app's codes still work when all recovery codes are used", async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { secret, recoveryCodes } = await confirmedTotp(app, merchant)
@@ -361,7 +362,7 @@ describe('recovery codes', () => {
 })
 
 describe('what goes around it', () => {
-  test('neither a new password nor a reset does', async () => {
+  test('neither a changed nor a reset password bypasses the second factor', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { secret } = await confirmedTotp(app, merchant)
@@ -374,7 +375,7 @@ describe('what goes around it', () => {
     expect((await logIn(app, { ...merchant, password: given }, next(app, secret))).status).toBe(200)
   })
 
-  test('removing needs the password and a code; a stolen token alone removes nothing', async () => {
+  test('removing the second factor requires the password and a code', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     expect((await remove(app, merchant, { password: merchant.password, code: '123456' })).status).toBe(409)
@@ -396,7 +397,7 @@ describe('what goes around it', () => {
     expect((await actions(app, 'totp.removed')).map(({ actor }) => actor)).toEqual([merchant.id, merchant.id])
   })
 
-  test('the operator removes it on their word, also one that was only begun; other accounts keep theirs', async () => {
+  test("the operator's command removes a begun or confirmed second factor of one account", async () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
     await confirmedTotp(app, merchant)
@@ -413,7 +414,7 @@ describe('what goes around it', () => {
     ])
   })
 
-  test('a login that is under way while it is turned on does not begin a session without a code', async () => {
+  test('a login during the confirmation of a second factor starts no session without a code', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const secret = await begunTotp(app, merchant)

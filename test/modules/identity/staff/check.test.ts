@@ -30,7 +30,7 @@ test('each shop has an owner, and everybody is either invited or there', async (
   await app.deps.db.write((tx) => tx.update(staff).set({ role: 'MANAGER' }).where(eq(staff.userId, owner.id)))
   expect(await foundIn(app)).toEqual([
     `owners of shops: ${owner.shop.id}: nobody is its OWNER`,
-    ...[id, person.staffId].sort().map((one) => `staff of shops: ${one}: neither an invitation nor somebody with a merchant's account`),
+    ...[id, person.staffId].sort().map((one) => `staff of shops: ${one}: neither an invitation nor a person with an account`),
   ])
 })
 

@@ -88,7 +88,7 @@ describe('merged lists', () => {
     { maxLength: 12 },
   )
 
-  test('merged lists ask for each key once; a list may make a document required, but not optional', () => {
+  test('merged lists ask for must not be repeated; a list may make a document required, but not optional', () => {
     fc.assert(
       fc.property(list, list, (base, addOn) => {
         const [alone, merged] = [mergedDocuments(base), mergedDocuments(base, addOn)]

@@ -6,7 +6,7 @@ const refusal = (sent: object): string => {
   try {
     parseDocumentation(sent as Record<string, unknown>)
   } catch (error) {
-    if (error instanceof AppError && error.code === 'INVALID') return error.message
+    if (error instanceof AppError && error.kind === 'INVALID') return error.message
     throw error
   }
   return 'taken'
@@ -22,25 +22,25 @@ test('documents are stored as given, with further fields beside and within the i
 test('invalid items are refused by position', () => {
   const item = { key: 'owner_id', status: 'UPLOADED' }
   for (const [items, message] of [
-    [{}, 'documentationCompleted.items (body): Expected array'],
-    [null, 'documentationCompleted.items (body): Expected array'],
-    ['owner_id', 'documentationCompleted.items (body): Expected array'],
-    [['owner_id'], 'documentationCompleted.items.0 (body): Expected object'],
-    [[item, null], 'documentationCompleted.items.1 (body): Expected object'],
-    [[item, [item]], 'documentationCompleted.items.1 (body): Expected object'],
-    [[{ status: 'UPLOADED' }], 'documentationCompleted.items.0.key (body): Expected string'],
-    [[{ ...item, key: 1 }], 'documentationCompleted.items.0.key (body): Expected string'],
-    [[{ key: 'owner_id' }], 'documentationCompleted.items.0.status (body): Expected string'],
-    [[{ ...item, status: true }], 'documentationCompleted.items.0.status (body): Expected string'],
-    [[item, { key: 'lease', status: '' }, { ...item, status: 'PENDING' }], 'documentationCompleted.items.2.key (body): each key once'],
+    [{}, 'documentationCompleted.items: must be a list'],
+    [null, 'documentationCompleted.items: must be a list'],
+    ['owner_id', 'documentationCompleted.items: must be a list'],
+    [['owner_id'], 'documentationCompleted.items.0: must be an object'],
+    [[item, null], 'documentationCompleted.items.1: must be an object'],
+    [[item, [item]], 'documentationCompleted.items.1: must be an object'],
+    [[{ status: 'UPLOADED' }], 'documentationCompleted.items.0.key: must be a string'],
+    [[{ ...item, key: 1 }], 'documentationCompleted.items.0.key: must be a string'],
+    [[{ key: 'owner_id' }], 'documentationCompleted.items.0.status: must be a string'],
+    [[{ ...item, status: true }], 'documentationCompleted.items.0.status: must be a string'],
+    [[item, { key: 'lease', status: '' }, { ...item, status: 'PENDING' }], 'documentationCompleted.items.2.key: must not be repeated'],
   ] as const)
     expect([items, refusal({ items })]).toEqual([items, message])
 })
 
 test('documents of up to 64 KB and five levels are accepted', () => {
   const of = (bytes: number) => ({ text: 'é'.repeat(1) + 'x'.repeat(bytes - JSON.stringify({ text: '' }).length - 2) })
-  expect([refusal(of(65_536)), refusal(of(65_537))]).toEqual(['taken', 'documentationCompleted (body): larger than 64 KB'])
-  const deep = 'documentationCompleted (body): nested deeper than 5 levels'
+  expect([refusal(of(65_536)), refusal(of(65_537))]).toEqual(['taken', 'documentationCompleted: must not be larger than 64 KB'])
+  const deep = 'documentationCompleted: must not be nested deeper than 5 levels'
   expect([refusal(nested(4)), refusal(nested(5)), refusal({ items: [], a: [[[[[]]]]] })]).toEqual(['taken', deep, deep])
   expect(refusal({ items: [{ key: 'a', status: 'b', more: [{}] }] })).toBe('taken')
   expect(refusal({ items: [{ key: 'a', status: 'b', more: [{ a: {} }] }] })).toBe(deep)

@@ -48,7 +48,7 @@ test('cohorts of the Gulf, Mongolia and the US have Tier 1 partners, the others 
 
 test('an amount with a fraction of a cent is refused, not rounded', () => {
   expect(requestedCents(1_000.01)).toBe(100_001)
-  expect(() => requestedCents(1_000.001)).toThrow(new AppError('INVALID', 'requestedAmountUsd (body): at most two decimals'))
+  expect(() => requestedCents(1_000.001)).toThrow(new AppError('INVALID', 'requestedAmountUsd: must have at most two decimals'))
 })
 
 test('a change ignores fields that already have the value', () => {

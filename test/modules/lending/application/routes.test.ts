@@ -31,7 +31,7 @@ describe('the switch', () => {
         const [method = '', own = ''] = route.split(' ')
         for (const sent of [{}, { token }, { token, ...(method === 'GET' ? {} : { raw: '{' }) }]) {
           const answer = await app.call(method, prefix + own, sent)
-          expect([route, ...refusalOf(answer)]).toEqual([route, 404, 'There is nothing at this path'])
+          expect([route, ...refusalOf(answer)]).toEqual([route, 404, 'Unknown path'])
         }
       }
   })
@@ -94,7 +94,7 @@ describe('a draft', () => {
       `POST ${path(nowhere, '/submit')}`,
       `POST ${path(nowhere, '/withdraw')}`,
     ]
-    const message = 'This needs an approved KYB record: file one by POST /kyb, and an operator decides'
+    const message = 'This requires an approved KYB record: submit one with POST /kyb'
     const expectGated = async () => {
       for (const route of gated) {
         const [method = '', own = ''] = route.split(' ')
@@ -118,11 +118,11 @@ describe('a draft', () => {
     const draft = (body: object) => app.call('POST', '/lending-application', { token: merchant.token, body })
     expect((await drafted(app, merchant, { cohort: 'US_COMPANY', merchantId: merchant.id })).cohort).toBe('US_COMPANY')
     for (const [body, status, message] of [
-      [{ cohort: 'UK_LTD' }, 400, /^cohort \(body\): it must be that of the approved KYB record/],
-      [{ cohort: 'MARS_LTD' }, 400, /^cohort \(body\): Expected one of UAE_MAINLAND, /],
-      [{ cohort: null }, 400, /^cohort \(body\)/],
-      [{ merchantId: other.id }, 403, /^merchantId \(body\): of another merchant$/],
-      [{ merchantId: 'x'.repeat(65) }, 400, /^merchantId \(body\)/],
+      [{ cohort: 'UK_LTD' }, 400, /^cohort: must be the cohort of the approved KYB record/],
+      [{ cohort: 'MARS_LTD' }, 400, /^cohort: must be one of UAE_MAINLAND, /],
+      [{ cohort: null }, 400, /^cohort:/],
+      [{ merchantId: other.id }, 403, /^merchantId: must be your own merchant id$/],
+      [{ merchantId: 'x'.repeat(65) }, 400, /^merchantId:/],
       [{ tier: 'TIER_2_PARTNER' }, 400, /^unknown field: tier$/],
       [{ status: 'APPROVED' }, 400, /^unknown field: status$/],
     ] as const) {
@@ -141,12 +141,11 @@ describe('a draft', () => {
     const made = ok(await draft({ merchantId: merchant.id, cohort: 'UK_LTD' }), 201).body
     expect(made).toMatchObject({ merchantId: merchant.id, cohort: 'UK_LTD', tier: 'TIER_2_PARTNER', status: 'DRAFT' })
     expect(ok(await draft({ merchantId: merchant.id }), 201).body).toMatchObject({ cohort: 'US_COMPANY', tier: 'TIER_1_REFERRAL' })
-    // It is the merchant's from then on.
     expect((await app.call('GET', path(made.id), { token: merchant.token })).status).toBe(200)
     expect((await app.call('GET', path(made.id), { token: operator.token })).status).toBe(403)
     const whole = ok(await app.call('GET', `/admin${path(made.id)}`, { token: operator.token })).body
     expect([whole.createdBy, whole.events[0].actor]).toEqual([operator.id, operator.id])
-    expect(refusalOf(await draft({ cohort: 'UK_LTD' }))).toEqual([400, 'merchantId (body): an operator says for whom'])
+    expect(refusalOf(await draft({ cohort: 'UK_LTD' }))).toEqual([400, 'merchantId: required for operators'])
     for (const merchantId of ['mer_00000000000000000000000000', operator.id])
       expect(refusalOf(await draft({ merchantId }))).toEqual([404, 'No such merchant'])
     expect(refusalOf(await draft({ merchantId: other.id }))).toEqual([403, 'The merchant has no approved KYB record'])
@@ -207,29 +206,32 @@ describe('a change of a draft', () => {
     const { id } = await drafted(app, merchant)
     const before = await app.call('GET', path(id), { token: merchant.token })
     for (const [change, message] of [
-      [{ requestedAmountUsd: 999.99 }, /^requestedAmountUsd \(body\)/],
-      [{ requestedAmountUsd: 10_000_000.01 }, /^requestedAmountUsd \(body\)/],
-      [{ requestedAmountUsd: 1_000.001 }, /^requestedAmountUsd \(body\): at most two decimals$/],
-      [{ requestedAmountUsd: -1_000 }, /^requestedAmountUsd \(body\)/],
-      [{ requestedAmountUsd: 1e308 }, /^requestedAmountUsd \(body\)/],
-      [{ requestedAmountUsd: '5000' }, /^requestedAmountUsd \(body\)/],
-      [{ requestedAmountUsd: { amount: 5_000, currency: 'USD' } }, /^requestedAmountUsd \(body\)|^unknown field/],
-      [{ requestedTermMonths: 0 }, /^requestedTermMonths \(body\)/],
-      [{ requestedTermMonths: 61 }, /^requestedTermMonths \(body\)/],
-      [{ requestedTermMonths: 1.5 }, /^requestedTermMonths \(body\)/],
-      [{ requestedTermMonths: '12' }, /^requestedTermMonths \(body\)/],
-      [{ purposeCode: 'YACHT' }, /^purposeCode \(body\): Expected one of INVENTORY, /],
-      [{ purposeCode: '' }, /^purposeCode \(body\)/],
-      [{ selectedTier1Partner: 'YACHT' }, /^selectedTier1Partner \(body\): Expected one of HARBOR_INVENTORY, /],
-      [{ selectedTier2Partner: ' ' }, /^selectedTier2Partner \(body\): Expected a text that is not blank$/],
-      [{ selectedTier2Partner: 'z'.repeat(201) }, /^selectedTier2Partner \(body\)/],
-      [{ selectedTier2Partner: 5 }, /^selectedTier2Partner \(body\)/],
-      [{ documentationCompleted: [] }, /^documentationCompleted \(body\): Expected object$/],
-      [{ documentationCompleted: 'UPLOADED' }, /^documentationCompleted \(body\)/],
-      [{ documentationCompleted: { items: {} } }, /^documentationCompleted\.items \(body\): Expected array$/],
-      [{ documentationCompleted: { items: [{ key: 'YACHT' }] } }, /^documentationCompleted\.items\.0\.status \(body\): Expected string$/],
-      [{ documentationCompleted: { text: 'z'.repeat(65_536) } }, /^documentationCompleted \(body\): larger than 64 KB$/],
-      [{ documentationCompleted: { a: { b: { c: { d: { e: {} } } } } } }, /^documentationCompleted \(body\): nested deeper than 5 levels$/],
+      [{ requestedAmountUsd: 999.99 }, /^requestedAmountUsd:/],
+      [{ requestedAmountUsd: 10_000_000.01 }, /^requestedAmountUsd:/],
+      [{ requestedAmountUsd: 1_000.001 }, /^requestedAmountUsd: must have at most two decimals$/],
+      [{ requestedAmountUsd: -1_000 }, /^requestedAmountUsd:/],
+      [{ requestedAmountUsd: 1e308 }, /^requestedAmountUsd:/],
+      [{ requestedAmountUsd: '5000' }, /^requestedAmountUsd:/],
+      [{ requestedAmountUsd: { amount: 5_000, currency: 'USD' } }, /^requestedAmountUsd:|^unknown field/],
+      [{ requestedTermMonths: 0 }, /^requestedTermMonths:/],
+      [{ requestedTermMonths: 61 }, /^requestedTermMonths:/],
+      [{ requestedTermMonths: 1.5 }, /^requestedTermMonths:/],
+      [{ requestedTermMonths: '12' }, /^requestedTermMonths:/],
+      [{ purposeCode: 'YACHT' }, /^purposeCode: must be one of INVENTORY, /],
+      [{ purposeCode: '' }, /^purposeCode:/],
+      [{ selectedTier1Partner: 'YACHT' }, /^selectedTier1Partner: must be one of HARBOR_INVENTORY, /],
+      [{ selectedTier2Partner: ' ' }, /^selectedTier2Partner: must be text that is not blank$/],
+      [{ selectedTier2Partner: 'z'.repeat(201) }, /^selectedTier2Partner:/],
+      [{ selectedTier2Partner: 5 }, /^selectedTier2Partner:/],
+      [{ documentationCompleted: [] }, /^documentationCompleted: must be an object$/],
+      [{ documentationCompleted: 'UPLOADED' }, /^documentationCompleted:/],
+      [{ documentationCompleted: { items: {} } }, /^documentationCompleted\.items: must be a list$/],
+      [{ documentationCompleted: { items: [{ key: 'YACHT' }] } }, /^documentationCompleted\.items\.0\.status: must be a string$/],
+      [{ documentationCompleted: { text: 'z'.repeat(65_536) } }, /^documentationCompleted: must not be larger than 64 KB$/],
+      [
+        { documentationCompleted: { a: { b: { c: { d: { e: {} } } } } } },
+        /^documentationCompleted: must not be nested deeper than 5 levels$/,
+      ],
       ...['status', 'tier', 'cohort', 'merchantId', 'createdBy', 'submittedAt', 'id', 'version', 'partnerExternalRef'].map(
         (name) => [{ [name]: 'YACHT' }, new RegExp(`^unknown field: ${name}$`)] as const,
       ),
@@ -243,9 +245,9 @@ describe('a change of a draft', () => {
     const headers = { 'content-type': 'application/json' }
     expect(refusalOf(await app.call('PATCH', path(id), { token: merchant.token, raw: twice, headers }))).toEqual([
       400,
-      'documentationCompleted.items (body): given twice',
+      'documentationCompleted.items: given twice',
     ])
-    // Each is a number within its bounds once it is parsed, and none is it before.
+    // Each value is within its bounds only after rounding by the JSON parser.
     for (const [raw, field] of [
       ['{"requestedAmountUsd":10000000.0000000001}', 'requestedAmountUsd'],
       ['{"requestedAmountUsd":1000.00000000000000000001}', 'requestedAmountUsd'],
@@ -256,7 +258,7 @@ describe('a change of a draft', () => {
       expect([raw, ...refusalOf(await app.call('PATCH', path(id), { token: merchant.token, raw, headers }))]).toEqual([
         raw,
         400,
-        `${field} (body): a number of so many digits cannot be kept exactly`,
+        `${field}: has too many digits to be exact`,
       ])
     expect((await app.call('GET', path(id), { token: merchant.token })).text).toBe(before.text)
     for (const [requestedAmountUsd, requestedTermMonths] of [
@@ -336,13 +338,13 @@ describe('submitting', () => {
     expect(refusalOf(await submit())).toEqual([422, 'Documents are missing: processor_statements_6m, direct_debit_mandate'])
     ok(await say({ selectedTier1Partner: null }))
     app.clock.advance(60_000)
-    // Neither an amount nor a term nor a purpose is asked for.
+    // Amount, term and purpose are missing.
     expect(ok(await submit()).body).toMatchObject({
       status: 'SUBMITTED',
       submittedAt: '2026-01-06T12:01:00.000Z',
       requestedAmountUsd: null,
     })
-    expect(refusalOf(await submit())).toEqual([409, 'The application was submitted before, or withdrawn'])
+    expect(refusalOf(await submit())).toEqual([409, 'The application was already submitted or withdrawn'])
   })
 
   test('the checklist of an application follows its cohort and its partner', async () => {
@@ -431,8 +433,8 @@ test('a withdrawal is final, keeps its reason and informs the operators', async 
     reason: 'Another lender',
     decidedAt: null,
   })
-  expect(refusalOf(await withdraw())).toEqual([409, 'The application is decided, or was withdrawn before'])
-  expect(refusalOf(await decide(app, operator, id, 'APPROVED'))).toEqual([409, 'The application is decided already, or was withdrawn'])
+  expect(refusalOf(await withdraw())).toEqual([409, 'The application was already decided or withdrawn'])
+  expect(refusalOf(await decide(app, operator, id, 'APPROVED'))).toEqual([409, 'The application was already decided or withdrawn'])
   const { events } = ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body
   expect(events.at(-1)).toEqual({
     type: 'WITHDRAWN',

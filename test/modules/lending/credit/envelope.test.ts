@@ -97,7 +97,7 @@ describe('thresholds, one cent under, at and over', () => {
     expect(high(99_999.99)).toEqual(['T1', 49_900, 'FORMULA'])
     expect(high(100_000)).toEqual(['T1', 50_000, 'TIER_CAP'])
     expect(high(100_000.01)).toEqual(['T1', 50_000, 'TIER_CAP'])
-    // T2 by medium risk: 1.125 of it.
+    // T2 at medium risk: the factor is 1.125.
     const medium = (of: number) => revenue(of, { operationalRisk: 'MEDIUM' })
     expect(medium(444_444.44)).toEqual(['T2', 499_900, 'FORMULA'])
     expect(medium(444_444.45)).toEqual(['T2', 500_000, 'TIER_CAP'])
@@ -272,7 +272,7 @@ describe('a file of rules', () => {
     const factor = `"revenueFactor":${currentRules.risks.LOW.revenueFactor}`
     expect(printed).toContain(factor)
     expect(parseRules(printed.replace(factor, `"revenueFactor":${currentRules.risks.LOW.revenueFactor}.00000000000000000001`))).toEqual({
-      problems: ['risks.LOW.revenueFactor: a number of so many digits cannot be kept exactly'],
+      problems: ['risks.LOW.revenueFactor: has too many digits to be exact'],
     })
     expect(parseRules('[]')).toEqual({ problems: ['the file: must be an object'] })
     expect(

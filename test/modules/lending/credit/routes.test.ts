@@ -30,17 +30,17 @@ describe('the credit-tier preview', () => {
     await using app = await testApp(on)
     const { token } = await app.superAdmin()
     const wrong: [change: object, message: RegExp][] = [
-      [{ cohort: 'MARS_LTD' }, /^cohort \(body\): Expected one of UAE_MAINLAND, /],
-      [{ cohort: undefined }, /^cohort \(body\)/],
-      [{ monthlyAvgRevenueUsd: -0.01 }, /^monthlyAvgRevenueUsd \(body\)/],
-      [{ monthlyAvgRevenueUsd: '10000' }, /^monthlyAvgRevenueUsd \(body\)/],
-      [{ monthlyAvgRevenueUsd: 10_000.005 }, /^monthlyAvgRevenueUsd \(body\): .* at most two decimals$/],
-      [{ verifiedCollateralUsd: 1e13 }, /^verifiedCollateralUsd \(body\)/],
-      [{ verifiedCollateralUsd: null }, /^verifiedCollateralUsd \(body\)/],
-      [{ operationalRisk: 'low' }, /^operationalRisk \(body\): Expected one of LOW, MEDIUM, HIGH$/],
-      [{ hardComplianceFlags: 'PEP' }, /^hardComplianceFlags \(body\)/],
-      [{ hardComplianceFlags: [1] }, /^hardComplianceFlags\.0 \(body\)/],
-      [{ hardComplianceFlags: Array(51).fill('A') }, /^hardComplianceFlags \(body\)/],
+      [{ cohort: 'MARS_LTD' }, /^cohort: must be one of UAE_MAINLAND, /],
+      [{ cohort: undefined }, /^cohort:/],
+      [{ monthlyAvgRevenueUsd: -0.01 }, /^monthlyAvgRevenueUsd:/],
+      [{ monthlyAvgRevenueUsd: '10000' }, /^monthlyAvgRevenueUsd:/],
+      [{ monthlyAvgRevenueUsd: 10_000.005 }, /^monthlyAvgRevenueUsd: .* at most two decimals$/],
+      [{ verifiedCollateralUsd: 1e13 }, /^verifiedCollateralUsd:/],
+      [{ verifiedCollateralUsd: null }, /^verifiedCollateralUsd:/],
+      [{ operationalRisk: 'low' }, /^operationalRisk: must be one of LOW, MEDIUM, HIGH$/],
+      [{ hardComplianceFlags: 'PEP' }, /^hardComplianceFlags:/],
+      [{ hardComplianceFlags: [1] }, /^hardComplianceFlags\.0:/],
+      [{ hardComplianceFlags: Array(51).fill('A') }, /^hardComplianceFlags:/],
       [{ hardComplianceFlag: ['PEP'] }, /^unknown field: hardComplianceFlag$/],
     ]
     for (const [change, message] of wrong) {
@@ -63,7 +63,7 @@ describe('the credit-tier preview', () => {
     for (const exact of ['10000', '10000.00', '1e4', '1.00E+4', '100000e-1', '9999999999999.99', '1000000000000000e-10'])
       expect(await ask(exact)).toEqual([exact, 200, expect.any(Number)])
     for (const inexact of ['10000.000000000000001', '9999999999999.990000001', '0.1000000000000000055511151231257827', '1e-400'])
-      expect(await ask(inexact)).toEqual([inexact, 400, expect.stringMatching(/^monthlyAvgRevenueUsd \(body\)/)])
+      expect(await ask(inexact)).toEqual([inexact, 400, expect.stringMatching(/^monthlyAvgRevenueUsd:/)])
   })
 
   test('with lending disabled the path is 404 for everybody, and the public preview remains', async () => {
@@ -74,12 +74,7 @@ describe('the credit-tier preview', () => {
       for (const given of [{}, { token }, { token: merchant.token }]) {
         const posted = await app.call('POST', prefix + path, { ...given, body: {} })
         const read = await app.call('GET', prefix + eligibility(merchant.id), given)
-        expect([posted.status, posted.body.message, read.status, read.body.message]).toEqual([
-          404,
-          'There is nothing at this path',
-          404,
-          'There is nothing at this path',
-        ])
+        expect([posted.status, posted.body.message, read.status, read.body.message]).toEqual([404, 'Unknown path', 404, 'Unknown path'])
       }
     expect((await previewOf(app, merchant.id)).status).toBe(200)
     expect((await app.call('GET', '/admin/lenders', { token })).status).toBe(200)

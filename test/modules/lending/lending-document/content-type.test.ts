@@ -22,7 +22,7 @@ async function taken(type: string, bytes: Uint8Array, size = 1_000): Promise<Buf
     return Buffer.concat(out)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return error.code
+    return error.kind
   }
 }
 

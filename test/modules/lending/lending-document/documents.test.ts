@@ -8,7 +8,19 @@ import { lendingApplications, lendingDocuments, lendingEvents } from '../../../.
 import { auditLog } from '../../../../db/schema/people.ts'
 import { startS3 } from '../../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { borrower, csv, draftOf, jpeg, lendingOn, pathOf, pdf, png, saidOf, xlsx, xlsxType } from '../../../support/lending-documents.ts'
+import {
+  borrower,
+  csv,
+  documentationOf,
+  draftOf,
+  jpeg,
+  lendingOn,
+  pathOf,
+  pdf,
+  png,
+  xlsx,
+  xlsxType,
+} from '../../../support/lending-documents.ts'
 import { rawConnection, serveTestApp } from '../../../support/server.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -105,7 +117,7 @@ for (const [where, open] of Object.entries(stores)) {
         expect(headers.get('x-content-type-options')).toBe('nosniff')
       }
     }
-    expect(await saidOf(app, id)).toEqual({ items: files.map(([key]) => ({ key, status: 'UPLOADED' })) })
+    expect(await documentationOf(app, id)).toEqual({ items: files.map(([key]) => ({ key, status: 'UPLOADED' })) })
     expect((await rowsOf(app)).length).toBe(5)
     const other = await app.merchant()
     for (const [method, token, path, status] of [
@@ -154,7 +166,7 @@ test('a new file replaces the earlier one in the row, on disk and in the list', 
   expect(rows.map((row) => row.id)).toEqual([second.body.id])
   expect(filesOf(app)).toEqual(rows.map(({ storageName }) => storageName))
   expect((await fetched(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(jpeg)).toBe(true)
-  expect(await saidOf(app, id)).toEqual({ items: [{ key: 'owner_id', status: 'UPLOADED' }] })
+  expect(await documentationOf(app, id)).toEqual({ items: [{ key: 'owner_id', status: 'UPLOADED' }] })
 })
 
 test('other documents stay unchanged, and an acknowledged document is marked by its file', async () => {
@@ -169,7 +181,7 @@ test('other documents stay unchanged, and an acknowledged document is marked by 
   }
   const id = await draftOf(app, merchant, { documentationCompleted })
   await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
-  expect(await saidOf(app, id)).toEqual({
+  expect(await documentationOf(app, id)).toEqual({
     by: 'me',
     items: [
       { key: 'owner_id', status: 'UPLOADED', why: 'at the bank' },
@@ -185,7 +197,7 @@ test('a draft loses row, file and mark of a removed document together, with an a
   expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(204)
   expect(await rowsOf(app)).toEqual([])
   expect(filesOf(app)).toEqual([])
-  expect(await saidOf(app, id)).toEqual({ items: [{ key: 'owner_id', status: 'REMOVED' }] })
+  expect(await documentationOf(app, id)).toEqual({ items: [{ key: 'owner_id', status: 'REMOVED' }] })
   expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(404)
   expect((await app.call('GET', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(404)
   const events = await app.deps.db.read
@@ -249,7 +261,7 @@ test('an upload is refused by sender, place, type, size and state, and leaves no
       headers: declared === '' ? {} : { 'content-type': declared },
     })
     expect([what, answer.status]).toEqual([what, status])
-    expect(Object.keys(answer.body)).toEqual(['statusCode', 'message', 'error'])
+    expect(Object.keys(answer.body).slice(0, 4)).toEqual(['statusCode', 'message', 'error', 'code'])
     if (what === 'a type of nothing') expect(answer.body.message).toBe('Send the file as application/pdf or image/jpeg or image/png')
   }
   for (const [header, value, status] of [
@@ -261,7 +273,7 @@ test('an upload is refused by sender, place, type, size and state, and leaves no
   }
   expect(await rowsOf(app)).toEqual([])
   expect(filesOf(app)).toEqual([])
-  expect(await saidOf(app, id)).toBeNull()
+  expect(await documentationOf(app, id)).toBeNull()
   expect((await put(app, merchant.token, id, 'owner_id', large(5 * mb))).status).toBe(200)
   expect((await put(app, merchant.token, id, 'ein_letter', large(10 * mb))).status).toBe(200)
   expect((await put(app, merchant.token, id, 'bank_statements_12m', large(25 * mb))).status).toBe(200)
@@ -410,7 +422,7 @@ describe('concurrent uploads', () => {
     const rows = await rowsOf(app)
     expect(rows.map(({ key }) => key).sort()).toEqual(['business_plan', 'ein_letter', 'lease_agreement', 'owner_id', 'special_licence'])
     expect(filesOf(app).sort()).toEqual(rows.map(({ storageName }) => storageName).sort())
-    expect((await saidOf(app, id))?.items?.length).toBe(5)
+    expect((await documentationOf(app, id))?.items?.length).toBe(5)
   })
 
   test('are limited per merchant: the next one must wait, and another merchant need not', async () => {
@@ -427,7 +439,7 @@ describe('concurrent uploads', () => {
 
 describe('a file changed outside of souk', () => {
   const damages: [what: string, (file: string) => void, status?: number, event?: string][] = [
-    // Another store may be at hand: it is not lost for that.
+    // The document may be in another store, so it is not reported as lost.
     ['gone', (file) => renameSync(file, `${file}.gone`), 503, 'documents.missing'],
     ['cut', (file) => writeFileSync(file, readFileSync(file).subarray(0, -1))],
     [

@@ -104,14 +104,14 @@ test('with an unavailable store or a disk below its watermark an upload is 503, 
   expect([refused.status, refused.headers.has('retry-after'), refused.body.message]).toEqual([
     503,
     true,
-    'The store of documents does not answer: nothing was changed, try again later',
+    'The document storage does not respond: nothing was changed, try again later',
   ])
   expect(s3.objects.size).toBe(0)
   ok(await put(app, merchant.token, id))
   await using full = await testApp({ ...lendingOn, DISK_FREE_MIN_MB: '1000000' })
   const other = await borrower(full)
   const noRoom = await put(full, other.merchant.token, other.id)
-  expect([noRoom.status, noRoom.body.message]).toEqual([503, 'There is no room for documents: nothing was changed, try again later'])
+  expect([noRoom.status, noRoom.body.message]).toEqual([503, 'The document storage is full: nothing was changed, try again later'])
   expect(existsSync(join(full.database.dataDir, 'documents')) ? filesOf(full) : []).toEqual([])
 })
 

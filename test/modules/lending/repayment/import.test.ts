@@ -64,20 +64,20 @@ test('valid rows of a tape are recorded with their signals, invalid ones named, 
       known: 2,
       failed: 14,
       errors: [
-        { row: 6, column: 'loanRef', message: expect.stringMatching(/says something else: reverse that one first$/) },
-        { row: 8, column: 'loanRef', message: expect.stringMatching(/says something else/) },
+        { row: 6, column: 'loanRef', message: expect.stringMatching(/with other values: reverse that repayment first$/) },
+        { row: 8, column: 'loanRef', message: expect.stringMatching(/with other values/) },
         { row: 9, column: 'outcome', message: 'must be one of ON_TIME, LATE, DEFAULT' },
-        { row: 10, column: 'amountUsd', message: 'must be dollars with at most two decimals, as 1250.50' },
-        { row: 11, column: 'amountUsd', message: 'must be dollars with at most two decimals, as 1250.50' },
+        { row: 10, column: 'amountUsd', message: 'must be dollars with at most two decimals, such as 1250.50' },
+        { row: 11, column: 'amountUsd', message: 'must be dollars with at most two decimals, such as 1250.50' },
         { row: 12, column: 'amountUsd', message: 'must be more than 0' },
         { row: 13, column: 'dueAt', message: expect.stringMatching(/^must be a day/) },
-        { row: 14, column: 'dueAt', message: 'must not be after now' },
-        { row: 15, column: 'settledAt', message: 'must be given: only a DEFAULT may have none' },
+        { row: 14, column: 'dueAt', message: 'must not be in the future' },
+        { row: 15, column: 'settledAt', message: 'required, except for the outcome DEFAULT' },
         { row: 16, column: 'loanRef', message: 'must be 1 to 128 characters in one line' },
         { row: 17, column: 'loanRef', message: 'must be 1 to 128 characters in one line' },
         { row: 18, message: 'has more cells than the header, which has 7' },
-        { row: 19, column: 'merchantId', message: 'is no merchant' },
-        { row: 20, column: 'lenderId', message: 'is no lender' },
+        { row: 19, column: 'merchantId', message: 'must be a merchant of this instance' },
+        { row: 20, column: 'lenderId', message: 'must be a lender of this instance' },
       ],
       errorsTruncated: false,
     },
@@ -112,10 +112,10 @@ test('columns may have any order and case, and an incomplete header is refused b
   expect((await send(turned)).body).toMatchObject({ rows: 1, recorded: 1 })
   const refused: [file: string, message: string][] = [
     ['', 'The file is empty'],
-    [lines('merchantId,lenderId'), 'Row 1: loanRef, outcome, amountUsd, dueAt, settledAt missing'],
-    [lines(`${header},amountUSD`), 'Row 1: amountUsd stands there twice'],
-    [lines(`${header},note`), 'Row 1: column 8 is none of merchantId, lenderId, loanRef, outcome, amountUsd, dueAt, settledAt'],
-    [lines(header, '"never closed'), 'Row 2: a quote opens that is never closed.'],
+    [lines('merchantId,lenderId'), 'Row 1 must also have the columns loanRef, outcome, amountUsd, dueAt, settledAt'],
+    [lines(`${header},amountUSD`), 'Row 1 has the column amountUsd twice: remove one'],
+    [lines(`${header},note`), 'Row 1: column 8 must be one of merchantId, lenderId, loanRef, outcome, amountUsd, dueAt, settledAt'],
+    [lines(header, '"never closed'), 'Row 2 has a quote that is never closed.'],
     [lines(header, 'a\0b'), 'Row 2 contains a NUL character: remove it.'],
   ]
   for (const [file, message] of refused) {
@@ -161,7 +161,7 @@ test('a stopped import says so and keeps what it recorded, and a tape with too m
   const stopped = await importTape(app.deps, { actor: operator }, file, { signal: stop.signal, rest })
   expect(stopped).toMatchObject({ complete: false, rows: 64, recorded: 64 })
   const more = await importTape(app.deps, { actor: operator }, file, { rowsMax: 150 }).catch((error) => error.message)
-  expect(more).toBe('The file has more than 150 rows: 64 before them were recorded. Send it in parts')
+  expect(more).toBe('The file has more than 150 rows. 64 were recorded. Split the rest into smaller files')
   expect(await importTape(app.deps, { actor: operator }, file)).toMatchObject({ complete: true, recorded: 200 - 128, known: 128 })
 })
 
@@ -172,7 +172,7 @@ test('a file that proves invalid in its middle reports what was recorded, and it
   const { status, body } = await send(lines(header, ...rows, '"never closed'))
   const recorded = (await previewOf(app, merchantId)).body.signals.totalSettledOnTime
   expect(recorded).toBeGreaterThan(0)
-  const told = `Row 1002: a quote opens that is never closed. ${recorded} of the rows before it were recorded: mend the file and send it again`
+  const told = `Row 1002 has a quote that is never closed. ${recorded} rows before it were recorded. Correct the file and send it again`
   expect([status, body.message]).toEqual([400, told])
   expect((await send(lines(header, ...rows))).body).toMatchObject({ known: recorded, recorded: 1_000 - recorded })
 })
@@ -204,7 +204,7 @@ test('a tape does not record again what an operator reversed, but a request does
   const wasReversed = (nth: number) => ({
     row: nth,
     column: 'loanRef',
-    message: 'was recorded and reversed, and says the same: record it by hand if it is right after all',
+    message: 'was recorded with the same values and reversed: record it by hand if it is correct',
   })
   expect((await send(tape)).body).toMatchObject({ recorded: 0, known: 1, failed: 2, errors: [wasReversed(2), wasReversed(4)] })
   expect((await previewOf(app, merchantId)).body).toEqual(before)

@@ -22,8 +22,8 @@ const names = (stream: Stream) => stream.told.map(({ event }) => event)
 /** Reads on until all that was committed before is there. */
 async function caughtUp(app: TestApp, ...streams: Stream[]): Promise<void> {
   await app.deps.liveNotes.idle()
-  await app.deps.live.tickNow()
-  // What was sent has left for whoever reads.
+  await app.deps.live.updateNow()
+  // Waits until sent events reach the reader.
   for (let turn = 0; turn < 5; turn++) await new Promise((resume) => setImmediate(resume))
   for (const stream of streams) if (stream.isOver()) throw new Error('the stream is over')
 }
@@ -229,7 +229,7 @@ test('changes of a shop send events to everyone in the shop and to no other shop
   expect(stream.told.map(({ data }) => data['shopId'])).toEqual([shop.shop.id, shop.shop.id, shop.shop.id])
   const suspend = (status: string) => app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token: operator.token, body: { status } })
   ok(await suspend('SUSPENDED'))
-  await app.deps.live.tickNow()
+  await app.deps.live.updateNow()
   await stream.ended()
   ok(await suspend('ACTIVE'))
   const again = await streamIn(app, '/v2/events', { token: sends.token, lastEventId: stream.lastId() })
@@ -270,13 +270,13 @@ describe('events of operators', () => {
   test('a requested job run sends the events requested, started and finished', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
-    await app.deps.jobRunner.begin(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, app.deps) })))
+    await app.deps.jobRunner.start(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, app.deps) })))
     const stream = await streamIn(app, '/admin/events', { token: operator.token })
     ok(
       await app.call('POST', '/admin/operations/jobs/fold-listings/run', { token: operator.token, headers: { 'idempotency-key': 'one' } }),
       202,
     )
-    await app.deps.jobRunner.beat()
+    await app.deps.jobRunner.heartbeat()
     for (let looks = 0; looks < 200 && !names(stream).includes('job.finished'); looks++) {
       await Bun.sleep(10)
       await caughtUp(app, stream)
@@ -334,6 +334,6 @@ test('a HEAD request opens no stream', async () => {
   expect(response.status).toBe(200)
   // As the server does, which sends no body.
   await following(response).close()
-  await app.deps.live.tickNow()
+  await app.deps.live.updateNow()
   expect(app.deps.live.figures()).toMatchObject({ shop: 0, operator: 0 })
 })

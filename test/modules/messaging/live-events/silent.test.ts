@@ -41,7 +41,7 @@ test('hundreds of clients that never read do not delay others, are cut off, and 
     ['/admin/events', `authorization: Bearer ${operator.token}`],
   ] as const
   const sockets = ways.flatMap(([path, header]) => Array.from({ length: 100 }, () => silent(server.port, path, header)))
-  // Twenty of each account, and one of somebody who reads.
+  // Twenty silent streams of each account, and one that is read.
   await until(() => openNow(app) === 61)
   expect((await streamFrom(server.url, '/v2/events', { key: shop.secretKey })).status).toBe(429)
   expect((await fetch(`${server.url}/v2/orders`, { headers: { 'x-service-api-key': shop.secretKey } })).status).toBe(200)
@@ -55,7 +55,7 @@ test('hundreds of clients that never read do not delay others, are cut off, and 
     app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { told, big } })
     if (told % 10 === 0) app.deps.liveNotes.note({ name: 'import.started', shopId: other.shop.id, data: { told } })
     await app.deps.liveNotes.idle()
-    await app.deps.live.tickNow()
+    await app.deps.live.updateNow()
     await Bun.sleep(1)
   }
   Bun.gc(true)
@@ -86,14 +86,14 @@ test('the stream of a suspended shop ends once, and can be resumed by its manage
   const note = async (nth: number) => {
     app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { nth } })
     await app.deps.liveNotes.idle()
-    await app.deps.live.tickNow()
+    await app.deps.live.updateNow()
   }
   const before = await streamFrom(server.url, '/v2/events', { token: shop.token })
   await note(1)
   await before.until(() => before.told.length === 1)
   expect(before.isOver()).toBe(false)
   ok(await app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token, body: { status: 'SUSPENDED' } }))
-  await app.deps.live.tickNow()
+  await app.deps.live.updateNow()
   await before.ended()
   expect(app.deps.live.figures().ended).toEqual(new Map([['shop', 1]]))
   await note(2)
@@ -102,7 +102,7 @@ test('the stream of a suspended shop ends once, and can be resumed by its manage
   await note(3)
   await after.until(() => after.told.length === 2)
   expect(after.told.map(({ data }) => data['nth'])).toEqual([2, 3])
-  await app.deps.live.tickNow()
+  await app.deps.live.updateNow()
   expect(after.isOver()).toBe(false)
   expect(app.deps.live.figures().ended).toEqual(new Map([['shop', 1]]))
   await after.close()

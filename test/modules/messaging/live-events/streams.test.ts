@@ -2,6 +2,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from 'node:net'
 import { engine } from '../../../../db/columns.ts'
+import { liveEvents } from '../../../../db/schema/live.ts'
+import type { AppError } from '../../../../src/core/errors.ts'
+import { pick } from '../../../../src/lib/objects.ts'
 import { createEventCursors } from '../../../../src/modules/messaging/live-events/event-cursor.ts'
 import { createHub } from '../../../../src/modules/messaging/live-events/hub.ts'
 import { deleteOldEvents } from '../../../../src/modules/messaging/live-events/index.ts'
@@ -24,14 +27,14 @@ const turns = async (count = 5) => {
 }
 async function caughtUp({ deps }: Pick<TestApp, 'deps'>): Promise<void> {
   await deps.liveNotes.idle()
-  await deps.live.tickNow()
+  await deps.live.updateNow()
   await turns()
 }
 const soldBy = (stream: Stream) => stream.told.flatMap(({ event, data }) => (event === 'order.confirmed' ? [Number(data['number'])] : []))
 const names = (stream: Stream) => stream.told.map(({ event }) => event)
 const untilOver = async ({ deps }: TestApp, stream: Stream) => {
   for (let looks = 0; looks < 500 && !stream.isOver(); looks++) {
-    await deps.live.tickNow()
+    await deps.live.updateNow()
     await Bun.sleep(2)
   }
   return stream.isOver()
@@ -187,6 +190,20 @@ describe('resuming a stream', () => {
     expect(left?.groups).toEqual([])
   })
 
+  test('stored events are deleted after two hours, except the last one, behind which cursors point', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    for (let nth = 0; nth < 3; nth++) app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { nth } })
+    await app.deps.liveNotes.idle()
+    const stored = async () => (await app.deps.db.read.select().from(liveEvents)).length
+    app.clock.advance(119 * minute)
+    await deleteOldEvents(app.deps)
+    expect(await stored()).toBe(3)
+    app.clock.advance(2 * minute)
+    await deleteOldEvents(app.deps)
+    expect(await stored()).toBe(1)
+  })
+
   test.skipIf(engine !== 'postgres')('streams of another process get the events of all processes and can be moved there', async () => {
     const database = await testDatabase()
     const here = await testApp({}, { database })
@@ -200,7 +217,7 @@ describe('resuming a stream', () => {
     expect(soldBy(stream)).toEqual([1, 2, 3, 4, 5])
     const lastEventId = stream.lastId()
     await stream.close()
-    // Many at once, told by whichever process, while the one moves to the other.
+    // Many events at once, from any process, while the stream moves to the other process.
     const buying = Promise.all(Array.from({ length: 20 }, () => shop.bought()))
     const moved = await streamIn(there, path, { key: shop.secretKey, lastEventId })
     await buying
@@ -227,7 +244,7 @@ describe('resuming a stream', () => {
     const first = soldBy(stream)
     while (isBuying) {
       await turns(20)
-      await app.deps.live.tickNow()
+      await app.deps.live.updateNow()
       await stream.close()
       seen.push(...soldBy(stream))
       lastEventId = stream.lastId()
@@ -333,13 +350,13 @@ describe('the end of a stream', () => {
     stuck.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-service-api-key: ${shop.secretKey}\r\n\r\n`)
     stuck.pause()
     while (app.deps.live.figures().shop < 2) await Bun.sleep(5)
-    // The system's buffers take some megabytes before anybody notices.
+    // Socket buffers hold some megabytes before the stream counts as unread.
     const big = 'x'.repeat(100_000)
     let sent = 0
     for (; sent < 400 && app.deps.live.figures().shop === 2; sent++) {
       app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { nth: sent, big } })
       await app.deps.liveNotes.idle()
-      await app.deps.live.tickNow()
+      await app.deps.live.updateNow()
       await reads.until(() => reads.told.length === sent + 1)
     }
     expect(app.deps.live.figures().ended.get('slow')).toBe(1)
@@ -410,11 +427,11 @@ describe('limits and cost of streams', () => {
     const readsOf = async (count: number) => {
       const { hub, reads, follow } = hubOf(app, { ofAccount: 20, ofShop: 2_000, ofAll: 2_000 })
       const streams = Array.from({ length: count }, (_, nth) => follow(shop.shop.id, `account ${nth}`))
-      await hub.tickNow()
+      await hub.updateNow()
       await Promise.all(streams.map((stream) => stream.until(() => stream.lastId() !== undefined)))
       reads.count = 0
       await shop.bought()
-      await hub.tickNow()
+      await hub.updateNow()
       await Promise.all(streams.map((stream) => stream.until(() => stream.told.some(({ event }) => event === 'order.confirmed'))))
       expect(new Set(streams.map(({ told }) => JSON.stringify(told))).size).toBe(1)
       expect(hub.figures().shop).toBe(count)
@@ -431,19 +448,19 @@ describe('limits and cost of streams', () => {
     const shop = await sellingIn(app)
     const { hub, reads, follow } = hubOf(app)
     await shop.bought()
-    await hub.tickNow()
+    await hub.updateNow()
     expect(reads.count).toBe(0)
     const stream = follow(shop.shop.id, 'account')
-    await hub.tickNow()
-    await hub.tickNow()
+    await hub.updateNow()
+    await hub.updateNow()
     const before = reads.count
-    for (let nth = 0; nth < 10; nth++) await hub.tickNow()
+    for (let nth = 0; nth < 10; nth++) await hub.updateNow()
     if (engine === 'sqlite') expect(reads.count).toBe(before)
     await stream.close()
-    await hub.tickNow()
+    await hub.updateNow()
     const after = reads.count
     await shop.bought()
-    await hub.tickNow()
+    await hub.updateNow()
     expect(reads.count).toBe(after)
     hub.stop()
   })
@@ -456,13 +473,112 @@ describe('limits and cost of streams', () => {
     expect(() => follow('shop_a', 'three')).toThrow('2 streams of this shop are open')
     follow('shop_b', 'three')
     expect(() => follow('shop_b', 'four')).toThrow('Too many streams are open')
-    // Operators are let in all the same, and take no place of a shop's.
+    // Operators are still admitted and do not count towards the limit of shops.
     for (let nth = 0; nth < 5; nth++) follow(undefined, 'operator')
     expect(() => follow(undefined, 'operator')).toThrow('5 streams of this account are open')
     await first.close()
     follow('shop_b', 'four')
     hub.stop()
     expect(() => follow('shop_c', 'five')).toThrow('The server is stopping')
+  })
+
+  test('by default 100 streams of a shop are open, and 2,000 of all shops; one more gets 429 or 503 with Retry-After', async () => {
+    await using app = await testApp()
+    const { hub, follow } = hubOf(app)
+    const refusalOf = (shopId: string, accountId: string) => {
+      try {
+        follow(shopId, accountId)
+      } catch (error) {
+        return pick(error as AppError, 'code', 'message', 'retryAfterSeconds')
+      }
+      return undefined
+    }
+    for (let shop = 0; shop < 20; shop++)
+      for (let nth = 0; nth < 100; nth++) expect(refusalOf(`shop ${shop}`, `account ${shop} ${nth}`)).toBeUndefined()
+    const ofShop = { code: 'rate_limited', message: '100 streams of this shop are open: close one', retryAfterSeconds: 15 } as const
+    expect(refusalOf('shop 0', 'another account')).toEqual(ofShop)
+    const ofAll = { code: 'unavailable', message: 'Too many streams are open: try again', retryAfterSeconds: 15 } as const
+    expect(refusalOf('another shop', 'another account')).toEqual(ofAll)
+    follow(undefined, 'operator')
+    hub.stop()
+  })
+
+  test('the hundred-first stream of a shop gets 429 over HTTP, also from another account', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const tokens = [shop.token]
+    for (let nth = 0; nth < 4; nth++) tokens.push((await staffOf(app, shop, 'MANAGER')).token)
+    const streams = await Promise.all(tokens.flatMap((token) => Array.from({ length: 20 }, () => streamIn(app, path, { token }))))
+    expect(streams.map(({ status }) => status)).toEqual(Array(100).fill(200))
+    const refused = await streamIn(app, path, { key: shop.secretKey })
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '15'])
+    await streams[0]?.close()
+    expect((await streamIn(app, path, { key: shop.secretKey })).status).toBe(200)
+    app.deps.live.stop()
+  })
+
+  test('a quiet stream gets a heartbeat every 15 seconds, and its authorisation is checked every 25', async () => {
+    await using app = await testApp()
+    const { hub } = hubOf(app)
+    let checks = 0
+    const isStill = async () => {
+      checks++
+      return true
+    }
+    const viewer = { shopId: 'shop', accountId: 'account', seesCatalog: true }
+    const stream = following(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isStill })))
+    const passes = async (ms: number) => {
+      app.clock.advance(ms)
+      await hub.updateNow()
+      await turns()
+      return [stream.lastId(), checks] as const
+    }
+    await passes(0)
+    await passes(15_000)
+    const [first] = await passes(1_000)
+    expect(await passes(8_999)).toEqual([first, 0])
+    expect(await passes(1)).toEqual([first, 1])
+    const [second] = await passes(5_000)
+    expect(second).not.toBe(first)
+    expect(await passes(14_999)).toEqual([second, 1])
+    expect((await passes(1))[0]).not.toBe(second)
+    expect(await passes(4_999)).toMatchObject([expect.any(String), 1])
+    expect(await passes(1)).toMatchObject([expect.any(String), 2])
+    hub.stop()
+  })
+
+  test('a stream ends as unchecked once its authorisation could not be checked for 55 seconds', async () => {
+    await using app = await testApp()
+    const { hub } = hubOf(app)
+    let isAway = true
+    const isStill = async () => {
+      if (isAway) throw new Error('no database')
+      return true
+    }
+    const open = () => {
+      const viewer = { shopId: 'shop', accountId: 'account', seesCatalog: true }
+      return following(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isStill })))
+    }
+    const passes = async (ms: number) => {
+      app.clock.advance(ms)
+      await hub.updateNow()
+      await turns()
+    }
+    const stream = open()
+    await passes(0)
+    await passes(54_999)
+    expect([stream.isOver(), hub.figures().shop]).toEqual([false, 1])
+    await passes(1)
+    expect([hub.figures().shop, hub.figures().ended.get('unchecked')]).toEqual([0, 1])
+    const kept = open()
+    await passes(0)
+    await passes(54_999)
+    isAway = false
+    await passes(0)
+    isAway = true
+    await passes(54_999)
+    expect([kept.isOver(), hub.figures().shop]).toEqual([false, 1])
+    hub.stop()
   })
 
   test('the metrics count open streams and how streams ended', async () => {

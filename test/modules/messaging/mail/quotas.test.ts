@@ -103,7 +103,7 @@ describe('mail quotas of a shop', () => {
         .map((to) => to.toLowerCase())
         .sort(),
     ).toEqual([owner, 'invited@example.com'].sort())
-    expect(server.received.find(({ to }) => to[0] === 'invited@example.com')?.text).toContain('/pages/invitation/')
+    expect(server.received.find(({ to }) => to[0] === 'invited@example.com')?.text).toContain('/console/invitation#/')
     const { limits } = ok(await app.call('GET', '/shops/v2/mail', { token: shop.token })).body
     expect(limits).toMatchObject({ onlyStaff: true, refusedLastDay: 2 })
     await live(app, shop.shop.id)
@@ -235,6 +235,21 @@ describe('bursts against the default mail quotas', () => {
     await sendMails(app)
     expect(server.received).toHaveLength(20)
   })
+})
+
+test('order notifications to staff of a live shop do not use up the quota of the recipient, and those to others do', async () => {
+  await using server = await mailServer()
+  await using app = await testApp({ ...server.settings, MAIL_PER_RECIPIENT_HOUR: '2' })
+  const shop = await sellingIn(app, { onHand: 100 })
+  const { email } = ok(await app.call('GET', '/merchant/me', { token: shop.token })).body.merchant
+  const setMails = (orderMails: string[]) => app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { orderMails } })
+  ok(await setMails([email, 'other@example.com']))
+  for (let nth = 0; nth < 5; nth++) await shop.bought()
+  await live(app, shop.shop.id)
+  await about(app, shop.shop.id, 'last', email)
+  await sendMails(app)
+  const sentTo = (to: string) => server.received.filter((one) => one.to[0] === to).length
+  expect([sentTo(email), sentTo('other@example.com')]).toEqual([6, 2])
 })
 
 test('a mail counted before its process was killed is sent once by the next process and not counted again', async () => {

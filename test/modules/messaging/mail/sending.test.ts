@@ -24,7 +24,7 @@ const nobodyThere = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.exam
 test('every template is delivered complete in every language, and its personal data is then removed', async () => {
   await using server = await mailServer()
   await using app = await testApp(server.settings)
-  // There is no such order.
+  // No such order.
   app.deps.mailPreparers.clear()
   const { shop } = await app.merchant()
   const sample = sampleData('USD')
@@ -119,7 +119,7 @@ describe('SMTP responses', () => {
     ['onRcptTo', 450, 'PENDING', '450 at RCPT TO', 1],
     ['onData', 554, 'FAILED', '554 at DATA', 1],
     ['onData', 452, 'PENDING', '452 at DATA', 1],
-    // Of whom we say that we are, and so of every mail: it counts against none.
+    // The sender address was refused, which affects every mail, so it counts against none.
     ['onMailFrom', 550, 'PENDING', '550 at MAIL FROM', 0],
     ['onMailFrom', 451, 'PENDING', '451 at MAIL FROM', 0],
     ['onMailFrom', 552, 'FAILED', '552 at MAIL FROM', 1],
@@ -170,6 +170,85 @@ describe('SMTP responses', () => {
   })
 })
 
+describe('log events of mails', () => {
+  const eventsOf = (app: TestApp, event: string) => app.logged.filter((line) => line.event === event)
+
+  test('a mail that the server refuses for good is logged as mail.not_sent once, without its recipient', async () => {
+    await using server = await mailServer({ onRcptTo: (_address, _session, done) => done(answering(550)) })
+    await using app = await testApp(server.settings)
+    await queue(app, 'test', {})
+    await send(app)
+    await send(app)
+    const [row] = await rows(app)
+    const fields = { mail: row?.id, template: 'test', why: '550 at RCPT TO' }
+    expect(eventsOf(app, 'mail.not_sent')).toEqual([{ level: 'warn', event: 'mail.not_sent', fields }])
+    const { text } = await app.call('GET', '/metrics')
+    expect(text).toContain('souk_mails_total{result="dead"} 1\n')
+  })
+
+  test('a mail that is refused for the time being is not logged as mail.not_sent', async () => {
+    await using server = await mailServer({ onRcptTo: (_address, _session, done) => done(answering(450)) })
+    await using app = await testApp(server.settings)
+    await queue(app, 'test', {})
+    await send(app)
+    expect(eventsOf(app, 'mail.not_sent')).toEqual([])
+  })
+
+  test('mails that waited too long are logged as mail.given_up with their number', async () => {
+    await using app = await testApp(nobodyThere)
+    for (let nth = 0; nth < 3; nth++) await queue(app, 'password-reset', {}, { key: `${nth}` })
+    app.clock.advance(30 * minute - 1)
+    await deleteOldMails(app.deps)
+    expect(eventsOf(app, 'mail.given_up')).toEqual([])
+    app.clock.advance(1)
+    await deleteOldMails(app.deps)
+    const fields = { mails: 3, why: 'waited too long' }
+    expect(eventsOf(app, 'mail.given_up')).toEqual([{ level: 'warn', event: 'mail.given_up', fields }])
+    expect((await rows(app)).map(({ status }) => status)).toEqual(['FAILED', 'FAILED', 'FAILED'])
+  })
+
+  test('the start logs mail.server_not_ready with the reason, or mail.ready', async () => {
+    await using away = await testApp(nobodyThere)
+    await logMailStatus(away.deps)
+    expect(eventsOf(away, 'mail.server_not_ready')).toMatchObject([{ level: 'error', fields: { why: expect.any(String) } }])
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    await logMailStatus(app.deps)
+    expect([eventsOf(app, 'mail.server_not_ready').length, eventsOf(app, 'mail.ready').length]).toEqual([0, 1])
+  })
+
+  test('the start logs mail.links_lead_here only without PUBLIC_URL', async () => {
+    await using server = await mailServer()
+    const { PUBLIC_URL: _, ...unnamed } = server.settings
+    for (const [settings, count] of [
+      [unnamed, 1],
+      [server.settings, 0],
+    ] as const) {
+      await using app = await testApp(settings)
+      await logMailStatus(app.deps)
+      expect(eventsOf(app, 'mail.links_lead_here').length).toBe(count)
+    }
+  })
+})
+
+test('the metrics show waiting mails, their age and delay, and whether the server is paused', async () => {
+  await using app = await testApp(nobodyThere)
+  const figures = async () => {
+    app.clock.advance(15_000)
+    const { text } = await app.call('GET', '/metrics')
+    const sampleOf = (name: string) => Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1])
+    return ['souk_mails_waiting', 'souk_mail_oldest_age_seconds', 'souk_mail_overdue_seconds', 'souk_mail_server_up'].map(sampleOf)
+  }
+  expect(await figures()).toEqual([0, 0, 0, 1])
+  await queue(app, 'test', {}, { key: 'first' })
+  app.clock.advance(minute)
+  for (let nth = 0; nth < failuresMax; nth++) await queue(app, 'test', {}, { key: `${nth}` })
+  expect(await figures()).toEqual([failuresMax + 1, 75, 75, 1])
+  await send(app)
+  const [waiting, age, , isUp] = await figures()
+  expect([waiting, age, isUp]).toEqual([failuresMax + 1, 90, 0])
+})
+
 describe('a mail server that fails', () => {
   test('an unreachable mail server costs no attempts, opens the breaker, and gets all mail when it is back', async () => {
     await using app = await testApp(nobodyThere)
@@ -190,6 +269,7 @@ describe('a mail server that fails', () => {
     await mails.idle()
     expect(back.received.length).toBe(20)
     expect(app.deps.mailHealth.breaker.state).toBe('CLOSED')
+    expect(app.logged.filter(({ event }) => event === 'mail.server_back').length).toBe(1)
   })
 
   test.each([

@@ -24,7 +24,10 @@ setDefaultTimeout(longTestMs)
 
 const links: Links = {
   order: () => 'https://souk.example/o',
+  manage: () => 'https://souk.example/m',
   pay: () => 'https://souk.example/p',
+  cart: () => 'https://souk.example/c',
+  unsubscribe: () => 'https://souk.example/u',
   reset: () => 'https://souk.example/r',
   verify: () => 'https://souk.example/v',
   invitation: () => 'https://souk.example/i',
@@ -50,6 +53,15 @@ const hostile = fc.oneof(
   ),
 )
 const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? []
+
+test('payment instructions name the order number in the text, which is their reference', () => {
+  const sample = sampleData('USD')['payment-instructions']
+  for (const language of mailLanguages) {
+    const { html, text } = renderMail('payment-instructions', sample, lookWith('Acme', language), links)
+    for (const body of [html.slice(html.indexOf('<body')), text])
+      expect([language, body.includes(String(sample.order.number))]).toEqual([language, true])
+  }
+})
 
 test('a shop name that ends with a full stop does not get a second one', () => {
   for (const language of mailLanguages)

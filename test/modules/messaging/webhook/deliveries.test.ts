@@ -138,6 +138,20 @@ describe('sending a webhook message', () => {
 })
 
 describe('retries of a failed delivery', () => {
+  test('an attempt has ten seconds and reads at most 64 KB of the response', async () => {
+    const limits: unknown[] = []
+    const safeFetch: SafeFetch = async (_url, { timeoutMs, bytesMax }) => {
+      limits.push([timeoutMs, bytesMax])
+      return { status: 204, headers: new Headers(), bytes: new Uint8Array() }
+    }
+    await using app = await testApp(loopbackAllowed, { safeFetch })
+    const shop = await app.merchant()
+    await endpointOf(app, shop, 'http://127.0.0.1:8080/')
+    await tell(app, shop, 'one')
+    await deliver(app)
+    expect(limits).toEqual([[10_000, 64 * 1024]])
+  })
+
   test('a failed delivery is retried after its pause with the same id and body and a new signature', async () => {
     await using app = await testApp(loopbackAllowed)
     const statuses = [500, 503, 200]
@@ -190,6 +204,9 @@ describe('retries of a failed delivery', () => {
       app.clock.advance(nextAttemptAt === null ? longestPauseMs : Date.parse(nextAttemptAt) - app.clock.now())
     }
     expect(at).toHaveLength(9)
+    const delivery = (await deliveriesOf(app, shop, endpoint))[0]?.id
+    const givenUp = app.logged.filter(({ event }) => event === 'webhook.given_up')
+    expect(givenUp).toEqual([{ level: 'warn', event: 'webhook.given_up', fields: { delivery, endpoint: endpoint.id } }])
     const pauses = at.slice(1).map((moment, nth) => moment - (at[nth] ?? 0))
     for (const [nth, pause] of pauses.entries()) {
       expect(pause).toBeGreaterThanOrEqual((1 - jitter) * (retryPausesMs[nth] ?? 0) - 1)
@@ -488,4 +505,47 @@ test('a round with nothing to send makes no write and no request', async () => {
   const { writes } = app.deps.db.stats
   await deliver(app)
   expect([app.deps.db.stats.writes - writes, calls.length]).toEqual([0, 0])
+})
+
+test('the metrics show waiting messages and deliveries, how long they wait, and the result of each attempt', async () => {
+  await using app = await testApp(loopbackAllowed)
+  let status = 500
+  await using server = receiver(() => new Response(null, { status }))
+  const shop = await app.merchant()
+  const endpoint = await endpointOf(app, shop, server.url)
+  const figures = async () => {
+    app.clock.advance(15_000)
+    const { text } = await app.call('GET', '/metrics')
+    const sampleOf = (series: string) =>
+      Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(`${series} `))
+          ?.split(' ')[1],
+      )
+    return {
+      messages: sampleOf('souk_webhook_messages_waiting'),
+      oldestAge: sampleOf('souk_webhook_message_oldest_age_seconds'),
+      deliveries: sampleOf('souk_webhook_deliveries_waiting'),
+      overdue: sampleOf('souk_webhook_delivery_overdue_seconds'),
+      attempts: ['delivered', 'failed', 'dead'].map((result) => sampleOf(`souk_webhook_attempts_total{result="${result}"}`)),
+    }
+  }
+  expect(await figures()).toEqual({ messages: 0, oldestAge: 0, deliveries: 0, overdue: 0, attempts: [0, 0, 0] })
+  await tell(app, shop, 'one')
+  app.clock.advance(45_000)
+  await tell(app, shop, 'two')
+  expect(await figures()).toEqual({ messages: 2, oldestAge: 60, deliveries: 0, overdue: 0, attempts: [0, 0, 0] })
+  await deliver(app)
+  const due = (await deliveriesOf(app, shop, endpoint)).map(({ nextAttemptAt }) => Date.parse(nextAttemptAt ?? ''))
+  const failed = await figures()
+  const overdue = (app.clock.now() - Math.min(...due)) / 1_000
+  expect(overdue).toBeGreaterThan(0)
+  expect(failed).toEqual({ messages: 0, oldestAge: 0, deliveries: 2, overdue, attempts: [0, 2, 0] })
+  status = 204
+  await deliver(app)
+  status = 410
+  await tell(app, shop, 'three')
+  await deliver(app)
+  expect(await figures()).toEqual({ messages: 0, oldestAge: 0, deliveries: 0, overdue: 0, attempts: [2, 2, 1] })
 })

@@ -239,7 +239,7 @@ describe('a webhook endpoint that keeps failing', () => {
       skipped: 15,
       skippedAt: new Date(app.clock.now()).toISOString(),
     })
-    // What waits too long is given up, too.
+    // Deliveries that wait too long fail, too.
     app.clock.advance(3 * dayMs + 1)
     await deleteOldMessages(app.deps)
     const left = await app.deps.db.read.select().from(webhookDeliveries)

@@ -11,6 +11,7 @@ import type { Message } from '../../../../src/modules/messaging/webhook/service.
 import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
 import { recordDispute } from '../../../../src/modules/selling/order/saga/disputes.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
+import { requestedReturnOf } from '../../../support/returns.ts'
 import { changeProcessor, manualRefundOf } from '../../../support/sandbox.ts'
 import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -88,6 +89,9 @@ test('every event that orders and stock write to the outbox matches its document
   await app.deps.db.write((tx) => recordDispute(tx, app.deps, { payment, dispute }), locking)
   ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, lowStockAt: 1_000 }] }))
   const { id: gone } = ok(await shop.post('/customer', { email: 'gone@example.com' })).body
+  ok(await app.call('PATCH', `/customer/${gone}`, { key: shop.secretKey, body: { tags: ['VIP'] } }))
+  ok(await app.call('PATCH', `/v2/orders/${(await shop.bought()).id}`, { key: shop.secretKey, body: { tags: ['VIP'] } }))
+  await requestedReturnOf(shop)
   ok(await shop.post(`/customer/${gone}/erase`, {}))
   const messages = await app.deps.db.read.select().from(outbox)
   const judge = await judgeOf(app)

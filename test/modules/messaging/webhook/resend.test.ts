@@ -75,7 +75,7 @@ test('resending a waiting delivery sends it at once, even to a resting endpoint;
       .where(eq(webhookDeliveries.id, now?.id ?? ''))
   })
   const refused = await resend(app, shop, endpoint.id, now?.id ?? '')
-  expect([refused.status, refused.body.message]).toEqual([409, 'It is being sent just now: look what comes of it'])
+  expect([refused.status, refused.body.message]).toEqual([409, 'The delivery is being sent now. Check its result before you send it again'])
 })
 
 test('resending to a disabled endpoint is 409, and to a delivery of another shop or endpoint 404', async () => {

@@ -117,7 +117,7 @@ describe('GET /admin/audit', () => {
     for (const query of ['from=2026-02-30', 'to=yesterday', 'from=2026-01-02&to=2026-01-01', 'from=2025-01-01&to=2026-01-01']) {
       const answer = await list(query)
       expect([query, answer.status]).toEqual([query, 400])
-      expect(answer.body.message).toMatch(/^(from|to|actor) \(query\): /)
+      expect(answer.body.message).toMatch(/^(from|to|actor): /)
     }
     expect((await list('from=2025-01-01&to=2025-12-31')).status).toBe(200)
     expect((await list('from=2020-01-01')).status).toBe(200)
@@ -267,7 +267,7 @@ describe('searching the audit trail', () => {
     expect(await told(`${within}&actor=mer_1&q=shop_old`)).toEqual([old, undefined])
     expect(await ids(`${within}&actor=mer_1&action=cart.changed&q=shop_old&limit=2`)).toEqual([old - 1, old - 3])
     expect(await told(`${within}&actor=mer_1&subject=blog_1&shopId=shop_1`)).toEqual([listedMax, true])
-    // Few of those that are looked at match, and there may be more.
+    // Few of the examined rows match, and there may be more.
     await insert(app, [row(99_999, { at: start + 3 * dayMs, subject: 'blog_1', requestId: 'blog_1', action: 'a.b' })])
     expect(await told(`${within}&subject=blog_1&actor=mer_1&action=a.b`)).toEqual([1, undefined])
     // What is sought can be in no row, or is in every one.

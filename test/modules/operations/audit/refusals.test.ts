@@ -196,9 +196,27 @@ test('anonymous rows are limited per instance, whatever the number of addresses'
   expect(rows.slice(300).map(([actor, action, subject]) => [actor, action, subject])).toEqual([
     ['anonymous', 'audit.suppressed', 'instance'],
   ])
-  // What somebody with an account does is on record all the same.
+  // Refusals of an account are recorded despite the limit.
   const { token } = await app.merchant()
   ok(await app.call('PATCH', '/shops/v2', { token, body: { title: 'Another' } }))
   const all = await app.deps.db.read.select().from(auditLog)
   expect(all.some(({ action }) => action === 'shop.changed')).toBe(true)
+})
+
+test('a refusal that cannot be recorded is logged as audit.refusal_not_noted, and the response is the same', async () => {
+  await using app = await testApp()
+  const refused = () => app.call('GET', '/admin/dashboard/gmv')
+  const expected = await refused()
+  app.clock.advance(2 * 3_600_000)
+  const { db } = app.deps
+  const { write } = db
+  db.write = async () => {
+    throw new Error('no connection')
+  }
+  const answer = await refused()
+  db.write = write
+  const body = ({ body: { requestId: _, ...rest } }: typeof answer) => rest
+  expect([answer.status, body(answer)]).toEqual([expected.status, body(expected)])
+  const logged = app.logged.filter(({ event }) => event === 'audit.refusal_not_noted')
+  expect(logged).toMatchObject([{ level: 'warn', fields: { action: 'operator.refused' } }])
 })

@@ -99,9 +99,9 @@ test('a manifest of another kind, a later version or a truncated one is invalid'
 
 test('differing row counts are named by table, whichever side lacks it', () => {
   expect(rowProblems({ a: 1, b: 2, c: 3 }, { a: 1, b: 3, d: 4 })).toEqual([
-    'b: 3 rows, and 2 on record',
-    'c: no rows, and 3 on record',
-    'd: 4 rows, and none on record',
+    'b: 3 rows instead of 2',
+    'c: no rows instead of 3',
+    'd: 4 rows instead of none',
   ])
 })
 

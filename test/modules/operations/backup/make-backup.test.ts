@@ -226,9 +226,9 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     const target = await openedTarget(app.deps, place as NonNullable<typeof place>)
     const { backups, unreadable } = await listBackups(target)
     expect([backups.length, unreadable, backups.some(({ name }) => name === planted)]).toEqual([1, [planted], false])
-    await expect(findBackup(target, planted, app.clock.now())).rejects.toThrow('does not open')
+    await expect(findBackup(target, planted, app.clock.now())).rejects.toThrow("can't be opened")
     const found = await findBackup(target, backups[0]?.name ?? '', app.clock.now())
-    // A key file that was changed is said to be that.
+    // A changed key file is reported as such.
     const keys = `souk-backups/${found.manifest.name}/keys.json`
     server.objects.set(keys, { bytes: Buffer.from('{}'), at: new Date() })
     await expect(readKeys(found)).rejects.toThrow('The keys of backup')
@@ -251,7 +251,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     const whole = readFileSync(record, 'utf8')
     for (const damaged of ['{', whole.replace('"version": 1', '"version": 99')]) {
       writeFileSync(record, damaged)
-      await expect(last()).rejects.toThrow(new RegExp(`${newer}, cannot be read: .*The last that can is ${older}`))
+      await expect(last()).rejects.toThrow(new RegExp(`${newer}, can't be read: .*The last readable backup is ${older}`))
     }
     writeFileSync(record, whole)
     writeFileSync(join(folder, older, 'manifest.json'), '{')
@@ -277,13 +277,13 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     const { server, settings } = bucket()
     await using app = await testApp({ ...settings, BACKUP_DIR: folder })
     server.fail('GET', 403)
-    await expect(backUp(app.deps)).rejects.toThrow('no new backup in bucket')
+    await expect(backUp(app.deps)).rejects.toThrow('No new backup in bucket')
     expect([namesIn(folder).length, server.objects.size]).toEqual([1, 0])
     expect(events(app, 'backup.failed').length).toBe(1)
     expect(await metricOf(app, 'souk_backup_failures_total')).toBe('1')
     app.clock.advance(hour)
     for (let nth = 0; nth < 4; nth++) server.fail('PUT', 500)
-    await expect(backUp(app.deps)).rejects.toThrow('no new backup in bucket')
+    await expect(backUp(app.deps)).rejects.toThrow('No new backup in bucket')
     // What is there in part is no backup.
     expect([...server.objects.keys()].filter((name) => name.endsWith('manifest.json'))).toEqual([])
     app.clock.advance(hour)
@@ -304,9 +304,8 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     app.clock.advance(31 * hour)
     other.clock.set(app.clock.now())
     await backUp(other.deps)
-    // Nobody can make one: that of the other is none.
     const full = { ...app.deps, diskFree: () => 0 }
-    await expect(watchBackups(full)).rejects.toThrow('no new backup')
+    await expect(watchBackups(full)).rejects.toThrow('No new backup')
     expect([events(app, 'backup.late').length, await metricOf(app, 'souk_backup_late')]).toEqual([1, '1'])
   })
 
@@ -314,7 +313,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     const [folder, hung] = [join(temporaryDir(), 'copies'), join(temporaryDir(), 'hung')]
     await using app = await testApp({ BACKUP_DIR: folder })
     const waiting = Promise.withResolvers<number>()
-    // It may come to an end before anybody has asked for it.
+    // The backup may end before its status is read.
     waiting.promise.catch(() => undefined)
     const place = createFolderStore(hung, Date.now)
     const silent: BackupPlace = { isNamed: true, store: { ...place, kind: 'S3', put: () => waiting.promise, adopt: async () => false } }
@@ -327,7 +326,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(await backUp(deps)).toEqual({ made: 1 })
     expect([namesIn(folder).length, events(app, 'backup.failed').length]).toEqual([2, 0])
     waiting.reject(new Error('gone'))
-    await expect(both).rejects.toThrow(`no new backup in ${hung}`)
+    await expect(both).rejects.toThrow(`No new backup in ${hung}`)
     expect(readdirSync(join(app.deps.config.dataDir, 'backups'))).toEqual([])
   })
 
@@ -413,7 +412,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     const found = await findBackup(target, 'latest', app.clock.now())
     expect([found.manifest.name, found.passedOver, (await listBackups(target)).unrecorded]).toEqual([older, [newer], [newer]])
     rmSync(join(folder, older, 'manifest.json'))
-    await expect(findBackup(target, 'latest', app.clock.now())).rejects.toThrow(`${newer} has no record`)
+    await expect(findBackup(target, 'latest', app.clock.now())).rejects.toThrow(`${newer} has no manifest.json`)
   })
 
   test('makes the first backup within the hour, and is late without one until there is one', async () => {
@@ -429,7 +428,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     app.clock.advance(29 * hour)
     expect(await watchBackups(app.deps)).toEqual({ isLate: false })
     expect([namesIn(folder).length, await state()]).toEqual([1, [200, true, '0']])
-    // Nobody looks for so long: a job that hangs, or is off.
+    // As if the job hung or were off.
     app.clock.advance(2 * hour)
     expect(await state()).toEqual([200, false, '1'])
     app.clock.set(app.clock.now() - 2 * hour)
@@ -465,7 +464,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     const before = namesIn(folder)
     free = 0
     app.clock.advance(day)
-    await expect(backUp(app.deps)).rejects.toThrow('no new backup')
+    await expect(backUp(app.deps)).rejects.toThrow('No new backup')
     expect(namesIn(folder)).toEqual(before.slice(-1))
     expect(events(app, 'backup.thinned').length).toBe(2)
   })
@@ -481,7 +480,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await using app = await testApp({ BACKUP_DIR: disk })
     await backUp(app.deps)
     const before = namesIn(disk)
-    // Room by the look beforehand, and none by the time that it is copied: somebody else fills the disk.
+    // There is room at the check and none during the copy, because another program fills the disk.
     const { bytes = 0 } = app.deps.db.file?.sizes() ?? {}
     const { bavail, bsize } = statfsSync(disk)
     writeFileSync(join(disk, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - bytes / 2)))
@@ -490,7 +489,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
       ...app.deps,
       backupPlaces: app.deps.backupPlaces.map((place) => ({ ...place, store: { ...place.store, free: async () => undefined } })),
     }
-    await expect(backUp(full)).rejects.toThrow('no new backup')
+    await expect(backUp(full)).rejects.toThrow('No new backup')
     expect(String(events(app, 'backup.failed')[0]?.fields['error'])).toContain('disk is full')
     expect(namesIn(disk).filter((name) => existsSync(join(disk, name, 'manifest.json')))).toEqual(before)
     rmSync(join(disk, 'ballast'))

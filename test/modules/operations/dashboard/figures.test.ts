@@ -2,7 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { eq } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
+import { paymentMessages, refunds } from '../../../../db/schema/payments.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { promtool, runPromtool } from '../../../support/promtool.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
@@ -56,7 +58,7 @@ describe('figures', () => {
     const order = await pay('tok_success')
     await pay('tok_success')
     ok(await shop.refund(order.id))
-    // Counted when somebody asks, and then kept for a while.
+    // The figure is counted on request and cached.
     const before = (await scrape()).samples
     expect(before.get('souk_orders{status="CONFIRMED"}')).toBe(0)
     app.clock.advance(15_000)
@@ -84,6 +86,59 @@ describe('figures', () => {
     expect(samples.get('souk_sagas_unfinished{status="PENDING_PAYMENT"}')).toBe(1)
     expect(samples.get('souk_saga_oldest_age_seconds{status="PENDING_PAYMENT"}')).toBeGreaterThanOrEqual(120)
     expect(samples.get('souk_saga_overdue_seconds')).toBe(120)
+  })
+
+  test('unfinished refunds are shown by status with their age and delay', async () => {
+    const order = await pay('tok_success')
+    const refund = ok(await shop.refund(order.id)).body
+    const { db, clock } = app.deps
+    await db.write(
+      async (tx) =>
+        void (await tx
+          .update(refunds)
+          .set({ status: 'PENDING', createdAt: clock.now() - 60_000, resumeAt: clock.now() + 30_000 })
+          .where(eq(refunds.id, refund.id))),
+    )
+    app.clock.advance(15_000)
+    const waiting = (await scrape()).samples
+    const of = (samples: typeof waiting) => [
+      samples.get('souk_refunds_unfinished{status="PENDING"}'),
+      samples.get('souk_refund_oldest_age_seconds{status="PENDING"}'),
+      samples.get('souk_refund_overdue_seconds'),
+    ]
+    expect(of(waiting)).toEqual([1, 75, 0])
+    app.clock.advance(45_000)
+    expect(of((await scrape()).samples)).toEqual([1, 120, 30])
+    await db.write(
+      async (tx) => void (await tx.update(refunds).set({ status: 'SUCCEEDED', resumeAt: null }).where(eq(refunds.id, refund.id))),
+    )
+    app.clock.advance(15_000)
+    expect(of((await scrape()).samples)).toEqual([undefined, undefined, 0])
+  })
+
+  test('processor messages that wait to be processed are counted', async () => {
+    const { db, clock, newId } = app.deps
+    const row = { processor: 'sandbox', accountId: 'instance', shopId: null, attempts: 0, receivedAt: clock.now(), resumeAt: clock.now() }
+    await db.write(async (tx) => {
+      for (const messageId of ['one', 'two']) await tx.insert(paymentMessages).values({ id: newId('paymentMessage'), messageId, ...row })
+    })
+    app.clock.advance(15_000)
+    expect((await scrape()).samples.get('souk_payment_messages_waiting')).toBe(2)
+    await db.write(async (tx) => void (await tx.delete(paymentMessages)))
+    app.clock.advance(15_000)
+    expect((await scrape()).samples.get('souk_payment_messages_waiting')).toBe(0)
+  })
+
+  test('log lines at level error are counted by event, and free disk space is shown with its minimum', async () => {
+    await using other = await testApp({ DISK_FREE_MIN_MB: '100' }, { diskFree: () => 123_456_789 })
+    other.deps.log.error('webhook.claim_failed')
+    other.deps.log.error('webhook.claim_failed')
+    other.deps.log.warn('webhook.given_up')
+    const { text } = ok(await other.call('GET', '/metrics'))
+    expect(text).toContain('souk_errors_total{event="webhook.claim_failed"} 2\n')
+    expect(text).not.toContain('souk_errors_total{event="webhook.given_up"}')
+    if (engine === 'sqlite') expect(text).toContain('souk_disk_free_bytes 123456789\n')
+    expect(text).toContain(`souk_disk_free_min_bytes ${100 * 1024 * 1024}\n`)
   })
 
   test('commits are counted by duration and by the writes that shared them', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import { DatabaseFull } from '../../../../db/engine.ts'
 import { testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -38,7 +39,7 @@ describe('health', () => {
     free--
     app.clock.advance(1_000)
     const answer = await app.call('GET', '/health/ready')
-    expect(answer.body).toEqual({ statusCode: 503, message: 'Not ready: diskSpace', error: 'Service Unavailable' })
+    expect(answer.body).toEqual({ statusCode: 503, message: 'Not ready: diskSpace', error: 'Service Unavailable', code: 'unavailable' })
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await app.call('GET', '/health/live')).status).toBe(200)
   })
@@ -63,6 +64,64 @@ describe('health', () => {
     app.clock.advance(1_000)
     await app.call('GET', '/health/ready')
     expect(stats.writes).toBe(before + 1)
+  })
+
+  test('is unready while writes fail, also for want of disk space, and ready again afterwards', async () => {
+    await using app = await testApp({}, { diskFree: () => undefined })
+    const { db } = app.deps
+    const { write } = db
+    db.write = async () => {
+      throw new DatabaseFull()
+    }
+    const answer = await app.call('GET', '/health/ready')
+    expect([answer.status, answer.body.message, answer.headers.get('retry-after')]).toEqual([503, 'Not ready: databaseWritable', '5'])
+    app.clock.advance(1_000)
+    expect((await app.call('GET', '/metrics')).text).toContain('souk_ready{check="databaseWritable"} 0\n')
+    expect((await app.call('GET', '/health/live')).status).toBe(200)
+    db.write = write
+    app.clock.advance(1_000)
+    expect((await app.call('GET', '/health/ready')).status).toBe(200)
+    expect((await app.call('GET', '/metrics')).text).toContain('souk_ready{check="databaseWritable"} 1\n')
+  })
+
+  test('is unready while it reads nothing', async () => {
+    await using app = await testApp()
+    const { db } = app.deps
+    const { read } = db
+    Object.defineProperty(db, 'read', {
+      configurable: true,
+      get: () => {
+        throw new Error('no connection')
+      },
+    })
+    const answer = await app.call('GET', '/health/ready')
+    Object.defineProperty(db, 'read', { configurable: true, writable: true, value: read })
+    expect([answer.status, answer.body.message]).toEqual([503, 'Not ready: databaseReadable, migrationsCurrent'])
+  })
+
+  test('is unready with `stopping` once the server is told to stop, and stays live', async () => {
+    await using app = await testApp()
+    app.deps.life.stopping = true
+    const answer = await app.call('GET', '/health/ready')
+    expect([answer.status, answer.body.message]).toEqual([503, 'Not ready: stopping'])
+    expect((await app.call('GET', '/health/live')).status).toBe(200)
+  })
+
+  test('stays ready after a clock jump, which `clockSteady` shows for a quarter of an hour', async () => {
+    await using app = await testApp()
+    const steady = async () => {
+      app.clock.advance(1_000)
+      const { status, body } = await app.call('GET', '/health/ready')
+      const { text } = await app.call('GET', '/metrics')
+      const { ok } = body.checks.find(({ name }: { name: string }) => name === 'clockSteady')
+      return [status, ok, /^souk_clock_steady (\d)$/m.exec(text)?.[1]]
+    }
+    expect(await steady()).toEqual([200, true, '1'])
+    app.clock.set(app.clock.now() + 3_600_000)
+    app.deps.clockWatch.isSteady()
+    expect(await steady()).toEqual([200, false, '0'])
+    app.clock.advance(15 * 60_000)
+    expect(await steady()).toEqual([200, true, '1'])
   })
 
   test('is unready if the free space is unknown', async () => {
@@ -108,7 +167,7 @@ describe('metrics', () => {
     for (const [method, route, count] of [
       ['GET', 'none', 1],
       ['OTHER', 'none', 1],
-      // By the route as it was declared: what somebody asks for makes no series.
+      // Series use the declared route, never the requested path.
       ['GET', '/product-v2/public/:id', 2],
       ['GET', '/api/v3/product-v2/public/:id', 1],
     ]) {

@@ -54,11 +54,14 @@ test('backups show the age of the last one per target, the next time, and log sh
 
 test("a processor's form gets its accepted fields, which are secret, and which are set", async () => {
   await using app = await testApp({ STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_PUBLISHABLE_KEY: 'pk_test_x' })
-  const { token } = await app.merchant()
+  const { token, shop } = await app.merchant()
   const { data } = ok(await app.call('GET', '/shops/v2/processor-accounts', { token })).body
   expect(data.map(({ processor }: { processor: string }) => processor).sort()).toEqual([...processorNames].sort())
   const of = (name: string) => data.find(({ processor }: { processor: string }) => processor === name)
-  expect(of('stripe')).toEqual({
+  const { setup, ...stripe } = of('stripe')
+  expect(setup.webhook.url).toEndWith(`/webhooks/payments/stripe/${shop.id}`)
+  expect(setup.webhook.events).toContain('payment_intent.succeeded')
+  expect(stripe).toEqual({
     processor: 'stripe',
     fields: [
       { name: 'publishableKey', secret: false, required: false },

@@ -89,9 +89,9 @@ describe('the operations pages with external providers', () => {
     world.fail('silent')
     const nothing = await pages(app, token)
     expect(staleOf(nothing)).toEqual([503, 503, 503])
-    expect(nothing.services.message).toMatch(/services \(ecs\) has not answered yet/)
+    expect(nothing.services.message).toMatch(/services \(ecs\) has not responded yet/)
     world.fail(undefined)
-    // Those that are silent are still waited for, in the background: a second program looks at the same providers.
+    // Requests to silent providers continue in the background, while a second program asks the same providers.
     await using other = await testApp({ ...world.settings, OPERATIONS_DEADLINE_MS: '20000' })
     const admin = await other.superAdmin()
     const good = await pages(other, admin.token)
@@ -111,7 +111,7 @@ describe('the operations pages with external providers', () => {
     world.fail('overloaded')
     expect(staleOf(await pages(app, token))).toEqual([true, true, true])
     const asked = world.asked()
-    // It asked for seven seconds; by ourselves it would have been five.
+    // The provider asked for seven seconds; the default would be five.
     app.clock.advance(6 * second)
     expect(staleOf(await pages(app, token))).toEqual([true, true, true])
     expect(world.asked()).toEqual(asked)

@@ -4,17 +4,17 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { eq } from 'drizzle-orm'
 import { Elysia, t } from 'elysia'
 import { engine } from '../../../../db/columns.ts'
-import { DatabaseOutcomeUnknown, DatabaseUnavailable } from '../../../../db/engine.ts'
+import { DatabaseOutcomeUnknown, DatabaseUnavailable, NothingChanged } from '../../../../db/engine.ts'
 import { attempts, idempotencyKeys } from '../../../../db/schema/people.ts'
 import { removeExpired } from '../../../../jobs/remove-expired.ts'
-import { AppError, type ErrorCode } from '../../../../src/core/errors.ts'
+import { AppError, type ErrorKind } from '../../../../src/core/errors.ts'
 import type { Claim } from '../../../../src/core/idempotency.ts'
 import { runInRequest } from '../../../../src/core/request-context.ts'
 import { errors } from '../../../../src/http/errors.ts'
 import { idempotency } from '../../../../src/http/idempotency.ts'
 import { answerSeal } from '../../../../src/modules/operations/idempotency/domain.ts'
 import { createIdempotency } from '../../../../src/modules/operations/idempotency/service.ts'
-import { openShop } from '../../../../src/modules/shop/shop/service.ts'
+import { openShop } from '../../../../src/modules/shop/shop/open-shop.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -33,13 +33,13 @@ const failures: Record<string, () => Error> = {
   BUSY: () => new DatabaseUnavailable('busy'),
   LOST: () => new DatabaseOutcomeUnknown('lost'),
 }
-const failureOf = (name: string): Error => failures[name]?.() ?? new AppError(name as ErrorCode, 'Told to fail')
+const failureOf = (name: string): Error => failures[name]?.() ?? new AppError(name as ErrorKind, 'Told to fail')
 
 /** Has an effect and keeps the answer, in one write. */
-async function work(app: TestApp, mine: Claim & { kind: 'claimed' }, id: string, fails?: Error): Promise<void> {
+async function work(app: TestApp, mine: Claim & { kind: 'claimed' }, id: string, fails?: Error, isSure?: boolean): Promise<void> {
   await app.deps.db.write(async (tx) => {
     await tx.insert(attempts).values({ id, bucket: 'effect', at: 0 })
-    await mine.keep(tx, 201, { id })
+    await mine.keep(tx, 201, { id }, isSure)
     if (fails) throw fails
   })
 }
@@ -91,11 +91,14 @@ describe('a key', () => {
     app.clock.advance(20_000)
     const second = claimed(await claim(app))
     expect((await claim(app)).kind).toBe('inFlight')
-    expect(await work(app, first, 'by the first').catch((error: unknown) => error)).toMatchObject({ code: 'CONFLICT' })
+    expect(await work(app, first, 'by the first').catch((error: unknown) => error)).toMatchObject({ kind: 'CONFLICT' })
+    const keepSurely = (mine: typeof first) => work(app, mine, 'surely', undefined, true).catch((error: unknown) => error)
+    expect(await keepSurely(first)).toBeInstanceOf(NothingChanged)
     await work(app, second, 'by the second')
+    expect(await keepSurely(second)).toBeInstanceOf(NothingChanged)
     expect(await effects(app)).toEqual(['by the second'])
     expect(await claim(app)).toMatchObject({ kind: 'replay', body: '{"id":"by the second"}' })
-    // What the first still says about its failure does not replace the answer.
+    // The late failure of the first attempt does not replace the stored response.
     await first.fail(409, { message: 'too late' })
     await first.release()
     expect(await claim(app)).toMatchObject({ kind: 'replay', status: 201 })
@@ -229,8 +232,10 @@ describe('over HTTP', () => {
     await route.post({ name: 'a' }, 'k')
     expect(JSON.parse((await route.post({ name: 'b' }, 'k')).text)).toEqual({
       statusCode: 422,
-      message: 'idempotency-key (header): already used with another body',
+      message: 'idempotency-key: this key was used with another body: use a new key',
       error: 'Unprocessable Entity',
+      code: 'idempotency_key_reused',
+      field: 'idempotency-key',
     })
     expect((await route.post({ name: 'b' }, 'k', { 'x-who': 'mer_2' })).status).toBe(201)
     await route.post({ name: 'a' })
@@ -303,12 +308,14 @@ describe('over HTTP', () => {
       'The database is busy, but the request was accepted: send it again under the same Idempotency-Key',
     )
     expect(await says({ begins: true, fail: 'BUSY' })).toBe(
-      'The database is busy, and a part of what was asked for was done: read first, then send it again',
+      'The database is busy, and part of the request was done: read the record before you send it again',
     )
     expect(await says({ fail: 'LOST' }, 'c')).toBe(
-      'The database was lost at work, outcome unknown: send it again under the same Idempotency-Key, or read first',
+      'The connection to the database was lost, and the outcome is unknown: send it again under the same Idempotency-Key, or read the record first',
     )
-    expect(await says({ fail: 'LOST' })).toBe('The database was lost at work, outcome unknown: read first, then send it again')
+    expect(await says({ fail: 'LOST' })).toBe(
+      'The connection to the database was lost, and the outcome is unknown: read the record before you send it again',
+    )
   })
 
   test('an attempt that ends while the database is away is remembered: a retry continues at once', async () => {
@@ -353,7 +360,7 @@ describe('over HTTP', () => {
       await begin('b')
       await app.deps.idempotency.flushEnded()
       expect(await db.read.select().from(idempotencyKeys)).toHaveLength(1)
-      // What an attempt before it had begun is resumed all the same.
+      // Work of an earlier attempt is resumed.
       const body = { begins: true, fail: 'BUSY' }
       expect((await route.post(body, 'c')).status).toBe(503)
       await begin('c', body)
@@ -394,6 +401,15 @@ describe('over HTTP', () => {
       expect((await claim(app)).kind).toBe('replay')
     },
   )
+
+  test('a request that read the time before the claim of another does not take over its key', async () => {
+    await using app = await testApp()
+    claimed(await claim(app))
+    app.clock.advance(-1)
+    expect((await claim(app)).kind).toBe('inFlight')
+    app.clock.advance(-999)
+    expect((await claim(app)).kind).toBe('inFlight')
+  })
 
   test('a lease given before the clock stepped back is taken over at once', async () => {
     await using app = await testApp()
@@ -451,10 +467,10 @@ describe('over HTTP', () => {
     expect([first.status, second.status, second.text]).toEqual([201, 201, first.text])
     expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
     expect((await create({ token }, 'create-1', 'Chair')).status).toBe(422)
-    // The key belongs to who sent it: the shop's secret key is somebody else.
+    // The scope includes the caller: the shop's secret key is another one.
     expect((await create({ key: secretKey }, 'create-1', 'Chair')).status).toBe(201)
     expect((await app.call('GET', '/product-v2', { token })).body.total).toBe(2)
-    // 401 and 400 are found before the key is looked at.
+    // 401 and 400 are decided before the key is read.
     expect((await create({})).status).toBe(401)
     expect((await app.call('POST', '/product-v2', { token, body: {}, headers: { 'idempotency-key': 'create-2' } })).status).toBe(400)
     expect((await create({ token }, 'create-2')).status).toBe(201)

@@ -486,7 +486,7 @@ describe('dashboards', () => {
     await expect(backfillKpis(app.deps)).rejects.toThrow('away')
     expect(reading).toHaveBeenCalledTimes(1)
     expect((await operator.at('dashboard/gmv')).status).toBe(503)
-    // Nobody is alarmed of what was never counted.
+    // Uncounted days cause no alarm.
     expect(await rebuildKpis(app.deps)).toMatchObject({ differences: 0 })
     expect(app.logged.filter(({ event }) => event === 'kpis.differ')).toEqual([])
     expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10 })
@@ -592,11 +592,7 @@ describe('dashboards', () => {
       await fold(app.deps)
       for (const name of ['gmv', 'refund-rate']) {
         const refused = await operator.at(`dashboard/${name}`, window)
-        expect([name, refused.status, refused.body.message]).toEqual([
-          name,
-          400,
-          expect.stringContaining('more than a number can tell exactly'),
-        ])
+        expect([name, refused.status, refused.body.message]).toEqual([name, 400, expect.stringContaining('too large to be exact')])
       }
     }
     const kept = await app.deps.db.read.rows<{ value: string }>(
@@ -650,8 +646,7 @@ describe('dashboards', () => {
     expect(await ranked('100000')).toEqual(sorted)
     expect(await ranked('2')).toEqual(sorted.slice(0, 2))
     expect(await ranked('0')).toEqual(sorted.slice(0, 1))
-    expect(await ranked('-5')).toEqual(sorted.slice(0, 1))
-    expect((await operator.at('affiliate/top-merchants', { limit: 'ten' })).status).toBe(400)
+    for (const limit of ['ten', '-5']) expect((await operator.at('affiliate/top-merchants', { limit })).status).toBe(400)
   })
 
   test('are for operators only, and refuse invalid windows', async () => {
@@ -663,7 +658,7 @@ describe('dashboards', () => {
       expect((await app.call('GET', `/admin/${path}`, { token })).status).toBe(403)
       expect((await app.call('GET', `/admin/${path}`, { token: operator.token, from: '203.0.113.9' })).status).toBe(403)
       const refused = await operator.at(path, { startDate: '2025-01-01', endDate: '2026-01-01' })
-      expect([refused.status, refused.body.message]).toEqual([400, 'endDate (query): a window has 365 days at most'])
+      expect([refused.status, refused.body.message]).toEqual([400, 'endDate: must be within 365 days of startDate'])
       expect((await operator.at(path, { startDate: '2026-01-01' })).status).toBe(400)
       expect((await operator.at(path, { startDate: '2026-1-1', endDate: '2026-01-02' })).body.message).toContain('startDate')
       const { startDate, endDate } = ok(await operator.at(path)).body
@@ -764,7 +759,7 @@ test('the sales of a shop leave test mode when it goes live, and later ones coun
     const overview = ok(await app.call('GET', '/shops/v2/overview', { token: seller.token })).body
     expect([overview.mode, overview.orders.confirmed, overview.sales.confirmed]).toEqual([mode, 1, seller.money(1_000)])
   }
-  // Folding and counting anew change nothing.
+  // Folding and recounting change nothing.
   await foldKpis(app.deps)
   expect((await rebuildKpis(app.deps)).differences).toBe(0)
   expect(await modes()).toEqual({ default: sold, live: sold, test: one, all })

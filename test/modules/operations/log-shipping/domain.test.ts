@@ -1,8 +1,8 @@
 /** What a database is made of again, and what may go, by the names of what was shipped. */
 import { expect, test } from 'bun:test'
 import {
-  begunName,
   generationName,
+  generationStartName,
   pagesName,
   parseShippedName,
   planRestore,
@@ -12,13 +12,13 @@ import {
   segmentName,
   snapshotName,
 } from '../../../../src/modules/operations/log-shipping/domain.ts'
-import { headAndRest, segmentHeadOf, withHead } from '../../../../src/modules/operations/log-shipping/file-headers.ts'
+import { segmentHeadOf, splitHeader, withHeader } from '../../../../src/modules/operations/log-shipping/file-headers.ts'
 
 const generationAt = (at: number) => generationName('0a1b2c3d', at, new Uint8Array([1, 2, 3, 4]))
 /** A generation that began at `at`: a segment each `10`, and snapshots at the ends of segments. */
 function shipped(at: number, segments: number, snapshots: readonly { first: number; last: number }[]): ShippedFile[] {
   const generation = generationAt(at)
-  const names = [begunName(generation)]
+  const names = [generationStartName(generation)]
   for (let index = 0; index < segments; index++) names.push(segmentName({ generation, index, at: at + 10 * (index + 1) }))
   for (const { first, last } of snapshots) {
     const begunAt = at + 10 * last + 5
@@ -117,7 +117,7 @@ test('everything within the retention stays, and the last snapshot of any age', 
   // Until it has a snapshot of its own, what came before is all that there is.
   const begun = [...now, ...shipped(9_000, 2, [])]
   expect(removable(begun, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined })).not.toContain(
-    begunName(generationAt(9_000)),
+    generationStartName(generationAt(9_000)),
   )
   expect(
     planRestore(
@@ -131,11 +131,11 @@ test('a head is separated from its content in any chunks', async () => {
   async function* oneByOne(text: string) {
     for (const byte of Buffer.from(text)) yield Uint8Array.of(byte)
   }
-  const pieces = await Array.fromAsync(withHead({ format: 1 }, oneByOne('the rest\n')))
-  const found = await headAndRest(oneByOne(Buffer.concat(pieces).toString()))
+  const pieces = await Array.fromAsync(withHeader({ format: 1 }, oneByOne('the rest\n')))
+  const found = await splitHeader(oneByOne(Buffer.concat(pieces).toString()))
   expect(found?.head).toEqual({ format: 1 })
   expect(Buffer.concat(await Array.fromAsync(found?.rest ?? [])).toString()).toBe('the rest\n')
-  for (const other of ['', 'no line', '{"format":1}', 'not json\n']) expect(await headAndRest(oneByOne(other))).toBeUndefined()
+  for (const other of ['', 'no line', '{"format":1}', 'not json\n']) expect(await splitHeader(oneByOne(other))).toBeUndefined()
 })
 
 test('a segment head with an impossible page size is refused', () => {

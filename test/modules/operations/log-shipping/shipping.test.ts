@@ -117,7 +117,7 @@ test('an unavailable target is retried until it has everything', async () => {
   isGone = true
   count()
   await until(() => refused > 3)
-  // Said once, and seen in the figures.
+  // The event is logged once, and the metrics show it.
   expect(said.filter((event) => event === 'log_shipping.fails').length).toBe(1)
   expect(deps.logShipping.shippedAt).toBe(shippedAt as number)
   expect(logShippingMetrics(deps).join('\n')).toContain(`souk_log_shipping_failures_total ${deps.logShipping.failures}`)
@@ -140,7 +140,7 @@ test('on a full disk the log is released; with space a new generation begins', a
   free = 10
   count()
   await until(() => said.includes('log_shipping.gave_up'))
-  // Nobody holds the log any more.
+  // No reader pins the log any more.
   writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
   count()
   isGone = false
@@ -268,7 +268,7 @@ test('a lost log leads to a new generation with a new snapshot', async () => {
   isLost = true
   count()
   await until(() => said.includes('log_shipping.log_lost'))
-  expect(advices).toContain('parts of the log that were not shipped are gone: a new snapshot is made')
+  expect(advices).toContain('Unshipped parts of the log are lost. A new snapshot is created')
   isLost = false
   count()
   await until(() => said.filter((event) => event === 'log_shipping.snapshot').length === 2)
@@ -334,7 +334,7 @@ test('a running copy of an instance ships nothing while the original does, and t
   const copy = shop({ storeFolder, shipper: 'the copy', passed: () => ofCopy })
   await copy.until(() => copy.said.includes('log_shipping.another_ships'))
   copy.count()
-  // Two minutes of the copy, in which the original says that it lives.
+  // The copy runs for two minutes, during which the original renews its claim.
   for (const at of [1, 2, 3, 4]) {
     ofCopy = at * minute
     passed = at * (minute + 1_000)
@@ -466,7 +466,7 @@ test('a snapshot made after a start works with segments shipped before it', asyn
   let ahead = 0
   const first = shop()
   await first.until(() => first.snapshots() === 1)
-  // Whoever reads keeps what comes from being moved into the file.
+  // An open reader prevents the checkpoint.
   using reader = new Sqlite(join(first.folder, 'shop.db'), { readonly: true })
   reader.run('BEGIN')
   reader.query('SELECT n FROM counter').get()

@@ -5,6 +5,7 @@ import { locking } from '../../../../src/core/command-context.ts'
 import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
 import { type ReportedDispute, recordDispute } from '../../../../src/modules/selling/order/saga/disputes.ts'
 import { testApp } from '../../../support/app.ts'
+import { requestedReturnOf } from '../../../support/returns.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { staffOf } from '../../../support/staff.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -104,6 +105,8 @@ test('pending work is counted, and missing steps before going live are named', a
   await shop.bought()
   const sent = await shop.bought()
   ok(await shop.post(`/v2/orders/${sent.id}/fulfil`, {}))
+  await requestedReturnOf(shop)
+  for (const next of ['approve', 'reject']) ok(await shop.post(`${(await requestedReturnOf(shop)).path}/${next}`, {}))
   await shop.add({ title: 'Few', variants: [{ price: usd(100), trackInventory: true, onHand: 1, lowStockAt: 2 }] })
   ok(await shop.post('/v2/orders/drafts', { lines: [{ variantId: shop.variantId, quantity: 1 }] }))
   await endpointOf(app, shop, 'https://hooks.example/one')
@@ -112,6 +115,8 @@ test('pending work is counted, and missing steps before going live are named', a
     ordersToSend: { total: 1 },
     paymentsProcessing: { total: 0 },
     ordersStuck: { total: 0 },
+    returnsRequested: { total: 1 },
+    returnsApproved: { total: 1 },
     refundsManual: { total: 0 },
     refundsClaimable: { total: 0 },
     disputes: { total: 0, orders: [] },
@@ -123,10 +128,19 @@ test('pending work is counted, and missing steps before going live are named', a
   expect(goLive.steps).toEqual([
     { step: 'PRODUCTS', done: true, required: false },
     { step: 'SHIPPING', done: false, required: false },
+    { step: 'TAXES', done: false, required: false },
     { step: 'PROCESSOR_ACCOUNT', done: false, required: false },
     { step: 'KYB', done: false, required: true },
     { step: 'ORDERS_FINISHED', done: true, required: true },
   ])
+  ok(await app.call('PUT', '/shops/v2/tax-rates', { token: shop.token, body: { data: [{ country: 'US', rateBps: 500 }] } }))
+  const later = ok(await app.call('GET', path, { token: shop.token })).body.goLive.steps
+  expect(later).toContainEqual({ step: 'TAXES', done: true, required: false })
+
+  const cash = { code: 'cash', title: 'Cash on delivery', instructions: 'Pay the courier.', expiresAfterDays: 30 }
+  ok(await app.call('PUT', '/shops/v2/payment-methods', { token: shop.token, body: { manual: [cash] } }))
+  const withCash = ok(await app.call('GET', path, { token: shop.token })).body.goLive.steps
+  expect(withCash).toContainEqual({ step: 'PROCESSOR_ACCOUNT', done: true, required: false })
 })
 
 test('parts that a role may not read by their own routes are null', async () => {
@@ -134,17 +148,18 @@ test('parts that a role may not read by their own routes are null', async () => 
   const shop = await sellingIn(app)
   const seen = async (caller: { token: string } | { key: string }) => {
     const { body } = await app.call('GET', path, caller)
-    const { lowStock, webhooks } = body.waiting
-    const parts = { carts: body.carts, lowStock, webhooks, kyb: body.kyb, goLive: body.goLive }
+    const { returnsRequested, returnsApproved, lowStock, webhooks } = body.waiting
+    const parts = { carts: body.carts, returnsRequested, returnsApproved, lowStock, webhooks, kyb: body.kyb, goLive: body.goLive }
     expect(body.sales).not.toBeNull()
     return Object.entries(parts).flatMap(([name, part]) => (part === null ? [] : [name]))
   }
   const tokenOf = async (role: 'MANAGER' | 'FULFILMENT' | 'READ_ONLY') => ({ token: (await staffOf(app, shop, role)).token })
-  expect(await seen({ token: shop.token })).toEqual(['carts', 'lowStock', 'webhooks', 'kyb', 'goLive'])
-  expect(await seen(await tokenOf('MANAGER'))).toEqual(['carts', 'lowStock'])
+  const managed = ['carts', 'returnsRequested', 'returnsApproved', 'lowStock']
+  expect(await seen({ token: shop.token })).toEqual([...managed, 'webhooks', 'kyb', 'goLive'])
+  expect(await seen(await tokenOf('MANAGER'))).toEqual(managed)
   expect(await seen(await tokenOf('READ_ONLY'))).toEqual(['lowStock'])
   expect(await seen(await tokenOf('FULFILMENT'))).toEqual([])
-  expect(await seen({ key: shop.secretKey })).toEqual(['carts', 'lowStock', 'webhooks'])
+  expect(await seen({ key: shop.secretKey })).toEqual([...managed, 'webhooks'])
   expect((await app.call('GET', path, { key: shop.publishableKey })).status).toBe(403)
 })
 

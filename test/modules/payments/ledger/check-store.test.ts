@@ -91,7 +91,7 @@ test('an order that gave back what came too late, or more than it is of, adds up
   const shop = await sellingIn(app)
   const { order } = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_action' })).body
   ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
-  // It was paid all the same, by the time the processor was told.
+  // The payment was captured before the void reached the processor.
   const [payment] = await paymentsOf(app.deps, order.id)
   if (!payment) throw new Error('no payment')
   const answer = { reference: payment.id, state: 'CAPTURED', authorized: 1_200, captured: 1_200 } as const

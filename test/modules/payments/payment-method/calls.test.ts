@@ -57,7 +57,7 @@ test('five calls about payments that fail at their processor open its breaker, a
   const unknownAnswers = app.logged.filter(({ event }) => event === 'payment.unknown_answer')
   expect(unknownAnswers.length).toBeGreaterThanOrEqual(12)
   for (const { fields } of unknownAnswers)
-    expect(fields).toMatchObject({ processor: 'stripe', advice: expect.stringContaining('asks again') })
+    expect(fields).toMatchObject({ processor: 'stripe', advice: expect.stringContaining('queried again') })
   expect(unknownAnswers.map(({ fields }) => String(fields['error']))).toContainEqual(expect.stringContaining('unexpected answer'))
   json = { error: { type: 'api_error', message: 'no' } }
   status = 500
@@ -68,7 +68,7 @@ test('five calls about payments that fail at their processor open its breaker, a
   const before = stripe.requests.length
   const order = await buy()
   expect(order.payments).toMatchObject([{ processor: 'checkout', status: 'REQUIRES_ACTION' }])
-  // Nor is it asked what became of the payments that were left there.
+  // Payments that stayed there are not queried either.
   app.clock.advance(11 * 60_000)
   await app.jobs.resume()
   await app.jobs.sweep()

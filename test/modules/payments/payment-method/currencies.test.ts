@@ -6,11 +6,11 @@ import { createQpay } from '../../../../src/clients/processors/qpay/client.ts'
 import { createStripe } from '../../../../src/clients/processors/stripe/client.ts'
 import { createTap } from '../../../../src/clients/processors/tap/client.ts'
 import { currencies } from '../../../../src/lib/money.ts'
-import { processorsSaying } from '../../../../src/modules/payments/payment-method/currencies.ts'
+import { processorsSupporting } from '../../../../src/modules/payments/payment-method/currencies.ts'
 import { processorNames } from '../../../../src/modules/payments/payment-method/domain.ts'
 
 test('each processor is asked for the currencies that it can say, and for no others', () => {
-  const saying = (currency: string) => [...processorsSaying(currency)]
+  const saying = (currency: string) => [...processorsSupporting(currency)]
   expect(saying('USD')).toEqual(['stripe', 'tap', 'checkout', 'paypal', 'btcpay'])
   expect(saying('KWD')).toEqual(['stripe', 'tap', 'checkout', 'btcpay'])
   expect(saying('MNT')).toEqual(['stripe', 'qpay', 'checkout', 'btcpay'])
@@ -18,8 +18,8 @@ test('each processor is asked for the currencies that it can say, and for no oth
   expect(saying('HUF')).toEqual(['stripe', 'checkout', 'paypal', 'btcpay'])
   expect(saying('CLF')).toEqual([])
   expect(saying('XXX')).toEqual([])
-  expect(currencies.filter((currency) => processorsSaying(currency).has('paypal'))).toHaveLength(24)
-  expect(currencies.filter((currency) => processorsSaying(currency).has('qpay'))).toEqual(['MNT'])
+  expect(currencies.filter((currency) => processorsSupporting(currency).has('paypal'))).toHaveLength(24)
+  expect(currencies.filter((currency) => processorsSupporting(currency).has('qpay'))).toEqual(['MNT'])
 })
 
 test('the currencies of which a processor is offered are those of which its client takes some amount, each of them', () => {
@@ -36,7 +36,7 @@ test('the currencies of which a processor is offered are those of which its clie
   for (const name of processorNames) {
     const { supportsAmount: says, supportsCurrency: offered } = clients[name].capabilities
     const taken = currencies.filter((currency) => [1_000, 100_000].some((amount) => says({ amount, currency })))
-    expect([name, currencies.filter((currency) => processorsSaying(currency).has(name))]).toEqual([name, taken])
+    expect([name, currencies.filter((currency) => processorsSupporting(currency).has(name))]).toEqual([name, taken])
     expect([name, currencies.filter((currency) => offered(currency))]).toEqual([name, taken])
   }
 })

@@ -90,25 +90,25 @@ describe('warnings', () => {
     const card = (processor: string, publishableKey?: string) => ({
       card: { enabled: true, processor, ...(publishableKey && { publishableKey }) },
     })
-    expect(await warningsOf(app, merchant, card('qpay'))).toEqual([{ method: 'card', message: 'qpay cannot take payments in USD' }])
+    expect(await warningsOf(app, merchant, card('qpay'))).toEqual([{ method: 'card', message: 'QPay does not support USD' }])
     expect(await warningsOf(app, merchant, card('stripe'))).toEqual([
-      { method: 'card', message: 'There is no publishable key of mode TEST for stripe' },
+      { method: 'card', message: 'Stripe has no publishable key for test payments: enter one, or connect an account with Stripe' },
     ])
     expect(await warningsOf(app, merchant, card('tap'))).toEqual([])
     expect(await warningsOf(app, merchant, card('tap', 'pk_live_other'))).toEqual([
-      { method: 'card', message: 'There is no publishable key of mode TEST for tap' },
+      { method: 'card', message: 'Tap has no publishable key for test payments: enter one, or connect an account with Tap' },
     ])
     expect(await warningsOf(app, merchant, { card: { enabled: true } })).toEqual([
-      { method: 'card', message: 'No card processor applies: choose one, with its publishable key' },
+      { method: 'card', message: 'No card processor is set up: choose one and enter its publishable key' },
     ])
     expect(await warningsOf(app, merchant, { ...card('tap'), wallet: { enabled: true, tokenProvider: 'qpay' } })).toEqual([
-      { method: 'wallet', message: 'qpay takes no wallet tokens' },
+      { method: 'wallet', message: 'QPay does not support Apple Pay and Google Pay' },
     ])
     expect(await warningsOf(app, merchant, { wallet: { enabled: true } })).toEqual([
-      { method: 'wallet', message: 'No processor takes wallet tokens: choose one that does, by tokenProvider' },
+      { method: 'wallet', message: 'No processor that is set up supports Apple Pay and Google Pay: choose one that does (tokenProvider)' },
     ])
     expect(await warningsOf(app, merchant, { wallet: { enabled: true, tokenProvider: 'stripe' } })).toEqual([
-      { method: 'wallet', message: 'There is no publishable key of mode TEST for stripe' },
+      { method: 'wallet', message: 'Stripe has no publishable key for test payments: enter one, or connect an account with Stripe' },
     ])
   })
 
@@ -117,17 +117,17 @@ describe('warnings', () => {
     const [merchant, gulf] = [await app.merchant(), await app.merchant({ currency: 'KWD' })]
     const [mongolia, unit] = [await app.merchant({ currency: 'MNT' }), await app.merchant({ currency: 'CLF' })]
     expect(await warningsOf(app, merchant, { paypal: { enabled: true }, crypto: { enabled: true } })).toEqual([
-      { method: 'paypal', message: 'There are no credentials of mode TEST for paypal' },
-      { method: 'crypto', message: 'There are no credentials of mode TEST for btcpay' },
+      { method: 'paypal', message: 'PayPal has no account for test payments: connect one' },
+      { method: 'crypto', message: 'BTCPay Server has no account for test payments: connect one' },
     ])
     expect(await warningsOf(app, gulf, { paypal: { enabled: true } })).toEqual([
-      { method: 'paypal', message: 'paypal cannot take payments in KWD' },
+      { method: 'paypal', message: 'PayPal does not support KWD' },
     ])
     expect(await warningsOf(app, unit, { crypto: { enabled: true } })).toEqual([
-      { method: 'crypto', message: 'btcpay cannot take payments in CLF' },
+      { method: 'crypto', message: 'BTCPay Server does not support CLF' },
     ])
     expect(await warningsOf(app, mongolia, { wallet: { enabled: true, tokenProvider: 'tap' } })).toEqual([
-      { method: 'wallet', message: 'tap cannot take payments in MNT' },
+      { method: 'wallet', message: 'Tap does not support MNT' },
     ])
     const off = { enabled: false }
     expect(await warningsOf(app, merchant, { card: off, paypal: off, crypto: off, wallet: off })).toEqual([])
@@ -137,18 +137,18 @@ describe('warnings', () => {
     const { STRIPE_SECRET_KEY: _, ...withoutSecret } = everySetting
     await using app = await testApp(withoutSecret)
     const merchant = await app.merchant()
-    const message = (name: string) => `No payment can be made by ${name}: there is no secret key for the account that the page is told of`
+    const message = (name: string) => `${name} cannot take payments yet: connect the account of this publishable key with its secret key`
     expect(await warningsOf(app, merchant, { card: { enabled: true, processor: 'stripe' }, wallet: { enabled: false } })).toEqual([
-      { method: 'card', message: message('stripe') },
+      { method: 'card', message: message('Stripe') },
     ])
     const own = { enabled: true, processor: 'tap', publishableKey: 'pk_test_another' }
     expect(await warningsOf(app, merchant, { card: own })).toEqual([
-      { method: 'card', message: message('tap') },
-      { method: 'wallet', message: message('tap') },
+      { method: 'card', message: message('Tap') },
+      { method: 'wallet', message: message('Tap') },
     ])
     expect(await warningsOf(app, merchant, { card: { ...own, publishableKey: everySetting.TAP_PUBLISHABLE_KEY } })).toEqual([])
     expect(await warningsOf(app, merchant, { paypal: { enabled: true, clientId: 'another-client' } })).toEqual([
-      { method: 'paypal', message: message('paypal') },
+      { method: 'paypal', message: message('PayPal') },
     ])
   })
 
@@ -199,10 +199,10 @@ describe('partnerships', () => {
     const { shop } = await app.merchant()
     const one = { name: 'A', defaultCardProcessor: 'tap', shopIds: [shop.id] }
     const refusals: [data: unknown, message: string][] = [
-      [[one, { ...one, name: 'B' }], 'data.1.shopIds.0 (body): a shop belongs to one partnership at most, once'],
-      [[{ ...one, shopIds: [shop.id, shop.id] }], 'data.0.shopIds.1 (body): a shop belongs to one partnership at most, once'],
-      [[one, { ...one, shopIds: [] }], 'data.1.name (body): each name may stand once only'],
-      [[one, { ...one, name: 'B', shopIds: ['shop_00000000000000000000000000'] }], 'data.1.shopIds.0 (body): no such shop'],
+      [[one, { ...one, name: 'B' }], 'data.1.shopIds.0: a shop belongs to at most one partnership'],
+      [[{ ...one, shopIds: [shop.id, shop.id] }], 'data.0.shopIds.1: a shop belongs to at most one partnership'],
+      [[one, { ...one, shopIds: [] }], 'data.1.name: must not be repeated'],
+      [[one, { ...one, name: 'B', shopIds: ['shop_00000000000000000000000000'] }], 'data.1.shopIds.0: must be a shop of this instance'],
     ]
     for (const [data, message] of refusals) {
       const answer = await app.call('PUT', all, { token, body: { data } })

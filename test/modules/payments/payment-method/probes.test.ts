@@ -144,7 +144,7 @@ describe('a probe', () => {
     expect(await after({ status: 404, json: {} })).toBe('CLOSED')
     expect(await after({ status: 302, headers: { location: 'https://elsewhere.example' } })).toBe('CLOSED')
     expect(await after({ status: 502, json: {} })).toBe('OPEN')
-    // Nobody is asked at an address that is not public.
+    // Addresses that are not public are not called.
     await using guarded = await testApp(everySetting)
     open(guarded, at)
     guarded.clock.advance(30_000)

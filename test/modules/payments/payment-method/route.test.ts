@@ -31,6 +31,7 @@ describe('the answer', () => {
       paypal: { enabled: true, clientId: 'paypal-client' },
       crypto: { enabled: true, provider: 'btcpay' },
       wallet: { enabled: false, tokenProvider: null },
+      manual: [],
       currency: 'USD',
       meta: {
         kybCohort: null,
@@ -133,7 +134,7 @@ describe('the answer', () => {
     expect(await seen()).toEqual(['tap', ['stripe']])
     app.deps.breakers.probed(stripe, true)
     expect(await seen()).toEqual(['stripe', []])
-    // A dead server of somebody else's is nobody's trouble.
+    // A dead server of another shop affects no other shop.
     for (let nth = 0; nth < failuresMax; nth++) app.deps.breakers.failed({ ...stripe, host: 'dead.example' })
     expect(await seen()).toEqual(['stripe', []])
   })
@@ -263,7 +264,7 @@ describe('names', () => {
       expect([name, status, headers.get('cache-control'), headers.get('access-control-allow-origin')]).toEqual([name, 404, 'no-store', '*'])
       bodies.add(text)
     }
-    expect([...bodies]).toEqual(['{"statusCode":404,"message":"No such shop","error":"Not Found"}'])
+    expect([...bodies]).toEqual(['{"statusCode":404,"message":"No such shop","error":"Not Found","code":"not_found"}'])
     const long = await ask(app, 'x'.repeat(254))
     expect([long.status, long.body.message.includes('shopUrl')]).toEqual([400, true])
     expect((await ask(app, '%ff')).status).toBe(400)

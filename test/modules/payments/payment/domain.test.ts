@@ -64,6 +64,7 @@ test('a payment is shown with its amounts in its currency, and without its token
     method: 'card',
     processor: 'sandbox',
     processorReference: 'ref',
+    manual: null,
     amount: { amount: 5, currency: 'JPY' },
     authorized: { amount: 4, currency: 'JPY' },
     captured: { amount: 3, currency: 'JPY' },

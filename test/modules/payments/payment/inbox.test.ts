@@ -117,7 +117,7 @@ const disputed = (reference: string) => {
 const statusOf = async (shop: Selling, orderId: string) => (await shop.order(orderId)).status
 
 describe('a message of a processor', () => {
-  test('is one row however often it comes, answered at once, and the sale is there although the tab was closed', async () => {
+  test('a repeated message is stored once, acknowledged at once, and confirms the order of a closed browser tab', async () => {
     await using world = await withStripe()
     const { app, stripe } = world
     const shop = await sellingIn(app)
@@ -132,7 +132,7 @@ describe('a message of a processor', () => {
     ])
   })
 
-  test('that is badly signed, too old, of a secret that nobody has, or for a processor that is not set up is 401, the same, and leaves no row', async () => {
+  test('a message with an invalid signature, an old time or an unknown processor gets the same 401 and is not stored', async () => {
     await using world = await withStripe()
     const { app, stripe, post } = world
     const shop = await sellingIn(app)
@@ -154,12 +154,15 @@ describe('a message of a processor', () => {
     const told = new Set(refused.map(({ status, body: { requestId: _, ...body } }) => JSON.stringify([status, body])))
     expect([...told]).toHaveLength(1)
     expect(refused[0]?.status).toBe(401)
+    const logged = app.logged.filter((line) => line.event === 'payment_message.not_verified')
+    // Of the ten, those for a processor that is not set up are not checked at all.
+    expect(logged).toMatchObject(Array(4).fill({ level: 'warn', fields: { processor: 'stripe' } }))
     await app.jobs.messages()
     expect(await inbox(app)).toEqual([])
     expect(await statusOf(shop, orderId)).toBe('PENDING_PAYMENT')
   })
 
-  test('that cannot be checked now is 503 and leaves no row', async () => {
+  test('a message whose signature cannot be checked now gets 503 and is not stored', async () => {
     await using app = await testApp()
     await sellingBy(app, {
       readMessage: async () => {
@@ -171,7 +174,7 @@ describe('a message of a processor', () => {
     expect(await inbox(app)).toEqual([])
   })
 
-  test("of one account reaches no payment of another's: neither by our id nor by the processor's", async () => {
+  test("a message of one account reaches no payment of another account, by our id or the processor's", async () => {
     await using world = await withStripe()
     const { app, stripe, accountOf, waiting, post } = world
     const [shop, other, none] = [await sellingIn(app), await sellingIn(app), await sellingIn(app)]
@@ -200,7 +203,7 @@ describe('a message of a processor', () => {
     expect([await statusOf(shop, mine.orderId), await statusOf(none, instances.orderId)]).toEqual(['CONFIRMED', 'CONFIRMED'])
   })
 
-  test('of an account that the shop has no more reaches the payments that were begun with it', async () => {
+  test('a message of a removed account reaches the payments that it took', async () => {
     await using world = await withStripe()
     const { app, stripe, accountOf, waiting, post } = world
     const shop = await sellingIn(app)
@@ -214,7 +217,7 @@ describe('a message of a processor', () => {
     expect(await inbox(app)).toMatchObject([{ accountId: before, shopId: shop.shop.id }])
   })
 
-  test('signed by keys that others of the same account took the place of is heard for a week, and after it about nothing but what is in flight', async () => {
+  test('a message signed by replaced keys is accepted for a week, and afterwards only for open payments', async () => {
     await using world = await withStripe()
     const { app, stripe, accountOf, waiting, post } = world
     const shop = await sellingIn(app)
@@ -235,13 +238,12 @@ describe('a message of a processor', () => {
     expect(await inbox(app)).toHaveLength(kept)
     ok(await tell(succeeded(open.reference)))
     expect(await inbox(app)).toHaveLength(kept + 1)
-    // Other keys do not make anybody older: only what they signed is heard.
     expect((await post(`stripe/${shop.shop.id}`, succeeded(open.reference), 'whsec_other')).status).toBe(401)
     ok(await post(`stripe/${shop.shop.id}`, succeeded(sold.reference), 'whsec_after'))
   })
 
   for (const how of ['has another in its place', 'was taken away'] as const)
-    test(`of an account that ${how} is heard of its payments for good, by the last keys it had: they are disputed months later`, async () => {
+    test(`a message of an account that ${how} is accepted by its last keys forever, because payments are disputed months later`, async () => {
       await using world = await withStripe()
       const { app, stripe, accountOf, waiting, post } = world
       const shop = await sellingIn(app)
@@ -258,7 +260,7 @@ describe('a message of a processor', () => {
       expect((await shop.order(sold.orderId)).disputes).toMatchObject([{ amount: { amount: 1_000 }, status: 'OPEN' }])
     })
 
-  test('of Tap that is signed by a key which was rotated is asked about with the key that took its place', async () => {
+  test('a message of Tap that is signed by a rotated key is queried with the new key', async () => {
     await using tap = await startTapServer()
     await using app = await testApp({ TAP_API_URL: tap.apiUrl, PUBLIC_URL: 'http://localhost' })
     const shop = await sellingIn(app, { currency: 'KWD', country: 'KW' })
@@ -280,7 +282,7 @@ describe('a message of a processor', () => {
     expect(await statusOf(shop, order.id)).toBe('CONFIRMED')
   })
 
-  test('that comes before its payment is looked for again, for an hour; one that is about nothing is done at once', async () => {
+  test('a message without a known payment is retried for an hour, and one that names none is done at once', async () => {
     await using world = await withStripe()
     const { app, stripe, post } = world
     const shop = await sellingIn(app)
@@ -308,7 +310,7 @@ describe('a message of a processor', () => {
     expect(app.logged.filter(({ event }) => event === 'payment_message.about_nothing')).toHaveLength(1)
   })
 
-  test('is worked by the job where this process could not, and for 72 hours where the processor does not answer', async () => {
+  test('the job processes messages that the process did not, for 72 hours while the processor does not answer', async () => {
     await using app = await testApp()
     let [asks, away] = [0, true]
     let message: ProcessorMessage = { id: 'one', payment: undefined }
@@ -345,7 +347,7 @@ describe('a message of a processor', () => {
     expect((await shop.order(order.id)).capturedTotal).toEqual(shop.usd(1_000))
   })
 
-  test('that this process died over is taken up by the job when its time has come, and by nobody twice', async () => {
+  test('a message of a killed process is processed once by the job when its claim expires', async () => {
     await using app = await testApp()
     let asks = 0
     const shop = await sellingBy(app, {
@@ -368,7 +370,7 @@ describe('a message of a processor', () => {
     expect(asks).toBe(before + 1)
   })
 
-  test('finds a payment whose creation nobody heard of, by the name that it tells, and the sale is not lost', async () => {
+  test('a message finds a payment whose creation was not answered by its reference, and the order is confirmed', async () => {
     await using app = await testApp()
     const shop = await sellingBy(app, {
       capabilities: { ...scripted({}).capabilities, createRepeatsMs: 0, findable: false },
@@ -389,7 +391,7 @@ describe('a message of a processor', () => {
     expect(await shop.order(order.id)).toMatchObject({ status: 'CONFIRMED', payments: [{ processorReference: 'ref', status: 'CAPTURED' }] })
   })
 
-  test('keeps no more of what somebody signs than names can be, and a dispute as it was told', async () => {
+  test('a message is stored without ids that are too long or unprintable, and with its dispute', async () => {
     await using app = await testApp()
     const messages: ProcessorMessage[] = [
       { id: 'x'.repeat(5_000), payment: { paymentId: 'y'.repeat(300), reference: 'a\u0000b' } },
@@ -408,7 +410,7 @@ describe('a message of a processor', () => {
     expect((await inbox(app))[0]?.messageId).toMatch(/^sha256:[0-9a-f]{64}$/)
   })
 
-  test('is forgotten after 90 days, and not before', async () => {
+  test('a message is deleted after 90 days, and not before', async () => {
     await using app = await testApp()
     await sellingBy(app, { readMessage: async () => ({ id: 'one', payment: undefined }) })
     const send = async () => ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
@@ -450,7 +452,7 @@ describe('a message that PayPal has to be asked about', () => {
     }
   }
 
-  test('is not asked about any more for an address that has sent thirty bad ones within a minute; others are heard', async () => {
+  test('an address with thirty invalid messages within a minute gets 429, and others are served', async () => {
     await using world = await withPaypal()
     const { app, paypal, send, forged, asked } = world
     const good = () => paypal.sent({ id: `WH-${++events}`, event_type: 'X' })
@@ -467,7 +469,7 @@ describe('a message that PayPal has to be asked about', () => {
     ok(await send(good()))
   })
 
-  test('is asked about with few others at once, those of every network in turn', async () => {
+  test('few messages are verified at once, and networks take turns', async () => {
     await using world = await withPaypal()
     const { paypal, send, forged, asked } = world
     let most = 0
@@ -499,7 +501,7 @@ describe('a message that PayPal has to be asked about', () => {
     expect([most, asked()]).toEqual([4, 21])
   })
 
-  test('that PayPal knows nothing of, and keys that it does not know, open nobody’s breaker; while that is open nothing is asked', async () => {
+  test('unknown messages and keys do not open the breaker of PayPal, and an open breaker stops verification', async () => {
     await using world = await withPaypal()
     const { app, paypal, send, asked } = world
     const message = () => paypal.sent({ id: `WH-${++events}`, event_type: 'X' })
@@ -558,7 +560,7 @@ describe('a call of QPay', () => {
   const checks = ({ qpay }: Awaited<ReturnType<typeof withQpay>>) => qpay.requests.filter(({ path }) => path === '/v2/payment/check').length
 
   for (const method of ['GET', 'POST'])
-    test(`by ${method} has the payment asked about and is answered SUCCESS, whatever comes with it, and leaves no row of the inbox`, async () => {
+    test(`a callback by ${method} gets SUCCESS whatever its content, has the payment queried, and stores no message`, async () => {
       await using world = await withQpay()
       const { app, qpay, shop, orderId } = world
       qpay.pay(world.reference)
@@ -570,7 +572,7 @@ describe('a call of QPay', () => {
     })
 
   for (const late of [false, true])
-    test(`about an invoice that was made and not answered finds it by the payment that it names${late ? ', also after its order has ended' : ''}`, async () => {
+    test(`a callback finds an unanswered invoice by the payment that it names${late ? ', also after its order has ended' : ''}`, async () => {
       await using world = await withQpay()
       const { app, qpay, shop } = world
       qpay.fail('POST /v2/invoice', 'lost')
@@ -580,7 +582,10 @@ describe('a call of QPay', () => {
       if (late) ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
       const address = new URL(qpay.callbackOf(made?.id ?? '', qpay.pay(made?.id ?? '', { type: 'CARD' })))
       const call = (paid: string) => app.call('GET', `${address.pathname}?qpay_payment_id=${paid}`)
-      for (const nothing of ['', '../x', 'x'.repeat(65)]) ok(await call(nothing))
+      const invalidNames = ['', '../x', 'x'.repeat(65)]
+      for (const name of invalidNames) ok(await call(name))
+      const unnamed = app.logged.filter((line) => line.event === 'payment.called_back_without_name')
+      expect(unnamed).toMatchObject(invalidNames.map(() => ({ level: 'error', fields: { order: order.id, processor: 'qpay' } })))
       await app.jobs.messages()
       expect((await paymentRow(app, order.payments[0].id)).references).toEqual({})
       ok(await app.call('GET', `${address.pathname}${address.search}`))
@@ -599,7 +604,7 @@ describe('a call of QPay', () => {
       expect((await paymentRow(app, order.payments[0].id)).processorReference).toBe(made?.id ?? '')
     })
 
-  test('that names a payment of another invoice finds nothing', async () => {
+  test('a callback that names a payment of another invoice finds nothing', async () => {
     await using world = await withQpay()
     const { app, qpay, shop } = world
     qpay.fail('POST /v2/invoice', 'lost')
@@ -611,7 +616,7 @@ describe('a call of QPay', () => {
     expect(await paymentRow(app, order.payments[0].id)).toMatchObject({ status: 'PROCESSING', processorReference: null, captured: 0 })
   })
 
-  test('to an address that is none is 404, before anything is looked up', async () => {
+  test('a callback with an invalid URL gets 404 without a query of the database', async () => {
     await using world = await withQpay()
     const { app, paymentId } = world
     const token = callbackTokenOf(await app.deps.instanceKeys.of('PAYMENT_CALLBACKS'), paymentId)
@@ -638,13 +643,13 @@ describe('a call of QPay', () => {
     expect(looks).toBe(1)
   })
 
-  test('asks once in two seconds at most, together with the shopper who waits, and loses nothing for it', async () => {
+  test('callbacks and returning shoppers query a payment at most once in two seconds, and no payment is missed', async () => {
     await using world = await withQpay()
     const { app, qpay, shop, cartId, orderId } = world
     const complete = async () => ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey })).body
     await complete()
     const before = checks(world)
-    // Paid just after the shopper's page has asked.
+    // The payment is made just after the page's query.
     qpay.pay(world.reference)
     for (let calls = 0; calls < 5; calls++) expect((await app.call('GET', world.path)).text).toBe('SUCCESS')
     await Promise.all([complete(), complete()])
@@ -655,11 +660,11 @@ describe('a call of QPay', () => {
     expect(await statusOf(shop, orderId)).toBe('CONFIRMED')
   })
 
-  test('about a payment that has ended has it asked about all the same, and what was paid goes on its way back', async () => {
+  test('a callback about an ended payment has it queried, and money that was paid is refunded', async () => {
     await using world = await withQpay()
     const { app, qpay, shop, orderId } = world
     qpay.pay(world.reference, { type: 'CARD' })
-    // Its order has ended meanwhile, and the invoice was paid at the same time.
+    // The order ended at the moment in which the invoice was paid.
     await app.deps.db.write(async (tx) => {
       await app.deps.orderStore.move(tx, orderId, ['PENDING_PAYMENT'], 'EXPIRED', { resumeAt: null, holds: 'RELEASED' })
       await app.deps.paymentStore.move(tx, world.paymentId, ['REQUIRES_ACTION'], 'FAILED', { endedAt: app.clock.now(), askAt: null })

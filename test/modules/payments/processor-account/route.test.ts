@@ -105,11 +105,11 @@ describe('an account is proven before it is kept', () => {
     const merchant = await app.merchant()
     const { apiUrl, storeId, apiKey } = btcpay.account
     const wrong: [string, Record<string, string>, string][] = [
-      ['stripe', { secretKey: 'sk_test_nobodys' }, 'secretKey (body)'],
-      ['qpay', { username: 'a', password: 'nobodys', invoiceCode: 'c' }, 'username, password (body)'],
-      ['paypal', { clientId: 'nobodys', secret: 'b' }, 'clientId, secret (body)'],
-      ['btcpay', { apiUrl, storeId, apiKey: 'nobodys' }, 'storeId, apiKey (body)'],
-      ['btcpay', { apiUrl, storeId: 'nobodys', apiKey }, 'storeId, apiKey (body)'],
+      ['stripe', { secretKey: 'sk_test_nobodys' }, 'secretKey:'],
+      ['qpay', { username: 'a', password: 'nobodys', invoiceCode: 'c' }, 'username, password:'],
+      ['paypal', { clientId: 'nobodys', secret: 'b' }, 'clientId, secret:'],
+      ['btcpay', { apiUrl, storeId, apiKey: 'nobodys' }, 'storeId, apiKey:'],
+      ['btcpay', { apiUrl, storeId: 'nobodys', apiKey }, 'storeId, apiKey:'],
     ]
     for (const [processor, body, field] of wrong) {
       const { status, body: answer, text } = await put(app, merchant, processor, body)
@@ -136,20 +136,20 @@ describe('an account is proven before it is kept', () => {
     const merchant = await app.merchant()
     const btcpay = { storeId: 'a', apiKey: 'b' }
     const refusals: [string, Record<string, unknown>, string][] = [
-      ['stripe', {}, 'secretKey (body)'],
-      ['paypal', { clientId: 'a' }, 'secret (body)'],
-      ['qpay', { invoiceCode: 'a' }, 'username, password (body)'],
-      ['btcpay', btcpay, 'apiUrl (body)'],
+      ['stripe', {}, 'secretKey:'],
+      ['paypal', { clientId: 'a' }, 'secret:'],
+      ['qpay', { invoiceCode: 'a' }, 'username, password:'],
+      ['btcpay', btcpay, 'apiUrl:'],
       ['stripe', { secretKey: 'sk_test_a', storeId: 'b' }, 'unknown field: storeId'],
       ['stripe', { secretKey: 'sk_test_a', apiUrl: 'https://stripe.example' }, 'unknown field: apiUrl'],
       ['stripe', { secretKey: 'sk_test_a', secrettKey: 'b' }, 'unknown field: secrettKey'],
-      ['stripe', { secretKey: 'sk_test_a', publishableKey: 'sk_test_a' }, 'publishableKey (body)'],
-      ['tap', { secretKey: 'sk_test_a', merchantId: 'sk_test_a' }, 'merchantId (body)'],
-      ['checkout', { secretKey: 'sk_sbox_a', publishableKey: 'rk_live_a' }, 'publishableKey (body)'],
-      ['stripe', { secretKey: 'pk_test_a' }, 'secretKey (body)'],
-      ['stripe', { secretKey: 'sk_live_a', publishableKey: 'pk_test_a' }, 'secretKey (body)'],
-      ['checkout', { secretKey: 'sk_a', publishableKey: 'pk_sbox_a' }, 'secretKey (body)'],
-      ['stripe', { secretKey: 'sk_live_a', mode: 'TEST' }, 'mode (body)'],
+      ['stripe', { secretKey: 'sk_test_a', publishableKey: 'sk_test_a' }, 'publishableKey:'],
+      ['tap', { secretKey: 'sk_test_a', merchantId: 'sk_test_a' }, 'merchantId:'],
+      ['checkout', { secretKey: 'sk_sbox_a', publishableKey: 'rk_live_a' }, 'publishableKey:'],
+      ['stripe', { secretKey: 'pk_test_a' }, 'secretKey:'],
+      ['stripe', { secretKey: 'sk_live_a', publishableKey: 'pk_test_a' }, 'secretKey:'],
+      ['checkout', { secretKey: 'sk_a', publishableKey: 'pk_sbox_a' }, 'secretKey:'],
+      ['stripe', { secretKey: 'sk_live_a', mode: 'TEST' }, 'mode:'],
       ['stripe', { secretKey: 'sk test a' }, 'secretKey'],
       ['stripe', { secretKey: '' }, 'secretKey'],
       ['stripe', { secretKey: 7 }, 'secretKey'],
@@ -165,8 +165,8 @@ describe('an account is proven before it is kept', () => {
           'http://127.0.0.1:4711',
         ],
         ...['https://169.254.169.254', 'https://pay.example:6379', 'https://2130706433', 'https://[::ffff:10.0.0.1]'],
-      ].map((apiUrl): [string, Record<string, unknown>, string] => ['btcpay', { ...btcpay, apiUrl }, 'apiUrl (body)']),
-      ['checkout', { secretKey: 'sk_sbox_a', apiUrl: 'https://192.168.1.1' }, 'apiUrl (body)'],
+      ].map((apiUrl): [string, Record<string, unknown>, string] => ['btcpay', { ...btcpay, apiUrl }, 'apiUrl:']),
+      ['checkout', { secretKey: 'sk_sbox_a', apiUrl: 'https://192.168.1.1' }, 'apiUrl:'],
     ]
     for (const [processor, body, named] of refusals) {
       const { status, body: answer } = await put(app, merchant, processor, body)
@@ -192,7 +192,7 @@ describe('an account is proven before it is kept', () => {
       const merchant = await allowed.merchant()
       btcpay.fail(/GET/, { status: 302, headers: { location: 'https://pay.example/' } })
       const moved = await put(allowed, merchant, 'btcpay', { apiUrl, storeId, apiKey })
-      expect([moved.status, moved.body.message]).toEqual([400, expect.stringContaining('apiUrl (body)')])
+      expect([moved.status, moved.body.message]).toEqual([400, expect.stringContaining('apiUrl:')])
       ok(await put(allowed, merchant, 'btcpay', { apiUrl, storeId, apiKey }))
       return merchant.shop.id
     })()
@@ -214,7 +214,7 @@ describe('an account is proven before it is kept', () => {
       expect((await put(app, merchant, 'stripe', { secretKey: nth % 2 ? 'sk_test_standin' : 'sk_test_b' })).status).toBe(
         nth % 2 ? 200 : 400,
       )
-    // What is refused before anybody is called does not count.
+    // Requests refused before a call to the processor do not count.
     expect((await put(app, other, 'stripe', {})).status).toBe(400)
     const asked = stripe.requests.length
     const { status, headers } = await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin' })
@@ -248,7 +248,7 @@ describe('an account is replaced as a whole', () => {
     expect((await get(app, merchant, 'stripe')).status).toBe(404)
     expect((await remove(app, merchant, 'stripe')).status).toBe(404)
     expect(await accountById(app.deps, bound?.id ?? '', { processor: 'stripe', mode: 'TEST' })).toMatchObject({ isRetired: true })
-    // A version is never given out twice.
+    // A version is never reused.
     expect(ok(await put(app, merchant, 'stripe', keys)).headers.get('etag')).toBe('"v3"')
     const rows = await rowsIn(app)
     expect(rows.map(({ retiredAt, version }) => [version, retiredAt === null])).toEqual([
@@ -308,9 +308,9 @@ describe('an account is replaced as a whole', () => {
     await makeLive(app, merchant.shop.id)
     expect(ok(await get(app, merchant, 'btcpay')).body.mode).toBe('LIVE')
     const refused = await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin' })
-    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('secretKey (body): of mode TEST')])
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('secretKey: of test mode')])
     const asked = await put(app, merchant, 'btcpay', { ...ofTest, mode: 'TEST' })
-    expect([asked.status, asked.body.message]).toEqual([400, expect.stringContaining('mode (body): of mode TEST')])
+    expect([asked.status, asked.body.message]).toEqual([400, expect.stringContaining('mode: of test mode')])
     expect((await remove(app, merchant, 'btcpay', '?mode=TEST')).status).toBe(204)
     expect(ok(await get(app, merchant, 'btcpay')).body.mode).toBe('LIVE')
   })
@@ -355,3 +355,20 @@ describe('what a payment page is told', () => {
     expect((await resolved()).card).toMatchObject({ publishableKey: 'pk_test_instance' })
   })
 })
+
+test('each processor says where its keys come from, and which webhook to enter there', async () => {
+  await using app = await testApp({ PUBLIC_URL: 'https://souk.example/' })
+  const { token, shop } = await app.merchant()
+  const { data } = ok(await app.call('GET', '/shops/v2/processor-accounts', { token })).body
+  const setups = new Map<string, Setup>(data.map(({ processor, setup }: { processor: string; setup: Setup }) => [processor, setup]))
+  expect(setups.get('stripe')).toMatchObject({
+    dashboard: { TEST: 'https://dashboard.stripe.com/test/apikeys' },
+    keys: ['Developers', 'API keys'],
+    webhook: { url: `https://souk.example/webhooks/payments/stripe/${shop.id}` },
+  })
+  expect(setups.get('stripe')?.webhook?.events).toContain('payment_intent.succeeded')
+  expect([...setups].filter(([, { webhook }]) => webhook === null).map(([name]) => name)).toEqual(['tap', 'qpay'])
+  expect([...setups].filter(([, { rights }]) => rights.length > 0).map(([name]) => name)).toEqual(['stripe', 'checkout', 'btcpay'])
+})
+
+type Setup = { webhook: { url: string; events: string[] } | null; rights: string[] }

@@ -257,7 +257,7 @@ describe('the job that approves commissions', () => {
     const old = Array.from({ length: 1_200 }, () => click(edge - 1))
     await db.write(async (tx) => void (await tx.insert(affiliateClicks).values([...old, click(edge), click(clock.now())])))
     const { writes } = db.stats
-    expect(await approveCommissions(app.deps)).toEqual({ approved: 0, clicksForgotten: 1_200 })
+    expect(await approveCommissions(app.deps)).toEqual({ approved: 0, removedClicks: 1_200 })
     // Three of clicks, one of commissions.
     expect(db.stats.writes - writes).toBe(4)
     expect((await db.read.select().from(affiliateClicks)).map(({ at }) => at).sort()).toEqual([edge, clock.now()].sort())

@@ -7,21 +7,29 @@ import { afterRefund, commissionOf, isRecentClick } from '../../../../src/module
 const amount = fc.integer({ min: 0, max: amountMax })
 const rateBps = fc.integer({ min: 0, max: 10_000 })
 
+const untaxedShipping = { shippingTax: 0, shippingTaxInclusive: false }
+
 describe('the amount of a commission', () => {
   test('computes a commission from the goods less discounts and included tax, rounding half to even', () => {
-    expect(commissionOf({ subtotal: 10_000, discountTotal: 0, taxIncluded: 0 }, 1_000)).toBe(1_000)
-    expect(commissionOf({ subtotal: 10_000, discountTotal: 2_500, taxIncluded: 0 }, 1_000)).toBe(750)
-    expect([5, 15, 25, 35].map((subtotal) => commissionOf({ subtotal, discountTotal: 0, taxIncluded: 0 }, 1_000))).toEqual([0, 2, 2, 4])
-    expect(commissionOf({ subtotal: 999, discountTotal: 0, taxIncluded: 0 }, 0)).toBe(0)
-    expect(commissionOf({ subtotal: 999, discountTotal: 0, taxIncluded: 0 }, 10_000)).toBe(999)
-    expect(commissionOf({ subtotal: 11_900, discountTotal: 1_190, taxIncluded: 1_710 }, 1_000)).toBe(900)
-    expect(commissionOf({ subtotal: 5, discountTotal: 9, taxIncluded: 0 }, 5_000)).toBe(0)
+    expect(commissionOf({ subtotal: 10_000, discountTotal: 0, taxIncluded: 0, ...untaxedShipping }, 1_000)).toBe(1_000)
+    expect(commissionOf({ subtotal: 10_000, discountTotal: 2_500, taxIncluded: 0, ...untaxedShipping }, 1_000)).toBe(750)
+    expect(
+      [5, 15, 25, 35].map((subtotal) => commissionOf({ subtotal, discountTotal: 0, taxIncluded: 0, ...untaxedShipping }, 1_000)),
+    ).toEqual([0, 2, 2, 4])
+    expect(commissionOf({ subtotal: 999, discountTotal: 0, taxIncluded: 0, ...untaxedShipping }, 0)).toBe(0)
+    expect(commissionOf({ subtotal: 999, discountTotal: 0, taxIncluded: 0, ...untaxedShipping }, 10_000)).toBe(999)
+    expect(commissionOf({ subtotal: 11_900, discountTotal: 1_190, taxIncluded: 1_710, ...untaxedShipping }, 1_000)).toBe(900)
+    // Tax within the price of shipping is no part of the goods.
+    const inclusive = { taxIncluded: 200, shippingTax: 50, shippingTaxInclusive: true }
+    expect(commissionOf({ subtotal: 1_200, discountTotal: 0, ...inclusive }, 1_000)).toBe(105)
+    expect(commissionOf({ subtotal: 1_200, discountTotal: 0, ...inclusive, shippingTaxInclusive: false }, 1_000)).toBe(100)
+    expect(commissionOf({ subtotal: 5, discountTotal: 9, taxIncluded: 0, ...untaxedShipping }, 5_000)).toBe(0)
   })
 
   test('keeps a commission between zero and its base, and within half a minor unit of the exact share', () => {
     fc.assert(
       fc.property(amount, amount, amount, rateBps, (subtotal, discountTotal, taxIncluded, bps) => {
-        const commission = commissionOf({ subtotal, discountTotal, taxIncluded }, bps)
+        const commission = commissionOf({ subtotal, discountTotal, taxIncluded, ...untaxedShipping }, bps)
         const base = Math.max(0, subtotal - discountTotal - taxIncluded)
         expect(commission >= 0 && commission <= base).toBe(true)
         const off = BigInt(commission) * 10_000n - BigInt(base) * BigInt(bps)

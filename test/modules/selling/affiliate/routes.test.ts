@@ -16,7 +16,7 @@ setDefaultTimeout(longTestMs)
 
 const partner = { name: 'Ann’s blog', code: 'Ann-1', rateBps: 750 }
 const now = '2026-01-06T12:00:00.000Z'
-const noSuch = { status: 404, body: { statusCode: 404, message: 'No such affiliate', error: 'Not Found' } }
+const noSuch = { status: 404, body: { statusCode: 404, message: 'No such affiliate', error: 'Not Found', code: 'not_found' } }
 
 /** What a partner is shown of one currency. */
 const earned = (currency: string, amounts: Record<'pending' | 'approved' | 'reversed', number>) => ({
@@ -57,7 +57,7 @@ describe('creating an affiliate', () => {
     await mine.post('/affiliates', partner)
     expect(await mine.post('/affiliates', { ...partner, code: 'aNN-1' })).toMatchObject({
       status: 409,
-      body: { message: 'code (body): another affiliate of the shop has it' },
+      body: { message: 'code: another affiliate has this code' },
     })
     expect((await theirs.post('/affiliates', partner)).status).toBe(201)
     expect((await mine.get('/affiliates')).body.total).toBe(1)
@@ -83,7 +83,7 @@ describe('creating an affiliate', () => {
     ]
     for (const [field, body] of cases) {
       const answer = await post('/affiliates', { ...partner, ...body })
-      expect([field, answer.status, answer.body.message]).toEqual([field, 400, expect.stringContaining(`${field} (body)`)])
+      expect([field, answer.status, answer.body.message]).toEqual([field, 400, expect.stringContaining(`${field}:`)])
       expect(answer.text).not.toContain('zq9')
     }
     expect(await app.deps.db.read.select().from(affiliates)).toEqual([])
@@ -134,7 +134,7 @@ describe('changing an affiliate', () => {
       ['active', { active: null }],
     ] as const) {
       const answer = await patch(`/affiliates/${other.id}`, body)
-      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(`${field} (body)`)])
+      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(`${field}:`)])
       expect(answer.text).not.toContain('zq9')
     }
     expect((await get(`/affiliates/${other.id}`)).body).toEqual(other)
@@ -193,7 +193,7 @@ describe('affiliate lists', () => {
     expect((await get('/affiliates?page=7')).body).toEqual({ data: [], page: 7, limit: 20, total: 3, pages: 1 })
     expect((await get('/affiliates?limit=1000')).body.limit).toBe(100)
     const bad = await get('/affiliates?page=zq9')
-    expect([bad.status, bad.body.message]).toEqual([400, expect.stringContaining('page (query)')])
+    expect([bad.status, bad.body.message]).toEqual([400, expect.stringContaining('page:')])
     expect(bad.text).not.toContain('zq9')
   })
 
@@ -286,7 +286,7 @@ describe('recording a click', () => {
       ['cartId', { code: 'a', cartId: null }],
     ] as const) {
       const answer = await post('/affiliates/clicks', body)
-      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(`${field} (body)`)])
+      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(`${field}:`)])
       expect(answer.text).not.toContain('zq9')
     }
   })

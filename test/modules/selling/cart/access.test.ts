@@ -5,16 +5,15 @@ import type { Database } from '../../../../db/engine.ts'
 import { attempts, auditLog, idempotencyKeys } from '../../../../db/schema/people.ts'
 import { carts } from '../../../../db/schema/selling.ts'
 import { expireCarts } from '../../../../jobs/expire-carts.ts'
-import { convertCart } from '../../../../src/modules/selling/cart/service.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
-import { cartWith, home, shopperOf, storeIn } from '../../../support/carts.ts'
+import { cartWith, home, shopperOf, storeIn, tryConversion } from '../../../support/carts.ts'
 import { customerIn } from '../../../support/customers.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
 const day = 24 * 60 * 60 * 1000
-const absent = '404 {"statusCode":404,"message":"No such cart","error":"Not Found"}'
+const absent = '404 {"statusCode":404,"message":"No such cart","error":"Not Found","code":"not_found"}'
 const told = ({ status, text }: Answer) => `${status} ${text}`
 
 type Shopper = ReturnType<typeof shopperOf>
@@ -40,7 +39,7 @@ async function customersOf(app: TestApp, store: Awaited<ReturnType<typeof storeI
 /** As an order does it. */
 async function convert(app: TestApp, id: string, seenAt?: number): Promise<boolean> {
   const updatedAt = seenAt ?? (await app.deps.cartStore.find(id))?.updatedAt ?? 0
-  return app.deps.db.write((tx) => convertCart(tx, app.deps, { id, updatedAt }))
+  return tryConversion(app, { id, updatedAt })
 }
 const converted = async (app: TestApp, id: string) => expect(await convert(app, id)).toBe(true)
 
@@ -119,7 +118,7 @@ describe('closed carts', () => {
     expect(text).not.toMatch(/ada@example|Lovelace|Analytical/)
     expect(body).toMatchObject({ email: null, shippingAddress: null, billingAddress: null })
     const [, ...changes] = await everyWay(store.guest, id, lineId, variantId)
-    expect(changes.map((answer) => [answer.status, answer.body.message])).toEqual(Array(6).fill([409, 'The cart is not open any more']))
+    expect(changes.map((answer) => [answer.status, answer.body.message])).toEqual(Array(6).fill([409, 'The cart was already ordered']))
     const [row] = await app.deps.db.read.select().from(carts)
     expect(row).toMatchObject({ email: null, shippingAddress: null, billingAddress: null })
   })

@@ -25,6 +25,8 @@ import { drawsOf } from '../../../../src/modules/selling/gift-card/domain.ts'
 
 const now = 1_000_000
 
+/** Basis points with up to two decimals. */
+const rates = fc.integer({ min: 0, max: 1_000_000 }).map((hundredths) => hundredths / 100)
 /** Of 0, 2, 3 and 4 decimals: prices of a few up to some thousand major units. */
 const currency = fc.constantFrom('JPY', 'USD', 'KWD', 'CLF')
 const purchase = currency.chain((code) => {
@@ -42,7 +44,7 @@ const purchase = currency.chain((code) => {
       fc.record({
         country: fc.constant('US'),
         region: fc.constant(null),
-        rateBps: fc.oneof(fc.integer({ min: 0, max: 10_000 }), fc.constantFrom(500, 1_250, 5_000)),
+        rateBps: fc.oneof(rates, fc.constantFrom(500, 887.5, 1_250, 5_000)),
         inclusive: fc.boolean(),
       }),
       { nil: undefined },
@@ -179,8 +181,8 @@ describe('the totals of a cart', () => {
         refusal = error
       }
       expect(refusal).toBeInstanceOf(AppError)
-      const { code, message } = refusal as AppError
-      expect({ code, message }).toEqual({ code: 'CONFLICT', message: 'The total of the cart would be larger than any order can be' })
+      const { kind, message } = refusal as AppError
+      expect({ kind, message }).toEqual({ kind: 'CONFLICT', message: 'The total of the cart would exceed the largest total of an order' })
     }
   })
 })
@@ -190,20 +192,22 @@ describe('tax of a cart', () => {
     const onTop = (amount: number, rateBps: number) => taxOf(amount, { rateBps, inclusive: false })
     const within = (amount: number, rateBps: number) => taxOf(amount, { rateBps, inclusive: true })
     expect([onTop(50, 500), onTop(150, 500), onTop(250, 500), onTop(51, 500), onTop(149, 500)]).toEqual([2, 8, 12, 3, 7])
-    // 10,000 bps within the price are half of it.
+    // A rate of 10,000 bps included in the price is half of it.
     expect([within(1, 10_000), within(3, 10_000), within(5, 10_000), within(119, 1_900)]).toEqual([0, 2, 2, 19])
     expect([onTop(999, 0), within(999, 0), onTop(0, 10_000)]).toEqual([0, 0, 0])
+    // 8.875 %: 35.5, 106.5, and 35.5 of 435.5.
+    expect([onTop(400, 887.5), onTop(1_200, 887.5), within(871, 887.5)]).toEqual([36, 106, 71])
   })
 
   test('computes tax within half a unit of the exact share, also beyond the precision of floats', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: amountMax }),
-        fc.integer({ min: 0, max: 10_000 }),
+        fc.integer({ min: 0, max: 1_000_000 }),
         fc.boolean(),
-        (amount, rateBps, inclusive) => {
-          const whole = BigInt(inclusive ? 10_000 + rateBps : 10_000)
-          const off = 2n * (BigInt(taxOf(amount, { rateBps, inclusive })) * whole - BigInt(amount) * BigInt(rateBps))
+        (amount, hundredths, inclusive) => {
+          const whole = BigInt(inclusive ? 1_000_000 + hundredths : 1_000_000)
+          const off = 2n * (BigInt(taxOf(amount, { rateBps: hundredths / 100, inclusive })) * whole - BigInt(amount) * BigInt(hundredths))
           expect(off <= whole && off >= -whole).toBe(true)
         },
       ),

@@ -8,7 +8,7 @@ setDefaultTimeout(longTestMs)
 
 const amountsOf = ({ totals }: Json): Record<string, number> =>
   Object.fromEntries(Object.entries(totals as Json).map(([name, { amount }]: [string, Json]) => [name, amount]))
-const nothing = { subtotal: 0, discount: 0, shipping: 0, tax: 0, taxIncluded: 0, giftCards: 0, total: 0, amountDue: 0 }
+const nothing = { subtotal: 0, discount: 0, shipping: 0, tax: 0, taxIncluded: 0, shippingTax: 0, giftCards: 0, total: 0, amountDue: 0 }
 
 async function withShipping(shop: Selling, method: Json): Promise<void> {
   ok(await shop.put('/shops/v2/shipping-methods', { data: [{ code: 'post', title: 'Post', ...method }] }))

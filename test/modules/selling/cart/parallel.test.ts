@@ -2,9 +2,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { NothingChanged } from '../../../../db/engine.ts'
 import { changeCart } from '../../../../src/modules/selling/cart/change-cart.ts'
-import { convertCart } from '../../../../src/modules/selling/cart/service.ts'
 import { type Json, testApp } from '../../../support/app.ts'
-import { cartWith, storeIn } from '../../../support/carts.ts'
+import { cartWith, storeIn, tryConversion } from '../../../support/carts.ts'
 import { usd } from '../../../support/catalog.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -52,7 +51,7 @@ test('either applies a change before the conversion of the cart or rejects it af
   const store = await storeIn(app)
   const { id, variantId, cart } = await cartWith(store)
   const [done, ...answers] = await Promise.all([
-    app.deps.db.write((tx) => convertCart(tx, app.deps, { id, updatedAt: Date.parse(cart.updatedAt) })),
+    tryConversion(app, { id, updatedAt: Date.parse(cart.updatedAt) }),
     ...Array.from({ length: 4 }, () => store.guest.add(id, variantId)),
   ])
   const { body } = await store.guest.cart(id)
@@ -77,6 +76,6 @@ test('gives up a change of a cart that always conflicts with UNAVAILABLE, and as
   }
   const busy = { ...app.deps, cartStore: { ...app.deps.cartStore, saveSurely } }
   const change = changeCart(busy, { shop: store.shop, principal }, id, { email: 'ada@example.com' })
-  expect(await change.catch((error: unknown) => error)).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 })
+  expect(await change.catch((error: unknown) => error)).toMatchObject({ kind: 'UNAVAILABLE', retryAfterSeconds: 1 })
   expect((await store.guest.cart(id)).body).toEqual(cart)
 })

@@ -62,6 +62,7 @@ describe('the current price of a cart', () => {
       shipping: 500,
       tax: 357,
       taxIncluded: 0,
+      shippingTax: 0,
       giftCards: 1_500,
       total: 5_190,
       amountDue: 3_690,
@@ -83,15 +84,15 @@ describe('the current price of a cart', () => {
     const held = await snapshot(app, store, id)
     const now = app.clock.now()
     expect(changedSince(held, now)).toEqual([
-      'Lamp is not sold any more',
+      'Lamp is no longer sold',
       'The price of Shirt (S) has changed',
       'Only 1 of Shirt (S) is left',
-      'The shipping method is not offered any more',
+      'The shipping method is no longer available',
     ])
     expect(priced(held, now).totals).toMatchObject({ subtotal: 333 + 2_200 + 2_000, shipping: 0 })
     expect((await store.guest.cart(id)).body.totals.subtotal).toEqual(usd(4_333))
     await refreshPrices(app.deps, id, async () => undefined)
-    expect(changedSince(await snapshot(app, store, id), now)).toEqual(['Lamp is not sold any more', 'Only 1 of Shirt (S) is left'])
+    expect(changedSince(await snapshot(app, store, id), now)).toEqual(['Lamp is no longer sold', 'Only 1 of Shirt (S) is left'])
     expect((await store.guest.cart(id)).body).toMatchObject({ shippingMethod: null, totals: { subtotal: usd(4_533), shipping: usd(0) } })
     // The method is gone for good, not only while the shop does without it.
     await store.ships({ code: 'post', title: 'Post', price: usd(500) })
@@ -103,7 +104,7 @@ describe('the current price of a cart', () => {
     const { store, id, shirt, small } = await shoppedIn(app)
     await store.delete(`/product-v2/${shirt.id}/variants/${small}`)
     const held = await snapshot(app, store, id)
-    expect(changedSince(held, app.clock.now())).toEqual(['A product of the cart is not sold any more'])
+    expect(changedSince(held, app.clock.now())).toEqual(['A product of the cart is no longer sold'])
     expect(held.items.map(({ sellable }) => sellable === undefined)).toEqual([false, true, false])
     expect(priced(held, app.clock.now()).totals.subtotal).toBe(4_333)
   })
@@ -134,15 +135,15 @@ describe('snapshots of a cart', () => {
     const { shownTotal, shownDue } = held.cart
     expect(changed({})).toEqual([])
     expect(changed({ cart: { ...held.cart, shownTotal: (shownTotal ?? 0) + 1 } })).toEqual([
-      'Taxes, shipping or discounts have changed, and with them the total',
+      'Taxes, shipping or discounts have changed, so the total changed',
     ])
-    expect(changed({ cart: { ...held.cart, shownDue: (shownDue ?? 0) + 1 } })).toEqual(['The gift cards pay another part of the total'])
+    expect(changed({ cart: { ...held.cart, shownDue: (shownDue ?? 0) + 1 } })).toEqual(['The gift cards pay a different part of the total'])
     const [lamp, small, medium] = held.items as [CartItem, CartItem & { sellable: Sellable }, CartItem]
     const of = (sellable: Sellable) => ({ items: [lamp, { ...small, sellable }, medium] })
     const { variant, product } = small.sellable
     expect(changed(of({ variant: { ...variant, onHand: 2, reserved: 0 }, product }))).toEqual([])
     expect(changed(of({ variant: { ...variant, onHand: 1, reserved: 0 }, product }))).toEqual(['Only 1 of Shirt (S) is left'])
-    expect(changed(of({ variant, product: { ...product, currency: 'EUR' } }))).toEqual(['Shirt (S) is not sold any more'])
+    expect(changed(of({ variant, product: { ...product, currency: 'EUR' } }))).toEqual(['Shirt (S) is no longer sold'])
   })
 
   test('prices a snapshot from its own tax data and its shipping method, also without an address', async () => {

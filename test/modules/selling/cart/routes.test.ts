@@ -11,7 +11,15 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const day = 24 * 60 * 60 * 1000
-const zero = { subtotal: usd(0), discount: usd(0), shipping: usd(0), tax: usd(0), taxIncluded: usd(0), giftCards: usd(0) }
+const zero = {
+  subtotal: usd(0),
+  discount: usd(0),
+  shipping: usd(0),
+  tax: usd(0),
+  taxIncluded: usd(0),
+  shippingTax: usd(0),
+  giftCards: usd(0),
+}
 
 describe('creating and changing a cart', () => {
   test("creates an open, empty cart in the shop's currency that expires in thirty days", async () => {
@@ -32,9 +40,11 @@ describe('creating and changing a cart', () => {
       discountCode: null,
       discounts: [],
       email: null,
+      acceptsMarketing: false,
       shippingAddress: null,
       billingAddress: null,
       shippingMethod: null,
+      giftCardRecipient: null,
       affiliateCode: null,
       totals: { ...zero, total: usd(0), amountDue: usd(0) },
       notices: [],
@@ -150,6 +160,7 @@ describe('cart lines', () => {
         sku: 'S-1',
         imageUrl: 'https://img.example/a.jpg',
         quantity: 2,
+        giftCard: false,
         unitPrice: usd(4_200),
         total: usd(8_400),
         discount: usd(0),
@@ -187,7 +198,7 @@ describe('cart lines', () => {
     }
     expect((await store.guest.add(id, variantId, 9_998)).body.lines[0].quantity).toBe(9_999)
     const beyond = await store.guest.add(id, variantId, 1)
-    expect([beyond.status, beyond.body.message]).toEqual([400, 'quantity (body): at most 9999 of a variant'])
+    expect([beyond.status, beyond.body.message]).toEqual([400, 'quantity: must be at most 9999'])
     expect((await store.guest.cart(id)).body.lines[0].quantity).toBe(9_999)
   })
 
@@ -219,7 +230,7 @@ describe('cart lines', () => {
     await app.deps.db.write((tx) => tx.update(products).set({ currency: 'EUR' }).where(eq(products.id, id)))
     const { body } = await guest.begin()
     const answer = await guest.add(body.id, variants[0]?.id ?? '')
-    expect([answer.status, answer.body.message]).toEqual([400, 'variantId (body): not sold in USD, the currency of the cart'])
+    expect([answer.status, answer.body.message]).toEqual([400, 'variantId: must be sold in USD, the currency of the cart'])
   })
 
   test('rejects more units than are in stock with 409, and states how many are left', async () => {
@@ -244,7 +255,7 @@ describe('cart lines', () => {
       [409, 'Jug is sold out'],
     ])
     const { description } = openapi.paths['/cart/{id}/items'].post
-    expect(description).toContain('409 when less is in stock, which says how many are left')
+    expect(description).toContain('409 if the stock is too low (the message says how many are left)')
     expect((await guest.add(body.id, ahead, 500)).status).toBe(201)
     expect((await guest.changeLine(body.id, added.body.lines[0].id, 3)).status).toBe(200)
     // A cart reserves nothing: the storefront shows as many as before.
@@ -264,7 +275,7 @@ describe('cart lines', () => {
     for (const { id } of variants) expect((await guest.add(body.id, id)).status).toBe(201)
     const extra = await add({ title: 'One more', variants: [{ price: usd(1) }] })
     const answer = await guest.add(body.id, extra.variants[0]?.id ?? '')
-    expect([answer.status, answer.body.message]).toEqual([409, 'A cart holds at most 100 lines'])
+    expect([answer.status, answer.body.message]).toEqual([409, 'A cart can have at most 100 lines'])
     expect((await guest.add(body.id, variants[7]?.id ?? '')).status).toBe(201)
     expect((await guest.cart(body.id)).body.totals.total).toEqual(usd(101))
   })
@@ -321,7 +332,7 @@ describe('cart lines', () => {
     const { body: before } = await guest.add(body.id, dear)
     expect(before.totals.total).toEqual(usd(100_000_000_000_000))
     for (const refused of [await guest.add(body.id, dear), await guest.add(body.id, await variant('Nail', 1))])
-      expect([refused.status, refused.body.message]).toEqual([409, 'The total of the cart would be larger than any order can be'])
+      expect([refused.status, refused.body.message]).toEqual([409, 'The total of the cart would exceed the largest total of an order'])
     expect((await guest.changeLine(body.id, before.lines[0].id, 9_999)).status).toBe(409)
     expect((await guest.cart(body.id)).body.lines).toEqual(before.lines)
   })
@@ -343,10 +354,7 @@ describe('shipping of a cart', () => {
     expect((await choose({ shippingMethod: 'plane' })).status).toBe(400)
     const elsewhere = { ...home, countryCode: 'FR' }
     const refused = await choose({ shippingAddress: elsewhere, shippingMethod: 'bike' })
-    expect([refused.status, refused.body.message]).toEqual([
-      400,
-      'shippingMethod (body): not offered for this cart and its shipping address',
-    ])
+    expect([refused.status, refused.body.message]).toEqual([400, 'shippingMethod: not offered for this cart and its shipping address'])
     expect((await store.guest.cart(id)).body).toMatchObject({ shippingAddress: null, shippingMethod: 'bike' })
     expect((await choose({ shippingAddress: home })).body.shippingMethod).toBe('bike')
     const moved = await choose({ shippingAddress: elsewhere })
@@ -369,7 +377,7 @@ describe('shipping of a cart', () => {
 describe('notices of a cart', () => {
   const codes = ({ body }: { body: Json }) => body.notices.map(({ code }: Json) => code)
 
-  test('notes when no tax rate or no shipping method of the shop covers the address', async () => {
+  test('notes when no tax rate or must be a shipping method of the shop covers the address', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, cart } = await cartWith(store)
@@ -380,8 +388,8 @@ describe('notices of a cart', () => {
     await store.ships({ code: 'bike', title: 'Bike', countries: ['US'], price: usd(900) })
     const both = await store.guest.cart(id)
     expect(both.body.notices).toEqual([
-      { code: 'NO_TAX_RATE', message: 'No tax rate of the shop covers the address: no tax is counted' },
-      { code: 'NO_SHIPPING_METHOD', message: 'No shipping method of the shop goes to the shipping address' },
+      { code: 'NO_TAX_RATE', message: 'No tax rate covers the address, so no tax is charged' },
+      { code: 'NO_SHIPPING_METHOD', message: 'No shipping method covers the shipping address' },
     ])
     const moveTo = (shippingAddress: Json) => store.guest.change(id, { shippingAddress })
     expect(codes(await moveTo({ ...home, province: 'NV' }))).toEqual(['NO_TAX_RATE'])
@@ -427,7 +435,7 @@ describe('notices of a cart', () => {
       expect(body.notices).toEqual([
         {
           code: 'UNKNOWN_PROVINCE',
-          message: `The country US has no province "${province}": tax rates and shipping zones by province do not apply`,
+          message: `The country US has no province "${province}", so tax rates and shipping zones of provinces do not apply`,
         },
       ])
     }
@@ -454,7 +462,7 @@ describe('notices of a cart', () => {
     expect((await store.guest.change(id, { shippingAddress: unknown })).status).toBe(200)
     await store.taxes({ country: 'US', rateBps: 0 }, { country: 'US', region: 'CA', rateBps: 1_000 })
     for (const field of ['shippingAddress', 'billingAddress']) {
-      const message = `${field}.province (body): no ISO 3166-2 code or name of a province of US`
+      const message = `${field}.province: must be an ISO 3166-2 code or a name of a province of US`
       for (const refused of [await store.guest.change(id, { [field]: unknown }), await store.guest.begin({ [field]: unknown })])
         expect([refused.status, refused.body.message]).toEqual([400, message])
     }
@@ -476,7 +484,7 @@ describe('notices of a cart', () => {
     const refused = await store.guest.call('POST', `/cart/${id}/checkout`, { method: 'card' }, { 'idempotency-key': 'one' })
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      'The cart cannot be bought yet: no shipping method of the shop goes to its shipping address',
+      'The cart cannot be checked out: no shipping method of the shop covers its shipping address',
     ])
     await store.guest.change(id, { shippingAddress: home, shippingMethod: 'bike' })
     const bought = await store.guest.call('POST', `/cart/${id}/checkout`, { method: 'card' }, { 'idempotency-key': 'two' })
@@ -550,6 +558,7 @@ describe('taxes of a cart', () => {
       shipping: usd(700),
       tax: usd(100),
       taxIncluded: usd(0),
+      shippingTax: usd(0),
       giftCards: usd(0),
       total: usd(2_100),
       amountDue: usd(2_100),

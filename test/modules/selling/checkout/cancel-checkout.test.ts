@@ -46,12 +46,12 @@ describe('cancelling a checkout', () => {
     changeProcessor(app, () => ({ void: () => Promise.reject(new ProcessorUnavailable('away')) }))
     const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' })).body
     const early = await takeBack(app, shop, cartId)
-    expect([early.status, early.body.message]).toEqual([409, 'A payment for this order may still succeed: look again in a moment'])
+    expect([early.status, early.body.message]).toEqual([409, 'A payment for this order may still succeed. Try again in a moment'])
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 1 })
     await confirmAtSandbox(app, order.payments[0].id)
     app.clock.advance(31_000)
     const late = await takeBack(app, shop, cartId)
-    expect([late.status, late.body.message]).toEqual([409, 'The cart was bought'])
+    expect([late.status, late.body.message]).toEqual([409, 'The cart was already paid'])
     expect((await shop.order(order.id)).status).toBe('CONFIRMED')
   })
 
@@ -129,13 +129,13 @@ describe('a cart whose checkout was cancelled', () => {
     const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' })).body
     held.resolve()
     const late = await slow
-    expect([late.status, late.body.message]).toEqual([409, 'The cart was checked out again meanwhile'])
+    expect([late.status, late.body.message]).toEqual([409, 'The cart was checked out by another request'])
     expect(ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey })).body).toMatchObject({
       status: 'CONVERTED',
       email: null,
     })
     expect(await shop.order(order.id)).toMatchObject({ status: 'PENDING_PAYMENT' })
-    expect((await shop.checkout(cartId)).body.message).toBe('A payment for this order is still under way')
+    expect((await shop.checkout(cartId)).body.message).toBe('A payment for this order is in progress')
   })
 })
 
@@ -152,7 +152,7 @@ test('rejects cancelling with 409 when a checkout completes at the same moment',
     return found
   }
   const late = await takeBack(app, shop, cartId)
-  expect([late.status, late.body.message]).toEqual([409, 'The cart was checked out again meanwhile'])
+  expect([late.status, late.body.message]).toEqual([409, 'The cart was checked out by another request'])
   expect((await shop.get('/v2/orders')).body.data).toMatchObject([{ status: 'CONFIRMED' }])
 })
 
@@ -203,7 +203,7 @@ describe('limits on unpaid orders', () => {
     }
     for (const from of ['203.0.113.7', '203.0.113.7', '203.0.113.8']) ok(await buy(from, 'tok_decline'), 201)
     const refused = await buy('203.0.113.9', 'tok_success')
-    expect([refused.status, refused.body.message]).toEqual([429, 'Too many orders of the shop wait for their payment: try again later'])
+    expect([refused.status, refused.body.message]).toEqual([429, 'The shop has too many unpaid orders. Try again later'])
     // Its own server comes from one address with all of its shoppers, as many of them as do not pay.
     for (const paymentToken of ['tok_success', 'tok_decline', 'tok_decline', 'tok_decline'])
       expect(ok(await buy('203.0.113.9', paymentToken, shop.secretKey), 201).body.order.paymentStatus).toBe(
@@ -223,7 +223,7 @@ describe('limits on unpaid orders', () => {
       ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }))
       ok(await takeBack(app, shop, cartId))
     }
-    expect((await shop.checkout(cartId)).body.message).toBe('The cart was checked out 10 times: begin another cart')
+    expect((await shop.checkout(cartId)).body.message).toBe('The cart was checked out 10 times, which is the maximum. Create a new cart')
     for (let nth = 0; nth < 2; nth++) ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_decline' }))
     expect((await shop.checkout(await shop.cart(), { paymentToken: 'tok_decline' })).status).toBe(429)
   })

@@ -122,7 +122,11 @@ describe('declined payments', () => {
     expect(types(ended).at(-1)).toBe('EXPIRED')
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
     expect((await shop.get('/giftcard')).body.data[0].balance).toEqual(shop.usd(300))
-    expect((await shop.checkout(cartId, {}, 'too-late')).status).toBe(409)
+    expect((await shop.checkout(cartId, {}, 'too-late')).body).toMatchObject({
+      statusCode: 409,
+      code: 'cart_closed',
+      message: 'Order 1 of this cart has expired. Cancel the checkout to change the cart and check out again',
+    })
   })
 })
 
@@ -272,7 +276,7 @@ describe('checkouts of a changed cart', () => {
     ok(await app.call('DELETE', `/product-v2/${shop.productId}`, { key: shop.secretKey }))
     const refused = await shop.checkout(cartId)
     expect(refused.status).toBe(409)
-    expect(refused.body.message).toContain('not sold any more')
+    expect(refused.body.message).toContain('no longer sold')
   })
 
   test('rejects a checkout after shipping changed, and charges the new totals once the cart was read', async () => {
@@ -285,7 +289,7 @@ describe('checkouts of a changed cart', () => {
     const refused = await shop.checkout(cartId)
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      'The cart has changed. Taxes, shipping or discounts have changed, and with them the total. Look at the cart again',
+      'The cart has changed. Taxes, shipping or discounts have changed, so the total changed. Read the cart again',
     ])
     ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 1_000 }] }))
     // Looking is enough: what was shown is what is charged.
@@ -307,7 +311,7 @@ describe('checkouts of a changed cart', () => {
     const refused = await shop.checkout(carts[1] ?? '')
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      'The cart has changed. The gift cards pay another part of the total. Look at the cart again',
+      'The cart has changed. The gift cards pay a different part of the total. Read the cart again',
     ])
     expect(ok(await shop.checkout(carts[1] ?? '')).body.order).toMatchObject({ giftCardTotal: shop.usd(500), amountDue: shop.usd(500) })
   })
@@ -318,7 +322,7 @@ describe('checkouts of a changed cart', () => {
     const empty = ok(await app.call('POST', '/cart', { key: shop.publishableKey, body: {} })).body.id
     const refused = await shop.checkout(empty)
     expect(refused.status).toBe(409)
-    expect(refused.body.message).toBe('The cart cannot be bought yet: it is empty, it has no e-mail address')
+    expect(refused.body.message).toBe('The cart cannot be checked out: it is empty, it has no email address')
     const method = { code: 'post', title: 'Post', price: shop.usd(500), countries: ['US'] }
     ok(await shop.put('/shops/v2/shipping-methods', { data: [method] }))
     const cartId = await shop.cart()
@@ -362,7 +366,7 @@ describe('invalid checkouts', () => {
     }
     // One that the resolver does not offer is no matter of form.
     const { status, body } = await shop.checkout(cartId, { processor: 'stripe' })
-    expect([status, body.message]).toEqual([409, expect.stringContaining('processor (body)')])
+    expect([status, body.message]).toEqual([409, expect.stringContaining('processor:')])
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
   })
 
@@ -373,9 +377,9 @@ describe('invalid checkouts', () => {
     const cartId = await shop.cart({ token })
     await app.deps.db.write(async (tx) => void (await app.deps.shopStore.update(tx, shop.shop.id, { mode: 'LIVE' })))
     const answer = await shop.checkout(cartId, {}, 'live', token)
-    expect([answer.status, answer.body.message]).toEqual([409, expect.stringContaining('no processor')])
+    expect([answer.status, answer.body.message]).toEqual([409, expect.stringContaining('no payment processor')])
     const named = await shop.checkout(cartId, { processor: 'sandbox' }, 'named', token)
-    expect([named.status, named.body.message]).toEqual([409, expect.stringContaining('processor (body)')])
+    expect([named.status, named.body.message]).toEqual([409, expect.stringContaining('processor:')])
     expect(customer).toStartWith('cus_')
   })
 })
@@ -443,7 +447,7 @@ describe('a cart that changes during a request', () => {
     const cartId = await shop.cart()
     const item = { variantId: shop.variantId, quantity: 2 }
     onceRead(app, async () => ok(await app.call('POST', `/cart/${cartId}/items`, { key, body: item })))
-    const changed = { status: 409, body: { message: 'The cart is not open any more, or was changed meanwhile' } }
+    const changed = { status: 409, body: { message: 'The cart was changed or checked out by another request' } }
     expect(await shop.checkout(cartId)).toMatchObject(changed)
     expect(ok(await shop.checkout(cartId), 201).body.order).toMatchObject({ total: shop.usd(3_000), lines: [{ quantity: 3 }] })
     const other = await shop.cart()

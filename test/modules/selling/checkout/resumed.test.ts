@@ -94,7 +94,7 @@ for (const price of [0, 1_000])
     const again = await vanishing(app, shop, cartId, 1)
     ok(await shop.checkout(cartId, {}, 'another'), 201)
     const refused = await again()
-    expect([refused.status, refused.body.message]).toEqual([409, 'The cart was bought already, or its order has ended'])
+    expect([refused.status, refused.body.message]).toEqual([409, 'This cart was already ordered (order 1)'])
     expect(refused.text).not.toContain('guest@example.com')
   })
 

@@ -26,7 +26,7 @@ for (const state of ['captured', 'authorized', 'captured while it is voided'] as
     else await succeedAtSandbox(app, payment.id, { captured: state === 'captured' })
     const send = () => shop.checkout(cartId, {}, 'second')
     const refused = await send()
-    expect([refused.status, refused.body.message]).toEqual([409, 'The cart was bought already, or its order has ended'])
+    expect([refused.status, refused.body.message]).toEqual([409, 'This cart was already ordered (order 1)'])
     const replayed = await send()
     expect([replayed.status, replayed.text]).toEqual([409, refused.text])
     expect(await shop.order(first.order.id)).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000) })

@@ -21,9 +21,10 @@ async function makeStrict(shop: Selling): Promise<void> {
 
 const refusal = (field: string) => ({
   statusCode: 400,
-  message: `${field}.province (cart): no ISO 3166-2 code or name of a province of US`,
+  message: `cart.${field}.province: must be an ISO 3166-2 code or a name of a province of US`,
   error: 'Bad Request',
   code: 'UNKNOWN_PROVINCE',
+  field: `cart.${field}.province`,
 })
 const told = ({ status, body }: Answer) => [status, body]
 
@@ -76,14 +77,14 @@ test('asks for another address on the pay page if the payer may set it, and else
   const before = formOf(await page.look(), 'pay')
   await makeStrict(shop)
   const closed = await browserOn(app, settled.payUrl).look()
-  expect(closed.text).toContain('This order cannot be paid as it is now')
+  expect(closed.text).toContain('This order can’t be paid right now')
   expect(() => formOf(closed, 'pay')).toThrow()
   const asked = await page.look()
-  expect(asked.text).toContain('This was not taken')
+  expect(asked.text).toContain('Check your details and try again')
   expect(() => formOf(asked, 'pay')).toThrow()
-  expect((await page.send(before)).text).toContain('This was not taken')
+  expect((await page.send(before)).text).toContain('Check your details and try again')
   expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
   expect((await page.send({ ...formOf(await page.look(), 'details'), ...address, province: 'California' })).status).toBe(303)
   expect((await page.send(formOf(await page.look(), 'pay'))).status).toBe(303)
-  expect((await page.look()).text).toContain('It is paid')
+  expect((await page.look()).text).toContain('Payment received')
 })

@@ -8,7 +8,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const minute = 60_000
-const noDiscount = { statusCode: 404, message: 'No such discount', error: 'Not Found' }
+const noDiscount = { statusCode: 404, message: 'No such discount', error: 'Not Found', code: 'not_found' }
 const percent = { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 }
 
 async function shopWith(settings: Parameters<typeof sellingIn>[1] = {}) {
@@ -72,11 +72,11 @@ describe('discounts on a cart', () => {
     expect(ok(await s.code(cart, 'five')).body).toMatchObject({
       discountCode: 'FIVE',
       discounts: [{ code: null }],
-      notices: [{ code: 'DISCOUNT_NOT_COUNTED', message: 'The discount code FIVE does not count: another discount takes off more' }],
+      notices: [{ code: 'DISCOUNT_NOT_COUNTED', message: 'The discount code FIVE does not apply, because another discount is larger' }],
     })
     const much = ok(await s.code(cart, 'much')).body
     expect(much.notices).toEqual([
-      { code: 'DISCOUNT_NOT_COUNTED', message: 'The discount code MUCH counts from 20.00 USD on, of what it is for' },
+      { code: 'DISCOUNT_NOT_COUNTED', message: 'The discount code MUCH requires a minimum purchase of 20.00 USD of its products' },
     ])
     ok(await s.app.call('PATCH', `/cart/${cart}/items/${much.lines[0].id}`, { key: s.shop.publishableKey, body: { quantity: 2 } }))
     expect(await s.read(cart)).toMatchObject({ notices: [], totals: { total: usd(200) } })
@@ -89,7 +89,7 @@ describe('discounts on a cart', () => {
     const { id } = await s.discount({ title: 'Free', kind: 'FREE_SHIPPING', code: 'FREE', usageLimit: 1 })
     const cart = await s.shop.cart({ shippingAddress: address })
     const early = ok(await s.code(cart, 'free')).body
-    expect(early.notices[0].message).toContain('so far the cart has none that costs something')
+    expect(early.notices[0].message).toContain('but the cart has no paid shipping method yet')
     ok(await s.app.call('PATCH', `/cart/${cart}`, { key: s.shop.publishableKey, body: { shippingMethod: 'post' } }))
     const shown = await s.read(cart)
     expect(shown.totals).toMatchObject({ discount: usd(100), shipping: usd(0), total: usd(900) })
@@ -132,11 +132,11 @@ describe('discounts on a cart', () => {
     const refused = await s.shop.checkout(coded)
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      'The cart has changed. The discount code SOON has ended. Look at the cart again',
+      'The cart has changed. The discount code SOON has ended. Read the cart again',
     ])
     expect(await s.read(coded)).toMatchObject({ discountCode: null, discounts: [], notices: [], totals: { total: usd(1_000) } })
     expect(ok(await s.shop.checkout(coded)).body.order).toMatchObject({ total: usd(1_000), discounts: [] })
-    expect((await s.shop.checkout(plain)).body.message).toBe('The cart has changed. The discount “Short” has ended. Look at the cart again')
+    expect((await s.shop.checkout(plain)).body.message).toBe('The cart has changed. The discount “Short” has ended. Read the cart again')
     expect((await s.shop.get(`/discounts/${id}`)).body.ended).toBe(true)
     await s.discount({ ...percent, code: 'ONCE', usageLimit: 1 })
     const [first, second] = [await s.shop.cart(), await s.shop.cart()]
@@ -144,7 +144,7 @@ describe('discounts on a cart', () => {
     ok(await s.code(second, 'once'))
     ok(await s.shop.checkout(first))
     expect((await s.shop.checkout(second)).body.message).toBe(
-      'The cart has changed. The discount code ONCE is used up. Look at the cart again',
+      'The cart has changed. The discount code ONCE is used up. Read the cart again',
     )
     expect((await s.code(await s.shop.cart(), 'once')).body).toEqual(noDiscount)
   })
@@ -153,7 +153,7 @@ describe('discounts on a cart', () => {
     await using s = await shopWith()
     const cart = await s.shop.cart()
     const { id } = await s.discount(percent)
-    const told = 'The cart has changed. Taxes, shipping or discounts have changed, and with them the total. Look at the cart again'
+    const told = 'The cart has changed. Taxes, shipping or discounts have changed, so the total changed. Read the cart again'
     expect((await s.shop.checkout(cart)).body.message).toBe(told)
     ok(await s.shop.patch(`/discounts/${id}`, { valueBps: 2_000 }))
     expect((await s.shop.checkout(cart)).body.message).toBe(told)
@@ -222,7 +222,8 @@ describe('limits of a discount', () => {
     const answers = await Promise.all(carts.map((cart) => s.shop.checkout(cart)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
     for (const { status, body } of answers)
-      if (status === 409) expect(body.message).toContain('The discount code ONE was used as often as one customer may')
+      if (status === 409)
+        expect(body.message).toContain('The discount code ONE was already used the maximum number of times by this customer')
     const own = await s.shop.cart({ email: 'GUEST@example.com' })
     expect((await s.code(own, 'one')).status).toBe(404)
     const other = await s.shop.cart({ email: 'other@example.com' })

@@ -41,7 +41,7 @@ describe('the discounts of a shop', () => {
     const path = `/discounts/${made.body.id}`
     expect((await shop.get(path)).body).toEqual(made.body)
     const taken = await shop.post('/discounts', { ...percent, code: 'sPRING' })
-    expect([taken.status, taken.body.message]).toEqual([409, 'code (body): another discount of the shop has it'])
+    expect([taken.status, taken.body.message]).toEqual([409, 'code: another discount has this code'])
     const fixed = ok(
       await shop.patch(path, { kind: 'FIXED', amount: usd(300), productIds: null, usageLimit: null }, { 'if-match': '"v1"' }),
     )
@@ -62,18 +62,18 @@ describe('the discounts of a shop', () => {
     for (const [body, message] of [
       [{ valueBps: 20_000 }, 'valueBps'],
       [{ valueBps: 0 }, 'valueBps'],
-      [{ valueBps: null }, 'valueBps (body): needed for a discount that is PERCENT'],
-      [{ amount: usd(100) }, 'amount (body): not of a discount that is PERCENT'],
-      [{ kind: 'FIXED' }, 'valueBps (body): not of a discount that is FIXED'],
-      [{ kind: 'FIXED', valueBps: null, amount: { amount: 100, currency: 'EUR' } }, 'amount.currency (body)'],
+      [{ valueBps: null }, 'valueBps: required for a discount of kind PERCENT'],
+      [{ amount: usd(100) }, 'amount: not allowed for a discount of kind PERCENT'],
+      [{ kind: 'FIXED' }, 'valueBps: not allowed for a discount of kind FIXED'],
+      [{ kind: 'FIXED', valueBps: null, amount: { amount: 100, currency: 'EUR' } }, 'amount.currency:'],
       [{ kind: 'FIXED', valueBps: null, amount: usd(-1) }, 'amount'],
-      [{ minSubtotal: { amount: 1, currency: 'JPY' } }, 'minSubtotal.currency (body)'],
-      [{ productIds: [other.productId] }, 'productIds.0 (body): no product of the shop'],
-      [{ productIds: [shop.productId, shop.productId] }, 'productIds.1 (body): each may stand once'],
+      [{ minSubtotal: { amount: 1, currency: 'JPY' } }, 'minSubtotal.currency:'],
+      [{ productIds: [other.productId] }, 'productIds.0: must be a product of the shop'],
+      [{ productIds: [shop.productId, shop.productId] }, 'productIds.1: must not be repeated'],
       [{ productIds: [] }, 'productIds'],
-      [{ collectionIds: [foreign] }, 'collectionIds.0 (body): no collection of the shop'],
-      [{ startsAt: at(2_000), endsAt: at(1_000) }, 'endsAt (body): it must begin before it ends'],
-      [{ endsAt: at(-1_000) }, 'endsAt (body): a moment in the future'],
+      [{ collectionIds: [foreign] }, 'collectionIds.0: must be a collection of the shop'],
+      [{ startsAt: at(2_000), endsAt: at(1_000) }, 'endsAt: must be later than startsAt'],
+      [{ endsAt: at(-1_000) }, 'endsAt: must be in the future'],
       [{ code: 'two words' }, 'code'],
       [{ code: 'bell\u0007' }, 'code'],
       [{ title: 'line\nbreak' }, 'title'],
@@ -106,7 +106,7 @@ describe('the discounts of a shop', () => {
     const mixed = await change({ amount: yen })
     expect([mixed.status, mixed.body.message]).toEqual([
       400,
-      'minSubtotal (body): it is in USD, which is not the currency of the shop any more: say it anew, or null',
+      'minSubtotal: it is in USD, which is no longer the currency of the shop: send a new amount, or null',
     ])
     expect(ok(await change({ amount: yen, minSubtotal: null })).body).toMatchObject({ amount: yen, minSubtotal: null })
   })
@@ -123,6 +123,48 @@ describe('the discounts of a shop', () => {
     app.clock.advance(60_000)
     ok(await shop.patch(`/discounts/${coded.id}`, { code: null }))
     expect((await shop.post('/discounts', percent)).status).toBe(409)
+  })
+
+  test('limits a shop to 10,000 discounts, and deleting one allows another', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id } = ok(await shop.post('/discounts', { ...percent, code: 'first' }), 201).body
+    const [first] = await app.deps.db.read.select().from(discounts)
+    if (!first) throw new Error('the discount was not stored')
+    const copies = Array.from({ length: 9_998 }, (_, nth) => ({
+      ...first,
+      id: app.deps.newId('discount'),
+      code: `code-${nth}`,
+      codeKey: `code-${nth}`,
+    }))
+    await app.deps.db.write(async (tx) => {
+      for (let from = 0; from < copies.length; from += 500) await tx.insert(discounts).values(copies.slice(from, from + 500))
+    })
+    ok(await shop.post('/discounts', { ...percent, code: 'last' }), 201)
+    const refused = await shop.post('/discounts', { ...percent, code: 'over' })
+    expect([refused.status, refused.body.message]).toEqual([409, 'A shop has at most 10000 discounts'])
+    ok(await shop.delete(`/discounts/${id}`), 204)
+    ok(await shop.post('/discounts', { ...percent, code: 'over' }), 201)
+  })
+
+  test('limits the title to 255 characters, the code to 64, products to 250, collections to 20 and uses to a billion', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, nth) => `${prefix}_${String(nth).padStart(26, '0')}`)
+    for (const [field, allowed, tooMuch] of [
+      ['title', 'x'.repeat(255), 'x'.repeat(256)],
+      ['code', 'x'.repeat(64), 'x'.repeat(65)],
+      ['productIds', ids('prod', 250), ids('prod', 251)],
+      ['collectionIds', ids('coll', 20), ids('coll', 21)],
+      ['usageLimit', 1_000_000_000, 1_000_000_001],
+    ] as const) {
+      const refused = await shop.post('/discounts', { ...percent, [field]: tooMuch })
+      expect([refused.status, refused.body.field]).toEqual([400, field])
+      const answer = await shop.post('/discounts', { ...percent, [field]: allowed })
+      // Unknown ids pass the limit, and are then refused by name.
+      if (field.endsWith('Ids')) expect(answer.body.message).toContain(`${field}.0: must be a `)
+      else expect([field, answer.status]).toEqual([field, 201])
+    }
   })
 
   test('reports a discount whose use count differs from its orders', async () => {

@@ -38,7 +38,7 @@ test('creates one order and one payment when two processes pay a draft at the sa
     const answers = await Promise.all([one.send(form), other.send(another), other.send(form), one.send(another)])
     for (const { status } of answers) expect([200, 303]).toContain(status)
     expect((await it.orders()).map(({ status }) => status)).toEqual(Array.from({ length: round }, () => 'CONFIRMED'))
-    expect((await one.look()).text).toContain('It is paid')
+    expect((await one.look()).text).toContain('Payment received')
   }
   const books = await booksOf(it.app)
   expect(violationsAtRest(books)).toEqual([])
@@ -56,7 +56,7 @@ test('charges the price that was shown, or nothing, when the shop changes a draf
     const [changed] = await Promise.all([it.drafts.change(id, dearer), page.send(form)])
     expect([200, 409]).toContain(changed.status)
     const { status, totals } = await it.drafts.read(id)
-    // Nobody has seen the new price, so nobody has paid it.
+    // The page never showed the new price, so it cannot have been paid.
     expect([status, totals.total.amount]).toEqual(changed.status === 200 ? ['OPEN', 5_000] : ['COMPLETED', 1_000])
   }
   expect((await it.orders()).every(({ total }) => total.amount === 1_000)).toBe(true)

@@ -1,8 +1,11 @@
 /** Draft orders: what the shop fixes, and what others may change. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
+import { draftOrders } from '../../../../db/schema/drafts.ts'
+import { carts } from '../../../../db/schema/selling.ts'
 import { expireCarts } from '../../../../jobs/expire-carts.ts'
 import { removeExpired } from '../../../../jobs/remove-expired.ts'
+import { newCartId } from '../../../../src/lib/ids.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { draftsOf } from '../../../support/drafts.ts'
 import { address, customerOf, ok, sellingIn } from '../../../support/selling.ts'
@@ -64,12 +67,13 @@ describe('draft orders', () => {
     }
     expect((await shop.checkout(draft.cartId)).status).toBe(409)
     ok(await app.call('PATCH', path, { key: shop.publishableKey, body: { email: 'a@example.com' } }))
-    // What they said themselves they may correct.
+    // Payers may correct their own input.
     ok(await app.call('PATCH', path, { key: shop.publishableKey, body: { email: 'ann@example.com', billingAddress: address } }))
     const seen = await drafts.read(draft.id)
     expect(seen).toMatchObject({ email: 'ann@example.com', settled: ['shippingAddress'], lines: [{ quantity: 1 }] })
     expect(ok(await shop.checkout(draft.cartId)).body.order.status).toBe('CONFIRMED')
-    for (const change of [await drafts.change(draft.id, { note: 'late' }), await drafts.remove(draft.id)]) expect(change.status).toBe(409)
+    for (const change of [await drafts.change(draft.id, { note: 'late' }), await drafts.remove(draft.id)])
+      expect(change.body).toMatchObject({ statusCode: 409, code: 'draft_closed', message: 'The draft order was already paid' })
   })
 
   test('allows changes and deletion of a draft only by its shop, its version and in its open state', async () => {
@@ -87,7 +91,7 @@ describe('draft orders', () => {
     expect((await drafts.remove(draft.id, { 'if-match': '"v1"' })).status).toBe(412)
     const unpaid = ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_decline' })).body.order
     expect(await drafts.read(draft.id)).toMatchObject({ status: 'PENDING_PAYMENT', orderId: unpaid.id, email: 'ann@example.com' })
-    expect((await drafts.change(draft.id, { note: 'three' })).status).toBe(409)
+    expect((await drafts.change(draft.id, { note: 'three' })).body).toMatchObject({ statusCode: 409, code: 'payment_in_progress' })
     expect((await drafts.remove(draft.id)).status).toBe(409)
     ok(await shop.post(`/v2/orders/${unpaid.id}/cancel`, {}))
     expect(await drafts.read(draft.id)).toMatchObject({ status: 'OPEN', email: 'ann@example.com' })
@@ -109,7 +113,7 @@ describe('draft orders', () => {
     app.clock.advance(60 * dayMs)
     await expireCarts(app.deps)
     ok(await app.call('PATCH', `/cart/${draft.cartId}`, { key: shop.publishableKey, body: { email: 'ann@example.com' } }))
-    // A checkout that was taken back leaves it as it was, too.
+    // A cancelled checkout leaves the draft unchanged, too.
     ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_decline' }))
     ok(await app.call('DELETE', `/cart/${draft.cartId}/checkout`, { key: shop.publishableKey }))
     expect(await drafts.read(draft.id)).toMatchObject({ status: 'OPEN', email: 'ann@example.com', expiresAt })
@@ -155,15 +159,15 @@ describe('draft orders', () => {
     const drafts = draftsOf(shop)
     const line = { variantId: shop.variantId, quantity: 1 }
     for (const [body, message] of [
-      [{ lines: [] }, 'lines (body)'],
-      [{ lines: [line, line] }, 'lines.1.variantId (body): each variant may stand once'],
-      [{ lines: [{ ...line, variantId: other.variantId }] }, 'lines.0.variantId (body)'],
-      [{ lines: [{ ...line, quantity: 0 }] }, 'lines.0.quantity (body)'],
-      [{ lines: [{ ...line, unitPrice: shop.money(-1) }] }, 'lines.0.unitPrice.amount (body)'],
-      [{ lines: [{ ...line, unitPrice: { amount: 1, currency: 'EUR' } }] }, 'lines.0.unitPrice.currency (body)'],
-      [{ email: 'a\r\nBcc: b@example.com' }, 'email (body)'],
-      [{ discountCode: 'NONE' }, 'discountCode (body)'],
-      [{ shippingMethod: 'post' }, 'shippingMethod (body)'],
+      [{ lines: [] }, 'lines:'],
+      [{ lines: [line, line] }, 'lines.1.variantId: must not be repeated'],
+      [{ lines: [{ ...line, variantId: other.variantId }] }, 'lines.0.variantId:'],
+      [{ lines: [{ ...line, quantity: 0 }] }, 'lines.0.quantity:'],
+      [{ lines: [{ ...line, unitPrice: shop.money(-1) }] }, 'lines.0.unitPrice.amount:'],
+      [{ lines: [{ ...line, unitPrice: { amount: 1, currency: 'EUR' } }] }, 'lines.0.unitPrice.currency:'],
+      [{ email: 'a\r\nBcc: b@example.com' }, 'email:'],
+      [{ discountCode: 'NONE' }, 'discountCode:'],
+      [{ shippingMethod: 'post' }, 'shippingMethod:'],
       [{ shippingAddress: { ...address, countryCode: 'ZZ' } }, 'shippingAddress.countryCode'],
     ] as const) {
       const { status, body: said } = await drafts.create(body as never)
@@ -209,5 +213,36 @@ describe('draft orders', () => {
     expect((await app.call('GET', `/cart/${draft.cartId}`, { key: shop.publishableKey })).status).toBe(404)
     const order = ok(await shop.checkout(draft.cartId, {}, undefined, ann.token)).body.order
     expect(order).toMatchObject({ status: 'CONFIRMED', customerId: ann.id, total: shop.money(0) })
+  })
+
+  test('limits a shop to 10,000 drafts, and deleting one allows another', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    const { body: draft } = ok(await drafts.create(), 201)
+    const [row] = await app.deps.db.read.select().from(draftOrders)
+    const [cart] = await app.deps.db.read.select().from(carts)
+    if (!row || !cart) throw new Error('the draft was not stored')
+    const others = Array.from({ length: 9_998 }, () => ({ id: app.deps.newId('draft'), cartId: newCartId(app.deps.randomBytes) }))
+    await app.deps.db.write(async (tx) => {
+      for (let from = 0; from < others.length; from += 250) {
+        const some = others.slice(from, from + 250)
+        await tx.insert(carts).values(some.map(({ cartId }) => ({ ...cart, id: cartId })))
+        await tx.insert(draftOrders).values(some.map((ids) => ({ ...row, ...ids })))
+      }
+    })
+    ok(await drafts.create(), 201)
+    const refused = await drafts.create()
+    expect([refused.status, refused.body.message]).toEqual([409, 'A shop has at most 10000 draft orders. Delete some first'])
+    ok(await drafts.remove(draft.id), 204)
+    ok(await drafts.create(), 201)
+  })
+
+  test('accepts a note of 2,000 characters and no longer one', async () => {
+    await using app = await testApp()
+    const drafts = draftsOf(await sellingIn(app))
+    expect(ok(await drafts.create({ note: 'x'.repeat(2_000) }), 201).body.note).toHaveLength(2_000)
+    const refused = await drafts.create({ note: 'x'.repeat(2_001) })
+    expect([refused.status, refused.body.field]).toEqual([400, 'note'])
   })
 })

@@ -2,7 +2,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { hostedPageUrl } from '../../../../src/modules/payments/payment/index.ts'
-import { draftFindings } from '../../../../src/modules/selling/draft-order/index.ts'
+import { draftFindings, findLinkedDraft, openPayPage } from '../../../../src/modules/selling/draft-order/index.ts'
+import { startStripe } from '../../../clients/processors/stripe-server.ts'
 import { testApp } from '../../../support/app.ts'
 import { browserOn, draftsOf, formOf, formRequest } from '../../../support/drafts.ts'
 import { mailServer } from '../../../support/mail-server.ts'
@@ -57,9 +58,9 @@ test('creates no order from pay page forms with invalid, settled or unknown valu
   expect((await send({ email: 'a\0b' })).status).toBe(400)
   expect((await app.call('POST', path, { raw: '{}', headers: { 'content-type': 'application/json' } })).status).toBe(415)
   expect((await app.call('POST', path, { ...formRequest({}), raw: 'a'.repeat(17 * 1024) })).status).toBe(413)
-  expect((await app.call('POST', `/pages/pay/${'A'.repeat(43)}`, formRequest(form))).text).toContain('does not work any more')
+  expect((await app.call('POST', `/pages/pay/${'A'.repeat(43)}`, formRequest(form))).text).toContain('This link has expired')
   expect(ok(await shop.get('/v2/orders')).body.total).toBe(0)
-  // A card that nobody meant: only what the page offers is handed to the sandbox.
+  // An unexpected payment token: only the offered ones reach the sandbox.
   expect((await send({ ...formOf(await look(), 'pay'), outcome: 'tok_crash' })).status).toBe(303)
   expect((await drafts.read(draft.id)).status).toBe('COMPLETED')
 })
@@ -74,7 +75,7 @@ test('shows an incomplete payment on the pay page, lets the payer cancel it, and
   const begun = ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' })).body
   expect(begun.payment.status).toBe('REQUIRES_ACTION')
   const waiting = await look()
-  expect(waiting.text).toContain('not complete yet')
+  expect(waiting.text).toContain('complete yet')
   expect((await drafts.read(draft.id)).status).toBe('PENDING_PAYMENT')
   expect((await send(formOf(waiting, 'look'))).status).toBe(303)
   expect((await send(formOf(waiting, 'back'))).status).toBe(303)
@@ -83,7 +84,42 @@ test('shows an incomplete payment on the pay page, lets the payer cancel it, and
   const again = ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' })).body
   await confirmAtSandbox(app, again.order.payments[0].id)
   app.clock.advance(3_000)
-  expect((await look()).text).toContain('It is paid')
+  expect((await look()).text).toContain('Payment received')
+})
+
+test('waits for the decision when a processor sends the payer back', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
+  const { path, look } = browserOn(app, draft.payUrl)
+  const begun = ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' })).body
+  expect((await look()).text).toContain('complete yet')
+  expect(app.slept).toEqual([])
+  // Returned without a decision: the page gives up after five seconds.
+  expect((await app.call('GET', `${path}?token=EC-1`)).text).toContain('complete yet')
+  expect(app.slept).toEqual(Array(10).fill(500))
+  await confirmAtSandbox(app, begun.order.payments[0].id)
+  // The next query has to wait for its turn, two seconds after the last one.
+  const deps = { ...app.deps, sleep: async (ms: number) => void app.clock.advance(ms) }
+  expect((await openPayPage(deps, await findLinkedDraft(deps, path.split('/').at(-1) ?? ''), true)).html).toContain('Payment received')
+})
+
+test('offers the sandbox on the pay page of a shop in test mode whose card processor has no page of its own', async () => {
+  await using stripe = await startStripe()
+  await using app = await testApp({ STRIPE_API_URL: stripe.url })
+  const shop = await sellingIn(app)
+  const body = { secretKey: 'sk_test_standin', publishableKey: 'pk_test_standin' }
+  ok(await app.call('PUT', '/shops/v2/processor-accounts/stripe', { token: shop.token, body }))
+  const card = { enabled: true, processor: 'stripe' }
+  ok(await app.call('PUT', '/shops/v2/payment-methods', { token: shop.token, body: { card } }))
+  const drafts = draftsOf(shop)
+  const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
+  const { look, send } = browserOn(app, draft.payUrl)
+  const form = formOf(await look(), 'pay')
+  expect(form).toMatchObject({ method: 'card', processor: 'sandbox' })
+  expect((await send(form)).status).toBe(303)
+  expect((await drafts.read(draft.id)).status).toBe('COMPLETED')
+  expect(stripe.requests.filter((request) => JSON.stringify(request).includes('payment_intents'))).toEqual([])
 })
 
 test("places a customer's draft without a payment when gift cards cover it, and keeps it the customer's", async () => {
@@ -96,7 +132,7 @@ test("places a customer's draft without a payment when gift cards cover it, and 
   ok(await app.call('PATCH', '/giftcard/apply', { token: ann.token, body: { code, cartId: draft.cartId } }))
   const { look, send } = browserOn(app, draft.payUrl)
   const page = await look()
-  expect(page.text).toContain('Place the order')
+  expect(page.text).toContain('Place order')
   expect((await send(formOf(page, 'pay'))).status).toBe(303)
   const { orderId } = await drafts.read(draft.id)
   expect(await shop.order(orderId)).toMatchObject({ customerId: ann.id, status: 'CONFIRMED', amountDue: shop.money(0) })
@@ -114,7 +150,7 @@ test('never reports a changed order when the pay button is pressed again during 
     const answers = await Promise.all([send(form), send(other), send(form), send(other)])
     for (const { status, text } of answers) {
       expect([200, 303]).toContain(status)
-      expect(text).not.toContain('Something has changed')
+      expect(text).not.toContain('The order has changed')
     }
     expect((await drafts.read(draft.id)).status).toBe('COMPLETED')
   }
@@ -128,8 +164,8 @@ test('shows an incomplete payment from another tab when the pay button is presse
   const form = formOf(await look(), 'pay')
   ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' }))
   const { text } = await send(form)
-  expect(text).toContain('not complete yet')
-  expect(text).not.toContain('Something has changed')
+  expect(text).toContain('complete yet')
+  expect(text).not.toContain('The order has changed')
 })
 
 test('says on the pay page that a paid order was cancelled', async () => {
@@ -139,12 +175,12 @@ test('says on the pay page that a paid order was cancelled', async () => {
   const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
   const { look, send } = browserOn(app, draft.payUrl)
   await send(formOf(await look(), 'pay'))
-  expect((await look()).text).toContain('It is paid')
+  expect((await look()).text).toContain('Payment received')
   const { orderId } = await drafts.read(draft.id)
   ok(await shop.post(`/v2/orders/${orderId}/cancel`, {}))
   const { text } = await look()
-  expect(text).toContain('was cancelled, and what was paid goes back')
-  expect(text).not.toContain('It is paid')
+  expect(text).toContain('was cancelled and your payment is being refunded')
+  expect(text).not.toContain('Payment received')
 })
 
 test("does not call the last unit unavailable on the pay page when the draft's own order holds it", async () => {
@@ -154,13 +190,13 @@ test("does not call the last unit unavailable on the pay page when the draft's o
   const { look, send } = browserOn(app, draft.payUrl)
   ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' }))
   const waiting = await look()
-  expect(waiting.text).toContain('not complete yet')
-  expect(waiting.text).not.toContain('not available in this quantity')
+  expect(waiting.text).toContain('complete yet')
+  expect(waiting.text).not.toContain('out of stock in this quantity')
   await send(formOf(waiting, 'back'))
   await send({ ...formOf(await look(), 'pay'), outcome: 'tok_decline' })
   const declined = await look()
   expect(declined.text).toContain('The payment failed')
-  expect(declined.text).not.toContain('not available in this quantity')
+  expect(declined.text).not.toContain('out of stock in this quantity')
 })
 
 test('removes a gift card that was spent elsewhere from a draft, which can still be paid', async () => {
@@ -176,10 +212,10 @@ test('removes a gift card that was spent elsewhere from a draft, which can still
   expect(seen['due']).toBe('600')
   expect((await first.send(formOf(await first.look(), 'pay'))).status).toBe(303)
   const refused = await second.send(seen)
-  expect(refused.text).toContain('Something has changed')
+  expect(refused.text).toContain('The order has changed')
   const form = formOf(refused, 'pay')
   expect(form['due']).toBe('1000')
-  expect((await second.look()).text).not.toContain('cannot be paid')
+  expect((await second.look()).text).not.toContain('can’t be paid')
   expect((await second.send(form)).status).toBe(303)
   expect(await drafts.read(made[1]?.id)).toMatchObject({ status: 'COMPLETED', giftCards: [] })
 })
@@ -202,12 +238,12 @@ test('lets the payer replace a removed shipping method, but not one that the sho
   expect((await send({ step: 'details', shippingMethod: 'fast' })).status).toBe(303)
   formOf(await look(), 'pay')
   ok(await offer('slow', 'slower'))
-  expect((await look()).text).not.toContain('cannot be paid')
+  expect((await look()).text).not.toContain('can’t be paid')
   expect((await send({ step: 'details', shippingMethod: 'slow' })).status).toBe(303)
   expect((await send(formOf(await look(), 'pay'))).status).toBe(303)
   expect(await drafts.read(draft.id)).toMatchObject({ status: 'COMPLETED', shippingMethod: 'slow' })
   const version = (await shop.get(`/v2/orders/drafts/${settled.id}`)).headers.get('etag')
-  expect((await browserOn(app, settled.payUrl).look()).text).toContain('cannot be paid as it is now')
+  expect((await browserOn(app, settled.payUrl).look()).text).toContain('can’t be paid right now')
   expect((await shop.get(`/v2/orders/drafts/${settled.id}`)).headers.get('etag')).toBe(version)
   expect((await drafts.read(settled.id)).settled).toContain('shippingMethod')
 })
@@ -219,8 +255,8 @@ test('reserves no stock for a draft, and shows that it cannot be paid when stock
   const { look, send } = browserOn(app, draft.payUrl)
   const form = formOf(await look(), 'pay')
   await shop.bought()
-  expect((await send(form)).text).toContain('not available in this quantity any more')
-  expect((await look()).text).toContain('cannot be paid as it is now')
+  expect((await send(form)).text).toContain('out of stock in this quantity')
+  expect((await look()).text).toContain('can’t be paid right now')
 })
 
 test("mails a draft's link up to twenty times, and rejects it without an email address or a mail server", async () => {
@@ -229,7 +265,7 @@ test("mails a draft's link up to twenty times, and rejects it without an email a
   const shop = await sellingIn(app)
   const drafts = draftsOf(shop)
   const { body: nobodys } = ok(await drafts.create({}), 201)
-  expect((await shop.post(`/v2/orders/drafts/${nobodys.id}/send`, {})).status).toBe(409)
+  expect((await shop.post(`/v2/orders/drafts/${nobodys.id}/send`, {})).body).toMatchObject({ statusCode: 409, field: 'email' })
   const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
   const answer = ok(await shop.post(`/v2/orders/drafts/${draft.id}/send`, {}), 200)
   expect(answer.body.sentAt).not.toBeNull()
@@ -239,7 +275,7 @@ test("mails a draft's link up to twenty times, and rejects it without an email a
   expect(server.received[0]?.text).toContain('Mug')
   expect((await drafts.change(draft.id, { note: 'sent' }, { 'if-match': '"v1"' })).status).toBe(200)
   for (let nth = 2; nth <= 20; nth++) ok(await shop.post(`/v2/orders/drafts/${draft.id}/send`, {}), 200)
-  expect((await shop.post(`/v2/orders/drafts/${draft.id}/send`, {})).status).toBe(409)
+  expect((await shop.post(`/v2/orders/drafts/${draft.id}/send`, {})).body).toMatchObject({ statusCode: 409, code: 'limit_reached' })
   expect(JSON.stringify(app.logged)).not.toContain(draft.payUrl.split('/').at(-1))
   await using silent = await testApp()
   const other = await sellingIn(silent)

@@ -71,7 +71,7 @@ describe('the ledger of a gift card', () => {
     const tries = Array.from({ length: 20 }, (_, nth) => hold(`order_${nth}`, [{ giftCardId: id, amount: 150 }]).then(() => true))
     const outcomes = await Promise.all(tries.map((one) => one.catch((error: unknown) => error)))
     expect(outcomes.filter((outcome) => outcome === true)).toHaveLength(6)
-    for (const outcome of outcomes.filter((one) => one !== true)) expect(outcome).toMatchObject({ code: 'CONFLICT' })
+    for (const outcome of outcomes.filter((one) => one !== true)) expect(outcome).toMatchObject({ kind: 'CONFLICT' })
     expect(await balance(id)).toBe(100)
     expect(await ledger(id)).toHaveLength(7)
   })
@@ -92,8 +92,8 @@ describe('the ledger of a gift card', () => {
         { giftCardId: other.id, amount },
       ]
       await expect(hold('order_1', draws)).rejects.toMatchObject({
-        code: 'CONFLICT',
-        message: `A gift card no longer covers what it was to pay: the one that ends in ${other.id.slice(-4)}`,
+        kind: 'CONFLICT',
+        message: `The gift card that ends in ${other.id.slice(-4)} no longer covers its share of the cart. Read the cart again`,
       })
       expect([await balance(full.id), (await ledger(full.id)).length, (await ledger(other.id)).length]).toEqual([500, 1, 1])
     }
@@ -234,7 +234,7 @@ test('applies parallel holds, releases, refunds and status changes as if in sequ
           perform(one).then(
             () => ({ op: one, succeeded: true }),
             (error: unknown) => {
-              const isRefusal = one.do === 'hold' ? error instanceof AppError && error.code === 'CONFLICT' : one.do !== 'status'
+              const isRefusal = one.do === 'hold' ? error instanceof AppError && error.kind === 'CONFLICT' : one.do !== 'status'
               if (!isRefusal) throw error
               return { op: one, succeeded: false }
             },

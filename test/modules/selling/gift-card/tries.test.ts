@@ -53,7 +53,7 @@ async function shopWithCards(app: TestApp) {
   }
 }
 
-const codeOf = (outcome: string | AppError) => (outcome instanceof AppError ? outcome.code : 'FOUND')
+const codeOf = (outcome: string | AppError) => (outcome instanceof AppError ? outcome.kind : 'FOUND')
 const left = async ({ deps }: TestApp) =>
   (await deps.db.read.select().from(attempts)).filter(({ bucket }) => bucket.startsWith('gift-card:'))
 
@@ -97,9 +97,9 @@ describe('gift card codes from shoppers', () => {
     ]
     for (const outcome of outcomes) {
       expect(outcome).toBeInstanceOf(AppError)
-      const { code, message, cause, retryAfterSeconds } = outcome as AppError
-      expect({ code, message, cause, retryAfterSeconds }).toEqual({
-        code: 'NOT_FOUND',
+      const { kind, message, cause, retryAfterSeconds } = outcome as AppError
+      expect({ kind, message, cause, retryAfterSeconds }).toEqual({
+        kind: 'NOT_FOUND',
         message: 'No such gift card',
         cause: undefined,
         retryAfterSeconds: undefined,
@@ -149,7 +149,7 @@ describe('failed attempts with gift card codes', () => {
       expect(await left(app)).toHaveLength(2 * (nth + 1))
       app.clock.advance(second)
     }
-    expect(await tried(code)).toMatchObject({ code: 'RATE_LIMITED', message: 'Too many attempts: try again later', retryAfterSeconds: 50 })
+    expect(await tried(code)).toMatchObject({ kind: 'RATE_LIMITED', message: 'Too many attempts: try again later', retryAfterSeconds: 50 })
     expect(await tried(code, { cartId: 'cart_2' })).toBe(id)
     // The window slides: once the oldest failure has left it there is room for one.
     app.clock.advance(50 * second - 1)
@@ -166,7 +166,7 @@ describe('failed attempts with gift card codes', () => {
     const { id, code } = await issue()
     const mine = { customerId: 'cus_1' }
     for (let nth = 0; nth < 10; nth++) expect(codeOf(await tried(wrong, { ...mine, cartId: `cart_${nth}` }))).toBe('NOT_FOUND')
-    expect(await tried(code, { ...mine, cartId: 'cart_new' })).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 60 })
+    expect(await tried(code, { ...mine, cartId: 'cart_new' })).toMatchObject({ kind: 'RATE_LIMITED', retryAfterSeconds: 60 })
     expect(await tried(code, { customerId: 'cus_2', cartId: 'cart_new' })).toBe(id)
     app.clock.advance(minute)
     expect(await tried(code, { ...mine, cartId: 'cart_new' })).toBe(id)
@@ -178,7 +178,7 @@ describe('failed attempts with gift card codes', () => {
     const { id, code } = await issue()
     for (let nth = 0; nth < 40; nth++) expect(codeOf(await tried(wrong, { cartId: `cart_a${nth}`, address: undefined }))).toBe('NOT_FOUND')
     for (let nth = 0; nth < 30; nth++) expect(codeOf(await tried(wrong, { cartId: `cart_b${nth}` }))).toBe('NOT_FOUND')
-    expect(await tried(code, { cartId: 'cart_new' })).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 60 })
+    expect(await tried(code, { cartId: 'cart_new' })).toMatchObject({ kind: 'RATE_LIMITED', retryAfterSeconds: 60 })
     expect(await tried(code, { cartId: 'cart_new', address: '192.0.2.2' })).toBe(id)
     expect(await tried(code, { cartId: 'cart_new', address: undefined })).toBe(id)
     app.clock.advance(minute)
@@ -204,7 +204,7 @@ describe('failed attempts with gift card codes', () => {
     const other = await openInstance({ config: app.deps.config, as: 'command', clock: app.clock, log: app.deps.log })
     try {
       const again = { shopId: shop.id, code: wrong, currency: 'USD', cartId: 'cart_1', customerId: undefined, address: undefined }
-      await expect(tryCode(other.deps, again)).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+      await expect(tryCode(other.deps, again)).rejects.toMatchObject({ kind: 'RATE_LIMITED' })
     } finally {
       await other.close()
     }

@@ -91,7 +91,7 @@ describe('parallel checkouts', () => {
     expect(bought.length + waiting.length).toBe(5)
     expect(new Set(bought.map(({ text }) => text)).size).toBe(1)
     for (const { body, headers } of waiting) {
-      expect(body.message).toContain('still at work')
+      expect(body.message).toContain('still being processed')
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     }
     expect((await shop.checkout(cartId, {}, 'once')).text).toBe(bought[0]?.text ?? '')
@@ -248,7 +248,7 @@ describe('late money', () => {
       await using app = await testApp()
       const shop = await sellingIn(app)
       const { cartId, orderId, paymentId } = await waiting(shop)
-      // The shopper pays at the very moment in which the payment is given up.
+      // The shopper pays while the payment is being voided.
       changeProcessor(app, ({ void: giveUp }) => ({
         async void(name) {
           expect(await confirmAtSandbox(app, paymentId)).toBe(200)

@@ -46,17 +46,17 @@ test('lists an order as stuck, with its next steps, when the processor is silent
       status: 'PENDING_PAYMENT',
       since: iso(startOfTime),
       attempts: saga?.order.attempts ?? 0,
-      why: `scripted did not answer, ${saga?.order.attempts} times in a row`,
+      why: `scripted didn't respond to ${saga?.order.attempts} attempts`,
       next: [
-        { what: `payment ${saga?.payments[0]?.id} at scripted is to be begun`, at: iso(saga?.order.resumeAt ?? 0) },
-        { what: 'it expires, unless it is paid', at: iso(startOfTime + 60 * minute) },
+        { what: `create payment ${saga?.payments[0]?.id} at scripted`, at: iso(saga?.order.resumeAt ?? 0) },
+        { what: 'expire the order if it is unpaid', at: iso(startOfTime + 60 * minute) },
       ],
     },
   ])
-  // Nobody runs the jobs any more.
+  // The jobs do not run.
   app.clock.advance(20 * minute)
   const later = await stuckOrders(app.deps, { ...everything, limit: 1 })
-  expect(later.orders[0]?.why).toStartWith(`it was due at ${iso(saga?.order.resumeAt ?? 0)} and nobody took it up`)
+  expect(later.orders[0]?.why).toStartWith(`overdue since ${iso(saga?.order.resumeAt ?? 0)}: `)
   // Past its time the first one should have expired, too.
   app.clock.advance(60 * minute)
   expect(await stuckOrders(app.deps, { ...everything, limit: 1 })).toMatchObject({ total: 2, orders: [{ status: 'PENDING_PAYMENT' }] })
@@ -92,10 +92,12 @@ test('lists a refund as stuck that its processor does not settle, with calls and
   expect(found).toMatchObject({ status: 'FULFILLED', shop: { name: shop.shop.name }, total: shop.usd(1_000) })
   expect(paid).toMatchObject({ processor: 'scripted', account: 'of the instance', status: 'CAPTURED', processorReference: 'charge-7' })
   expect(back).toMatchObject({ id: refund.id, status: 'PENDING', sentAt: iso(startOfTime), amount: shop.usd(1_000) })
-  expect(found.why).toBe(`scripted has not settled refund ${refund.id}, asked ${back?.attempts} times`)
+  expect(found.why).toBe(
+    `refund ${refund.id} is not settled by scripted after ${back?.attempts} ${back?.attempts === 1 ? 'attempt' : 'attempts'}`,
+  )
   expect(found.next).toEqual([
-    { what: 'it is complete', at: iso(startOfTime + 14 * 24 * 60 * minute) },
-    { what: `scripted is asked about refund ${refund.id}`, at: back?.resumeAt ?? '' },
+    { what: 'complete the order', at: iso(startOfTime + 14 * 24 * 60 * minute) },
+    { what: `query refund ${refund.id} at scripted`, at: back?.resumeAt ?? '' },
   ])
   expect(found.parcels).toMatchObject([{ units: 1, version: 1 }])
   expect(found.events.map(({ type }) => type)).toEqual([...['PLACED', 'PAYMENT_CAPTURED', 'CONFIRMED', 'FULFILLED', 'REFUND_REQUESTED']])
@@ -110,9 +112,9 @@ test('lists a refund as stuck that its processor does not settle, with calls and
   expect(stuck).toMatchObject({ total: 1, orders: [{ id: order.id, why: found.why, next: found.next }] })
   expect(JSON.stringify(stuck)).not.toMatch(/PLANTED|Noor|Haddad|example\.com/)
   for (const [which, problem] of [
-    [{ id: 'order_none' }, 'There is no such order'],
-    [{ number: 99, shopName: shop.shop.name }, 'The shop has no order of that number'],
-    [{ number: 1, shopName: 'nobody' }, 'There is no shop of that name'],
+    [{ id: 'order_none' }, 'Order not found'],
+    [{ number: 99, shopName: shop.shop.name }, 'The shop has no order with this number'],
+    [{ number: 1, shopName: 'nobody' }, 'Shop not found'],
   ] as const)
     await expect(diagnoseOrder(app.deps, which)).rejects.toThrow(problem)
 })
@@ -150,29 +152,29 @@ test('states the next step of an order in every state, and a reason where it doe
     const steps = stepsOf(of({ status }), now)
     expect([status, steps.length > 0, steps.every(({ what }) => what !== '')]).toEqual([status, true, true])
   }
-  const forgotten = 'no time is set at which it goes on: that is a fault of souk, report it'
+  const forgotten = 'the next step is not scheduled. This is a bug in souk: report it'
   for (const status of ['PAID', 'COMPENSATING'] as const) expect(reasonOf(of({ status }), now)).toBe(forgotten)
-  // What comes next says no other thing.
+  // The list of next steps agrees.
   expect(stepsOf(of({ status: 'COMPENSATING', holds: 'RELEASED' }), now)).toEqual([
-    { what: 'nothing by itself; left to do: it is cancelled, once all of its money is back', at: null },
+    { what: 'not automatic any more: cancel the order when it is fully refunded', at: null },
   ])
   const ofRefund = [{ id: 'ref_1', status: 'PENDING', processor: 'scripted', sentAt: now, resumeAt: null, leaseUntil: null }] as const
   expect(stepsOf(of({ status: 'CONFIRMED', confirmedAt: now }, [...ofRefund]), now)).toEqual([
-    { what: 'its shop sends it, or cancels it', at: null },
-    { what: 'nothing by itself; left to do: scripted is asked about refund ref_1', at: null },
+    { what: 'wait for the shop to fulfil or cancel the order', at: null },
+    { what: 'not automatic any more: query refund ref_1 at scripted', at: null },
   ])
   const isAsked = [{ ...ofRefund[0], leaseUntil: now + 10_000 }]
-  expect(stepsOf(of({ status: 'CONFIRMED', confirmedAt: now }, isAsked), now)[1]?.what).toBe('scripted is asked about refund ref_1')
+  expect(stepsOf(of({ status: 'CONFIRMED', confirmedAt: now }, isAsked), now)[1]?.what).toBe('query refund ref_1 at scripted')
   expect(reasonOf(of({ status: 'PAID', resumeAt: now, attempts: 3 }), now)).toBe(
-    'it could not be made a sale, 3 times in a row: order.not_confirmed in the log says why',
+    'not confirmed after 3 attempts: see order.not_confirmed in the log',
   )
   expect(stepsOf(of({ status: 'PAID', resumeAt: now, attempts: 3 }), now)[0]?.what).toBe(
-    'it is made a sale: try 4; after 20 its money goes back',
+    'confirm the order (attempt 4 of 20; then it is refunded)',
   )
-  expect(reasonOf(of({ status: 'PAID', resumeAt: now - overdueMs }), now)).toStartWith('it was due at ')
+  expect(reasonOf(of({ status: 'PAID', resumeAt: now - overdueMs }), now)).toStartWith('overdue since ')
   expect(reasonOf(of({ status: 'PENDING_PAYMENT' }), now)).toBeUndefined()
   const manual = { id: 'ref_1', orderId: 'order_1', status: 'MANUAL', resumeAt: null, processor: 'tap' } as const
   expect(stepsOf(of({ status: 'CANCELLED', holds: 'RELEASED' }, [manual]), now)).toEqual([
-    { what: 'refund ref_1 is paid back by hand; POST /v2/orders/order_1/refunds/ref_1/settled says that it was', at: null },
+    { what: 'pay refund ref_1 back manually, then POST /v2/orders/order_1/refunds/ref_1/settled', at: null },
   ])
 })

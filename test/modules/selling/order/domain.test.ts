@@ -19,6 +19,7 @@ import {
   orderTransitions,
   paymentTimeMs,
   pendingPaymentMs,
+  pollAt,
   type Refund,
   refundable,
   refundParts,
@@ -192,7 +193,7 @@ describe('excess money of an order', () => {
       expect(excessAmount(order(status), captured('CAPTURED', 40), [])).toBe(40)
       expect(excessAmount(order(status), captured('CAPTURED', 100), [back(40, { purpose: 'COMPENSATE', status: 'SUCCEEDED' })])).toBe(60)
     }
-    // A sale that was cancelled is refunded by whoever cancelled it.
+    // The refund of a cancelled sale is part of its cancellation.
     expect(excessAmount(order('CANCELLED', { confirmedAt: 1 }), captured('CAPTURED', 100), [])).toBe(0)
   })
 })
@@ -200,6 +201,24 @@ describe('excess money of an order', () => {
 test('doubles the retry delay with every failure, up to half an hour', () => {
   expect([1, 2, 3, 4].map(backoffMs)).toEqual([15_000, 30_000, 60_000, 120_000])
   expect(backoffMs(50)).toBe(30 * 60 * 1000)
+})
+
+test('queries a waiting payment with pauses from 30 seconds to ten minutes, one in process to an hour', () => {
+  const minute = 60_000
+  const pauseAt = (status: PaymentStatus, age: number) => pollAt({ createdAt: 0, status }, { expiresAt: 0 }, age) - age
+  const ages = [0, 30_000, minute, 5 * minute, 10 * minute, 45 * minute, 60 * minute, 24 * 60 * minute]
+  const pauses = [30_000, 30_000, minute, 5 * minute, 10 * minute]
+  expect(ages.map((age) => pauseAt('REQUIRES_ACTION', age))).toEqual([...pauses, ...Array(3).fill(10 * minute)])
+  expect(ages.map((age) => pauseAt('PROCESSING', age))).toEqual([...pauses, ...[45, 60, 60].map((minutes) => minutes * minute)])
+})
+
+test('queries a waiting payment once more a minute before its order expires', () => {
+  const minute = 60_000
+  const payment = { createdAt: 0, status: 'REQUIRES_ACTION' } as const
+  const order = { expiresAt: 60 * minute }
+  expect(pollAt(payment, order, 45 * minute)).toBe(55 * minute)
+  expect(pollAt(payment, order, 55 * minute)).toBe(59 * minute)
+  expect(pollAt(payment, order, 59 * minute)).toBe(69 * minute)
 })
 
 describe('the refundable amount of an order', () => {

@@ -72,7 +72,7 @@ test('rejects an invalid number, status, day or period in an order filter, namin
   ] as const) {
     const refused = await shop.get(`/v2/orders?${query}`)
     expect(refused.status, query).toBe(400)
-    expect(refused.body.message).toStartWith(`${name} (query)`)
+    expect(refused.body.message).toStartWith(`${name}:`)
   }
   expect((await shop.get('/v2/orders?from=2025-01-02&to=2026-01-01')).status).toBe(200)
 })

@@ -74,11 +74,11 @@ describe('fulfilment in parts', () => {
         { fulfilledQuantity: 0, unfulfilledQuantity: 2 },
       ],
     })
-    // No day passes for it: it is not sent yet.
+    // The refund window has not started, because nothing is sent yet.
     app.clock.advance(20 * day)
     await app.jobs.closeOrders()
     expect((await shop.order(id)).status).toBe('CONFIRMED')
-    // Without tracking of its own the last that there is goes on being shown.
+    // Without its own tracking, the order keeps showing the last one.
     const last = ok(
       await ship(shop, id, {
         lines: [
@@ -182,19 +182,16 @@ describe('fulfilment in parts', () => {
     const { id, mugs } = await mixedOrder(shop)
     ok(await ship(shop, id, { lines: [{ lineId: mugs, quantity: 1 }] }))
     const refused = await shop.post(`/v2/orders/${id}/cancel`, {})
-    expect([refused.status, refused.body.message]).toEqual([
-      409,
-      'An order of which something was sent cannot be cancelled: refund what is left',
-    ])
+    expect([refused.status, refused.body.message]).toEqual([409, 'An order with fulfilments cannot be cancelled. Refund the rest instead'])
     expect(await shop.order(id)).toMatchObject({ status: 'CONFIRMED', paymentStatus: 'CAPTURED', refunds: [] })
     await nothingIsWrong(app)
   })
 
   test('allows at most a hundred parcels per order, and the last one must contain the rest', async () => {
-    const units: Units[] = [{ lineId: 'a', sent: 99, left: 2, open: 2 }]
+    const units: Units[] = [{ lineId: 'a', quantity: 101, sent: 99, refunded: 0, left: 2, open: 2 }]
     const one = [{ lineId: 'a', quantity: 1 }]
     expect(packed(units, one, 98)).toEqual(one)
-    expect(() => packed(units, one, 99)).toThrow('An order is sent in 100 parcels at most: the last takes all that is left')
+    expect(() => packed(units, one, 99)).toThrow('An order can have at most 100 fulfilments: the last one must contain all remaining units')
     expect(packed(units, [{ lineId: 'a', quantity: 2 }], 99)).toEqual([{ lineId: 'a', quantity: 2 }])
     expect(packed(units, undefined, 99)).toEqual([{ lineId: 'a', quantity: 2 }])
   })
@@ -416,7 +413,7 @@ describe('notes on orders', () => {
     app.clock.advance(1_000)
     ok(await app.call('POST', path, { key: shop.secretKey, body: { text: 'by key' } }), 201)
     expect(note).toEqual({ id: expect.stringMatching(/^note_/), text, actor: expect.stringMatching(/^mer_/), at: expect.any(String) })
-    // Whoever pays by another card is answered with the order.
+    // A payment with another card returns the order.
     const paid = ok(await shop.checkout(cartId, {}, undefined, token), 201)
     const own = ok(await app.call('GET', `/v2/orders/${declined.id}`, { token }))
     for (const { text: answer } of [paid, own]) expect(answer).not.toContain('PLANTED')
@@ -567,7 +564,9 @@ test('never sends a refunded unit and never loses one, in any order of parcels a
       expect(unitsOf({ capturedTotal: 1_000, giftCardTotal: 0 }, ordered, parcels, back as never)).toEqual(
         units.map((own, nth) => ({
           lineId: `line_${nth}`,
+          quantity: own.length,
           sent: own.filter(({ sent }) => sent).length,
+          refunded: own.filter(({ back: is }) => is !== 'no').length,
           left: own.filter(({ sent, back: is }) => !sent && is === 'no').length,
           open: expect.any(Number),
         })),

@@ -113,7 +113,7 @@ async function tell({ promises: drawn, steps }: Story): Promise<void> {
     const done = await Promise.all(step.actions.map((one) => act(app, shop, at, { carts, told, drawn }, one)))
     faults = []
     for (const status of done) if (status === 500) throw new Error('500')
-    // What a message has begun may still be under way, and the books are read table by table.
+    // Background work of a message may be in flight, and the books are read table by table.
     await app.deps.backgroundTasks.whenIdle()
     const now = await booksOf(app)
     expect({ drawn, wrong: violationsOf(now) }).toEqual({ drawn, wrong: [] })

@@ -5,7 +5,7 @@ import { engine } from '../../../../db/columns.ts'
 import { draftFindings } from '../../../../src/modules/selling/draft-order/index.ts'
 import { orderFindings } from '../../../../src/modules/selling/order/index.ts'
 import { type Answer, type Json, testApp } from '../../../support/app.ts'
-import { type Books, booksOf, eventsLost, violationsAtRest, violationsOf } from '../../../support/books.ts'
+import { type Books, booksOf, missingEvents, violationsAtRest, violationsOf } from '../../../support/books.ts'
 import { copyOf } from '../../../support/database.ts'
 import { fixedStock, type Ground, layGround, modelOn, type Story, story, tokenSeconds } from '../../../support/selling-model.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -60,13 +60,13 @@ async function tell({ carts, batches }: Story, database: Ground['database']): Pr
     const answers = await model.run(one)
     const after = await booksOf(app)
     expect(violationsOf(after)).toEqual([])
-    expect(eventsLost(before, after)).toEqual([])
+    expect(missingEvents(before, after)).toEqual([])
     for (const { action, answer } of answers) assertAnswer(action.do, answer)
     before = after
   }
   const end = await model.rest()
   expect(violationsAtRest(end)).toEqual([])
-  expect(eventsLost(before, end)).toEqual([])
+  expect(missingEvents(before, end)).toEqual([])
   assertConserved(end)
   assertAsDrawnUp(end, model.drafts)
   for await (const { subject, problems } of draftFindings(app.deps.db)) expect([subject, problems]).toEqual([subject, []])
@@ -80,7 +80,7 @@ async function tell({ carts, batches }: Story, database: Ground['database']): Pr
 
 /** By 503 is answered a message, whose sender comes again, and a payment after one of which its processor does not say whether it may still succeed. */
 const mayBeUnavailable = (what: string, { message }: Json) =>
-  what === 'message' || (what === 'checkout' && /^The processor does not say/.test(message))
+  what === 'message' || (what === 'checkout' && /^The payment processor cannot confirm/.test(message))
 
 function assertAnswer(what: string, { status, body, text }: Answer): void {
   note(`${what} ${status}`)

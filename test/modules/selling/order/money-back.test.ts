@@ -8,6 +8,7 @@ import {
   ProcessorRefused,
   ProcessorUnavailable,
   type RefundAnswer,
+  UnknownAnswer,
 } from '../../../../src/clients/processors/processor.ts'
 import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
 import { paymentsOf } from '../../../../src/modules/payments/payment/index.ts'
@@ -124,7 +125,7 @@ test('cancels an order by a claimable refund, and pays an expired claim by hand 
   expect((await shop.post(`/v2/orders/${order.id}/fulfil`, {})).status).toBe(409)
   const [{ id: refundId }] = (await shop.order(order.id)).refunds
   const path = `/v2/orders/${order.id}/refunds/${refundId}/settled`
-  // It is the shopper's to fetch.
+  // The shopper must claim it.
   expect((await shop.post(path, { reference: 'SEPA 1' })).status).toBe(409)
   answer = { reference: 'pp_1', state: 'FAILED', failureCode: 'archived' }
   await after(app, 2 * hour)
@@ -161,6 +162,59 @@ test('books a refund that is reported as paid by hand several times only once', 
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409])
   expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(300), paymentStatus: 'PARTIALLY_REFUNDED' })
   expect(await inOrder(app)).toEqual([])
+})
+
+test('accepts payment by hand of a refund that its processor has not answered for three days, and not before', async () => {
+  await using app = await testApp()
+  const shop = await shopBy(app, {
+    async refund() {
+      throw new ProcessorUnavailable('hung')
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  const refund = ok(await shop.refund(order.id)).body
+  const settle = () => shop.post(`/v2/orders/${order.id}/refunds/${refund.id}/settled`, { reference: 'SEPA 1' })
+  app.clock.advance(3 * day - 1)
+  expect((await settle()).status).toBe(409)
+  app.clock.advance(1)
+  expect(ok(await settle()).body).toMatchObject({ status: 'SUCCEEDED', settledReference: 'SEPA 1' })
+  expect(await inOrder(app)).toEqual([])
+})
+
+test('logs why a refund is not settled: no answer, an unknown answer, or a processor that is gone', async () => {
+  for (const [event, level, error] of [
+    ['refund.no_answer', 'warn', new ProcessorUnavailable('hung')],
+    ['refund.unknown_answer', 'warn', new UnknownAnswer('status: perhaps')],
+    ['refund.processor_missing', 'error', undefined],
+  ] as const) {
+    await using app = await testApp()
+    const shop = await shopBy(app, {
+      async refund() {
+        throw error
+      },
+    })
+    const { order } = ok(await shop.buy()).body
+    if (error === undefined) (app.deps.processors as Map<string, Processor>).delete('scripted')
+    const refund = ok(await shop.refund(order.id)).body
+    const lines = app.logged.filter((line) => line.event.startsWith('refund.'))
+    expect(lines).toMatchObject([{ level, event, fields: { order: order.id, refund: refund.id, payment: order.payments[0].id } }])
+    if (error !== undefined) expect(lines[0]?.fields['error']).toBe(error)
+    expect(await shop.order(order.id)).toMatchObject({ refunds: [{ status: 'PENDING' }] })
+  }
+})
+
+test('logs payment.processor_missing for a waiting order whose processor is gone, and expires the order', async () => {
+  await using app = await testApp()
+  const waits = async () => paymentAnswer('REQUIRES_ACTION')
+  const shop = await shopBy(app, { create: waits, retrieve: waits })
+  const { order } = ok(await shop.buy()).body
+  ;(app.deps.processors as Map<string, Processor>).delete('scripted')
+  await after(app, minute)
+  const fields = { order: order.id, payment: order.payments[0].id, processor: 'scripted' }
+  expect(app.logged).toContainEqual({ level: 'error', event: 'payment.processor_missing', fields })
+  app.clock.advance(hour)
+  await app.jobs.closeOrders()
+  expect((await shop.order(order.id)).status).toBe('EXPIRED')
 })
 
 test('accepts payment by hand of a refund that was never sent or cannot be queried, but not of one in flight', async () => {

@@ -216,12 +216,39 @@ describe('cancelling an order', () => {
     await rename('outbox', 'outbox_away')
     const { order } = ok(await shop.checkout(cartId), 201).body
     expect(order).toMatchObject({ status: 'PAID', paymentStatus: 'CAPTURED' })
-    // What makes a sale is one write: nothing of it has happened.
+    // A sale is one write, so none of its effects exist.
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 2 })
     await rename('outbox_away', 'outbox')
     const cancelled = ok(await shop.post(`/v2/orders/${order.id}/cancel`, { reason: 'Stuck' })).body
     expect(cancelled).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED', refundedTotal: shop.usd(2_000) })
     expect(types(cancelled)).toEqual(['PLACED', 'PAYMENT_AUTHORIZED', 'PAYMENT_CAPTURED', 'COMPENSATING', 'REFUNDED', 'CANCELLED'])
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+  })
+
+  test('refunds a paid order after 20 failed attempts to make it a sale, with pauses up to half an hour', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { orderStore } = app.deps
+    const { move } = orderStore
+    const fail = (): never => {
+      throw new Error('the sale cannot be written')
+    }
+    orderStore.moveThrough = fail
+    orderStore.move = (tx, order, from, to, change) => (to === 'CONFIRMED' ? fail() : move(tx, order, from, to, change))
+    const { order } = ok(await shop.checkout(await shop.cart()), 201).body
+    // The write that also records the captured money logs its failure with the payment, and counts no attempt.
+    const failures = () => app.logged.filter(({ event, fields }) => event === 'order.not_confirmed' && !('payment' in fields))
+    expect(failures()).toMatchObject([{ level: 'error', fields: { order: order.id } }])
+    for (let attempt = 2; attempt <= 20; attempt++) {
+      expect((await shop.order(order.id)).status).toBe('PAID')
+      app.clock.advance(30 * 60_000)
+      await app.jobs.resume()
+      expect(failures()).toHaveLength(attempt)
+    }
+    app.clock.advance(30 * 60_000)
+    await app.jobs.resume()
+    expect(failures()).toHaveLength(20)
+    expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', refundedTotal: shop.usd(1_000) })
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
   })
 

@@ -30,7 +30,7 @@ const refused = (run: () => unknown): unknown => {
   try {
     return run()
   } catch (error) {
-    return (error as { code: string }).code
+    return (error as { kind: string }).kind
   }
 }
 const sum = (lines: readonly RefundedLine[]) => lines.reduce((all, { amount }) => all + amount, 0)
@@ -97,9 +97,11 @@ test('rejects refunds of unknown lines, repeated lines and more units than are l
   expect(refused(() => linesToRefund(lines, [], [units(1, false, 'line_3')]))).toBe('INVALID')
   expect(refused(() => linesToRefund(lines, [], [units(1), units(1)]))).toBe('INVALID')
   expect(refused(() => linesToRefund(lines, [], [units(3)]))).toBe('CONFLICT')
-  expect(() => linesToRefund(lines, [], [units(3)])).toThrow('lines.0.quantity (body): more of a line than is left of it to refund')
-  expect(() => linesToRefund(lines, [], [units(1), units(1)])).toThrow('lines.1.lineId (body): each line may stand once only')
-  expect(() => linesToRefund(lines, [], [units(1), units(1, false, 'line_3')])).toThrow('lines.1.lineId (body): no line of the order')
+  expect(() => linesToRefund(lines, [], [units(3)])).toThrow(
+    'lines.0.quantity: must be at most 2, the units of this line that can still be refunded',
+  )
+  expect(() => linesToRefund(lines, [], [units(1), units(1)])).toThrow('lines.1.lineId: must not be repeated')
+  expect(() => linesToRefund(lines, [], [units(1), units(1, false, 'line_3')])).toThrow('lines.1.lineId: must be a line of the order')
   const before: Before[] = [{ status: 'PENDING', lines: [{ ...units(1), amount: 5 }] }]
   expect(refused(() => linesToRefund(lines, before, [units(2)]))).toBe('CONFLICT')
   expect(linesToRefund(lines, before, [units(1), units(1, true, 'line_2')])).toEqual([

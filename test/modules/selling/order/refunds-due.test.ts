@@ -306,7 +306,22 @@ test('allows at most ten payments per order', async () => {
   const cartId = await shop.cart()
   for (let tries = 0; tries < 10; tries++) ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }), 201)
   const refused = await shop.checkout(cartId)
-  expect([refused.status, refused.body.message]).toEqual([409, 'The order was tried to be paid 10 times: begin another cart'])
+  expect([refused.status, refused.body.message]).toEqual([409, 'The order had 10 payments, which is the maximum. Create a new cart'])
+})
+
+test('allows at most ten orders per cart', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart()
+  for (let tries = 0; tries < 10; tries++) {
+    ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }), 201)
+    ok(await app.call('DELETE', `/cart/${cartId}/checkout`, { key: shop.publishableKey }))
+  }
+  const refused = await shop.checkout(cartId)
+  expect([refused.status, refused.body.message]).toEqual([
+    409,
+    'The cart was checked out 10 times, which is the maximum. Create a new cart',
+  ])
 })
 
 test("hides a guest's data from another checkout request that pays the guest's order", async () => {

@@ -62,13 +62,13 @@ test('marks search totals as incomplete during a backfill, while column filters 
     expect([query, await asked(`/product-v2?${query}`)]).toEqual([query, [0, true]])
   expect(await asked('/customer?q=ada')).toEqual([0, true])
   expect(await asked('/customer?email=ada@example.com')).toEqual([1, false])
-  // What is written meanwhile is found, once.
+  // Records written during the fill are found once.
   await shop.bought({ email: 'ada@example.com' })
   await shop.add({ title: 'Bowl two', vendor: 'Kiln' })
   expect(await asked('/v2/orders?q=ada')).toEqual([1, true])
   expect(await asked('/product-v2?vendor=Kiln')).toEqual([2, false])
   expect(await asked('/product-v2?q=bow')).toEqual([1, true])
-  // A shop that has nothing older is told nothing.
+  // A shop without older records gets no notice.
   const other = await sellingIn(app)
   await app.deps.db.write(async (tx) => {
     await tx.update(searchFills).set({ below: 'a' })

@@ -118,7 +118,7 @@ describe('a declined payment', () => {
     app.clock.advance(31_000)
     expect((await takeBack(app, shop, order)).status).toBe(409)
     expect(order.calls).toEqual([])
-    // Its time is over all the same, and it is given up once the processor is there again.
+    // The order expires, and the payment is voided once the processor responds.
     app.clock.advance(hour)
     await app.jobs.closeOrders()
     expect((await shop.order(order.orderId)).status).toBe('EXPIRED')
@@ -137,7 +137,7 @@ describe('a declined payment', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await declined(app, shop)
-    // A processor that gives up nothing, and says so too late.
+    // The processor refuses the void after a delay.
     const deaf = { void: true }
     changeProcessor(app, (sandbox) => ({ void: async (name) => (deaf.void ? Promise.reject(lost()) : sandbox.void(name)) }))
     ok(await shop.post(`/v2/orders/${order.orderId}/cancel`, {}))

@@ -369,13 +369,16 @@ test('reads lists of orders to fulfil from an index', async () => {
       return rows.map((row) => String(row['detail'] ?? row['QUERY PLAN']).trim())
     })
   // For a table of two orders PostgreSQL may choose another index.
-  const byState = engine === 'sqlite' ? 'orders_state_number' : 'using orders_'
+  const byState = engine === 'sqlite' ? 'orders_state_number' : 'on orders'
+  const toSend = engine === 'sqlite' ? 'orders_to_send' : 'on orders'
   for (const [query, index] of [
-    ['toFulfil=true', 'orders_to_send'],
-    ['status=CONFIRMED', 'orders_to_send'],
+    ['toFulfil=true', toSend],
+    ['status=CONFIRMED', toSend],
     ['toFulfil=true&paymentStatus=CAPTURED', byState],
     ['fulfilmentStatus=UNFULFILLED', byState],
     ['fulfilmentStatus=FULFILLED', byState],
+    ['agent=true', 'orders_agent'],
+    ['agent=true&status=CONFIRMED', 'orders_agent'],
     ['fulfilmentStatus=PARTIALLY_FULFILLED', 'orders_partly_sent'],
     ['fulfilmentStatus=PARTIALLY_FULFILLED&toFulfil=true&status=CONFIRMED', 'orders_partly_sent'],
   ] as const) {

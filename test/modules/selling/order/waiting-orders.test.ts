@@ -116,6 +116,50 @@ describe('a shopper who returns to the shop', () => {
   })
 })
 
+describe('a processor that never decides', () => {
+  test('queries a payment that stays PENDING five times, then voids it', async () => {
+    await using app = await testApp()
+    const calls: string[] = []
+    const answer = (call: string, state: ProcessorPayment['state']) => async () => {
+      calls.push(call)
+      return paymentAnswer(state)
+    }
+    const shop = await sellingBy(app, {
+      create: answer('create', 'PENDING'),
+      retrieve: async () => answer('query', calls.includes('void') ? 'VOIDED' : 'PENDING')(),
+      void: answer('void', 'VOIDED'),
+    })
+    const { order } = ok(await shop.buy()).body
+    for (let looks = 0; looks < 40 && !calls.includes('void'); looks++) await pass(app, 30_000, 30_000)
+    expect(calls).toEqual(['create', ...Array(5).fill('query'), 'void'])
+    expect((await shop.order(order.id)).payments).toMatchObject([{ status: 'VOIDED' }])
+    await pass(app, 2 * hour, hour)
+    expect(await shop.order(order.id)).toMatchObject({ status: 'EXPIRED', capturedTotal: shop.usd(0) })
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+  })
+
+  test('voids a payment whose creation was not answered five times', async () => {
+    await using app = await testApp()
+    const calls: string[] = []
+    const shop = await sellingBy(app, {
+      create: async () => {
+        calls.push('create')
+        throw new ProcessorUnavailable('timeout')
+      },
+      retrieve: async () => undefined,
+      void: async () => {
+        calls.push('void')
+        return paymentAnswer('VOIDED')
+      },
+    })
+    const { order } = (await shop.buy()).body
+    for (let looks = 0; looks < 60 && !calls.includes('void'); looks++) await pass(app, minute, minute)
+    expect(calls).toEqual([...Array(5).fill('create'), 'void'])
+    await pass(app, 2 * hour, hour)
+    expect(await shop.order(order.id)).toMatchObject({ status: 'EXPIRED', capturedTotal: shop.usd(0) })
+  })
+})
+
 describe('a payment in process', () => {
   async function undecided(app: TestApp) {
     let answer: ProcessorPayment = paymentAnswer('PROCESSING', { authorized: 1_000 })

@@ -43,7 +43,12 @@ describe('countries', () => {
     for (const value of [key.slice(0, -1), `${key}x`, key.toUpperCase(), `${key}, ${key}`, 'x']) {
       const answer = await app.call('GET', '/locations/countries', { headers: { 'integration-api-key': value } })
       expect([value, answer.status]).toEqual([value, 401])
-      expect(answer.body).toEqual({ statusCode: 401, message: 'A valid integration-api-key is required', error: 'Unauthorized' })
+      expect(answer.body).toEqual({
+        statusCode: 401,
+        message: 'A valid integration-api-key is required',
+        error: 'Unauthorized',
+        code: 'unauthenticated',
+      })
     }
     expect((await app.call('GET', '/locations/countries')).status).toBe(401)
     expect((await app.call('GET', '/locations/countries', { token, key: secretKey })).status).toBe(401)

@@ -80,7 +80,11 @@ describe('going live', () => {
     const sold = await shop.bought()
     const declined = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_decline' })).body.order
     const waiting = await goLive(app, shop)
-    expect([waiting.status, waiting.body.message]).toEqual([409, expect.stringContaining(`Order ${declined.number} `)])
+    expect(waiting.body).toMatchObject({
+      statusCode: 409,
+      code: 'open_orders',
+      message: expect.stringContaining(`Order ${declined.number} `),
+    })
     expect(await modeIn(app, shop)).toBe('TEST')
     // Nothing of what it did before it met the order is left.
     ok(await shop.get('/product-v2'))
@@ -216,7 +220,7 @@ describe('going live', () => {
     const way = { method: 'card', processor: 'sandbox', accountId: '', mode: 'TEST' } as const
     const choice = { ...way, token: undefined, returnUrl: undefined, attemptKey: 'a' }
     expect(cart.status).toBe('OPEN')
-    await expect(placeOrder(deps, purchase, { first: choice, fallbacks: [] }, { holder: 'a' })).rejects.toMatchObject({ code: 'CONFLICT' })
+    await expect(placeOrder(deps, purchase, { first: choice, fallbacks: [] }, { holder: 'a' })).rejects.toMatchObject({ kind: 'CONFLICT' })
     expect(await deps.db.read.select().from(orders)).toEqual([])
   })
 

@@ -81,21 +81,21 @@ describe('bands', () => {
     const rates = (...list: NonNullable<MethodInput['rates']>) => refusal(zoned({ rates: list }))
     const grams = (upToGrams: number) => ({ upToGrams, amount: usd(1) })
     expect(rates(grams(1), grams(2), { amount: usd(3) })).toBeUndefined()
-    expect(rates(grams(2), grams(2))).toBe('data.0.rates.1.upToGrams (body): more than that of the band before')
+    expect(rates(grams(2), grams(2))).toBe('data.0.rates.1.upToGrams: must be more than that of the rate before')
     expect(rates({ upToAmount: usd(5), amount: usd(1) }, { upToAmount: usd(4), amount: usd(1) })).toBe(
-      'data.0.rates.1.upToAmount.amount (body): more than that of the band before',
+      'data.0.rates.1.upToAmount.amount: must be more than that of the rate before',
     )
-    expect(rates({ amount: usd(3) }, grams(2))).toBe('data.0.rates.0 (body): only the last band may be without upToGrams or upToAmount')
+    expect(rates({ amount: usd(3) }, grams(2))).toBe('data.0.rates.0: only the last rate can omit upToGrams and upToAmount')
     expect(rates(grams(1), { upToAmount: usd(2), amount: usd(1) })).toStartWith(
-      'data.0.rates.1.upToAmount (body): the bands of a method are all of one measure',
+      'data.0.rates.1.upToAmount: all rates of a method use the same measure',
     )
     expect(rates({ upToGrams: 1, upToAmount: usd(2), amount: usd(1) })).toStartWith(
-      'data.0.rates.0.upToAmount (body): not beside upToGrams',
+      'data.0.rates.0.upToAmount: not allowed together with upToGrams',
     )
     const eur = { amount: 1, currency: 'EUR' }
-    expect(rates({ upToGrams: 1, amount: eur })).toBe("data.0.rates.0.amount.currency (body): not the shop's currency")
-    expect(rates({ upToAmount: eur, amount: usd(1) })).toBe("data.0.rates.0.upToAmount.currency (body): not the shop's currency")
-    expect(refusal(zoned({ freeOver: eur }))).toBe("data.0.freeOver.currency (body): not the shop's currency")
+    expect(rates({ upToGrams: 1, amount: eur })).toBe("data.0.rates.0.amount.currency: must be the shop's currency")
+    expect(rates({ upToAmount: eur, amount: usd(1) })).toBe("data.0.rates.0.upToAmount.currency: must be the shop's currency")
+    expect(refusal(zoned({ freeOver: eur }))).toBe("data.0.freeOver.currency: must be the shop's currency")
   })
 })
 
@@ -104,24 +104,24 @@ describe('zones', () => {
     const zones = (...list: NonNullable<MethodInput['zones']>) => refusal(zoned({ zones: list }))
     const overlaps = 'overlaps with another zone of the method'
     expect(zones({ countries: ['US'], provinces: ['CA', 'New York'] }, { countries: ['US'], provinces: ['ME'] }, {})).toBeUndefined()
-    expect(zones({ countries: ['US', 'CA'] }, { countries: ['CA'] })).toBe(`data.0.zones.1.countries.0 (body): ${overlaps}`)
-    expect(zones({ countries: ['US'] }, { countries: ['US'], provinces: ['CA'] })).toBe(`data.0.zones.1.countries.0 (body): ${overlaps}`)
-    expect(zones({ countries: ['US'], provinces: ['CA'] }, { countries: ['US'] })).toBe(`data.0.zones.1.countries.0 (body): ${overlaps}`)
-    expect(zones({ countries: ['US'], provinces: ['CA', 'california'] })).toStartWith('data.0.zones.0.provinces.1 (body): overlaps')
+    expect(zones({ countries: ['US', 'CA'] }, { countries: ['CA'] })).toBe(`data.0.zones.1.countries.0: ${overlaps}`)
+    expect(zones({ countries: ['US'] }, { countries: ['US'], provinces: ['CA'] })).toBe(`data.0.zones.1.countries.0: ${overlaps}`)
+    expect(zones({ countries: ['US'], provinces: ['CA'] }, { countries: ['US'] })).toBe(`data.0.zones.1.countries.0: ${overlaps}`)
+    expect(zones({ countries: ['US'], provinces: ['CA', 'california'] })).toStartWith('data.0.zones.0.provinces.1: overlaps')
     expect(zones({ countries: ['US'], provinces: ['CA'] }, { countries: ['US'], provinces: ['US-CA'] })).toStartWith(
-      'data.0.zones.1.provinces.0 (body): overlaps',
+      'data.0.zones.1.provinces.0: overlaps',
     )
-    expect(zones({}, {})).toStartWith('data.0.zones.1 (body): overlaps')
-    expect(zones({ provinces: ['CA'] })).toBe('data.0.zones.0.provinces (body): only beside one country')
-    expect(zones({ countries: ['US', 'CA'], provinces: ['CA'] })).toBe('data.0.zones.0.provinces (body): only beside one country')
-    expect(zones({ countries: ['US'], provinces: ['Ontario'] })).toStartWith('data.0.zones.0.provinces.0 (body): no ISO 3166-2 code')
-    expect(zones({ countries: ['XX'] })).toBe('data.0.zones.0.countries.0 (body): not an ISO 3166-1 country')
-    expect(refusal(zoned({ price: usd(1) }))).toStartWith('data.0.price (body): not beside zones')
-    expect(refusal(zoned({ countries: [] }))).toStartWith('data.0.countries (body): not beside zones')
-    expect(refusal({ code: 'a', title: 'A', zones: [{}] })).toStartWith('data.0.rates (body): needed')
-    expect(refusal({ code: 'a', title: 'A', rates: [{ amount: usd(1) }] })).toStartWith('data.0.zones (body): needed')
-    expect(refusal({ code: 'a', title: 'A' })).toStartWith('data.0.price (body): needed')
-    expect(refusal(zoned(), zoned())).toBe('data.1.code (body): each code may stand once only')
+    expect(zones({}, {})).toStartWith('data.0.zones.1: overlaps')
+    expect(zones({ provinces: ['CA'] })).toBe('data.0.zones.0.provinces: allowed only with exactly one country')
+    expect(zones({ countries: ['US', 'CA'], provinces: ['CA'] })).toBe('data.0.zones.0.provinces: allowed only with exactly one country')
+    expect(zones({ countries: ['US'], provinces: ['Ontario'] })).toStartWith('data.0.zones.0.provinces.0: must be an ISO 3166-2 code')
+    expect(zones({ countries: ['XX'] })).toBe('data.0.zones.0.countries.0: must be an ISO 3166-1 country code')
+    expect(refusal(zoned({ price: usd(1) }))).toStartWith('data.0.price: not allowed together with zones')
+    expect(refusal(zoned({ countries: [] }))).toStartWith('data.0.countries: not allowed together with zones')
+    expect(refusal({ code: 'a', title: 'A', zones: [{}] })).toStartWith('data.0.rates: required')
+    expect(refusal({ code: 'a', title: 'A', rates: [{ amount: usd(1) }] })).toStartWith('data.0.zones: required')
+    expect(refusal({ code: 'a', title: 'A' })).toStartWith('data.0.price: required')
+    expect(refusal(zoned(), zoned())).toBe('data.1.code: must not be repeated')
   })
 
   test('zones reach their countries and provinces, and an empty one every country that no other method names', () => {

@@ -36,7 +36,8 @@ test('shops are found by a part of their handle or title, in either case of a to
   for (const q of ['ceRAmics', '100%', 'Мод_', other.shop.name.toUpperCase(), other.shop.id, other.id])
     expect([q, await asked(q)]).toEqual([q, [other.shop.id]])
   for (const q of ['%', '_']) expect([q, await asked(q)]).toEqual([q, [other.shop.id]])
-  for (const q of ['no such shop', '\\', shop.shop.id.slice(0, -1), shop.id.slice(0, -1)]) expect([q, await asked(q)]).toEqual([q, []])
+  for (const q of ['must be a shop of this instance', '\\', shop.shop.id.slice(0, -1), shop.id.slice(0, -1)])
+    expect([q, await asked(q)]).toEqual([q, []])
   expect(await found(`status=SUSPENDED&q=${other.shop.name}`)).toEqual([])
   expect(await found(`status=ACTIVE&q=${other.shop.name}`)).toEqual([other.shop.id])
   expect((await app.call('GET', '/admin/shops?q=', { token: operator.token })).status).toBe(200)
@@ -113,7 +114,7 @@ describe('the status of a shop', () => {
     const before = ok(await read())
     expect((await set('KYB_VERIFIED')).status).toBe(409)
     ok(await set('SUSPENDED'))
-    expect((await set('KYB_VERIFIED')).body.message).toBe('The merchant has no approved KYB record: restore the shop as ACTIVE')
+    expect((await set('KYB_VERIFIED')).body.message).toBe('The merchant has no approved KYB record. Set the status to ACTIVE')
     const { id } = await filed(app, shop)
     expect((await set('KYB_VERIFIED')).status).toBe(409)
     ok(await app.call('POST', `/admin/kyb/${id}/decision`, { token: operator.token, body: { decision: 'REJECTED' } }))
@@ -238,7 +239,7 @@ describe('a suspended shop', () => {
     })
     const refused = [await shop.checkout(ready), bySecret, await shop.checkout(declined)]
     expect(refused.map(({ status, body }) => [status, body.message])).toEqual(
-      refused.map(() => [409, 'The shop is suspended: nothing can be bought in it']),
+      refused.map(() => [409, 'The shop is suspended and takes no orders']),
     )
     expect(await shop.stock()).toEqual(stock)
     ok(await set('ACTIVE'))
@@ -259,7 +260,7 @@ describe('a suspended shop', () => {
     await app.jobs.resume()
     const { data } = ok(await shop.get('/v2/orders')).body
     expect(data.map(({ status }: { status: string }) => status)).toEqual(['CONFIRMED', 'CONFIRMED', 'CONFIRMED'])
-    // The same request under its key is answered as before.
+    // The same request with its key gets the stored response.
     expect((await shop.checkout(waiting, { paymentToken: 'tok_crash' }, key)).status).toBe(201)
     expect(ok(await shop.refund(sold.id)).body.status).toBeDefined()
     ok(await shop.post(`/v2/orders/${sent.id}/fulfil`, {}, { 'idempotency-key': randomUUID() }))

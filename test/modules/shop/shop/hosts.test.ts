@@ -43,7 +43,7 @@ async function world() {
 }
 
 describe('a host name of a storefront', () => {
-  test('is listed with what its owner is to write into the DNS, and counts once that is seen there', async () => {
+  test('a host name is listed with its DNS record and counts once the record exists', async () => {
     await using it = await world()
     const { app, dns, merchant } = it
     const { body } = ok(await add(app, merchant, host), 201)
@@ -57,11 +57,11 @@ describe('a host name of a storefront', () => {
     expect(await list(app, merchant)).toEqual({ data: [verified], page: 1, limit: 20, total: 1, pages: 1 })
     expect(ok(await resolver(app, host)).text).toBe(ok(await resolver(app, merchant.shop.name)).text)
     app.clock.advance(1_000)
-    // Verified again, it is what it was.
+    // A second verification changes nothing.
     expect(ok(await verify(app, merchant)).body).toEqual(verified)
   })
 
-  test('has another value in every shop, and another one when it is added again', async () => {
+  test('the DNS value of a host name differs for each shop and each time it is added', async () => {
     await using it = await world()
     const { app, merchant } = it
     const values = new Set<string>()
@@ -74,7 +74,7 @@ describe('a host name of a storefront', () => {
     expect((await list(app, merchant)).data).toEqual([])
   })
 
-  test('is a name with a dot in ASCII, whatever it was sent as; what is none, or can be nobody’s, is 400 that repeats nothing', async () => {
+  test('a host name is normalised to ASCII with a dot, and an invalid or reserved one gets 400 without the value', async () => {
     await using it = await world()
     const { app, merchant } = it
     for (const [sent, kept] of [
@@ -115,14 +115,14 @@ describe('a host name of a storefront', () => {
     for (const name of [undefined, null, 7, ['a.example']]) expect((await add(app, merchant, name)).status).toBe(400)
   })
 
-  test('is never that of the service itself', async () => {
+  test('the host name of the service itself is refused', async () => {
     await using app = await testApp({ PUBLIC_URL: 'https://Souk.Example.com:8443/api' })
     const merchant = await app.merchant()
-    expect((await add(app, merchant, 'SOUK.example.com')).body.message).toBe('host (body): the name of this service itself')
+    expect((await add(app, merchant, 'SOUK.example.com')).body.message).toBe('host: must not be the name of this service')
     ok(await add(app, merchant, 'shop.souk.example.com'), 201)
   })
 
-  test('is listed once a shop, and a shop lists twenty at most, also when they come at once', async () => {
+  test('a shop lists a host name once and at most twenty, also with concurrent requests', async () => {
     await using it = await world()
     const { app, merchant } = it
     const answers = await Promise.all(Array.from({ length: 25 }, (_, nth) => add(app, merchant, `s${nth}.example.com`)))
@@ -131,11 +131,11 @@ describe('a host name of a storefront', () => {
     expect([data.length, total]).toEqual([20, 20])
     ok(await app.call('GET', '/shops/v2/hosts?limit=5&page=4', { token: merchant.token }))
     expect((await remove(app, merchant, data[0].host)).status).toBe(204)
-    expect((await add(app, merchant, data[1].host)).body.message).toBe('host (body): the shop lists it already')
+    expect((await add(app, merchant, data[1].host)).body.message).toBe('host: the shop already has this host name')
     ok(await add(app, merchant, data[0].host), 201)
   })
 
-  test('is its shop’s alone: another’s is not seen, not verified and not removed', async () => {
+  test('a shop can neither see nor verify nor remove a host name of another shop', async () => {
     await using it = await world()
     const { app, dns, merchant } = it
     await proven(app, dns, merchant)
@@ -154,31 +154,32 @@ describe('a host name of a storefront', () => {
 })
 
 describe('what the DNS says', () => {
-  test('stands in the refusal in words of its own: no such name, no record, another record, a failure, silence', async () => {
+  test('a refused verification says whether the name, its record, the right value or the response is missing', async () => {
     await using dns = await nameServer()
     await using app = await testApp({}, { lookUpTxt: createTxtLookup({ server: dns.address, timeoutMs: 300 }) })
     const merchant = await app.merchant()
     const { txtName, txtValue } = ok(await add(app, merchant, host), 201).body
     const refusal = async () => {
       const { status, body } = await verify(app, merchant)
+      expect(body.code).toBe('host_not_verified')
       return [status, body.message]
     }
-    expect(await refusal()).toEqual([409, expect.stringContaining('NXDOMAIN')])
+    expect(await refusal()).toEqual([409, expect.stringContaining('No TXT record was found')])
     dns.say(txtName)
-    expect(await refusal()).toEqual([409, expect.stringContaining('has no TXT record at _souk.')])
+    expect(await refusal()).toEqual([409, expect.stringContaining('No TXT record was found at _souk.')])
     dns.say(txtName, `${txtValue}x`, 'v=spf1 -all', '')
-    expect(await refusal()).toEqual([409, expect.stringContaining('None of the TXT records')])
+    expect(await refusal()).toEqual([409, expect.stringContaining('No TXT record at')])
     dns.fail(txtName, 'SERVFAIL')
     expect(await refusal()).toEqual([409, expect.stringContaining('SERVFAIL')])
     dns.fail(txtName, 'SILENT')
-    expect(await refusal()).toEqual([409, expect.stringContaining('did not answer in time')])
+    expect(await refusal()).toEqual([409, expect.stringContaining('timed out')])
     expect((await list(app, merchant)).data[0].verifiedAt).toBeNull()
     // Parts are one value, and what does not fit a datagram comes over TCP.
     dns.say(txtName, ...Array.from({ length: 12 }, (_, nth) => 'x'.repeat(100 + nth)), [txtValue.slice(0, 10), txtValue.slice(10)])
     ok(await verify(app, merchant))
   })
 
-  test('is asked ten times a minute a shop, then 429', async () => {
+  test('a shop can verify ten times a minute, then gets 429', async () => {
     await using it = await world()
     const { app, dns, merchant } = it
     ok(await add(app, merchant, host), 201)
@@ -190,7 +191,7 @@ describe('what the DNS says', () => {
     expect((await verify(app, merchant)).status).toBe(409)
   })
 
-  test('decides between two shops: whoever’s proof is there has the name, and while both are, whoever had it first', async () => {
+  test('the shop whose proof is in the DNS has the name, and while both are there, the first one keeps it', async () => {
     await using it = await world()
     const { app, dns, merchant } = it
     const mine = await proven(app, dns, merchant)
@@ -210,7 +211,7 @@ describe('what the DNS says', () => {
     expect(lost.map(({ shopId, actor }) => [shopId, actor])).toEqual([[merchant.shop.id, other.id]])
   })
 
-  test('decides between two who verify at once, too: one has it', async () => {
+  test('of two concurrent verifications one succeeds', async () => {
     await using it = await world()
     const { app, dns, merchant } = it
     const other = await app.merchant()
@@ -220,7 +221,7 @@ describe('what the DNS says', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   })
 
-  test('is asked again once a day; a name is lost when the proof has been gone for seven days, and not because nobody answers', async () => {
+  test('a verified name is checked daily, is lost after seven days without its proof, and not by failures of the DNS', async () => {
     await using it = await world()
     const { app, dns, merchant } = it
     const { txtName, txtValue } = await proven(app, dns, merchant)
@@ -245,12 +246,15 @@ describe('what the DNS says', () => {
     expect(await days(1)).toBe(200)
     dns.say(txtName, 'something else')
     expect(await days(7)).toBe(200)
+    const lost = () => app.logged.filter(({ event }) => event === 'host.lost')
+    expect(lost()).toEqual([])
     expect(await days(1)).toBe(404)
+    expect(lost()).toEqual([{ level: 'warn', event: 'host.lost', fields: { shopId: merchant.shop.id, host } }])
     const [row] = await app.deps.db.read.select().from(shopHosts)
     expect(row?.verifiedAt).toBeNull()
     const rows = await app.deps.db.read.select().from(auditLog)
     expect(rows.filter(({ action }) => action === 'shop.host_lost').map(({ actor }) => actor)).toEqual(['system'])
-    // It is looked for no more, and verified like any other.
+    // A lost name is not checked any more, and can be verified again.
     const before = dns.asked.length
     await days(2)
     expect(dns.asked.length).toBe(before)
@@ -260,7 +264,7 @@ describe('what the DNS says', () => {
     ok(await verify(app, { ...merchant, token: login.body.data.accessToken }))
   })
 
-  test('is asked again within an hour where it could not be told', async () => {
+  test('a check that failed is repeated within an hour', async () => {
     await using it = await world()
     const { app, dns, merchant } = it
     const { txtName } = await proven(app, dns, merchant)
@@ -277,7 +281,7 @@ describe('what the DNS says', () => {
 })
 
 describe('a payment page that asks by host name', () => {
-  test('finds the shop in any spelling of the name, and not by what is another', async () => {
+  test('the resolver finds a shop by every spelling of its host name, and not by another name', async () => {
     await using it = await world()
     const { app, dns, merchant } = it
     await proven(app, dns, merchant, 'bücher.example')
@@ -308,12 +312,12 @@ describe('a payment page that asks by host name', () => {
     )
     for (const name of none) {
       const { status, body } = await resolver(app, name)
-      expect([name, status, body.message]).toEqual([name, 404, expect.stringMatching(/^No such shop$|^There is nothing/)])
+      expect([name, status, body.message]).toEqual([name, 404, expect.stringMatching(/^No such shop$|^Unknown path$/)])
     }
     expect((await resolver(app, `${'a.'.repeat(126)}ab`)).status).toBe(400)
   })
 
-  test('is told anew with the next request after the name is verified, removed, taken over, or its shop suspended', async () => {
+  test('the resolver follows a verification, removal, takeover or suspension at the next request', async () => {
     await using it = await world()
     const { app, dns, merchant } = it
     const operator = await app.superAdmin()
@@ -329,7 +333,7 @@ describe('a payment page that asks by host name', () => {
     expect(await status()).toBe(404)
   })
 
-  test('is told anew by every process: what one knows, the others do not keep', async () => {
+  test('the resolver of every process follows a change of host names', async () => {
     await using it = await world()
     const { app, dns, merchant } = it
     await using second = await testApp({ DNS_SERVER: dns.address }, { database: app.database, as: 'command' })
@@ -342,7 +346,7 @@ describe('a payment page that asks by host name', () => {
   })
 })
 
-test('a host name in its one spelling is itself, and anything that is one has a dot, no capitals and a bounded length', () => {
+test('normalising a host name twice changes nothing, and the result has a dot, no capitals and a bounded length', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.domain(), fc.webUrl(), fc.string({ unit: 'grapheme' }), fc.ipV4(), fc.ipV6()), (text) => {
       const name = normalizeHost(text)

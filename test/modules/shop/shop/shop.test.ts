@@ -5,7 +5,7 @@ import { engine } from '../../../../db/columns.ts'
 import { auditLog } from '../../../../db/schema/people.ts'
 import { shops } from '../../../../db/schema/shop.ts'
 import { system } from '../../../../src/core/command-context.ts'
-import { openShop } from '../../../../src/modules/shop/shop/service.ts'
+import { openShop } from '../../../../src/modules/shop/shop/open-shop.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -27,7 +27,7 @@ describe("the caller's shop", () => {
     expect((await get(second.id)).body.id).toBe(second.id)
     const refusals = [await get(other.shop.id), await get('shop_00000000000000000000000000'), await get('nonsense'), await get('')]
     expect(refusals.map(({ status }) => status)).toEqual([404, 404, 404, 404])
-    // Somebody else's shop is as absent as one that is not there.
+    // Another merchant's shop gets the same 404 as an absent one.
     expect(new Set(refusals.map(({ text }) => text)).size).toBe(1)
     expect((await app.call('GET', '/merchant/me', { token })).body.shops.map((one: { id: string }) => one.id)).toEqual([shop.id, second.id])
   })
@@ -44,14 +44,18 @@ describe("the caller's shop", () => {
       'currency',
       'description',
       'id',
+      'invoiceNote',
+      'legalName',
       'logoUrl',
       'mode',
       'name',
       'pages',
+      'returnDays',
       'showQuantity',
       'status',
       'storefrontOrigins',
       'strictProvinces',
+      'taxNumber',
       'timeZone',
       'title',
       'updatedAt',
@@ -88,7 +92,32 @@ describe('changing the shop', () => {
     ['timeZone', 'UTC'],
     ['strictProvinces', true],
     ['strictProvinces', false],
+    ['legalName', 'Tea & Cups GmbH'],
+    ['legalName', null],
+    ['taxNumber', 'DE 123 456 789'],
+    ['taxNumber', null],
+    ['invoiceNote', 'Thank you\nIBAN DE00'],
+    ['invoiceNote', ''],
+    ['returnDays', 0],
+    ['returnDays', 365],
   ]
+
+  test('a time zone is stored as IANA spells it, under the name that was sent', async () => {
+    await using app = await testApp({ SIGNUP_ENABLED: 'true' })
+    const { token } = await app.merchant()
+    for (const [sent, stored] of [
+      ['asia/dubai', 'Asia/Dubai'],
+      ['AMERICA/PORT-AU-PRINCE', 'America/Port-au-Prince'],
+      ['us/eastern', 'US/Eastern'],
+      ['asia/calcutta', 'Asia/Calcutta'],
+      ['utc', 'UTC'],
+    ]) {
+      const changed = await app.call('PATCH', '/shops/v2', { token, body: { timeZone: sent } })
+      expect([changed.status, changed.body.timeZone]).toEqual([200, stored ?? ''])
+    }
+    const body = { shopName: 'second-shop', title: 'Second', country: 'AE', currency: 'AED', timeZone: 'asia/dubai' }
+    expect((await app.call('POST', '/shops/v2', { token, body })).body.timeZone).toBe('Asia/Dubai')
+  })
 
   test("the shop's currency may be another one until there are prices in it: a product, a shipping method or a gift card", async () => {
     await using app = await testApp()
@@ -102,7 +131,7 @@ describe('changing the shop', () => {
       expect((await change('EUR')).status).toBe(200)
       expect([path, (await app.call(method, path, { token, body })).status < 300]).toEqual([path, true])
       const refused = await change('USD')
-      expect([path, refused.status, refused.body.message]).toEqual([path, 409, expect.stringContaining('currency (body)')])
+      expect([path, refused.status, refused.body.message]).toEqual([path, 409, expect.stringContaining('currency:')])
       expect((await app.call('GET', '/shops/v2', { token })).body).toMatchObject({ currency: 'EUR', title: 'EUR' })
       expect((await change('EUR')).status).toBe(200)
     }
@@ -275,7 +304,7 @@ describe('the currency of a shop', () => {
       expect((await app.call(method, path, { token, body })).status).toBeLessThan(300)
       const refused = await change('EUR')
       expect(refused.status).toBe(409)
-      expect(refused.body.message).toStartWith('currency (body): ')
+      expect(refused.body.message).toStartWith('currency: ')
       expect((await change('USD')).status).toBe(200)
       expect((await app.call('GET', '/shops/v2', { token })).body.currency).toBe('USD')
     }
@@ -300,12 +329,12 @@ describe('the currency of a shop', () => {
     const isPut = answers.some(({ status }) => status === 200)
     expect(data.map(({ price }: { price: { currency: string } }) => price.currency)).toEqual(isPut ? [kept] : [])
     for (const { status, body } of answers)
-      if (status !== 200) expect([status, body.message]).toEqual([400, "data.0.price.currency (body): not the shop's currency"])
+      if (status !== 200) expect([status, body.message]).toEqual([400, "data.0.price.currency: must be the shop's currency"])
   })
 })
 
 describe('tax rates and shipping methods', () => {
-  const tax = { country: 'US', region: 'CA', rateBps: 725, inclusive: false }
+  const tax = { country: 'US', region: 'CA', rateBps: 725, inclusive: false, shipping: true }
   const method = { code: 'standard', title: 'Standard', countries: ['US'], price: { amount: 500, currency: 'USD' } }
 
   test('tax rates and shipping methods are none at first, and are replaced whole, by the merchant or a secret key', async () => {
@@ -343,7 +372,7 @@ describe('tax rates and shipping methods', () => {
       const refused = await put(rate(country, region))
       expect([refused.status, refused.body.message]).toEqual([
         400,
-        'data.0.region (body): no ISO 3166-2 code or name of a part of its country',
+        'data.0.region: must be an ISO 3166-2 code or a name of a province of its country',
       ])
     }
     for (const [one, other] of [
@@ -352,10 +381,10 @@ describe('tax rates and shipping methods', () => {
       ['New York', 'new  york'],
     ] as const)
       expect((await put(rate('US', one), rate('US', other))).body.message).toBe(
-        'data.1.region (body): a country and region may have one rate only',
+        'data.1.region: a country and region can have only one rate',
       )
     const kept = [rate('US', 'California'), rate('US', 'NY'), rate('CA', 'Québec'), { country: 'US', region: null, rateBps: 1 }]
-    expect((await put(...kept)).body.data).toEqual(kept.map((one) => ({ ...one, inclusive: false })))
+    expect((await put(...kept)).body.data).toEqual(kept.map((one) => ({ ...one, inclusive: false, shipping: false })))
   })
 
   test('what is refused of a list of tax rates or shipping methods names the row', async () => {
@@ -365,17 +394,18 @@ describe('tax rates and shipping methods', () => {
       (await app.call('PUT', `/shops/v2/${path}`, { token, body: { data } })).body.message
     const everywhere = { ...tax, region: null }
     for (const [row, message] of [
-      [{ ...tax, rateBps: 10_001 }, 'data.1.rateBps (body): '],
-      [{ ...tax, country: 'XX' }, 'data.1.country (body): '],
-      [{ ...tax, region: 'ZZ' }, 'data.1.region (body): '],
-      [everywhere, 'data.1.country (body): a country and region may have one rate only'],
+      [{ ...tax, rateBps: 10_001 }, 'data.1.rateBps: '],
+      [{ ...tax, rateBps: 887.555 }, 'data.1.rateBps: must have at most two decimals'],
+      [{ ...tax, country: 'XX' }, 'data.1.country: '],
+      [{ ...tax, region: 'ZZ' }, 'data.1.region: '],
+      [everywhere, 'data.1.country: a country and region can have only one rate'],
     ] as const)
       expect(await refusal('tax-rates', everywhere, row)).toStartWith(message)
     for (const [row, message] of [
-      [{ ...method, code: 'Ä' }, 'data.1.code (body): '],
-      [method, 'data.1.code (body): each code may stand once only'],
-      [{ ...method, code: 'far', countries: ['DE', 'XX'] }, 'data.1.countries.1 (body): '],
-      [{ ...method, code: 'far', price: { amount: 1, currency: 'EUR' } }, "data.1.price.currency (body): not the shop's currency"],
+      [{ ...method, code: 'Ä' }, 'data.1.code: '],
+      [method, 'data.1.code: must not be repeated'],
+      [{ ...method, code: 'far', countries: ['DE', 'XX'] }, 'data.1.countries.1: '],
+      [{ ...method, code: 'far', price: { amount: 1, currency: 'EUR' } }, "data.1.price.currency: must be the shop's currency"],
     ] as const)
       expect(await refusal('shipping-methods', method, row)).toStartWith(message)
   })
@@ -384,7 +414,7 @@ describe('tax rates and shipping methods', () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     expect((await app.call('PUT', '/shops/v2/tax-rates', { token, body: { data: [{ country: 'AE', rateBps: 500 }] } })).body).toEqual({
-      data: [{ country: 'AE', region: null, rateBps: 500, inclusive: false }],
+      data: [{ country: 'AE', region: null, rateBps: 500, inclusive: false, shipping: false }],
     })
     const { countries: _, ...everywhere } = method
     expect((await app.call('PUT', '/shops/v2/shipping-methods', { token, body: { data: [everywhere] } })).body.data[0].countries).toEqual(
@@ -398,8 +428,10 @@ describe('tax rates and shipping methods', () => {
     const wrongTaxes = [
       [{ ...tax, rateBps: -1 }],
       [{ ...tax, rateBps: 10_001 }],
-      [{ ...tax, rateBps: 7.25 }],
+      [{ ...tax, rateBps: 887.555 }],
+      [{ ...tax, rateBps: 0.001 }],
       [{ ...tax, rateBps: '725' }],
+      [{ ...tax, shipping: 'yes' }],
       [{ ...tax, country: 'QQ' }],
       [tax, tax],
       [
@@ -548,7 +580,7 @@ test('the currency of a shop changes until there are prices in it: of variants, 
     const refused = await change(token, 'USD')
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      'currency (body): the shop has prices, of products, shipping, gift cards or discounts, in the one that it has',
+      'currency: cannot change while products, shipping, gift cards or discounts have prices in it',
     ])
     expect((await change(token, 'EUR')).body).toMatchObject({ currency: 'EUR', title: 'Changed' })
   }

@@ -7,7 +7,7 @@ const outcome = (status: ShopStatus, asked: ShopStatus, isApproved: boolean): Sh
     return resolveStatus({ status }, asked, { isApproved })
   } catch (error) {
     expect(error).toBeInstanceOf(AppError)
-    expect((error as AppError).code).toBe('CONFLICT')
+    expect((error as AppError).kind).toBe('CONFLICT')
     return 409
   }
 }

@@ -51,7 +51,7 @@ describeChain('a process that is killed while it reads', () => {
       }
       await child.exited
       reached.push((await souk.sync(chain.chainId)).countedTo)
-      // What it had taken for itself runs out.
+      // Its lease expires.
       await souk.deps.db.write((tx) => souk.deps.attestationStore.change(tx, chain.chainId, { leaseUntil: 0 }))
     }
     expect(reached).toEqual(reached.toSorted((one, other) => one - other))

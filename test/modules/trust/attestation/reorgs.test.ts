@@ -73,7 +73,7 @@ describeChain('a chain that becomes another one', () => {
     await chain.mine(2)
     const fork = await chain.snapshot()
     const at = (await chain.block()).at + 100
-    // What says the same at the same time has the same uid.
+    // Equal attestations of the same time have the same uid.
     await chain.nextBlockAt(at)
     const data = `0x${'ab'.repeat(32)}` as const
     const [one] = await chain.attest([{ schema: 'A', attester: platform, data }])
@@ -292,7 +292,7 @@ describeChain('a chain that becomes another one', () => {
       expect(byUid(await souk.rows(chain.chainId))).toEqual(byUid(rows))
     }
     await souk.expectTruth(chain)
-    expect(resync(souk.deps, 7)).rejects.toThrow('CHAINS has no chain 7')
+    expect(resync(souk.deps, 7)).rejects.toThrow("CHAINS doesn't include chain 7")
   })
 
   test('a reorg of one chain does not affect another', async () => {

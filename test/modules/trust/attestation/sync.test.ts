@@ -193,7 +193,7 @@ describeChain('the sync of attestations', () => {
     const { countedTo } = await souk.sync(chain.chainId)
     await oneOfEach(chain)
     await chain.mine(3)
-    // It says that the blocks are final, and does not have them, or has nothing of them.
+    // The node reports blocks as final without having them or their logs.
     slow.always((calls, forward) =>
       calls.some(({ method }) => method === 'eth_getLogs') ? faults.lagging(countedTo + 1)(calls, forward) : forward(),
     )

@@ -121,7 +121,7 @@ const succeeded = async (work: () => Promise<unknown>): Promise<boolean> => {
     await work()
     return true
   } catch (error) {
-    if (error instanceof AppError && ['CONFLICT', 'INVALID'].includes(error.code)) return false
+    if (error instanceof AppError && ['CONFLICT', 'INVALID'].includes(error.kind)) return false
     throw error
   }
 }

@@ -41,7 +41,7 @@ test('wallets are returned with checksum, accepted in any case, begin now by def
   expect(changed.body.wallets).toEqual(told)
   expect((await app.call('GET', path, { token })).body.wallets).toEqual(told)
   expect((await app.call('GET', '/admin/lenders', { token })).body.data[0].wallets).toEqual(told)
-  // Said again, nothing changes; left out of the body, they stay.
+  // Repeating a value changes nothing, and omitted ones stay.
   for (const same of [{ wallets }, { displayName: 'A' }, {}]) {
     const again = ok(await patch(same))
     expect([again.body, again.headers.get('etag')]).toEqual([changed.body, changed.headers.get('etag')])
@@ -71,19 +71,19 @@ test('an invalid wallet is refused by field for lenders, service providers and t
     ['POST', '/admin/platform-wallets', false],
   ] as const
   const wrong: [object, RegExp][] = [
-    [{ address: mixed.replace('b', 'B').replace('A', 'a') }, /address \(body\): must have the checksum/],
-    [{ address: zero }, /address \(body\): must not be the zero address/],
-    [{ address: small.slice(0, -1) }, /address \(body\): Expected 0x and 40 hexadecimal digits/],
-    [{ address: `${small}0` }, /address \(body\)/],
-    [{ address: `${small.slice(0, -1)}g` }, /address \(body\): Expected 0x and 40 hexadecimal digits/],
-    [{ address: small.slice(2) }, /address \(body\)/],
-    [{ from: now }, /address \(body\)/],
-    [{ address: small, from: '2026-02-30T00:00:00Z' }, /from \(body\): must be a time that there is/],
-    [{ address: small, from: '1969-12-31T23:59:59Z' }, /from \(body\): must not be before 1970/],
-    [{ address: small, from: '2026-01-01' }, /from \(body\): Expected a time with its zone/],
-    [{ address: small, from: 1 }, /from \(body\)/],
-    [{ address: small, from: now, to: now }, /to \(body\): must be after/],
-    [{ address: small, to: '2026-01-06T11:59:59.999Z' }, /to \(body\): must be after/],
+    [{ address: mixed.replace('b', 'B').replace('A', 'a') }, /address: must have the checksum/],
+    [{ address: zero }, /address: must not be the zero address/],
+    [{ address: small.slice(0, -1) }, /address: must be 0x and 40 hexadecimal digits/],
+    [{ address: `${small}0` }, /address:/],
+    [{ address: `${small.slice(0, -1)}g` }, /address: must be 0x and 40 hexadecimal digits/],
+    [{ address: small.slice(2) }, /address:/],
+    [{ from: now }, /address:/],
+    [{ address: small, from: '2026-02-30T00:00:00Z' }, /from: must be a valid time/],
+    [{ address: small, from: '1969-12-31T23:59:59Z' }, /from: must not be before 1970/],
+    [{ address: small, from: '2026-01-01' }, /from: must be a time with its zone/],
+    [{ address: small, from: 1 }, /from:/],
+    [{ address: small, from: now, to: now }, /to: must be after/],
+    [{ address: small, to: '2026-01-06T11:59:59.999Z' }, /to: must be after/],
     [{ address: small, owner: 'x' }, /unknown field: (wallets\.0\.)?owner/],
   ]
   for (const [method, path, isListed] of targets)
@@ -106,7 +106,7 @@ test('an invalid wallet is refused by field for lenders, service providers and t
   ])
   expect([overlapping.status, overlapping.body.message]).toEqual([
     400,
-    'wallets.2 (body): overlaps another period of the same address in the list',
+    'wallets.2: overlaps with another period of the same address in the list',
   ])
   expect((await list(Array.from({ length: 101 }, (_, nth) => ({ address: walletOf(nth) })))).status).toBe(400)
   expect(ok(await list(Array.from({ length: 100 }, (_, nth) => ({ address: walletOf(nth) })))).body.wallets).toHaveLength(100)
@@ -131,10 +131,7 @@ test('a wallet whose address belongs to somebody else at that time is 409 and ch
     await platform('2020-01-01T00:00:00Z', february),
     await platform(february, march),
   ])
-    expect([refused.status, refused.body.message]).toEqual([
-      409,
-      'address (body): somebody has a wallet of this address at that time already',
-    ])
+    expect([refused.status, refused.body.message]).toEqual([409, 'address: another wallet has this address in that period'])
   const after = await app.call('GET', other, { token })
   expect([after.text, after.headers.get('etag')]).toEqual([before.text, before.headers.get('etag')])
   ok(await put(other, march, null))

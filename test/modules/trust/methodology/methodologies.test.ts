@@ -78,17 +78,17 @@ test('an invalid methodology is refused by field; an existing version or hash is
   const { token } = operator
   const [lenderId, other] = [await lenderIn(app, operator), await lenderIn(app, operator)]
   const wrong: [object, RegExp][] = [
-    [{ contentHash: hashOf(1).slice(2) }, /^contentHash \(body\)/],
-    [{ contentHash: `${hashOf(1)}0` }, /^contentHash \(body\)/],
-    [{ contentHash: `0x${'g'.repeat(64)}` }, /^contentHash \(body\): Expected 0x and 64 hexadecimal digits/],
-    [{ documentUrl: 'http://lender.example/a.pdf' }, /^documentUrl \(body\): Expected an address that begins with https/],
-    [{ contentHash: `0x${'0'.repeat(64)}` }, /^contentHash \(body\): must be the hash of the document/],
-    [{ documentUrl: 'https://user:planted@lender.example/a.pdf' }, /^documentUrl \(body\): must hold no user name and no password$/],
-    [{ documentUrl: 'https://' }, /^documentUrl \(body\): must name a host behind https/],
-    [{ version: 'a\u202eb' }, /^version \(body\): Expected a text that is not blank, without control characters/],
-    [{ version: ' ' }, /^version \(body\)/],
-    [{ version: 'a'.repeat(101) }, /^version \(body\)/],
-    [{ lenderId: `lend_${'0'.repeat(26)}` }, /^lenderId \(body\): no such lender$/],
+    [{ contentHash: hashOf(1).slice(2) }, /^contentHash:/],
+    [{ contentHash: `${hashOf(1)}0` }, /^contentHash:/],
+    [{ contentHash: `0x${'g'.repeat(64)}` }, /^contentHash: must be 0x and 64 hexadecimal digits/],
+    [{ documentUrl: 'http://lender.example/a.pdf' }, /^documentUrl: must be a URL that begins with https/],
+    [{ contentHash: `0x${'0'.repeat(64)}` }, /^contentHash: must be the hash of the document/],
+    [{ documentUrl: 'https://user:planted@lender.example/a.pdf' }, /^documentUrl: must not contain a user name or password$/],
+    [{ documentUrl: 'https://' }, /^documentUrl: must have a host after https/],
+    [{ version: 'a\u202eb' }, /^version: must be one line of text that is not blank, without control/],
+    [{ version: ' ' }, /^version:/],
+    [{ version: 'a'.repeat(101) }, /^version:/],
+    [{ lenderId: `lend_${'0'.repeat(26)}` }, /^lenderId: must be a lender of this instance$/],
     [{ status: 'ACTIVE' }, /^unknown field: status$/],
   ]
   for (const [fields, message] of wrong) {
@@ -128,15 +128,15 @@ test('of many concurrent registrations one stays active, and all are counted', a
 
 test('an invalid address of a document is refused by its invalid part', () => {
   const wrong: Record<string, string[]> = {
-    'hold only characters': [
+    'contain only URL characters': [
       'https://éx.example/é',
       'https://x .example',
       'https://x.example/%zz',
       'https://x.example/"',
       'https:/\\x.example',
     ],
-    'hold no user name': ['https://a@x.example', 'https://a:b@x.example:1/', 'https://@x.example'],
-    'name a host': [
+    'user name or password': ['https://a@x.example', 'https://a:b@x.example:1/', 'https://@x.example'],
+    'have a host': [
       'https://',
       'https:///a',
       'https://:8443',
@@ -146,7 +146,7 @@ test('an invalid address of a document is refused by its invalid part', () => {
       'https://%20',
       'https://1.2.3.4.5',
     ],
-    'have a port': [
+    'have no port': [
       'https://x.example:99999/',
       'https://x.example:0',
       'https://x.example:',

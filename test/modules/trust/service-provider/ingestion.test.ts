@@ -198,13 +198,12 @@ test('a signed body that is no JSON object of at most 64 KB is refused by its fa
     [{ secret, headers: { 'content-type': 'text/plain' } }, 415],
     [{ secret, headers: { 'content-type': '' } }, 415],
     [{ secret, body: large }, 413],
-    // Before anything is looked at.
     [{ secret: `whsec_${btoa('nobody')}`, body: large }, 413],
   ]
   for (const [sent, status] of wrong)
     expect([sent.body?.slice(0, 20), (await send(app, id, sent)).status]).toEqual([sent.body?.slice(0, 20), status])
   const query = await app.call('POST', `/webhooks/ingestion/${id}?a=1`, { raw: message, headers: { 'content-type': 'application/json' } })
-  expect([query.status, query.body.message]).toEqual([400, 'unknown field: a (query)'])
+  expect([query.status, query.body.message]).toEqual([400, 'unknown field: a'])
   expect(await stored(app)).toEqual([])
   const fits = JSON.stringify({ text: 'a'.repeat(64 * 1024 - 11) })
   expect(Buffer.byteLength(fits)).toBe(64 * 1024)

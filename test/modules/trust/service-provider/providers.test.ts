@@ -184,7 +184,7 @@ test('a public name contains no control character, line break or direction mark'
         expect([bad, status, body.message]).toEqual([
           bad,
           400,
-          expect.stringContaining('displayName (body): Expected a text that is not blank, without control'),
+          expect.stringContaining('displayName: must be one line of text that is not blank, without control'),
         ])
     }
   }

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../../../db/engine.ts'
 import { type CommandContext, locking } from '../../../../core/command-context.ts'
-import { AppError } from '../../../../core/errors.ts'
+import { AppError, fieldError, invalidField } from '../../../../core/errors.ts'
 import { assertNotStale, assertVersion } from '../../../../core/versions.ts'
 import { pick, withoutUndefined } from '../../../../lib/objects.ts'
 import { enqueueMessage } from '../../../messaging/webhook/index.ts'
@@ -23,18 +23,21 @@ const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
  */
 export function packed(units: readonly Units[], asked: readonly FulfilledLine[] | undefined, sentBefore: number): FulfilledLine[] {
   const twice = asked?.findIndex(({ lineId }, at) => asked.findIndex((one) => one.lineId === lineId) < at) ?? -1
-  if (twice >= 0) throw new AppError('INVALID', `lines.${twice}.lineId (body): each line may stand once only`)
+  if (twice >= 0) throw invalidField(`lines.${twice}.lineId`, 'must not be repeated')
   asked?.forEach(({ lineId, quantity }, at) => {
     const line = units.find((one) => one.lineId === lineId)
-    if (!line) throw new AppError('INVALID', `lines.${at}.lineId (body): no line of the order`)
-    if (quantity > line.left) throw new AppError('CONFLICT', `lines.${at}.quantity (body): more of a line than is left of it to send`)
+    if (!line) throw invalidField(`lines.${at}.lineId`, 'must be a line of the order')
+    if (quantity > line.left)
+      throw fieldError('CONFLICT', `lines.${at}.quantity`, `must be at most ${line.left}, the units of this line that are left to fulfil`)
   })
   const rest = units.filter(({ left }) => left > 0).map(({ lineId, left }) => ({ lineId, quantity: left }))
-  if (rest.length === 0) throw new AppError('CONFLICT', 'Nothing of the order is left to send')
+  if (rest.length === 0) throw new AppError('CONFLICT', 'All lines of the order are already fulfilled')
   const lines = asked?.map((line) => pick(line, 'lineId', 'quantity')) ?? rest
   const isRest = rest.every(({ lineId, quantity }) => lines.some((line) => line.lineId === lineId && line.quantity === quantity))
   if (sentBefore >= parcelsMax - 1 && !isRest)
-    throw new AppError('CONFLICT', `An order is sent in ${parcelsMax} parcels at most: the last takes all that is left`)
+    throw new AppError('CONFLICT', `An order can have at most ${parcelsMax} fulfilments: the last one must contain all remaining units`, {
+      code: 'limit_reached',
+    })
   return lines
 }
 
@@ -105,7 +108,7 @@ export async function readFulfilment(
 }
 
 /** A correction: null clears a field, undefined keeps it. */
-export type Correction = { readonly trackingNumber?: string | null | undefined; readonly carrier?: string | null | undefined }
+type Correction = { readonly trackingNumber?: string | null | undefined; readonly carrier?: string | null | undefined }
 
 /**
  * Corrects the tracking of a fulfilment; its lines stay. Writes nothing if nothing changes.
@@ -128,7 +131,9 @@ export async function changeFulfilment(
     const { trackingNumber = before.trackingNumber, carrier = before.carrier } = correction
     if (trackingNumber === before.trackingNumber && carrier === before.carrier) return versioned(before)
     if (parcels.reduce((sum, { version }) => sum + version - 1, 0) >= correctionsMax)
-      throw new AppError('CONFLICT', `The parcels of an order are corrected ${correctionsMax} times at most`)
+      throw new AppError('CONFLICT', `The fulfilments of an order can be corrected at most ${correctionsMax} times`, {
+        code: 'limit_reached',
+      })
     const now = deps.clock.now()
     const after = assertNotStale(await store.change(tx, before, { trackingNumber, carrier, updatedAt: now }))
     if (trackingNumber !== before.trackingNumber) await reindexOrder(tx, deps, orderId)
@@ -165,7 +170,8 @@ export async function addOrderNote(
   const { orderStore, fulfilmentStore } = deps
   return write(async (tx) => {
     await lockOwnOrder(tx, deps, shop.id, orderId)
-    if ((await orderStore.notesOf(tx, orderId)).length >= notesMax) throw new AppError('CONFLICT', `An order has ${notesMax} notes at most`)
+    if ((await orderStore.notesOf(tx, orderId)).length >= notesMax)
+      throw new AppError('CONFLICT', `An order can have at most ${notesMax} notes`, { code: 'limit_reached' })
     const note = { id: deps.newId('note'), orderId, text, actor: actor.id, at: deps.clock.now() }
     await fulfilmentStore.insertNote(tx, note)
     await audit(tx, deps, { actor, action: 'order.noted', subject: orderId, shopId: shop.id, after: { note: note.id } })

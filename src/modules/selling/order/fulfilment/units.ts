@@ -2,8 +2,11 @@
 import { type Fulfilment, isAssured, type Order, type OrderLine, type Refund } from '../domain.ts'
 
 export type FulfilledLine = Fulfilment['lines'][number]
-/** Units of a line: `sent`, `left` (can be sent now), `open` (neither sent nor finally refunded). */
-export type Units = { readonly lineId: string; readonly sent: number; readonly left: number; readonly open: number }
+/**
+ * Units of a line: `sent`, `refunded` (without a return, failed refunds aside), `left` (can be sent now), `open`
+ * (neither sent nor finally refunded).
+ */
+export type Units = Readonly<Record<'quantity' | 'sent' | 'refunded' | 'left' | 'open', number>> & { readonly lineId: string }
 
 type CountedRefund = Pick<Refund, 'status' | 'purpose' | 'amount' | 'giftCardAmount' | 'lines'>
 
@@ -21,27 +24,30 @@ function returnsWholePayment(
 }
 
 /**
- * Counts the units of each line. Refunds take unsent units first. A pending refund reserves its units until it fails.
- * Lines without shipping count too. `hasUnits` in db/units-to-send.ts is the same rule in SQL.
+ * Counts the units of each line. Refunds take unsent units first; those of returned units leave the unsent ones. A
+ * pending refund reserves its units until it fails. Lines without shipping count too, except gift cards, which the sale
+ * mails. `hasUnits` in db/units-to-send.ts is the same rule in SQL.
  */
 export function unitsOf(
   order: Pick<Order, 'capturedTotal' | 'giftCardTotal'>,
-  lines: readonly Pick<OrderLine, 'id' | 'quantity'>[],
+  lines: readonly (Pick<OrderLine, 'id' | 'quantity'> & Partial<Pick<OrderLine, 'giftCard'>>)[],
   parcels: readonly Pick<Fulfilment, 'lines'>[],
   refunds: readonly CountedRefund[],
 ): Units[] {
   const countOf = (all: readonly { readonly lines: readonly FulfilledLine[] }[], id: string) =>
     all.reduce((sum, one) => one.lines.reduce((more, { lineId, quantity }) => more + (lineId === id ? quantity : 0), sum), 0)
+  const unreturned = (all: readonly CountedRefund[]) => all.map(({ lines }) => ({ lines: lines.filter(({ returned }) => !returned) }))
   const notFailed = refunds.filter(({ status, purpose }) => status !== 'FAILED' && purpose !== 'LATE_CAPTURE')
   const standing = notFailed.filter(isAssured)
   const [isFullyReserved, isFullyRefunded] = [returnsWholePayment(order, notFailed), returnsWholePayment(order, standing)]
-  return lines.map(({ id, quantity }) => {
+  return lines.map(({ id, quantity, giftCard }) => {
+    if (giftCard) return { lineId: id, quantity, sent: 0, refunded: 0, left: 0, open: 0 }
     const sent = countOf(parcels, id)
+    const refunded = isFullyReserved ? quantity : countOf(unreturned(notFailed), id)
     return {
-      lineId: id,
-      sent,
-      left: isFullyReserved ? 0 : Math.max(0, quantity - sent - countOf(notFailed, id)),
-      open: isFullyRefunded ? 0 : Math.max(0, quantity - sent - countOf(standing, id)),
+      ...{ lineId: id, quantity, sent, refunded },
+      left: Math.max(0, quantity - sent - refunded),
+      open: isFullyRefunded ? 0 : Math.max(0, quantity - sent - countOf(unreturned(standing), id)),
     }
   })
 }

@@ -12,9 +12,10 @@ import { releaseHolds } from '../saga/confirm-order.ts'
 import { refreshSaga, voidOpenPayment } from '../saga/saga.ts'
 import type { SagaContext } from '../saga/saga-context.ts'
 
-const stillPayable = () => new AppError('CONFLICT', 'A payment for this order may still succeed: look again in a moment')
-const isBought = () => new AppError('CONFLICT', 'The cart was bought')
-const isCheckedOutAgain = () => new AppError('CONFLICT', 'The cart was checked out again meanwhile')
+const stillPayable = () =>
+  new AppError('CONFLICT', 'A payment for this order may still succeed. Try again in a moment', { code: 'payment_in_progress' })
+const isBought = () => new AppError('CONFLICT', 'The cart was already paid', { code: 'cart_closed' })
+const isCheckedOutAgain = () => new AppError('CONFLICT', 'The cart was checked out by another request', { code: 'cart_changed' })
 
 /**
  * Cancels an unpaid order: voids the open payment, then cancels the order, releases its holds and reopens its cart in

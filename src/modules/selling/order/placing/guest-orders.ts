@@ -9,7 +9,7 @@ import { guestOrdersStore as store } from './guest-orders-store.ts'
 export const guestOrdersPerWrite = 200
 
 /** What an order adds to its customer's spending, in minor units; 0 before it is confirmed. */
-export const netSpending = ({ confirmedAt, total, refundedTotal, giftCardRefundedTotal }: Order): number =>
+const netSpending = ({ confirmedAt, total, refundedTotal, giftCardRefundedTotal }: Order): number =>
   confirmedAt === null ? 0 : total - refundedTotal - giftCardRefundedTotal
 
 type GuestOrderDeps = Pick<Deps, 'clock' | 'newId' | 'db'> & { readonly orderChanged: (tx: Writer, orderId: string) => void }

@@ -7,12 +7,14 @@ import { enqueueMessage } from '../../../messaging/webhook/index.ts'
 import { audit } from '../../../operations/audit/index.ts'
 import { isCounted } from '../../../operations/kpi/index.ts'
 import { recordMovements } from '../../../payments/ledger/index.ts'
+import { byHandCode } from '../../../payments/payment/domain.ts'
 import { recordRefunded } from '../../../payments/payment/index.ts'
 import { reverseCommission } from '../../affiliate/index.ts'
 import { refundGiftCards } from '../../gift-card/index.ts'
 import { mustBeReturned, type Order, type Refund } from '../domain.ts'
 import { appendEvent } from '../events.ts'
 import { fulfilByRefund } from '../fulfilment/fulfilments.ts'
+import { drawCreditNote } from '../invoice/invoices.ts'
 import { mailClaim, mailRefunded } from '../mails.ts'
 import type { OrderDeps } from '../providers.ts'
 import { goodsRefunded, movementsOf, type RefundBooking, unitsToRestock, unrefundedUnits } from './refund-lines.ts'
@@ -51,6 +53,8 @@ export async function applyRefundEffects(tx: Writer, deps: OrderDeps, moved: Ref
   if (isNew && purpose !== 'CANCEL') await fulfilByRefund(tx, deps, { order, actor: refund.actor })
   if (!mustBeReturned(refund) && order.confirmedAt !== null) await updateSale(tx, deps, { before: order, after, ...moved })
   if (isNew && purpose === 'CANCEL') await cancelSale(tx, deps, { order, reason: refund.reason, actor: refund.actor })
+  // Last, because all credit notes of the shop wait for the number.
+  if (status === 'SUCCEEDED') await drawCreditNote(tx, deps, { order, refund })
 }
 
 /** Appends the event of a refund's new status, and queues its webhooks and mails. */
@@ -77,7 +81,13 @@ async function notifyRefund(tx: Writer, deps: OrderDeps, { order, from, refund }
     case 'MANUAL':
       if (from === 'SUCCEEDED') await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, amount, ...code } })
       await appendEvent(tx, deps, { orderId, type: 'REFUND_MANUAL', detail: { refund: id, amount, ...code } })
-      deps.log.error('refund.manual', { order: orderId, refund: id, processor: refund.processor, code: failureCode })
+      // The shop expects to return what it received by hand.
+      deps.log[failureCode === byHandCode ? 'info' : 'error']('refund.manual', {
+        order: orderId,
+        refund: id,
+        processor: refund.processor,
+        code: failureCode,
+      })
       await enqueueMessage(tx, deps, {
         shopId,
         event: 'order.refund_manual',
@@ -97,7 +107,7 @@ type OrderAndRefund = { order: Order; refund: Refund }
 async function restockRefund(tx: Writer, deps: OrderDeps, { order, refund }: OrderAndRefund): Promise<void> {
   const { orderStore: store } = deps
   const isCancelled = refund.purpose === 'CANCEL' && order.status === 'CONFIRMED'
-  if (!isCancelled && !refund.lines.some((line) => line.restock)) return
+  if (!isCancelled && !refund.lines.some(({ restock, returned }) => restock && !returned)) return
   const lines = await store.lines(order.id, tx)
   await announceOrderStock(tx, deps, order)
   await restock(tx, deps, isCancelled ? unrefundedUnits(lines, await store.refundsOf(tx, order.id)) : unitsToRestock(refund, lines))

@@ -1,11 +1,16 @@
-import { AppError } from '../../../../core/errors.ts'
+import { fieldError, invalidField } from '../../../../core/errors.ts'
 import { dayOf } from '../../../../lib/day.ts'
 import { multiplyHalfEven } from '../../../../lib/rounding.ts'
 import type { Movement } from '../../../payments/ledger/index.ts'
 import { isAssured, type Order, type OrderLine, type Refund } from '../domain.ts'
 
-/** Units of a line to refund; `restock`: they go back to stock. */
-export type RefundLineRequest = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
+/** Units of a line to refund; `restock`: they go back to stock. `returned`: a return has received them. */
+export type RefundLineRequest = {
+  readonly lineId: string
+  readonly quantity: number
+  readonly restock: boolean
+  readonly returned?: true
+}
 /** What to refund: an amount in minor units, some lines, or all that is left. */
 export type RefundScope = { readonly amount: number } | { readonly lines: readonly RefundLineRequest[] } | { readonly all: true }
 export type RefundedLine = Refund['lines'][number]
@@ -18,8 +23,8 @@ export const amountPaidFor = ({
   taxAmount,
 }: Pick<OrderLine, 'total' | 'discount' | 'taxInclusive' | 'taxAmount'>): number => total - discount + (taxInclusive ? 0 : taxAmount)
 
-/** The value of a line without tax, in minor units: the base of a commission. */
-const netAmountOf = ({
+/** The value of a line without tax, in minor units: the base of a commission and of tax totals. */
+export const netAmountOf = ({
   total,
   discount,
   taxInclusive,
@@ -56,16 +61,24 @@ export function linesToRefund(
   scope: readonly RefundLineRequest[],
 ): RefundedLine[] {
   const twice = scope.findIndex(({ lineId }, at) => scope.findIndex((one) => one.lineId === lineId) < at)
-  if (twice >= 0) throw new AppError('INVALID', `lines.${twice}.lineId (body): each line may stand once only`)
+  if (twice >= 0) throw invalidField(`lines.${twice}.lineId`, 'must not be repeated')
   const gone = before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines)
-  return scope.map(({ lineId, quantity, restock }, at) => {
+  return scope.map(({ lineId, quantity, restock, returned }, at) => {
     const line = lines.find(({ id }) => id === lineId)
-    if (!line) throw new AppError('INVALID', `lines.${at}.lineId (body): no line of the order`)
+    if (!line) throw invalidField(`lines.${at}.lineId`, 'must be a line of the order')
     const ofLine = gone.filter((one) => one.lineId === lineId)
     const units = sumOf(ofLine, 'quantity') + quantity
-    if (units > line.quantity) throw new AppError('CONFLICT', `lines.${at}.quantity (body): more of a line than is left of it to refund`)
+    if (units > line.quantity)
+      throw fieldError(
+        'CONFLICT',
+        `lines.${at}.quantity`,
+        `must be at most ${line.quantity - (units - quantity)}, the units of this line that can still be refunded`,
+        {
+          code: 'refund_too_large',
+        },
+      )
     const due = multiplyHalfEven(amountPaidFor(line), units, line.quantity) - sumOf(ofLine, 'amount')
-    return { lineId, quantity, amount: Math.max(0, due), restock }
+    return { lineId, quantity, amount: Math.max(0, due), restock, ...(returned ? { returned } : {}) }
   })
 }
 
@@ -93,10 +106,10 @@ export function matchesRequest(
 
 type StockOf = Pick<OrderLine, 'id' | 'variantId' | 'quantity' | 'tracked'>
 
-/** Returns the units that a refund restocks, of lines whose stock is counted. */
+/** Returns the units that a refund restocks, of lines whose stock is counted. Returns restock theirs themselves. */
 export const unitsToRestock = ({ lines: refunded }: Pick<Refund, 'lines'>, lines: readonly StockOf[]) =>
-  refunded.flatMap(({ lineId, quantity, restock }) => {
-    const line = restock ? lines.find(({ id, tracked }) => id === lineId && tracked) : undefined
+  refunded.flatMap(({ lineId, quantity, restock, returned }) => {
+    const line = restock && !returned ? lines.find(({ id, tracked }) => id === lineId && tracked) : undefined
     return line ? [{ variantId: line.variantId, quantity }] : []
   })
 

@@ -1,5 +1,6 @@
 import type { RefundAnswer } from '../../../../clients/processors/processor.ts'
 import { dayMs, hourMs } from '../../../../lib/day.ts'
+import { byHandCode } from '../../../payments/payment/domain.ts'
 import { backoffMs, mustBeReturned, type Refund } from '../domain.ts'
 
 // Decides what follows from a processor's response to a refund. Pure functions.
@@ -27,7 +28,7 @@ export const bankFailuresMax = 3
 /** A call whose answer was lost may still arrive. After this time the processor certainly has not received it. */
 export const notFoundMs = 60 * 60_000
 /** Codes of what a processor can never do: this kind of refund, or this amount. */
-const notSupported: readonly (string | undefined)[] = ['refund_not_supported', 'amount_not_supported']
+const notSupported: readonly (string | undefined)[] = ['refund_not_supported', 'amount_not_supported', byHandCode]
 const isNotSupported = (code: string | undefined): boolean => notSupported.includes(code)
 
 type RefundState = Pick<Refund, 'status' | 'purpose' | 'processorReference' | 'attempts' | 'failureCode' | 'sentAt' | 'createdAt'>

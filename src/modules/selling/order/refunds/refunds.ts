@@ -3,8 +3,9 @@ import { locking } from '../../../../core/command-context.ts'
 import { AppError } from '../../../../core/errors.ts'
 import { isLeaseFree, leaseMs, leaseOf, noLease } from '../../../../core/leases.ts'
 import { dayMs } from '../../../../lib/day.ts'
-import type { Payment } from '../../../payments/payment/domain.ts'
+import { byHandCode, type Payment } from '../../../payments/payment/domain.ts'
 import { fetchPaymentStatus, paymentsOf, paymentsWithin, sendRefund } from '../../../payments/payment/index.ts'
+import { restoreRefundedCards } from '../../gift-card/index.ts'
 import {
   endedWithoutSale,
   excessAmount,
@@ -178,7 +179,7 @@ async function applyOutcome(deps: OrderDeps, refund: OpenRefund, outcome: Refund
   if ('code' in outcome || (outcome.kind === 'wait' && outcome.refused !== undefined)) {
     const { id, orderId, processor } = refund
     const code = 'code' in outcome ? outcome.code : outcome.refused
-    deps.log.error('refund.failed', { order: orderId, refund: id, processor, code })
+    if (code !== byHandCode) deps.log.error('refund.failed', { order: orderId, refund: id, processor, code })
   }
   switch (outcome.kind) {
     case 'SUCCEEDED': {
@@ -297,8 +298,10 @@ async function failRefund(deps: OrderDeps, { id, orderId, ...refund }: Refund, e
     await deps.orderStore.lock(tx, orderId)
     const change = { ...ended, resumeAt: null, ...noLease, updatedAt: deps.clock.now() }
     const changed = await deps.orderStore.moveRefund(tx, id, ['PENDING'], 'FAILED', change)
-    if (changed)
+    if (changed) {
       await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, code: ended.failureCode ?? 'refused' } })
+      await restoreRefundedCards(tx, deps, { orderId, id })
+    }
     return changed
   }, locking)
   return failed ?? { ...refund, id, orderId }

@@ -3,15 +3,17 @@ import { dayOf } from '../../../../lib/day.ts'
 import { commitPromisedStock, commitStock, releaseStock, restock } from '../../../catalog/products/index.ts'
 import { addSpending } from '../../../customers/customer/index.ts'
 import { announceOrderStock } from '../../../messaging/live-events/index.ts'
+import { readOrderMails } from '../../../messaging/mail/index.ts'
 import { enqueueMessage } from '../../../messaging/webhook/index.ts'
 import { rateFor } from '../../../payments/fx/index.ts'
 import { type Movement, recordMovements } from '../../../payments/ledger/index.ts'
 import { attributeOrder, removeCommission } from '../../affiliate/index.ts'
 import { giveBackDiscounts } from '../../discount/index.ts'
-import { releaseGiftCards } from '../../gift-card/index.ts'
+import { issueSoldCards, releaseGiftCards, type SoldCard } from '../../gift-card/index.ts'
 import { type Order, type OrderEvent, type OrderGiftCard, type OrderLine, paymentOf, type Saga } from '../domain.ts'
 import { appendEvents, type NewOrderEvent } from '../events.ts'
-import { mailConfirmed } from '../mails.ts'
+import { notifyFulfilled } from '../fulfilment/fulfilments.ts'
+import { mailConfirmed, mailGiftCards, mailNewOrder } from '../mails.ts'
 import type { OrderDeps } from '../providers.ts'
 import { stockTrackedLines } from '../refunds/refund-effects.ts'
 import type { OrderContents, SagaContext, SagaRun } from './saga-context.ts'
@@ -43,7 +45,8 @@ type SaleInput = Saga & {
 
 /**
  * Makes an order a sale inside a write: commits its stock, settles its gift cards, attributes its affiliate, queues
- * its webhook and mail, and books it at today's exchange rate. Only the rate and the affiliate are awaited first.
+ * its webhook and mails, and books it at today's exchange rate. Only the rate, the affiliate and the shop's addresses
+ * for mails are awaited first.
  * @param response stores the response of a request, which awaits the sale
  */
 export async function recordSale(
@@ -56,7 +59,15 @@ export async function recordSale(
   const now = deps.clock.now()
   const { id, currency, customerId, total } = order
   const { lines, giftCards } = parts
-  const [affiliateId, rate] = await Promise.all([attributeOrder(tx, deps, order), rateFor(tx, currency, dayOf(now))])
+  const cardLines = lines.filter((line) => line.giftCard)
+  const [affiliateId, rate, orderMails, soldCards] = await Promise.all([
+    attributeOrder(tx, deps, order),
+    rateFor(tx, currency, dayOf(now)),
+    readOrderMails(tx, deps, order.shopId),
+    cardLines.length > 0 ? issueSoldCards(tx, deps, order, cardLines) : [],
+  ])
+  // Only gift cards, which are mailed: nothing is left to send.
+  const isSent = cardLines.length > 0 && cardLines.length === lines.length
   const sold = {
     ...(capturedTotal === undefined ? {} : paidOrderFields(capturedTotal)),
     affiliateId: affiliateId ?? null,
@@ -73,22 +84,40 @@ export async function recordSale(
       ? store.moveThrough(tx, order, ['PENDING_PAYMENT'], 'PAID', 'CONFIRMED', sold)
       : store.move(tx, order, ['PAID'], 'CONFIRMED', sold)
   const effects = Promise.all([
-    appendEvents(tx, deps, id, [...precedingEvents, { type: 'CONFIRMED' }], knownEvents),
+    appendEvents(tx, deps, id, [...precedingEvents, ...saleEvents(soldCards, isSent)], knownEvents),
     order.holds === 'HELD' ? (knownEvents ? commitPromisedStock : commitStock)(tx, deps, stockTrackedLines(lines)) : undefined,
     giftCards.length > 0 ? store.settleGiftCards(tx, id, now) : undefined,
     customerId === null ? undefined : addSpending(tx, { customerId, currency, mode: order.mode, amount: total }),
     notifyConfirmed(tx, deps, order, lines),
     mailConfirmed(tx, deps, order, lines),
+    mailNewOrder(tx, deps, order, lines, orderMails),
+    mailGiftCards(tx, deps, order, soldCards),
     bookSale(tx, deps, { order: { ...order, ...sold }, payments }, parts),
   ])
   const reads = response && Promise.all([knownEvents ?? store.eventsOf(tx, id), knownEvents ? [] : store.refundsOf(tx, id)])
-  const [confirmed, history] = await Promise.all([confirming, reads, effects])
-  if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
+  const [sale, history] = await Promise.all([confirming, reads, effects])
+  if (!sale) throw new Error('an order that was to be confirmed is not PAID')
+  const confirmed = isSent ? await fulfilAtOnce(tx, deps, sale) : sale
   if (!response || !history) return { order: confirmed, payments }
   const [events, refunds] = history
   const full = { order: confirmed, lines, giftCards, events, payments, refunds, disputes: [], fulfilments: [], notes: [] }
-  await response.store(tx, full)
+  await response.store(tx, full, knownEvents !== undefined)
   return { order: confirmed, payments, sold: full }
+}
+
+const saleEvents = (soldCards: readonly SoldCard[], isSent: boolean): NewOrderEvent[] => [
+  { type: 'CONFIRMED' },
+  ...soldCards.map(({ id, last4, amount }) => ({ type: 'GIFT_CARD_ISSUED', detail: { giftCard: id, last4, amount } })),
+  ...(isSent ? [{ type: 'FULFILLED' }] : []),
+]
+
+/** Moves an order that has nothing to send to FULFILLED, in the write of its sale. */
+async function fulfilAtOnce(tx: Writer, deps: OrderDeps, sale: Order): Promise<Order> {
+  const fulfilled = { fulfilmentStatus: 'FULFILLED', fulfilledAt: sale.updatedAt, updatedAt: sale.updatedAt } as const
+  const after = await deps.orderStore.move(tx, sale, ['CONFIRMED'], 'FULFILLED', fulfilled)
+  if (!after) throw new Error('an order changed under its lock')
+  await notifyFulfilled(tx, deps, after, undefined)
+  return after
 }
 
 const notifyConfirmed = (

@@ -6,7 +6,7 @@ import { orders } from '../../../../../db/schema/selling.ts'
 import { shops } from '../../../../../db/schema/shop.ts'
 
 /** An unfinished order, the time of its last event, and the number of all of them. */
-export type UnfinishedOrder = { readonly id: string; readonly since: number; readonly total: number }
+type UnfinishedOrder = { readonly id: string; readonly since: number; readonly total: number }
 
 /** Rows for one order. */
 const shownMax = 200

@@ -5,7 +5,7 @@ import { isLeaseOver } from '../../../../core/leases.ts'
 import { type Money, moneyOf } from '../../../../lib/money.ts'
 import { isoTimes, pick } from '../../../../lib/objects.ts'
 import type { Payment } from '../../../payments/payment/domain.ts'
-import type { OrderEvent, Refund } from '../domain.ts'
+import type { Order, OrderEvent, Refund } from '../domain.ts'
 import { createOrderStore } from '../store.ts'
 import type { FullOrder } from '../view.ts'
 import { diagnosisStore } from './diagnosis-store.ts'
@@ -24,7 +24,7 @@ export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } |
   const { read } = deps.db
   const id = 'id' in which ? which.id : await idOf(deps, which)
   const whole = await storeOf(deps).whole(id)
-  if (!whole) throw new OperatorError('There is no such order')
+  if (!whole) throw new OperatorError('Order not found')
   const { order, payments, refunds, disputes, fulfilments, events } = whole
   const { currency } = order
   const references = payments.flatMap(({ processorReference, references: more }) => [
@@ -76,8 +76,8 @@ const clocksDifferMs = 60 * 60_000
 async function idOf({ db }: DiagnosisDeps, { number, shopName }: { number: number; shopName: string }): Promise<string> {
   const id = await diagnosisStore.orderByNumber(db.read, shopName, number)
   if (id !== undefined) return id
-  if (!(await diagnosisStore.hasShop(db.read, shopName))) throw new OperatorError('There is no shop of that name')
-  throw new OperatorError('The shop has no order of that number')
+  if (!(await diagnosisStore.hasShop(db.read, shopName))) throw new OperatorError('Shop not found')
+  throw new OperatorError('The shop has no order with this number')
 }
 
 const stepLook = ({ what, at }: ExplainedStep) => ({ what, ...isoTimes({ at }) })
@@ -109,7 +109,7 @@ const refundLook = (refund: Refund, now: number) => ({
 
 /** Details without personal data. Reasons and tracking numbers are not among them. */
 const openDetails: ReadonlySet<string> = new Set([
-  ...['payment', 'processor', 'instead', 'refund', 'dispute', 'fulfilment', 'code', 'currency'],
+  ...['payment', 'processor', 'instead', 'refund', 'dispute', 'fulfilment', 'return', 'code', 'currency'],
   ...['amount', 'total', 'told'],
 ])
 const closed = '[not shown]'
@@ -125,8 +125,9 @@ function eventLook({ type, at, actor, detail }: OrderEvent, currency: string) {
 }
 
 /** The outbox keys of an order's webhooks. */
-function keysOf({ order: { id }, refunds, disputes, fulfilments }: FullOrder): string[] {
+function keysOf({ order: { id, version }, refunds, disputes, fulfilments }: FullOrder): string[] {
   const ofOrder = ['confirmed', 'cancelled', 'fulfilled'].map((event) => `order.${event}:${id}`)
+  const ofCorrections = Array.from({ length: version - 1 }, (_, nth) => `order.updated:${id}:${nth + 2}`)
   const ofRefunds = refunds.flatMap((refund) => [
     `order.refunded:${refund.id}`,
     `order.refunded:${refund.id}:settled`,
@@ -138,15 +139,11 @@ function keysOf({ order: { id }, refunds, disputes, fulfilments }: FullOrder): s
     `order.partially_fulfilled:${parcel}`,
     ...Array.from({ length: version - 1 }, (_, nth) => `order.fulfilment_updated:${parcel}:${nth + 2}`),
   ])
-  return [...ofOrder, ...ofRefunds, ...ofDisputes, ...ofParcels]
+  return [...ofOrder, ...ofCorrections, ...ofRefunds, ...ofDisputes, ...ofParcels]
 }
 
 /** An unfinished order. `since`: its last event. */
-export type StuckOrder = {
-  readonly id: string
-  readonly number: number
-  readonly shopId: string
-  readonly status: string
+export type StuckOrder = Pick<Order, 'id' | 'number' | 'shopId' | 'status'> & {
   readonly since: string
   readonly attempts: number
   readonly why: string
@@ -173,7 +170,7 @@ export async function stuckOrders(
       ...pick(order, 'id', 'number', 'shopId', 'status'),
       since: new Date(Number(since)).toISOString(),
       attempts: order.attempts,
-      why: reasonOf(whole, now) ?? 'it is under way',
+      why: reasonOf(whole, now) ?? 'in progress',
       next: stepsOf(whole, now).map(stepLook),
     })
   }

@@ -6,7 +6,7 @@ import { isDatabaseAway } from '../../../../../db/engine.ts'
 import { locking } from '../../../../core/command-context.ts'
 import { runInLanes } from '../../../../core/partitioned-queue.ts'
 import { dayMs } from '../../../../lib/day.ts'
-import { hasNoReferences, isLost, isOpenPayment, type Payment, queryPauseMs } from '../../../payments/payment/domain.ts'
+import { hasNoReferences, isOpenPayment, type Payment, queryPauseMs } from '../../../payments/payment/domain.ts'
 import {
   dueMessages,
   fetchPaymentStatus,
@@ -34,7 +34,7 @@ const backoffMaxMs = 60 * 60_000
 /** A webhook may arrive before our own commit. After this time an unknown payment is not ours. */
 const unknownMs = 60 * 60_000
 /** After this time without an answer a webhook is given up. */
-const silentMs = 3 * dayMs
+const unansweredMs = 3 * dayMs
 
 /**
  * Verifies a processor's webhook, stores it and starts to process it in the background. The job processes what finds
@@ -66,13 +66,13 @@ async function workMessage(deps: OrderDeps, id: string, dueBy: number): Promise<
   const came = await handleMessage(deps, message).catch((error: unknown) => {
     if (isDatabaseAway(error)) throw error
     deps.log.error('payment_message.not_worked', { id, error })
-    return 'silent' as const
+    return 'unanswered' as const
   })
   await rescheduleMessage(deps, message, nextAttemptAt(deps, message, came))
 }
 
-/** `unknown`: no such payment; `silent`: its processor did not answer. */
-type MessageResult = 'done' | 'unknown' | 'silent'
+/** `unknown`: no such payment; `unanswered`: its processor did not answer. */
+type MessageResult = 'done' | 'unknown' | 'unanswered'
 
 /** Returns when a webhook is processed again; null when it is done or given up. */
 function nextAttemptAt(
@@ -82,12 +82,12 @@ function nextAttemptAt(
 ): number | null {
   if (came === 'done') return null
   const now = clock.now()
-  const isOver = now - receivedAt >= (came === 'unknown' ? unknownMs : silentMs)
+  const isOver = now - receivedAt >= (came === 'unknown' ? unknownMs : unansweredMs)
   if (isOver && came === 'unknown' && dispute === null) log.info('payment_message.about_nothing', { id, processor })
   // Money is lost, and no order shows it.
   if (isOver && came === 'unknown' && dispute !== null)
     log.error('payment_message.unknown_dispute', { id, processor, shop: shopId, account: accountId, ...dispute })
-  if (isOver && came === 'silent') log.error('payment_message.given_up', { id, processor })
+  if (isOver && came === 'unanswered') log.error('payment_message.given_up', { id, processor })
   return isOver ? null : now + Math.min(backoffMaxMs, backoffFirstMs * 2 ** Math.min(20, attempts - 1))
 }
 
@@ -103,13 +103,13 @@ async function handleMessage(deps: OrderDeps, message: Message): Promise<Message
 }
 
 /** Queries the processor about a webhook's payment and runs its order's saga. */
-async function queryPaymentOf(deps: OrderDeps, found: Payment, message: Message): Promise<'done' | 'silent'> {
+async function queryPaymentOf(deps: OrderDeps, found: Payment, message: Message): Promise<'done' | 'unanswered'> {
   const answer = await fetchPaymentStatus(deps, withNamesOfMessage(found, message))
-  if (answer === undefined || answer === 'notFound') return 'silent'
+  if (answer === undefined || answer === 'notFound') return 'unanswered'
   const payment = found.processorReference === null ? await storeReferences(deps, found, answer) : found
   // The reference belongs to another payment, or changed just now.
-  if (!payment) return 'silent'
-  return (await continueWithAnswer(deps, payment, answer)) === 'silent' ? 'silent' : 'done'
+  if (!payment) return 'unanswered'
+  return (await continueWithAnswer(deps, payment, answer)) === 'unanswered' ? 'unanswered' : 'done'
 }
 
 /** Adds a webhook's references to a payment without one: a payment whose creation was not answered is found by them. */
@@ -127,8 +127,8 @@ const withNamesOfMessage = (payment: Payment, { reference, references }: Message
 export async function handleCallback(deps: OrderDeps, token: string, paid: string | undefined): Promise<void> {
   const called = await paymentOfCallback(deps, token)
   const payment = (paid !== undefined && hasNoReferences(called) ? await storePaidReference(deps, called, paid) : called) ?? called
-  if (isLost(payment)) {
-    // The payment exists but cannot be queried without a reference.
+  if (payment.status !== 'PENDING' && hasNoReferences(payment)) {
+    // The invoice exists but cannot be queried without a reference, also after the payment was given up.
     deps.log.error('payment.called_back_without_name', { order: payment.orderId, payment: payment.id, processor: payment.processor })
     return
   }

@@ -2,7 +2,7 @@
 import type { Payment, PaymentStatus } from '../../../payments/payment/domain.ts'
 import { type Order, pendingPaymentMs, pollAt, processingMs, resumeAfterMs } from '../domain.ts'
 
-export type StateChange = {
+type StateChange = {
   updatedAt: number
   order: Order
   payment: Payment

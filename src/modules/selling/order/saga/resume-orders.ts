@@ -26,30 +26,30 @@ const afterFailureMs = 5 * 60 * 1000
 
 /**
  * Queries a payment's processor and runs its order's saga.
- * @returns `silent` without an answer, or if an unwanted payment could not be voided; `notFound` if the processor does
- *   not know it
+ * @returns `unanswered` without an answer, or if an unwanted payment could not be voided; `notFound` if the processor
+ *   does not know it
  */
-export async function refreshPayment(deps: OrderDeps, payment: Payment): Promise<'answered' | 'notFound' | 'silent'> {
+export async function refreshPayment(deps: OrderDeps, payment: Payment): Promise<'answered' | 'notFound' | 'unanswered'> {
   const answer = await fetchPaymentStatus(deps, payment)
-  if (answer === undefined) return 'silent'
+  if (answer === undefined) return 'unanswered'
   if (answer !== 'notFound') return continueWithAnswer(deps, payment, answer)
   await runSaga(deps, payment.orderId)
   return 'notFound'
 }
 
 /** Records an answer of a processor and runs the order's saga. */
-export async function continueWithAnswer(deps: OrderDeps, payment: Payment, answer: PaymentAnswer): Promise<'answered' | 'silent'> {
+export async function continueWithAnswer(deps: OrderDeps, payment: Payment, answer: PaymentAnswer): Promise<'answered' | 'unanswered'> {
   const context = newSagaContext(deps)
   const after = await handleAnswer(deps, payment, answer, context)
-  if (after === 'silent') return 'silent'
+  if (after === 'unanswered') return 'unanswered'
   const isStateKnown = paymentOf(after)?.id === payment.id && answer.state !== 'PENDING'
   await runSaga(deps, payment.orderId, context, after, isStateKnown)
   return 'answered'
 }
 
 /**
- * Resumes orders and refunds that a crash or a silent processor left unfinished. Each processor has its own lane, so
- * that a hanging one delays no other. A lane still running from the last run continues.
+ * Resumes orders and refunds that a crash or an unreachable processor left unfinished. Each processor has its own lane,
+ * so that a hanging one delays no other. A lane still running from the last run continues.
  * @returns how many were due
  */
 export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): Promise<number> {
@@ -119,7 +119,7 @@ async function sweepPayment(deps: OrderDeps, id: string): Promise<void> {
   const payment = await takeSweepTurn(deps, id)
   if (!payment) return
   const came = await refreshPayment(deps, payment)
-  await endSweepTurn(deps, payment, came === 'silent' ? 'silent' : 'said')
+  await endSweepTurn(deps, payment, came === 'unanswered' ? 'unanswered' : 'said')
 }
 
 /** Runs one row. Its failure must not delay the others, now or in the next run. */

@@ -13,8 +13,8 @@ export type SagaContext = {
   readonly holder: string
   /** The run makes no call after this moment (milliseconds). The job continues. */
   readonly deadline?: number
-  /** Stores the response of a request, in the write that makes the sale. */
-  readonly response?: { readonly store: (tx: Writer, sold: FullOrder) => Promise<void> } | undefined
+  /** Stores the response of a request, in the write that makes the sale; `isSure`: see `Claim`. */
+  readonly response?: { readonly store: (tx: Writer, sold: FullOrder, isSure: boolean) => Promise<void> } | undefined
 }
 
 /** An order between two steps of a run, and what only the run knows. Each step returns it anew. */
@@ -30,7 +30,7 @@ export type SagaRun = Saga & {
   readonly sold?: FullOrder
 }
 
-export type UnsentPayment = {
+type UnsentPayment = {
   readonly id: string
   /** Processors to try if this one does not start the payment, in order. */
   readonly fallbacks: readonly PaymentChoice[]

@@ -10,7 +10,7 @@ type ExplainedSaga = Saga & { readonly refunds: readonly Refund[] }
 /** The job runs every few seconds. A row that is overdue for longer was forgotten, or no job runs. */
 export const overdueMs = 60_000
 
-const done: ExplainedStep = { what: 'nothing: it is over', at: null }
+const done: ExplainedStep = { what: 'nothing: the order is complete', at: null }
 
 /** Lists what is still to come, the saga's own step first. */
 export function stepsOf({ order, payments, refunds }: ExplainedSaga, now: number): ExplainedStep[] {
@@ -25,7 +25,7 @@ export function stepsOf({ order, payments, refunds }: ExplainedSaga, now: number
 }
 
 /** Marks a step that souk should take and will not: see `isForgotten`. */
-const leftToDo = ({ what }: ExplainedStep): ExplainedStep => ({ what: `nothing by itself; left to do: ${what}`, at: null })
+const leftToDo = ({ what }: ExplainedStep): ExplainedStep => ({ what: `not automatic any more: ${what}`, at: null })
 
 const isUnfinished = ({ status }: Pick<Order, 'status'>): boolean => status === 'PAID' || status === 'COMPENSATING'
 const openOf = (refunds: readonly Refund[]) => refunds.filter(({ status }) => status === 'PENDING')
@@ -51,25 +51,25 @@ function ownStep(saga: Saga, now: number): ExplainedStep {
 function wordsOf(move: Exclude<SagaStep, { kind: 'rest' }>, { attempts }: Order): string {
   switch (move.kind) {
     case 'create':
-      return `${of(move)} is to be begun`
+      return `create ${of(move)}`
     case 'ask':
-      return `${of(move)} is asked about: what has become of it`
+      return `query the status of ${of(move)}`
     case 'capture':
-      return `the money of ${of(move)} is taken`
+      return `capture ${of(move)}`
     case 'void':
-      return `${of(move)} is given up`
+      return `void ${of(move)}`
     case 'abandon':
-      return `${of(move)} is given up without asking: nobody can know whether it was begun`
+      return `abandon ${of(move)} without a query: it is unknown whether it was created`
     case 'accept':
-      return `the money that came on ${of(move)} is counted, and the order is paid`
+      return `accept ${of(move)}; the order is then paid`
     case 'confirm':
       return attempts === 0
-        ? 'it is made a sale'
-        : `it is made a sale: try ${attempts + 1}; after ${confirmAttemptsMax} its money goes back`
+        ? 'confirm the order'
+        : `confirm the order (attempt ${attempts + 1} of ${confirmAttemptsMax}; then it is refunded)`
     case 'release':
-      return 'its stock and its gift cards are given back'
+      return 'release stock and gift cards'
     case 'endCompensation':
-      return 'it is cancelled, once all of its money is back'
+      return 'cancel the order when it is fully refunded'
   }
 }
 const of = ({ payment: { id, processor } }: { readonly payment: Payment }) => `payment ${id} at ${processor}`
@@ -78,65 +78,65 @@ function restOf({ order, payments }: Saga): ExplainedStep {
   const { status, fulfilmentStatus, fulfilledAt, resumeAt } = order
   const waited = payments.find(isOpenPayment)
   if (status === 'PENDING_PAYMENT' && waited && isLost(waited))
-    return { what: `nothing: nobody can know whether ${of({ payment: waited })} was begun`, at: null }
-  if (status === 'PENDING_PAYMENT') return { what: 'its shopper pays, or nobody does', at: null }
+    return { what: `nothing: it is unknown whether ${of({ payment: waited })} was created`, at: null }
+  if (status === 'PENDING_PAYMENT') return { what: 'wait for the customer to pay', at: null }
   if (status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED')
-    return { what: 'its shop sends the rest, or refunds it', at: null }
-  if (status === 'CONFIRMED') return { what: 'its shop sends it, or cancels it', at: null }
-  if (status === 'FULFILLED') return { what: 'it is complete', at: fulfilledAt === null ? null : fulfilledAt + refundWindowMs }
-  return resumeAt === null ? done : { what: 'it is looked at once more', at: resumeAt }
+    return { what: 'wait for the shop to fulfil or refund the rest', at: null }
+  if (status === 'CONFIRMED') return { what: 'wait for the shop to fulfil or cancel the order', at: null }
+  if (status === 'FULFILLED') return { what: 'complete the order', at: fulfilledAt === null ? null : fulfilledAt + refundWindowMs }
+  return resumeAt === null ? done : { what: 'check the order again', at: resumeAt }
 }
 
 /** A waiting order expires, whatever comes before. */
 const endOf = ({ order }: Saga, now: number): ExplainedStep[] =>
   order.status === 'PENDING_PAYMENT'
-    ? [{ what: order.expiresAt <= now ? 'it expires' : 'it expires, unless it is paid', at: order.expiresAt }]
+    ? [{ what: order.expiresAt <= now ? 'expire the order' : 'expire the order if it is unpaid', at: order.expiresAt }]
     : []
 
 function refundSteps({ id, orderId, processor, status, sentAt, resumeAt }: Refund): ExplainedStep[] {
-  const who = processor ?? 'nobody'
+  const who = processor ?? 'no processor'
   if (status === 'PENDING')
-    return [{ what: sentAt === null ? `${who} is told of refund ${id}` : `${who} is asked about refund ${id}`, at: resumeAt }]
+    return [{ what: sentAt === null ? `send refund ${id} to ${who}` : `query refund ${id} at ${who}`, at: resumeAt }]
   if (status === 'MANUAL')
     return [
       {
-        what: `refund ${id} is paid back by hand; POST /v2/orders/${orderId}/refunds/${id}/settled says that it was`,
+        what: `pay refund ${id} back manually, then POST /v2/orders/${orderId}/refunds/${id}/settled`,
         at: null,
       },
     ]
-  const claim = status === 'CLAIMABLE' ? [{ what: `the shopper fetches refund ${id} at ${who}`, at: null }] : []
-  return resumeAt === null ? claim : [...claim, { what: `${who} is asked about refund ${id} again`, at: resumeAt }]
+  const claim = status === 'CLAIMABLE' ? [{ what: `wait for the customer to claim refund ${id} at ${who}`, at: null }] : []
+  return resumeAt === null ? claim : [...claim, { what: `query refund ${id} at ${who} again`, at: resumeAt }]
 }
 
 /** A payment that ended without money may still be captured. */
 const sweepSteps = (payment: Payment): ExplainedStep[] =>
-  payment.askAt === null ? [] : [{ what: `${of({ payment })}, which ended ${payment.status}, is asked about again`, at: payment.askAt }]
+  payment.askAt === null ? [] : [{ what: `query ${of({ payment })} again, which ended ${payment.status}`, at: payment.askAt }]
 
 /** Returns the main reason why an order does not move; undefined if it waits for people as it should, or is over. */
 export function reasonOf({ order, payments, refunds }: ExplainedSaga, now: number): string | undefined {
   const looked = { order, payments, refunds }
   const asking = askingOf(looked, now)
-  if (asking?.leaseUntil) return `${asking.processor} is being asked just now, until ${iso(asking.leaseUntil)} at most`
-  if (isForgotten(looked, now)) return 'no time is set at which it goes on: that is a fault of souk, report it'
+  if (asking?.leaseUntil) return `a request to ${asking.processor} is in flight, until ${iso(asking.leaseUntil)} at most`
+  if (isForgotten(looked, now)) return 'the next step is not scheduled. This is a bug in souk: report it'
   const times = timesOf(looked)
   if (order.status === 'PENDING_PAYMENT' && order.expiresAt + overdueMs <= now) times.push(order.expiresAt)
   const due = Math.min(...times)
-  if (due + overdueMs <= now)
-    return `it was due at ${iso(due)} and nobody took it up: see that a server runs and its jobs do (\`souk health\`, \`souk jobs\`)`
+  if (due + overdueMs <= now) return `overdue since ${iso(due)}: check that the server and its jobs run (\`souk health\`, \`souk jobs\`)`
   return failureOf({ order, payments, refunds: openOf(refunds) }, now)
 }
 
 function failureOf({ order, payments, refunds: [refund] }: ExplainedSaga, now: number): string | undefined {
   const move = nextStep({ order, payments }, now)
-  const times = order.attempts === 1 ? 'once' : `${order.attempts} times in a row`
-  if (order.attempts > 0 && move.kind === 'confirm') return `it could not be made a sale, ${times}: order.not_confirmed in the log says why`
-  if (refund && refund.attempts > 0) return `${refund.processor} has not settled refund ${refund.id}, asked ${refund.attempts} times`
+  const attempts = order.attempts === 1 ? '1 attempt' : `${order.attempts} attempts`
+  if (order.attempts > 0 && move.kind === 'confirm') return `not confirmed after ${attempts}: see order.not_confirmed in the log`
+  if (refund && refund.attempts > 0)
+    return `refund ${refund.id} is not settled by ${refund.processor} after ${refund.attempts === 1 ? '1 attempt' : `${refund.attempts} attempts`}`
   if (order.attempts > 0)
-    return `${'payment' in move ? move.payment.processor : (order.processor ?? 'its processor')} did not answer, ${times}`
+    return `${'payment' in move ? move.payment.processor : (order.processor ?? 'the processor')} didn't respond to ${attempts}`
   const deciding = payments.find(({ status }) => status === 'PROCESSING')
-  if (deciding) return `${deciding.processor} has not decided about payment ${deciding.id}`
-  if (refund) return `refund ${refund.id} is under way`
-  return order.resumeAt !== null && order.status !== 'PENDING_PAYMENT' ? 'it is under way' : undefined
+  if (deciding) return `payment ${deciding.id} is pending at ${deciding.processor}`
+  if (refund) return `refund ${refund.id} is pending`
+  return order.resumeAt !== null && order.status !== 'PENDING_PAYMENT' ? 'in progress' : undefined
 }
 
 const iso = (ms: number) => new Date(ms).toISOString()

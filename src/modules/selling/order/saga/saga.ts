@@ -3,7 +3,7 @@ import { type Actor, locking, system } from '../../../../core/command-context.ts
 import { AppError } from '../../../../core/errors.ts'
 import { leaseMs, noLease } from '../../../../core/leases.ts'
 import { audit } from '../../../operations/audit/index.ts'
-import { hasFailed, isLost, isOpenPayment, isUnknownToProcessor } from '../../../payments/payment/domain.ts'
+import { hasFailed, isLost, isManualPayment, isOpenPayment, isUnknownToProcessor } from '../../../payments/payment/domain.ts'
 import { endLeases, paymentsWithin, takeQueryTurn } from '../../../payments/payment/index.ts'
 import {
   backoffMs,
@@ -74,7 +74,7 @@ export async function refreshSaga(deps: OrderDeps, orderId: string, context: Sag
   const last = paymentOf(saga)
   if (saga.order.status !== 'PENDING_PAYMENT' || !last || !hasFailed(last) || last.processorReference === null) return saga
   const after = await askPayment(deps, 'ask', last, context)
-  return after === 'silent' || after === 'taken' ? saga : runSaga(deps, orderId, context, after)
+  return after === 'unanswered' || after === 'taken' ? saga : runSaga(deps, orderId, context, after)
 }
 
 /**
@@ -91,16 +91,16 @@ export async function refreshSagaOnReturn(deps: OrderDeps, orderId: string, cont
 /**
  * Voids the payment that could still pay a waiting order: an open one, or a failed one that can be retried on the same
  * page.
- * @returns the order afterwards; `silent` while it may still be paid, `taken` while another run holds the payment
+ * @returns the order afterwards; `unanswered` while it may still be paid, `taken` while another run holds the payment
  */
-export async function voidOpenPayment(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga | 'silent' | 'taken'> {
+export async function voidOpenPayment(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga | 'unanswered' | 'taken'> {
   const last = paymentOf(saga)
   if (saga.order.status !== 'PENDING_PAYMENT' || !last || last.status === 'VOIDED' || isUnknownToProcessor(last)) return saga
-  if (isLost(last)) return 'silent'
-  if (context.deadline !== undefined && deps.clock.now() >= context.deadline) return 'silent'
+  if (isLost(last)) return 'unanswered'
+  if (context.deadline !== undefined && deps.clock.now() >= context.deadline) return 'unanswered'
   const after = await askPayment(deps, 'void', last, context)
   // A retry in a moment must not wait for this lease.
-  if (after === 'silent') await deps.db.write((tx) => endLeases(tx, deps, saga.order.id, context.holder), locking)
+  if (after === 'unanswered') await deps.db.write((tx) => endLeases(tx, deps, saga.order.id, context.holder), locking)
   return typeof after === 'string' ? after : runSaga(deps, saga.order.id, context, after)
 }
 
@@ -117,7 +117,7 @@ async function settleAtRest(deps: OrderDeps, saga: SagaRun, step: SagaStep, cont
   if (step.kind === 'ask' && step.payment.status === 'PENDING') return undecided(deps, saga, context)
   const now = deps.clock.now()
   // Also for an ended order: an undecided payment may still be captured, and is then refunded.
-  const undecidedYet = saga.payments.find((payment) => isOpenPayment(payment) && !isLost(payment))
+  const undecidedYet = saga.payments.find((payment) => isOpenPayment(payment) && !isLost(payment) && !isManualPayment(payment))
   // The job that expires the order voids its payment.
   if (undecidedYet && order.status === 'PENDING_PAYMENT' && order.expiresAt <= now) return saga
   const isPolled = order.resumeAt !== null && order.resumeAt > now
@@ -164,7 +164,7 @@ async function executeStep(
       }
       // An answer that does not change the next step is ignored, or the saga would loop.
       const isFinal = step.kind === 'ask' || hasFailed(step.payment)
-      if (after !== 'silent' && (isFinal || nextStep(after, deps.clock.now()).kind !== step.kind)) return after
+      if (after !== 'unanswered' && (isFinal || nextStep(after, deps.clock.now()).kind !== step.kind)) return after
       const failedOver = step.kind === 'create' ? await failOverPayment(deps, saga, step.payment, context) : undefined
       if (failedOver) return failedOver
       const attempts = await postpone(deps, saga, context)

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../../../db/engine.ts'
 import { backfillSearch, indexMissed, type SearchBackfill } from '../../../../core/backfill.ts'
-import { searchWordsOf } from '../domain.ts'
+import { searchWordsOf } from '../listing.ts'
 import type { OrderDeps } from '../providers.ts'
 import { findingStore } from './search-store.ts'
 

@@ -1,20 +1,22 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, inArray, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm'
 import { engine } from '../../../../../db/columns.ts'
 import type { Reader, Writer } from '../../../../../db/engine.ts'
 import { prepare } from '../../../../../db/prepared.ts'
 import { fulfilments } from '../../../../../db/schema/fulfilments.ts'
 import { orderDays } from '../../../../../db/schema/search-index.ts'
-import { orderLines, orderNumbers, orders } from '../../../../../db/schema/selling.ts'
+import { orderLines, orderNumbers, orders, restingStatus } from '../../../../../db/schema/selling.ts'
+import { orderTags } from '../../../../../db/schema/tags.ts'
 import { orderIndexed, orderSearch } from '../../../../../db/search.ts'
 import { backfillProgressOf } from '../../../../../db/search-backfill.ts'
 import { isToFulfil } from '../../../../../db/units-to-send.ts'
 import { dayNumberOf } from '../../../../lib/day.ts'
 import { normalMailAddress } from '../../../../lib/mail-address.ts'
 import type { PageSlice } from '../../../../lib/page.ts'
-import { matchesSearch, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, searchWordsOf, statusesOf } from '../domain.ts'
+import { type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, statusesOf } from '../domain.ts'
+import { type ListOrder, listOrderOf, matchesSearch, searchWordsOf } from '../listing.ts'
 
 /** Totals of a word search are exact up to this number, and no results lie beyond it. */
-export const foundMax = 1_000
+const foundMax = 1_000
 /** Totals of other filters are exact up to this number; further pages exist. */
 const countedMax = 2_000
 /** Up to this many filtered orders, the words of each are computed and compared. */
@@ -32,22 +34,25 @@ type NumberRange = { readonly first: number; readonly last: number }
 
 /** Reads the row that the same write inserted. */
 const ownNumber = sql`(select number from orders where id = ${sql.placeholder('id')})`
-const noteDay = prepare((queries) =>
-  queries
-    .insert(orderDays)
-    .values({ shopId: sql.placeholder('shopId'), day: sql.placeholder('day'), first: ownNumber, last: ownNumber })
-    .onConflictDoUpdate({
-      target: [orderDays.shopId, orderDays.day],
-      set: {
-        first: sql`case when excluded.first < order_days.first then excluded.first else order_days.first end`,
-        last: sql`case when excluded.last > order_days.last then excluded.last else order_days.last end`,
-      },
-    }),
+const noteDay = prepare(
+  (queries) =>
+    queries
+      .insert(orderDays)
+      .values({ shopId: sql.placeholder('shopId'), day: sql.placeholder('day'), first: ownNumber, last: ownNumber })
+      .onConflictDoUpdate({
+        target: [orderDays.shopId, orderDays.day],
+        set: {
+          first: sql`case when excluded.first < order_days.first then excluded.first else order_days.first end`,
+          last: sql`case when excluded.last > order_days.last then excluded.last else order_days.last end`,
+        },
+      }),
+  'behind',
 )
 
 type SearchedOrder = Pick<Order, 'id' | 'shopId' | 'createdAt'>
 
 const allNumbers: NumberRange = { first: 1, last: numberMax }
+const newestFirst = listOrderOf()
 const fills = backfillProgressOf('ORDERS')
 
 /** Finds orders by words, by day and by columns. */
@@ -63,14 +68,14 @@ export const findingStore = {
     await orderSearch.replace(tx, { id, shopId }, words)
   },
 
-  /** A page of a shop's orders, by number, newest first. */
-  async list(read: Reader, filter: OrderFilter, slice: PageSlice): Promise<FoundOrders> {
-    if (isWhole(filter)) return wholeList(read, filter.shopId, slice)
+  /** A page of a shop's orders. */
+  async list(read: Reader, filter: OrderFilter, slice: PageSlice, order: ListOrder): Promise<FoundOrders> {
+    if (isWhole(filter)) return wholeList(read, filter.shopId, slice, order)
     const bounds = await boundsOf(read, filter)
     if (!bounds || filter.words?.length === 0) return { ids: [], total: 0, isCapped: false }
-    if (filter.words === undefined) return byColumns(read, filter, bounds, slice)
+    if (filter.words === undefined) return byColumns(read, filter, bounds, slice, order)
     const { numbers, isCapped } = await numbersOf(read, filter, filter.words, bounds)
-    const page = numbers.slice(slice.offset, slice.offset + slice.limit)
+    const page = await pageOfNumbers(read, filter.shopId, numbers, slice, order)
     return { ids: await idsOf(read, filter.shopId, page), total: numbers.length, isCapped }
   },
 
@@ -119,30 +124,62 @@ function isWhole({ shopId: _, ...filter }: OrderFilter): boolean {
   return Object.values(filter).every((value) => value === undefined || value === null)
 }
 
-/** Numbers have no gap: the last one is the count, and a page is a range. */
-async function wholeList(read: Reader, shopId: string, { limit, offset }: PageSlice): Promise<FoundOrders> {
+/** Numbers have no gap: the last one is the count, and a page by number is a range. */
+async function wholeList(read: Reader, shopId: string, slice: PageSlice, order: ListOrder): Promise<FoundOrders> {
+  const { limit, offset } = slice
   const [row] = await read.select({ last: orderNumbers.last }).from(orderNumbers).where(eq(orderNumbers.shopId, shopId)).limit(1)
   const total = row?.last ?? 0
-  const top = total - offset
-  const rows =
-    top <= 0
-      ? []
-      : await read
-          .select({ id: orders.id })
-          .from(orders)
-          .where(and(eq(orders.shopId, shopId), lte(orders.number, top), gt(orders.number, top - limit)))
-          .orderBy(desc(orders.number))
-  return { ids: rows.map(({ id }) => id), total, isCapped: false }
+  const rest = Math.max(0, Math.min(limit, total - offset))
+  const range = Array.from({ length: rest }, (_, nth) => (order.isDescending ? total - offset - nth : offset + 1 + nth))
+  const numbers = order.isByTotal && rest > 0 ? await numbersIn(read, alongTotals({ shopId }, allNumbers, slice, order)) : range
+  return { ids: await idsOf(read, shopId, numbers), total, isCapped: false }
 }
 
 async function idsOf(read: Reader, shopId: string, numbers: readonly number[]): Promise<string[]> {
   if (numbers.length === 0) return []
   const rows = await read
-    .select({ id: orders.id })
+    .select({ id: orders.id, number: orders.number })
     .from(orders)
     .where(and(eq(orders.shopId, shopId), inArray(orders.number, [...numbers])))
-    .orderBy(desc(orders.number))
-  return rows.map(({ id }) => id)
+    .orderBy(asc(orders.number))
+  const byNumber = new Map(rows.map(({ id, number }) => [number, id]))
+  return numbers.flatMap((number) => byNumber.get(number) ?? [])
+}
+
+const sortSql = ({ isByTotal, isDescending }: ListOrder): SQL => {
+  const direction = sql.raw(isDescending ? 'desc' : 'asc')
+  return isByTotal ? sql`order by total ${direction}, number ${direction}` : sql`order by number ${direction}`
+}
+
+/** Returns a page of found numbers, which come highest first. */
+async function pageOfNumbers(
+  read: Reader,
+  shopId: string,
+  numbers: readonly number[],
+  { limit, offset }: PageSlice,
+  order: ListOrder,
+): Promise<readonly number[]> {
+  if (!order.isByTotal) return (order.isDescending ? numbers : numbers.toReversed()).slice(offset, offset + limit)
+  if (numbers.length <= offset) return []
+  return numbersIn(
+    read,
+    sql`select number from orders where shop_id = ${shopId} and ${inArray(orders.number, [...numbers])} ${sortSql(order)} limit ${limit} offset ${offset}`,
+  )
+}
+
+const restingStatuses: readonly Order['status'][] = ['CONFIRMED', 'FULFILLED', 'COMPLETED', 'EXPIRED', 'CANCELLED']
+
+/** Finds numbers along the index of totals, one range for each status; other conditions are tested on the way. */
+function alongTotals(filter: OrderFilter, { first, last }: NumberRange, { limit, offset }: PageSlice, order: ListOrder): SQL {
+  const byTotal = sortSql(order)
+  const rest = and(...conditionsOf(filter)) ?? sql`true`
+  const ranges = statusesOf(filter).map((status) => {
+    const indexed = restingStatuses.includes(status) ? sql`and ${restingStatus}` : sql``
+    return sql`select number, total from (select number, total from (
+      select * from orders where shop_id = ${filter.shopId} and status = ${status} ${indexed} ${byTotal} limit ${numberMax}) as orders
+      where number between ${first} and ${last} and ${rest} ${byTotal} limit ${offset + limit}) as state`
+  })
+  return sql`select number from (${sql.join(ranges, sql` union all `)}) as found ${byTotal} limit ${limit} offset ${offset}`
 }
 
 const capped = (numbers: readonly number[]): Numbers => ({
@@ -150,13 +187,20 @@ const capped = (numbers: readonly number[]): Numbers => ({
   isCapped: numbers.length > foundMax,
 })
 
-/** A page by columns alone. */
-async function byColumns(read: Reader, filter: OrderFilter, bounds: NumberRange, { limit, offset }: PageSlice): Promise<FoundOrders> {
+/** A page by columns alone. By total, up to `countedMax` orders are sorted; more of them are found along the totals. */
+async function byColumns(read: Reader, filter: OrderFilter, bounds: NumberRange, slice: PageSlice, order: ListOrder): Promise<FoundOrders> {
+  const { limit, offset } = slice
   const [counted] = await read.rows<{ n: number | string }>(
     sql`select count(*) as n from (${alongColumns(filter, bounds, countedMax + 1)}) as first_ones`,
   )
   const n = Number(counted?.n ?? 0)
-  const page = n <= Math.min(offset, countedMax) ? [] : await numbersIn(read, alongColumns(filter, bounds, limit, offset))
+  const pageQuery = () => {
+    if (!order.isByTotal) return alongColumns(filter, bounds, limit, offset, order)
+    if (n > countedMax) return alongTotals(filter, bounds, slice, order)
+    const matches = alongColumns(filter, bounds, countedMax, 0, order)
+    return sql`select number from (${matches}) as found ${sortSql(order)} limit ${limit} offset ${offset}`
+  }
+  const page = n <= Math.min(offset, countedMax) ? [] : await numbersIn(read, pageQuery())
   return { ids: await idsOf(read, filter.shopId, page), total: Math.min(n, countedMax), isCapped: n > countedMax }
 }
 
@@ -242,8 +286,10 @@ async function amongColumns(read: Reader, filter: OrderFilter, numbers: readonly
   return rows.map(({ number }) => number)
 }
 
-const isNarrow = ({ status, paymentStatus, fulfilmentStatus, toFulfil, customerId, email }: OrderFilter): boolean =>
-  [status, paymentStatus, fulfilmentStatus, toFulfil, customerId, email].some((value) => value !== undefined && value !== null)
+const isNarrow = ({ status, paymentStatus, fulfilmentStatus, toFulfil, agent, customerId, email, numbers, tag }: OrderFilter): boolean =>
+  [status, paymentStatus, fulfilmentStatus, toFulfil, agent, customerId, email, numbers, tag].some(
+    (value) => value !== undefined && value !== null,
+  )
 
 /** The range of numbers for a range of days; undefined if empty. */
 async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Promise<NumberRange | undefined> {
@@ -263,25 +309,46 @@ async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Pro
   return row?.first == null || row.last == null ? undefined : { first: row.first, last: row.last }
 }
 
-/** Finds numbers by columns along one index; other conditions are tested on the way. */
-function alongColumns(filter: OrderFilter, { first, last }: NumberRange, limit: number, offset = 0): SQL {
-  const { shopId, customerId, email, paymentStatus, fulfilmentStatus, number, id } = filter
+/** Finds numbers by columns along one index; other conditions are tested on the way. Also returns totals to sort by. */
+function alongColumns(
+  filter: OrderFilter,
+  { first, last }: NumberRange,
+  limit: number,
+  offset = 0,
+  { isByTotal, isDescending }: ListOrder = newestFirst,
+): SQL {
+  const { shopId, customerId, email, paymentStatus, fulfilmentStatus, agent, number, numbers, id, tag } = filter
+  const columns = sql.raw(isByTotal ? 'number, total' : 'number')
+  const byNumber = sortSql({ isByTotal: false, isDescending })
   const within = sql`number between ${first} and ${last}`
   const rest = and(...conditionsOf(filter)) ?? sql`true`
-  const cut = sql`order by number desc limit ${limit} offset ${offset}`
+  const cut = sql`${byNumber} limit ${limit} offset ${offset}`
   // A limit keeps both engines from choosing another index.
-  const along = (condition: SQL, part: SQL) => sql`select number from (
-    select * from orders where ${condition} and ${within} order by number desc limit ${numberMax}) as orders
+  const along = (condition: SQL, part: SQL) => sql`select ${columns} from (
+    select * from orders where ${condition} and ${within} ${byNumber} limit ${numberMax}) as orders
     where ${rest} ${part}`
   if (id !== undefined || number !== undefined)
-    return sql`select number from orders where ${id === undefined ? sql`number = ${number}` : sql`id = ${id}`} and shop_id = ${shopId} and ${within} and ${rest} ${cut}`
+    return sql`select ${columns} from orders where ${id === undefined ? sql`number = ${number}` : sql`id = ${id}`} and shop_id = ${shopId} and ${within} and ${rest} ${cut}`
+  // The numbers alone inside: PostgreSQL would otherwise walk the range and compare each number.
+  if (numbers !== undefined)
+    return sql`select ${columns} from (
+      select * from orders where shop_id = ${shopId} and ${inArray(orders.number, [...numbers])} limit ${numberMax}) as orders
+      where ${within} and ${rest} ${cut}`
   if (customerId !== undefined && customerId !== null) return along(sql`customer_id = ${customerId} and shop_id = ${shopId}`, cut)
   if (email !== undefined) return along(sql`shop_id = ${shopId} and lower(email) = ${normalMailAddress(email)}`, cut)
+  if (tag !== undefined) {
+    const chosen = isByTotal ? sql`number, (select total from orders where orders.id = order_tags.order_id) as total` : sql`number`
+    const others = conditionsOf({ ...filter, tag: undefined })
+    const matches = others.length === 0 ? sql`` : sql`and exists (select 1 from orders where orders.id = order_id and ${and(...others)})`
+    return sql`select ${chosen} from order_tags
+      where order_tags.shop_id = ${shopId} and order_tags.tag = ${tag} and ${within} ${matches} ${cut}`
+  }
+  if (agent) return along(sql`shop_id = ${shopId} and agent is not null`, cut)
   if (fulfilmentStatus === 'PARTIALLY_FULFILLED') return along(sql`shop_id = ${shopId} and fulfilment_status = 'PARTIALLY_FULFILLED'`, cut)
   const statuses = statusesOf(filter)
   if (statuses.length === 1 && statuses[0] === 'CONFIRMED' && paymentStatus === undefined)
     return along(sql`shop_id = ${shopId} and status = 'CONFIRMED'`, cut)
-  if (statuses.length === 0) return sql`select number from orders where false`
+  if (statuses.length === 0) return sql`select ${columns} from orders where false`
   if (statuses.length === orderStatuses.length && paymentStatus === undefined) return along(sql`shop_id = ${shopId}`, cut)
   // Each status on its own: numbers are sorted only within one.
   const states = statuses.flatMap((one) =>
@@ -289,9 +356,9 @@ function alongColumns(filter: OrderFilter, { first, last }: NumberRange, limit: 
   )
   const ranges = states.map(({ one, paid }) => {
     const state = sql`shop_id = ${shopId} and status = ${one} and payment_status = ${paid}`
-    return sql`select number from (${along(state, sql`order by number desc limit ${offset + limit}`)}) as state`
+    return sql`select ${columns} from (${along(state, sql`${byNumber} limit ${offset + limit}`)}) as state`
   })
-  return sql`select number from (${sql.join(ranges, sql` union all `)}) as found ${cut}`
+  return sql`select ${columns} from (${sql.join(ranges, sql` union all `)}) as found ${cut}`
 }
 
 async function numbersIn(read: Reader, query: SQL): Promise<number[]> {
@@ -300,16 +367,21 @@ async function numbersIn(read: Reader, query: SQL): Promise<number[]> {
 
 /** The conditions of a list besides its shop and words. */
 function conditionsOf(filter: OrderFilter): SQL[] {
-  const { status, paymentStatus, fulfilmentStatus, toFulfil, customerId, number, id, email, from, until } = filter
+  const { status, paymentStatus, fulfilmentStatus, toFulfil, agent, customerId, number, numbers, id, email, tag, from, until } = filter
   const same = [
     status === undefined ? undefined : eq(orders.status, status),
     paymentStatus === undefined ? undefined : eq(orders.paymentStatus, paymentStatus),
     fulfilmentStatus === undefined ? undefined : eq(orders.fulfilmentStatus, fulfilmentStatus),
     toFulfil && isToFulfil('orders'),
+    agent && isNotNull(orders.agent),
     customerId === undefined || customerId === null ? undefined : eq(orders.customerId, customerId),
     number === undefined ? undefined : eq(orders.number, number),
+    numbers && inArray(orders.number, [...numbers]),
     id === undefined ? undefined : eq(orders.id, id),
     email === undefined ? undefined : sql`lower(${orders.email}) = ${normalMailAddress(email)}`,
+    tag === undefined
+      ? undefined
+      : sql`exists (select 1 from ${orderTags} where ${orderTags.orderId} = ${orders.id} and ${orderTags.tag} = ${tag})`,
     from === undefined ? undefined : gte(orders.createdAt, from),
     until === undefined ? undefined : lt(orders.createdAt, until),
   ]

@@ -1,0 +1,1 @@
+CREATE INDEX `orders_state_total` ON `orders` (`shop_id`,`status`,`total`,`number`) WHERE status in ('CONFIRMED', 'FULFILLED', 'COMPLETED', 'EXPIRED', 'CANCELLED');

@@ -1,0 +1,26 @@
+/** Optional parts of the console. Their menu entries are hidden until they are used. */
+import { signal } from '@preact/signals'
+import type { components } from '../schema.d.ts'
+import { readStored, writeStored } from './browser-storage.ts'
+import { shop } from './current-shop.ts'
+import { session } from './session.ts'
+
+export type Feature = components['schemas']['ConsoleSession']['features'][number] | 'AFFILIATES'
+
+const storageKey = 'souk-console-features'
+/** Features whose pages were opened in this browser, such as from the search. */
+const opened = signal<readonly string[]>((readStored('localStorage', storageKey) ?? '').split(' '))
+
+/** Adds the feature of an opened page to the menu. */
+export function rememberFeature(feature: Feature | undefined): void {
+  if (feature === undefined || opened.peek().includes(feature)) return
+  opened.value = [...opened.peek(), feature]
+  writeStored('localStorage', storageKey, opened.value.join(' '))
+}
+
+/** Returns whether a feature is switched on, has records or was opened. */
+export function isFeatureShown(feature: Feature): boolean {
+  if (opened.value.includes(feature)) return true
+  if (feature === 'AFFILIATES') return session.value?.affiliateShops.includes(shop.value?.id ?? '') ?? false
+  return session.value?.features.includes(feature) ?? false
+}

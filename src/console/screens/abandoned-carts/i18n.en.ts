@@ -1,0 +1,15 @@
+export default {
+  subtitle: 'Carts with an email address, unchanged for an hour',
+  none: 'No abandoned carts',
+  noneText: 'Carts appear here once a shopper has entered an email address.',
+  changed: 'Last changed',
+  items: 'Items',
+  mail: 'Cart email',
+  mailed: 'Sent',
+  notMailed: 'Not sent',
+  noConsent: 'No consent',
+  recovered: 'Recovered',
+  open: 'Not ordered',
+  order: 'Order {number}',
+  setting: 'Email settings',
+} as const

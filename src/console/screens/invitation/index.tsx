@@ -1,0 +1,85 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import { ApiError, noResponseError, readApiError, responseTimeoutMs } from '../../lib/api/api-error.ts'
+import type { components } from '../../lib/schema.d.ts'
+import { linkToken } from '../../lib/session/link-token.ts'
+import { logIn } from '../../lib/session/session.ts'
+import { TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Note } from '../../ui/note.tsx'
+import { t } from './i18n.ts'
+
+type Joined = components['schemas']['JoinedShop']
+
+async function acceptInvitation(body: { token: string; password: string; name?: string }): Promise<Joined> {
+  const answer = await fetch('/auth/invitation', {
+    method: 'POST',
+    credentials: 'omit',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(responseTimeoutMs),
+  }).catch(() => {
+    throw noResponseError(true)
+  })
+  if (!answer.ok) throw await readApiError(answer)
+  return (await answer.json()) as Joined
+}
+
+const pathOf = ({ shop }: Joined): string => `/console/s/${encodeURIComponent(shop.name)}`
+
+/** Accepts an invitation, logs in and opens the shop. */
+export default function Invitation() {
+  const { route } = useLocation()
+  const name = useSignal('')
+  const password = useSignal('')
+  const code = useSignal('')
+  const [joined, setJoined] = useState<Joined | undefined>(undefined)
+  const [wantsCode, setWantsCode] = useState(false)
+  async function send(): Promise<void> {
+    let found = joined
+    if (!found) {
+      const token = linkToken.value?.token ?? ''
+      const said = name.value.trim()
+      found = await acceptInvitation({ token, password: password.value, ...(said ? { name: said } : {}) })
+      setJoined(found)
+      // The page of the shop is loaded if the login replaces another account's session, which reloads the page.
+      history.replaceState(null, '', pathOf(found))
+    }
+    try {
+      await logIn({ email: found.email, password: password.value, ...(code.value.trim() ? { code: code.value.trim() } : {}) })
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'TOTP_REQUIRED') throw error
+      if (wantsCode) throw error
+      setWantsCode(true)
+      return
+    }
+    linkToken.value = undefined
+    route(pathOf(found), true)
+  }
+  return (
+    <>
+      <p>{joined ? t('joined', { shop: joined.shop.title }) : t('text')}</p>
+      <Form onSubmit={send} submit={joined ? t('login') : t('join')} label={t('title')}>
+        {!joined && <TextField label={t('name')} hint={t('nameHint')} bind={name} name="name" max={200} autoComplete="name" />}
+        <TextField
+          label={t('password')}
+          hint={t('passwordHint')}
+          bind={password}
+          name="password"
+          type="password"
+          autoComplete="new-password"
+          required
+        />
+        {wantsCode && <CodeField bind={code} />}
+      </Form>
+    </>
+  )
+}
+
+const CodeField = ({ bind }: { bind: Signal<string> }) => (
+  <div class="stack">
+    <Note>{t('codeWanted')}</Note>
+    <TextField label={t('code')} hint={t('codeHint')} bind={bind} autoComplete="one-time-code" inputMode="text" code required />
+  </div>
+)

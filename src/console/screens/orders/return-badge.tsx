@@ -1,0 +1,12 @@
+import type { Schema } from '../../lib/api/api.ts'
+import { StatusBadge } from '../../ui/status-badge.tsx'
+import { t } from './i18n.ts'
+
+export type ReturnStatus = Schema<'Return'>['status']
+
+const tones = { REQUESTED: 'warn', APPROVED: 'info', REJECTED: 'bad', RECEIVED: 'good' } as const
+
+export const returnStatusName = (status: ReturnStatus): string => t(`event.RETURN_${status}`)
+
+/** Shows the status of a return. */
+export const ReturnBadge = ({ of }: { of: ReturnStatus }) => <StatusBadge of={of} text={returnStatusName(of)} tone={tones[of]} />

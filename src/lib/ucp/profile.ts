@@ -1,0 +1,79 @@
+/** The profile of a shop, by which platforms learn what it serves. */
+import { paymentHandlersOf } from './handlers.ts'
+import {
+  type Capability,
+  capabilities,
+  capabilityNames,
+  fullNameOf,
+  newestRelease,
+  type Release,
+  releaseRules,
+  releases,
+  serviceName,
+} from './releases.ts'
+import type { PublicJwk } from './signing-key.ts'
+
+const protocolUrl = 'https://ucp.dev'
+const catalogAndCart: readonly Capability[] = ['cart', 'catalog.search', 'catalog.lookup']
+
+/** Returns what a shop serves: without a way to pay, catalog and carts alone. */
+export const servedCapabilities = (canBePaid: boolean): ReadonlySet<Capability> => new Set(canBePaid ? capabilityNames : catalogAndCart)
+
+export const profilePath = '/.well-known/ucp'
+/** Returns the path of the profile in a release. */
+export const profilePathOf = (release: Release): string => (release === newestRelease ? profilePath : `${profilePath}/${release}`)
+
+export type ProfileFacts = {
+  /** Where the profile was asked for, such as `https://shop.example`. */
+  readonly origin: string
+  /** Of this instance, without a trailing slash. */
+  readonly publicUrl: string
+  /** Base URL of the shop's routes for agents. */
+  readonly endpoint: string
+  readonly mode: 'TEST' | 'LIVE'
+  readonly capabilities: ReadonlySet<Capability>
+  readonly keys: readonly { readonly kid: string; readonly publicKey: PublicJwk }[]
+}
+
+/** Returns the profile of a shop in a release. */
+export function profileOf({ origin, publicUrl, endpoint, mode, capabilities: served, keys }: ProfileFacts, release: Release) {
+  const named = capabilityNames.filter((name) => served.has(name))
+  const older = releases.filter((one) => one !== newestRelease)
+  const service = { version: release, spec: `${protocolUrl}/${release}/specification/overview` }
+  const schemaOf = (file: string) => `${protocolUrl}/${release}/services/shopping/${file}`
+  return {
+    ucp: {
+      version: release,
+      ...(release === newestRelease
+        ? { supported_versions: Object.fromEntries(older.map((one) => [one, origin + profilePathOf(one)])) }
+        : {}),
+      services: {
+        [serviceName]: [
+          { ...service, transport: 'rest', endpoint, schema: schemaOf('rest.openapi.json') },
+          { ...service, transport: 'mcp', endpoint: `${endpoint}/mcp`, schema: schemaOf('mcp.openrpc.json') },
+        ],
+      },
+      capabilities: Object.fromEntries(named.map((name) => [fullNameOf(name), [capabilityEntry(name, served, release)]])),
+      payment_handlers: served.has('checkout') ? paymentHandlersOf(mode, publicUrl, release) : {},
+    },
+    [releaseRules[release].keysField]: keys.map(({ kid, publicKey: { kty, crv, x, y } }) => ({
+      kid,
+      kty,
+      crv,
+      x,
+      y,
+      use: 'sig',
+      alg: 'ES256',
+    })),
+  }
+}
+
+function capabilityEntry(name: Capability, served: ReadonlySet<Capability>, release: Release) {
+  const parents = (capabilities[name] as readonly Capability[]).filter((parent) => served.has(parent)).map(fullNameOf)
+  return {
+    version: release,
+    spec: `${protocolUrl}/${release}/specification/${name.replace('.', '/')}`,
+    schema: `${protocolUrl}/${release}/schemas/shopping/${name.replace('.', '_')}.json`,
+    ...(parents.length === 0 ? {} : { extends: parents.length === 1 ? parents[0] : parents }),
+  }
+}

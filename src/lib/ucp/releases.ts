@@ -1,0 +1,69 @@
+/** The releases of the Universal Commerce Protocol (UCP) that souk speaks. Only this table knows how they differ. */
+
+export const releases = ['2026-08-25', '2026-04-08'] as const
+export type Release = (typeof releases)[number]
+export const newestRelease: Release = '2026-08-25'
+export const isRelease = (version: string): version is Release => (releases as readonly string[]).includes(version)
+
+const prefix = 'dev.ucp.shopping.'
+/** Capabilities without the common prefix, and those that each extends. */
+export const capabilities = {
+  checkout: [],
+  cart: [],
+  order: [],
+  'catalog.search': [],
+  'catalog.lookup': [],
+  fulfillment: ['checkout'],
+  discount: ['checkout', 'cart'],
+} as const satisfies Record<string, readonly string[]>
+export type Capability = keyof typeof capabilities
+export const capabilityNames = Object.keys(capabilities) as Capability[]
+
+/** The service that all capabilities belong to. */
+export const serviceName = 'dev.ucp.shopping'
+export const fullNameOf = (capability: Capability): string => `${prefix}${capability}`
+/** Returns a capability of ours by its full name. */
+export const capabilityOf = (fullName: string): Capability | undefined =>
+  fullName.startsWith(prefix) ? capabilityNames.find((name) => fullNameOf(name) === fullName) : undefined
+
+type ReleaseRules = {
+  /** Field of a profile that lists public keys. */
+  readonly keysField: 'keys' | 'signing_keys'
+  /** Form of a reverse domain name. */
+  readonly reverseDomain: RegExp
+  /** Whether labels of such a name may contain `-` and begin with a digit. */
+  readonly hasDnsLabels: boolean
+  /** Whether a shipping destination carries its `type`. */
+  readonly typesDestinations: boolean
+  /** Whether the description of a fulfilment option is an object. */
+  readonly describesByObject: boolean
+}
+
+export const releaseRules: Readonly<Record<Release, ReleaseRules>> = {
+  '2026-08-25': {
+    keysField: 'keys',
+    reverseDomain: /^[a-z](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9_-]*[a-z0-9_])?)+$/,
+    hasDnsLabels: true,
+    typesDestinations: true,
+    describesByObject: true,
+  },
+  '2026-04-08': {
+    keysField: 'signing_keys',
+    reverseDomain: /^[a-z][a-z0-9]*(?:\.[a-z][a-z0-9_]*)+$/,
+    hasDnsLabels: false,
+    typesDestinations: false,
+    describesByObject: false,
+  },
+}
+
+/**
+ * Returns the authority of our own names: the host reversed, or `localhost.souk` for an address or a single label.
+ * The older release allows no `-` and no leading digit: they become `_`, and get an `x` before them.
+ */
+export function authorityOf(host: string, release: Release): string {
+  const labels = host.toLowerCase().split('.').reverse()
+  const isName = labels.length > 1 && !/^\d+$/.test(labels[0] ?? '') && !host.includes(':')
+  if (!isName) return 'localhost.souk'
+  if (releaseRules[release].hasDnsLabels) return labels.join('.')
+  return labels.map((label) => label.replaceAll('-', '_').replace(/^(?=\d)/, 'x')).join('.')
+}

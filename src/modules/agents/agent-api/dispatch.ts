@@ -1,0 +1,226 @@
+/** What both transports do with a request: limits, proof, keys, validation, and the errors of the protocol. */
+
+import type { TProperties, TSchema } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import type { ValueError } from '@sinclair/typebox/errors'
+import type { AgentCall } from '../../../core/agent-call.ts'
+import { AppError } from '../../../core/errors.ts'
+import type { Attempt } from '../../../core/idempotency.ts'
+import { markKeyed, untracked } from '../../../core/request-context.ts'
+import { assertCompleteBody, mediaTypeOf, parseObject, rawBodyOf } from '../../../http/body.ts'
+import { asAppError } from '../../../http/errors.ts'
+import { type ClaimRefusals, keylessAttempt, performClaimed } from '../../../http/idempotency.ts'
+import { asUcpError, keyInFlight } from '../../../http/platform-errors.ts'
+import { noSuchPath } from '../../../http/route-table.ts'
+import { validationError } from '../../../http/validation-message.ts'
+import { siteOf, siteTimes } from '../../../lib/networks.ts'
+import { pick } from '../../../lib/objects.ts'
+import { sha256 } from '../../../lib/seal.ts'
+import { type Platform, refusalOf } from '../../../lib/ucp/call.ts'
+import { UcpError, type UcpErrorCode } from '../../../lib/ucp/errors.ts'
+import { incompatibleMessage, notFoundMessage } from '../../../lib/ucp/messages.ts'
+import { type AgentShop, findAgentShop, offeredCapabilities } from '../agent-settings/index.ts'
+import { identifyPlatform } from '../platform/index.ts'
+import { canonicalJson } from './domain.ts'
+import type { AgentApiDeps, AgentOperation } from './operations.ts'
+
+/** Values of a body at most: 100 lines and what belongs to them. */
+const valuesMax = 5_000
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/**
+ * Finds the shop of a request.
+ * @throws AppError NOT_FOUND if agents do not see it
+ */
+export async function agentShopOf(deps: AgentApiDeps, shopName: string): Promise<AgentShop> {
+  const shop = await findAgentShop(deps, shopName)
+  if (!shop) throw noSuchPath()
+  return shop
+}
+
+/** Converts any error to one of the protocol's table. Messages of libraries and input are never repeated. */
+export const ucpErrorOf = (error: unknown): UcpError => (error instanceof UcpError ? error : asUcpError(asAppError(error)))
+
+/** Whether a request may be proven by its headers alone. What `meta` names is read within the address's limit. */
+const claimsProof = ({ headers }: Request): boolean => headers.has('signature-input') && headers.has('ucp-agent')
+
+function assertWithin(wait: number | undefined): void {
+  if (wait !== undefined)
+    throw new UcpError('rate_limited', 'Too many requests within one minute. Try again later.', { retryAfterSeconds: wait })
+}
+
+function takeOfAddress({ agentLimits, limitKey }: AgentApiDeps, request: Request) {
+  const address = limitKey(request)
+  const site = siteOf(address)
+  return agentLimits.address.take(address, site === undefined ? [] : [{ key: site, times: siteTimes }])
+}
+
+/**
+ * Counts a request of an address before it is read. Proven platforms have a limit of their own.
+ * @throws UcpError `rate_limited`
+ */
+export async function limitAddress(deps: AgentApiDeps, request: Request): Promise<void> {
+  assertWithin(claimsProof(request) ? deps.agentLimits.failedProof.wait(deps.limitKey(request)) : await takeOfAddress(deps, request))
+}
+
+/**
+ * Identifies the platform of a request, and counts what it proves.
+ * @param meta what an MCP call says of its platform; absent over REST
+ * @throws UcpError
+ */
+export async function platformOf(
+  deps: AgentApiDeps,
+  found: AgentShop,
+  { needsProof }: AgentOperation,
+  request: Request,
+  meta?: { profile: unknown },
+): Promise<Platform> {
+  const isClaimed = claimsProof(request)
+  identified.add(request)
+  const { shop, settings } = found
+  const offered = await offeredCapabilities(deps, found)
+  const asked = { ...pick(settings, 'access'), needsProof: needsProof === true, offered, rawBody: rawBodyOf(request) }
+  let platform: Platform
+  try {
+    platform = await identifyPlatform(deps, { ...asked, request, ...(meta ? { meta } : {}) })
+  } catch (error) {
+    if (isClaimed && !isUnavailable(error)) void deps.agentLimits.failedProof.take(deps.limitKey(request))
+    throw error
+  }
+  if (platform.isProven) assertWithin(await deps.agentLimits.platform.take(`${shop.id} ${platform.profile}`))
+  else if (isClaimed) assertWithin(await takeOfAddress(deps, request))
+  return platform
+}
+
+const identified = new WeakSet<Request>()
+
+/** Counts a request that carried a signature to a method that reads none, so that the headers alone avoid no limit. */
+export function countUnread({ agentLimits, limitKey }: AgentApiDeps, request: Request): void {
+  if (claimsProof(request) && !identified.has(request)) void agentLimits.failedProof.take(limitKey(request))
+}
+
+const isUnavailable = (error: unknown) => error instanceof UcpError && error.code === 'unavailable'
+
+/**
+ * Parses the JSON object of a request; an empty body is `{}`.
+ * @throws UcpError `invalid_request`
+ */
+export function bodyOf(request: Request): object {
+  const bytes = rawBodyOf(request)
+  if (bytes.length === 0) return {}
+  if (mediaTypeOf(request) !== 'application/json') throw invalid('content-type: must be application/json')
+  try {
+    assertCompleteBody(request)
+    return parseObject(bytes, valuesMax)
+  } catch (error) {
+    // The name of a repeated field is text of the caller.
+    throw error instanceof AppError && error.field !== undefined ? invalid('A field of the body is given twice.') : error
+  }
+}
+
+export const invalid = (content: string): UcpError => new UcpError('invalid_request', content)
+
+/**
+ * Returns the idempotency key of a request.
+ * @param header null without one
+ * @param inMeta what `meta` of an MCP call says; undefined without one
+ * @throws UcpError `invalid_request` if it is no UUID, or if the two differ
+ */
+export function idempotencyKeyOf(header: string | null, inMeta: unknown): string | undefined {
+  const key = header ?? inMeta
+  if (key === undefined) return undefined
+  if (typeof key !== 'string' || !uuid.test(key)) throw invalid('idempotency-key: must be a UUID')
+  if (inMeta !== undefined && inMeta !== key) throw invalid('idempotency-key: the header and the meta of the call differ')
+  return key.toLowerCase()
+}
+
+export type OperationRequest = {
+  readonly shop: AgentShop
+  readonly platform: Platform
+  readonly address: string
+  /** Of the session, cart or order; undefined if the operation has none. */
+  readonly id: string | undefined
+  readonly body: object
+  readonly key: string | undefined
+  readonly isKeyRequired: boolean
+  /** Further arguments of an MCP call, which belong to what a key is compared by. */
+  readonly ignored?: object | undefined
+}
+
+/**
+ * Runs an operation for a platform and returns its answer: once per key.
+ * @throws UcpError; any other error of the operation, which `ucpErrorOf` converts
+ */
+export async function runOperation(deps: AgentApiDeps, operation: AgentOperation, request: OperationRequest): Promise<object> {
+  const { platform, address, id, body, key } = request
+  const { shop, settings } = request.shop
+  const { release } = platform
+  if (!platform.capabilities.has(operation.capability)) return refusalOf(release, incompatibleMessage)
+  if (key === undefined && request.isKeyRequired)
+    throw new UcpError('idempotency_key_missing', 'idempotency-key: required for this operation. Send a new UUID.')
+  assertInput(operation, body)
+  const callWith = (attempt: Attempt): AgentCall => ({ shop, policies: settings.policies, platform, address, attempt })
+  const run = async (attempt: Attempt): Promise<object> => {
+    try {
+      return await operation.run(deps, callWith(attempt), { ...(id === undefined ? {} : { id }), body })
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'NOT_FOUND') return refusalOf(release, notFoundMessage)
+      throw error
+    }
+  }
+  if (key === undefined || operation.key === 'never') return run(keylessAttempt())
+  const principal = `${platform.profile ?? ''} ${platform.isProven}`
+  const scope = `ucp ${shop.id} ${operation.tool} ${sha256(JSON.stringify([principal, id ?? '']))}`
+  const fingerprint = sha256(canonicalJson([body, request.ignored ?? {}]))
+  markKeyed()
+  const claim = await untracked(() => deps.idempotency.claim({ scope, key, fingerprint }))
+  const attempted: object | null = await performClaimed(
+    ...([claim, 200, deps.db.write] as const),
+    (_, attempt) => run({ key: sha256(`${scope} ${key}`), ...attempt }),
+    refusals,
+  )
+  const { retry } = operation
+  if (attempted !== null || retry === undefined) return attempted as object
+  return retry(deps, callWith(keylessAttempt()), { id: id ?? '' })
+}
+
+/** A platform that repeats a change of a finished session gets the same refusal, also if the session is gone. */
+const refusals: ClaimRefusals = {
+  mismatch: () => new UcpError('idempotency_conflict', 'This idempotency key was used with another body. Send a new UUID.'),
+  inFlight: keyInFlight,
+  stored(error) {
+    const { code, status, ...refusal } = ucpErrorOf(error)
+    return code === 'session_closed'
+      ? { status, body: { code, content: (error as Error).message, continue_url: refusal.continueUrl } }
+      : undefined
+  },
+  recreate(_, body) {
+    const { code, content, continue_url } = JSON.parse(body) as { code: UcpErrorCode; content: string; continue_url?: string }
+    return new UcpError(code, content, { continueUrl: continue_url })
+  },
+}
+
+const checks = new Map<AgentOperation, TypeCheck<NonNullable<AgentOperation['input']>>>()
+
+/** @throws UcpError that names the first invalid field. Names within records are text of the caller. */
+function assertInput(operation: AgentOperation, body: object): void {
+  const { input } = operation
+  if (!input) return
+  const check = checks.get(operation) ?? TypeCompiler.Compile(input)
+  checks.set(operation, check)
+  if (check.Check(body)) return
+  const error = check.Errors(body).First() as ValueError
+  const { field = '', message } = validationError(error)
+  const named = namedPath(input, error.path.split('/').filter(Boolean))
+  throw invalid(named === undefined ? message : `${named}${message.slice(field.length)}`)
+}
+
+/** Returns the part of a path that a schema names; undefined if it names all. */
+function namedPath(schema: TSchema, path: readonly string[]): string | undefined {
+  let part: TSchema | undefined = schema
+  for (const [at, name] of path.entries()) {
+    part = part['type'] === 'array' ? part['items'] : (part['properties'] as TProperties | undefined)?.[name]
+    if (!part) return path.slice(0, at).join('.')
+  }
+  return undefined
+}

@@ -1,0 +1,157 @@
+/** Products as the Universal Commerce Protocol shows them. Each text of the shop enters once, as plain text. */
+import { plainText, plainTextOfHtml } from '../../../lib/plain-text.ts'
+import { type InfoCode, infoMessage, type UcpMessage } from '../../../lib/ucp/messages.ts'
+
+type Money = { amount: number; currency: string }
+/** The public record of a product, as far as agents see it. */
+export type PublicProduct = {
+  id: string
+  shopId: string
+  handle: string
+  title: string
+  descriptionHtml: string
+  tags: string[]
+  options: { name: string; values: string[] }[]
+  variants: PublicVariant[]
+  images: { id: string; url: string; alt: string | null }[]
+  priceRange: { min: Money; max: Money }
+}
+export type PublicVariant = {
+  id: string
+  sku: string | null
+  title: string
+  optionValues: string[]
+  price: Money
+  compareAtPrice: Money | null
+  available: boolean
+  imageId: string | null
+}
+
+export type FilterInput = { categories?: string[]; price?: { min?: number; max?: number } }
+export type SearchInput = { query?: string; filters?: FilterInput; pagination?: { cursor?: string; limit?: number } }
+export type LookupInput = { ids: string[]; filters?: FilterInput }
+export type ProductInput = { id: string; selected?: Selected[]; preferences?: string[] }
+type Selected = { name: string; label: string }
+
+/** Products of a page at most. A larger `limit` is lowered. */
+export const pageMax = 50
+const titleMax = 300
+const tagsMax = 50
+const imagesMax = 20
+/** Characters of a description in a list, and of one product. */
+export const descriptionMax = { list: 1_000, detail: 10_000 } as const
+/** A product's record can have thousands of variants. */
+export const variantsMax = 100
+
+/** @param inputs what asked for the variant; undefined in a search */
+export function variantView({ options, images }: PublicProduct, variant: PublicVariant, inputs?: readonly LookupMatch[]) {
+  const image = images.find(({ id }) => id === variant.imageId)
+  const { compareAtPrice, price } = variant
+  return {
+    id: variant.id,
+    ...(variant.sku === null ? {} : { sku: plainText(variant.sku, titleMax) }),
+    title: plainText(variant.title, titleMax),
+    // The product has the text.
+    description: { plain: '' },
+    price,
+    ...(compareAtPrice !== null && compareAtPrice.amount > price.amount ? { list_price: compareAtPrice } : {}),
+    availability: { available: variant.available, status: variant.available ? 'in_stock' : 'out_of_stock' },
+    options: options.flatMap(({ name }, at) => {
+      const label = variant.optionValues[at]
+      return label === undefined ? [] : [{ name: plainText(name, titleMax), label: plainText(label, titleMax) }]
+    }),
+    ...(image ? { media: [imageView(image)] } : {}),
+    ...(inputs ? { inputs: [...inputs] } : {}),
+  }
+}
+
+const imageView = ({ url, alt }: PublicProduct['images'][number]) => ({
+  type: 'image',
+  url,
+  ...(alt === null || alt === '' ? {} : { alt_text: plainText(alt, titleMax) }),
+})
+
+type VariantView = ReturnType<typeof variantView>
+
+/** Renders a product with the given variants. @param length characters of its description at most */
+export function productView(product: PublicProduct, variants: readonly VariantView[], length: number) {
+  const { id, handle, title, descriptionHtml, priceRange, images, options, tags } = product
+  const listPrices = product.variants.map(({ compareAtPrice, price }) => Math.max(compareAtPrice?.amount ?? 0, price.amount))
+  const { currency } = priceRange.min
+  const [min, max] = [Math.min(...listPrices), Math.max(...listPrices)]
+  return {
+    ...{ id, handle, title: plainText(title, titleMax), description: { plain: plainTextOfHtml(descriptionHtml, length) } },
+    price_range: priceRange,
+    ...(min > priceRange.min.amount || max > priceRange.max.amount
+      ? { list_price_range: { min: { amount: min, currency }, max: { amount: max, currency } } }
+      : {}),
+    ...(images.length > 0 ? { media: images.slice(0, imagesMax).map(imageView) } : {}),
+    ...(options.length > 0
+      ? {
+          options: options.flatMap(({ name, values }) =>
+            values.length === 0
+              ? []
+              : [
+                  {
+                    name: plainText(name, titleMax),
+                    values: values.slice(0, variantsMax).map((label) => ({ label: plainText(label, titleMax) })),
+                  },
+                ],
+          ),
+        }
+      : {}),
+    variants: [...variants],
+    ...(tags.length > 0 ? { tags: tags.slice(0, tagsMax).map((tag) => plainText(tag, titleMax)) } : {}),
+  }
+}
+
+export type ProductView = ReturnType<typeof productView>
+
+/** An id of a request, and whether it names the variant or its product. */
+export type LookupMatch = { id: string; match: 'exact' | 'featured' }
+
+/** The variant that stands for its product: the first that can be bought. */
+export const featuredVariant = ({ variants }: PublicProduct): PublicVariant | undefined =>
+  variants.find(({ available }) => available) ?? variants[0]
+
+const hasSelected = ({ options }: PublicProduct, { optionValues }: PublicVariant, selected: readonly Selected[]): boolean =>
+  selected.every(({ name, label }) => optionValues[options.findIndex((option) => option.name === name)] === label)
+
+/**
+ * Narrows a product to chosen option values. If no variant has all of them, the least important are dropped.
+ * @param preferences names of options, the most important one first
+ */
+export function selectVariants(
+  product: PublicProduct,
+  chosen: readonly Selected[],
+  preferences: readonly string[],
+): { selected: Selected[]; variants: PublicVariant[] } {
+  const rankOf = ({ name }: Selected) => (preferences.includes(name) ? preferences.indexOf(name) : preferences.length)
+  const isKnown = ({ name, label }: Selected) => product.options.find((option) => option.name === name)?.values.includes(label)
+  const ranked = chosen.filter(isKnown).toSorted((one, other) => rankOf(one) - rankOf(other))
+  for (let count = ranked.length; ; count--) {
+    const selected = ranked.slice(0, count)
+    const variants = product.variants.filter((variant) => hasSelected(product, variant, selected))
+    if (variants.length > 0 || count === 0) return { selected, variants }
+  }
+}
+
+/** Tells of each option value whether a variant has it beside the other chosen values, and whether it can be bought. */
+export const detailOptions = (product: PublicProduct, selected: readonly Selected[]) =>
+  product.options.flatMap(({ name, values }) => {
+    const others = selected.filter((one) => one.name !== name)
+    const fitting = product.variants.filter((variant) => hasSelected(product, variant, others))
+    const at = product.options.findIndex((option) => option.name === name)
+    const exists = new Set(fitting.map(({ optionValues }) => optionValues[at]))
+    const available = new Set(fitting.filter((variant) => variant.available).map(({ optionValues }) => optionValues[at]))
+    const shown = values.slice(0, variantsMax).map((label) => ({
+      label: plainText(label, titleMax),
+      exists: exists.has(label),
+      available: available.has(label),
+    }))
+    return shown.length === 0 ? [] : [{ name: plainText(name, titleMax), values: shown }]
+  })
+
+/** The `messages` member of an answer; absent without any. */
+export const messagesOf = (messages: readonly UcpMessage[]) => (messages.length === 0 ? {} : { messages: [...messages] })
+export const missOf = (code: InfoCode, at: number): UcpMessage => infoMessage(code, `$.ids[${at}]`)

@@ -1,0 +1,33 @@
+/** Orders that platforms placed. */
+import type { AgentCall } from '../../../core/agent-call.ts'
+import { refusalOf, type UcpRefusal } from '../../../lib/ucp/call.ts'
+import { UcpError } from '../../../lib/ucp/errors.ts'
+import { notFoundMessage } from '../../../lib/ucp/messages.ts'
+import { readFullOrder } from '../../selling/order/index.ts'
+import { type AgentSessionDeps, findSessionOfCart } from '../agent-session/index.ts'
+import { type AgentOrderFacts, isPlaced, type OrderAnswer, orderAnswer } from './order-answer.ts'
+
+/**
+ * Answers with an order that the platform placed.
+ * @throws UcpError `signature_missing` for a platform that is not proven, in every mode of access
+ */
+export async function readAgentOrder(
+  deps: AgentSessionDeps,
+  { shop, platform }: AgentCall,
+  { id = '' }: { readonly id?: string },
+): Promise<OrderAnswer | UcpRefusal> {
+  if (!platform.isProven) throw new UcpError('signature_missing', 'Sign the request with a key of your profile (RFC 9421).')
+  const found = await findAgentOrder(deps, id)
+  const isOwn = found?.full.order.shopId === shop.id && found.session.profile === platform.profile && found.session.isProven
+  return found && isOwn ? orderAnswer(found, platform) : refusalOf(platform.release, notFoundMessage)
+}
+
+/** Finds an order that an agent's session became, and that was paid; undefined for others. */
+export async function findAgentOrder(
+  deps: AgentSessionDeps,
+  orderId: string,
+): Promise<(AgentOrderFacts & { readonly session: { readonly profile: string | null; readonly isProven: boolean } }) | undefined> {
+  const full = await readFullOrder(deps, orderId)
+  const session = full?.order.agent && isPlaced(full.order) ? await findSessionOfCart(deps, full.order.cartId) : undefined
+  return full && session && { full, session, permalinkUrl: (await deps.orderLinks.ready()).urlOf(orderId) }
+}

@@ -1,0 +1,144 @@
+/** Answers about sessions: messages, status, links, and the record of what they showed. */
+import type { AgentCall } from '../../../core/agent-call.ts'
+import { locking } from '../../../core/command-context.ts'
+import { publicUrlOf } from '../../../core/public-url.ts'
+import { refusalOf, type UcpRefusal } from '../../../lib/ucp/call.ts'
+import { paymentHandlersOf } from '../../../lib/ucp/handlers.ts'
+import { errorMessage, infoMessage, notFoundMessage, type UcpMessage, warningMessage } from '../../../lib/ucp/messages.ts'
+import { availableCount } from '../../catalog/products/domain.ts'
+import { hostedPageUrl } from '../../payments/payment/index.ts'
+import { isSentAtAll, isStillSellable, offersFor, strictlyUnknown } from '../../selling/cart/index.ts'
+import { codeKeyOf } from '../../selling/discount/domain.ts'
+import { offerOfCode } from '../../selling/discount/index.ts'
+import { continueUrlOf } from '../hand-off/index.ts'
+import { answerView, type SessionAnswer, shownDigestOf } from './answer-view.ts'
+import { deliveryProblems, isAgentPayment, isFinished, type SessionStatus, statusOf } from './domain.ts'
+import type { LoadedSession } from './load.ts'
+import type { AgentSessionDeps } from './providers.ts'
+
+/** Returns the answer for a record that does not exist or is another platform's. */
+export const notFoundOf = ({ platform }: AgentCall): UcpRefusal => refusalOf(platform.release, notFoundMessage)
+
+/** Lists what a session lacks before it can be completed. A converted cart had everything. */
+export function problemsOf({ session, cart, snapshot }: LoadedSession, now: number): UcpMessage[] {
+  if (cart.status !== 'OPEN') return []
+  const { request, kind } = session
+  const { items, shop } = snapshot
+  const ofLines = items.flatMap((item, at) => {
+    if (!isStillSellable(item, cart, now)) return [errorMessage('item_unavailable', `$.line_items[${at}]`)]
+    return availableCount(item.sellable.variant) < item.line.quantity ? [errorMessage('out_of_stock', `$.line_items[${at}]`)] : []
+  })
+  const ofRequest = (request.unavailable ?? []).map((at) => errorMessage('item_unavailable', `$.line_items[${at}]`))
+  const lines = [...(items.length + ofRequest.length === 0 ? [errorMessage('missing', '$.line_items')] : []), ...ofRequest, ...ofLines]
+  if (kind === 'CART') return lines
+  const delivery =
+    items.length === 0 || !isSentAtAll(snapshot)
+      ? []
+      : deliveryProblems(request, {
+          address: cart.shippingAddress,
+          shippingMethod: cart.shippingMethod,
+          isDeliverable: cart.shippingAddress !== null && offersFor(snapshot, now).length > 0,
+          isProvinceUnknown: strictlyUnknown(snapshot, cart) !== undefined,
+          hasMethods: shop.shippingMethods.length > 0,
+        })
+  return [...lines, ...(cart.email === null ? [errorMessage('missing', '$.buyer.email')] : []), ...delivery]
+}
+
+/** Returns warnings about codes that take nothing off. */
+async function codeWarnings(
+  deps: AgentSessionDeps,
+  { platform }: AgentCall,
+  { session, cart, snapshot, view }: LoadedSession,
+): Promise<UcpMessage[]> {
+  if (cart.status !== 'OPEN' || !platform.capabilities.has('discount')) return []
+  const isReduced = view.discounts.some(({ kind }) => kind !== 'FREE_SHIPPING')
+  const warnings = session.request.codes.map(async (code, at) => {
+    const key = codeKeyOf(code)
+    if (view.discounts.some((discount) => discount.code !== null && codeKeyOf(discount.code) === key)) return []
+    const { currency, shopId, customerId, email } = cart
+    const isUsable =
+      key === cart.discountCode
+        ? isReduced
+        : await offerOfCode(deps, { code, currency, shopper: { shopId, customerId, email }, mode: snapshot.shop.mode })
+    return [warningMessage(isUsable ? 'discount_code_combination_disallowed' : 'discount_code_invalid', `$.discounts.codes[${at}]`)]
+  })
+  return (await Promise.all(warnings)).flat()
+}
+
+/** The processor's page on which the payer must act, if the platform can open it. */
+function actionUrlOf({ payment }: LoadedSession): string | undefined {
+  const isAsked = payment?.status === 'REQUIRES_ACTION' && isAgentPayment(payment)
+  const url = isAsked ? hostedPageUrl(payment.clientParameters) : undefined
+  return url?.startsWith('https:') ? url : undefined
+}
+
+const handOffUrlOf = (deps: AgentSessionDeps, { session, snapshot, view }: LoadedSession): Promise<string | undefined> =>
+  continueUrlOf(deps, snapshot.shop, { id: session.id, amountDue: view.totals.amountDue.amount })
+
+/** Returns the payment handlers of a call's shop. */
+export const handlersOf = (deps: AgentSessionDeps, { shop, platform }: AgentCall) =>
+  paymentHandlersOf(shop.mode, publicUrlOf(deps), platform.release)
+
+/** Returns the status of a session, without the messages of one request. */
+export const sessionStatusOf = (deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): SessionStatus =>
+  statusWith(deps, call, loaded, problemsOf(loaded, deps.clock.now()))
+
+function statusWith(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession, problems: readonly UcpMessage[]): SessionStatus {
+  const facts = {
+    hasErrors: problems.length > 0,
+    hasHandler: Object.keys(handlersOf(deps, call)).length > 0,
+    isActionAsked: actionUrlOf(loaded) !== undefined,
+  }
+  return statusOf(loaded, facts, deps.clock.now())
+}
+
+/**
+ * Renders a session or cart without a record of what it shows. The caller stores `shownDigestOf` its view in the write
+ * that makes it so.
+ * @param messages of this request alone, such as a failed payment; they do not change the status
+ * @param isEscalated a person must continue, although the platform could pay otherwise
+ */
+export async function renderSession(
+  deps: AgentSessionDeps,
+  call: AgentCall,
+  loaded: LoadedSession,
+  messages: readonly UcpMessage[] = [],
+  isEscalated = false,
+): Promise<SessionAnswer> {
+  const { session, view, order } = loaded
+  const now = deps.clock.now()
+  const problems = problemsOf(loaded, now)
+  const ownStatus = statusWith(deps, call, loaded, problems)
+  const status = isEscalated && ownStatus === 'ready_for_complete' ? 'requires_escalation' : ownStatus
+  const isOver = isFinished(status)
+  const standing = isOver ? [] : [...problems, ...(await codeWarnings(deps, call, loaded))]
+  return answerView(call, loaded, {
+    messages: [...messages, ...standing, ...(view.totals.taxIncluded.amount > 0 ? [infoMessage('tax_included')] : [])],
+    status,
+    continueUrl: isOver || session.kind === 'CART' ? undefined : (actionUrlOf(loaded) ?? (await handOffUrlOf(deps, loaded))),
+    permalinkUrl: status === 'completed' && order ? (await deps.orderLinks.ready()).urlOf(order.id) : undefined,
+    handlers: handlersOf(deps, call),
+    now,
+  })
+}
+
+/**
+ * Answers with a session or cart, and stores what that showed to the platform: nothing else is charged to it.
+ * @param messages as in `renderSession`
+ */
+export async function answerOf(
+  deps: AgentSessionDeps,
+  call: AgentCall,
+  loaded: LoadedSession,
+  messages: readonly UcpMessage[] = [],
+): Promise<SessionAnswer> {
+  const answer = await renderSession(deps, call, loaded, messages)
+  const { session, view } = loaded
+  const shown = shownDigestOf(view)
+  if (shown !== session.shown)
+    // If storing it fails, the next completion answers `price_changed`, and nothing is charged.
+    await deps.db
+      .write((tx) => deps.agentSessionStore.change(tx, session, { shown }), locking)
+      .catch((error: unknown) => deps.log.warn('agent_session.shown_not_noted', { error }))
+  return answer
+}

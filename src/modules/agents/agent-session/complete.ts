@@ -1,0 +1,226 @@
+/** Completes checkout sessions: the platform pays what it was last shown, by the checkout that shoppers use. */
+import { NothingChanged } from '../../../../db/engine.ts'
+import type { AgentCall } from '../../../core/agent-call.ts'
+import { locking } from '../../../core/command-context.ts'
+import { AppError } from '../../../core/errors.ts'
+import type { Attempt } from '../../../core/idempotency.ts'
+import { UcpError } from '../../../lib/ucp/errors.ts'
+import { type ErrorMessageCode, errorMessage, type UcpMessage } from '../../../lib/ucp/messages.ts'
+import { hostedPageUrl } from '../../payments/payment/index.ts'
+import { nextUpdatedAt } from '../../selling/cart/domain.ts'
+import { saveCart } from '../../selling/cart/index.ts'
+import { type CheckoutAnswer, checkOut } from '../../selling/checkout/index.ts'
+import { orderOfAttempt } from '../../selling/order/index.ts'
+import { continueUrlOf } from '../hand-off/index.ts'
+import { handlersOf, notFoundOf, problemsOf, renderSession, sessionStatusOf } from './answer.ts'
+import { shownDigestOf } from './answer-view.ts'
+import { assertNoCardNumber } from './contents.ts'
+import { type AgentSession, agentAttemptKey, type CompleteInput, failuresMax } from './domain.ts'
+import { callerOf, type LoadedSession, loadSession } from './load.ts'
+import type { AgentSessionDeps } from './providers.ts'
+import { assertUnfinished, loadCurrentSession, openSession, retrySoonSeconds, triesMax } from './service.ts'
+
+const instrumentsPath = '$.payment.instruments'
+
+/** A completion: its call, and the attempt that places the order. */
+type Completion = { readonly call: AgentCall; readonly attempt: Attempt; readonly isStored: () => boolean }
+
+/**
+ * Completes a session: pays with the platform's instrument. An answer that is not final is stored as null: a retry with
+ * its key gets the current one.
+ * @returns the session; an answer without a resource for an unknown session or another platform's
+ * @throws UcpError `raw_card_refused`; `session_closed` if it is finished; `rate_limited`, `unavailable`
+ */
+export async function completeSession(
+  deps: AgentSessionDeps,
+  call: AgentCall,
+  { id, body }: { id: string; body: CompleteInput },
+): Promise<object> {
+  assertNoCardNumber(body)
+  const loaded = await loadCurrentSession(deps, call, id)
+  if (loaded?.session.kind !== 'CHECKOUT') return notFoundOf(call)
+  const completion = completionOf(call)
+  const placed = call.attempt.isResumed ? await orderOfAttempt(deps, loaded.cart.id, completion.attempt.key) : undefined
+  if (placed) return pay(deps, completion, loaded, selectedInstrument(body)?.credential?.token)
+  assertUnfinished(deps, call, loaded)
+  if (isBeingPaid(deps, call, loaded)) return answered(deps, completion, loaded)
+  if (problemsOf(loaded, deps.clock.now()).length > 0) return answered(deps, completion, loaded)
+  const instrument = selectedInstrument(body)
+  const offered = Object.values(handlersOf(deps, call)).flat() as { id: string }[]
+  if (!instrument || !offered.some((handler) => handler.id === instrument.handler_id))
+    return answered(deps, completion, loaded, [errorMessage('handler_unavailable', instrumentsPath)])
+  const token = instrument.credential?.token ?? ''
+  if (token === '')
+    return answered(deps, completion, loaded, [
+      errorMessage('missing', `${instrumentsPath}[${indexOf(body, instrument)}].credential.token`),
+    ])
+  if (shownDigestOf(loaded.view) !== loaded.session.shown) return answered(deps, completion, loaded, [errorMessage('price_changed')])
+  if (loaded.session.failures >= failuresMax) return answered(deps, completion, loaded, [errorMessage('payment_failed')])
+  return pay(deps, completion, loaded, token)
+}
+
+type Instrument = NonNullable<NonNullable<CompleteInput['payment']>['instruments']>[number]
+
+/** Returns the selected instrument. The only one needs no mark. */
+function selectedInstrument({ payment }: CompleteInput): Instrument | undefined {
+  const all = payment?.instruments ?? []
+  const selected = all.length === 1 ? all.filter((one) => one.selected !== false) : all.filter((one) => one.selected === true)
+  return selected.length === 1 ? selected[0] : undefined
+}
+const indexOf = ({ payment }: CompleteInput, instrument: Instrument): number => payment?.instruments?.indexOf(instrument) ?? 0
+
+function completionOf({ attempt, ...call }: AgentCall): Completion {
+  let isStored = false
+  return {
+    call: { ...call, attempt },
+    isStored: () => isStored,
+    attempt: {
+      key: agentAttemptKey(attempt.key),
+      isResumed: attempt.isResumed,
+      // The response of the checkout is not the platform's.
+      async storeAnswer(tx, _, isSure) {
+        await attempt.storeAnswer(tx, null, isSure)
+        tx.afterCommit(() => {
+          isStored = true
+        })
+      },
+      // The platform gets the session with a message instead.
+      storeRefusal: async () => undefined,
+    },
+  }
+}
+
+const isBeingPaid = (deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): boolean =>
+  loaded.order !== undefined && ['complete_in_progress', 'requires_escalation'].includes(sessionStatusOf(deps, call, loaded))
+
+/** Pays, and answers with the result. @param token undefined only where an earlier attempt placed the order */
+async function pay(deps: AgentSessionDeps, completion: Completion, loaded: LoadedSession, token: string | undefined): Promise<object> {
+  const { call, attempt } = completion
+  const { session, cart, view } = loaded
+  const { buyUrlOf } = await deps.orderLinks.ready()
+  let result: CheckoutAnswer
+  try {
+    result = await checkOut(deps, {
+      caller: callerOf(call.shop),
+      cartId: cart.id,
+      method: 'card',
+      // The only handler of this release.
+      processor: 'sandbox',
+      paymentToken: token,
+      returnUrl: buyUrlOf(session.id),
+      address: call.address,
+      attempt,
+      expected: { updatedAt: cart.updatedAt, amountDue: view.totals.amountDue.amount, total: view.totals.total.amount },
+    })
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return refused(deps, completion, session, error)
+  }
+  const after = present(await loadSession(deps, call, session.id))
+  const { order, payment } = result
+  const isUnpaid = order.status === 'PENDING_PAYMENT' || order.status === 'CANCELLED' || order.status === 'EXPIRED'
+  if (!isUnpaid) return answered(deps, completion, after)
+  if (payment.status === 'FAILED' || order.status === 'EXPIRED')
+    return answered(deps, completion, after, [errorMessage('payment_failed')], { failures: session.failures + 1 })
+  const needsPage = payment.status === 'REQUIRES_ACTION' && !hostedPageUrl(payment.clientParameters)?.startsWith('https:')
+  if (needsPage || payment.status === 'VOIDED') return handedOff(deps, completion, after)
+  return answered(deps, completion, after)
+}
+
+function present(loaded: LoadedSession | undefined): LoadedSession {
+  if (!loaded) throw new Error('a session is gone')
+  return loaded
+}
+
+/** Voids a payment that needs a confirmation for which the platform has no page. A person pays by the link instead. */
+async function handedOff(deps: AgentSessionDeps, completion: Completion, loaded: LoadedSession): Promise<object> {
+  const open = await openSession(deps, completion.call, loaded)
+  const { snapshot, session, view } = open
+  const url = await continueUrlOf(deps, snapshot.shop, { id: session.id, amountDue: view.totals.amountDue.amount })
+  return url === undefined
+    ? answered(deps, completion, open, [errorMessage('payment_failed')])
+    : answered(deps, completion, open, [], { isEscalated: true })
+}
+
+/** Returns the message for a checkout that was refused because of the instrument. */
+const failureOf = ({ kind, code }: AppError): ErrorMessageCode | undefined => {
+  if (code === 'processor_not_available' || code === 'amount_too_small') return 'handler_unavailable'
+  return kind === 'INVALID' || code === 'limit_reached' ? 'payment_failed' : undefined
+}
+
+/** Answers a checkout that was refused before any money moved. */
+async function refused(
+  deps: AgentSessionDeps,
+  completion: Completion,
+  { id, failures }: Pick<AgentSession, 'id' | 'failures'>,
+  error: AppError,
+): Promise<object> {
+  if (error.kind !== 'CONFLICT' && error.kind !== 'INVALID') throw error
+  const { call } = completion
+  const loaded = present(await loadCurrentSession(deps, call, id))
+  assertUnfinished(deps, call, loaded)
+  if (isBeingPaid(deps, call, loaded)) return answered(deps, completion, loaded)
+  const code = failureOf(error)
+  if (code === 'handler_unavailable') return answered(deps, completion, loaded, [errorMessage(code, instrumentsPath)])
+  if (code === 'payment_failed') return answered(deps, completion, loaded, [errorMessage(code)], { failures: failures + 1 })
+  const isLacking = problemsOf(loaded, deps.clock.now()).length > 0
+  return answered(deps, completion, loaded, isLacking ? [] : [errorMessage('price_changed')])
+}
+
+/**
+ * Answers with a session. One write stores what that showed and the answer, so that a retry of a lost answer charges
+ * nothing that the platform was never shown.
+ * @param messages of this answer alone
+ * @param isEscalated a person must continue, although the platform could pay otherwise
+ */
+async function answered(
+  deps: AgentSessionDeps,
+  { call, isStored }: Completion,
+  loaded: LoadedSession,
+  messages: readonly UcpMessage[] = [],
+  { failures = loaded.session.failures, isEscalated = false }: { failures?: number; isEscalated?: boolean } = {},
+): Promise<object> {
+  const answer = await renderSession(deps, call, loaded, messages, isEscalated)
+  if (isStored()) return answer
+  const { session, view } = loaded
+  const isFinal = messages.length > 0 || isEscalated || answer.status === 'incomplete'
+  await deps.db.write(async (tx) => {
+    await deps.agentSessionStore.change(tx, session, { shown: shownDigestOf(view), failures })
+    await call.attempt.storeAnswer(tx, isFinal ? answer : null)
+  }, locking)
+  return answer
+}
+
+/**
+ * Cancels a session; an unpaid checkout is cancelled first. Its cart cannot be paid after that, not even on a page that
+ * is already open.
+ * @returns the session; an answer without a resource as `completeSession`
+ * @throws UcpError `session_closed` if it is finished; `unavailable` while a payment may succeed
+ */
+export async function cancelSession(deps: AgentSessionDeps, call: AgentCall, { id }: { id: string }): Promise<object> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const found = await loadSession(deps, call, id)
+    if (found?.session.kind !== 'CHECKOUT') return notFoundOf(call)
+    const open = await openSession(deps, call, found)
+    const { session, snapshot } = open
+    const now = deps.clock.now()
+    const updatedAt = Math.max(now, session.updatedAt + 1)
+    const answer = await renderSession(deps, call, { ...open, session: { ...session, canceledAt: now } })
+    try {
+      return await deps.db.write(async (tx) => {
+        // An expired cart is neither changed nor bought. The job that expires carts removes its personal data.
+        const cart = { ...snapshot.cart, expiresAt: now, updatedAt: nextUpdatedAt(snapshot.cart, now) }
+        await saveCart(tx, deps, { ...snapshot, cart }, snapshot)
+        if (!(await deps.agentSessionStore.change(tx, session, { canceledAt: now, updatedAt }))) throw new NothingChanged()
+        await call.attempt.storeAnswer(tx, answer)
+        return answer
+      }, locking)
+    } catch (error) {
+      // Another change or a checkout came first: this is decided again.
+      if (!(error instanceof NothingChanged)) throw error
+    }
+  }
+  throw new UcpError('unavailable', 'Other requests changed this checkout at the same time. Send the request again.', {
+    retryAfterSeconds: retrySoonSeconds,
+  })
+}

@@ -1,0 +1,262 @@
+/** Checkout sessions and carts of platforms (contract section 12). Pure functions. */
+import type { AgentDestination, AgentRequest, agentSessions } from '../../../../db/schema/agents.ts'
+import type { Address } from '../../../../db/schema/selling.ts'
+import { alpha3Of, countryCodes } from '../../../lib/country-code.ts'
+import { plainText } from '../../../lib/plain-text.ts'
+import { errorMessage, type UcpMessage } from '../../../lib/ucp/messages.ts'
+import { isOpenPayment, type Payment } from '../../payments/payment/domain.ts'
+import { type Cart, cartLifeMs } from '../../selling/cart/domain.ts'
+import { endedWithoutSale, type Order } from '../../selling/order/domain.ts'
+
+export type AgentSession = typeof agentSessions.$inferSelect
+export type SessionKind = AgentSession['kind']
+
+/** Lines of a request. */
+export const sentLinesMax = 100
+export const codesMax = 5
+export const destinationsMax = 20
+const hourMs = 60 * 60_000
+const sessionIdleMs = 6 * hourMs
+/** Sessions end before their idempotency keys are forgotten. */
+const sessionLifeMs = 20 * hourMs
+export const openPerAddressMax = 50
+export const openPerPlatformMax = 1_000
+
+/** Returns when a session or cart ends after a change. */
+export const expiryOf = ({ kind, createdAt }: Pick<AgentSession, 'kind' | 'createdAt'>, now: number): number =>
+  kind === 'CART' ? now + cartLifeMs : Math.min(now + sessionIdleMs, createdAt + sessionLifeMs)
+
+export const kindOfId = (id: string): SessionKind | undefined => {
+  const [, prefix] = /^(chk|ucart)_[0-9a-z]{26}$/.exec(id) ?? []
+  return prefix === undefined ? undefined : prefix === 'chk' ? 'CHECKOUT' : 'CART'
+}
+
+export type SessionStatus = 'incomplete' | 'ready_for_complete' | 'requires_escalation' | 'complete_in_progress' | 'completed' | 'canceled'
+/** What the status of a session depends on. `order`: the last one of its cart, if that is converted. */
+export type SessionState = {
+  readonly session: Pick<AgentSession, 'canceledAt' | 'expiresAt'>
+  readonly cart: Pick<Cart, 'status'>
+  readonly order: Pick<Order, 'status' | 'confirmedAt' | 'capturedTotal'> | undefined
+  /** The latest payment of the order. */
+  readonly payment: Pick<Payment, 'status'> | undefined
+}
+
+/**
+ * Returns the status of a session.
+ * @param hasErrors whether its answer has an error that the platform can solve
+ * @param hasHandler whether the platform can pay itself
+ * @param isActionAsked whether the platform shows the page of the payment's processor
+ */
+export function statusOf(
+  { session, cart, order, payment }: SessionState,
+  { hasErrors, hasHandler, isActionAsked }: { hasErrors: boolean; hasHandler: boolean; isActionAsked: boolean },
+  now: number,
+): SessionStatus {
+  if (order) {
+    if (order.confirmedAt !== null || (order.status !== 'PENDING_PAYMENT' && !endedWithoutSale(order))) return 'completed'
+    if (order.status === 'COMPENSATING') return 'complete_in_progress'
+    if (payment?.status === 'REQUIRES_ACTION' && isActionAsked) return 'requires_escalation'
+    if (order.status === 'PENDING_PAYMENT' && payment && (isOpenPayment(payment) || payment.status === 'CAPTURED'))
+      return 'complete_in_progress'
+    // It was paid, but could not be confirmed: the money goes back.
+    if (order.status !== 'PENDING_PAYMENT' && order.capturedTotal > 0) return 'canceled'
+  }
+  if (session.canceledAt !== null || session.expiresAt <= now || cart.status === 'EXPIRED') return 'canceled'
+  if (hasErrors) return 'incomplete'
+  return hasHandler ? 'ready_for_complete' : 'requires_escalation'
+}
+
+/** Whether a session is over: nothing changes it any more. */
+export const isFinished = (status: SessionStatus): boolean => status === 'completed' || status === 'canceled'
+
+type SentLine = { readonly item: { readonly id: string }; readonly quantity: number }
+
+/** Returns quantities by variant. Lines of one variant add up. */
+export function quantitiesOf(lines: readonly SentLine[]): Map<string, number> {
+  const quantities = new Map<string, number>()
+  for (const { item, quantity } of lines)
+    quantities.set(item.id, Math.min((quantities.get(item.id) ?? 0) + quantity, Number.MAX_SAFE_INTEGER))
+  return quantities
+}
+
+/** What a session keeps of a request once the personal data must go. */
+export const emptyRequest: AgentRequest = { buyer: null, codes: [], attribution: null }
+
+type Sent<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined }
+/** The body of a create or replace. Unknown fields and those of answers are left out. */
+export type CheckoutInput = {
+  readonly line_items?: readonly SentLine[] | undefined
+  /** Cart to convert; only of a create. */
+  readonly cart_id?: string | undefined
+  readonly buyer?: Sent<NonNullable<AgentRequest['buyer']>> | undefined
+  readonly discounts?: { readonly codes?: readonly string[] | undefined } | undefined
+  readonly attribution?: Record<string, string> | undefined
+  readonly fulfillment?:
+    | {
+        readonly methods?:
+          | readonly {
+              readonly type?: string | undefined
+              readonly destinations?: readonly Sent<AgentDestination>[] | undefined
+              readonly selected_destination_id?: string | null | undefined
+              readonly groups?: readonly { readonly selected_option_id?: string | null | undefined }[] | undefined
+            }[]
+          | undefined
+      }
+    | undefined
+}
+/** The body of a completion. */
+export type CompleteInput = {
+  readonly payment?:
+    | {
+        readonly instruments?:
+          | readonly {
+              readonly handler_id: string
+              readonly selected?: boolean | undefined
+              readonly credential?: { readonly token?: string | undefined } | undefined
+            }[]
+          | undefined
+      }
+    | undefined
+}
+/** Payments of a session that may fail. */
+export const failuresMax = 10
+
+const agentAttempts = 'agent/'
+/** Returns the key of a platform's attempt to pay, by which its payments are known. */
+export const agentAttemptKey = (key: string): string => `${agentAttempts}${key}`
+/** Whether a platform began a payment. Others are a person's on a page. */
+export const isAgentPayment = ({ attemptKey }: Pick<Payment, 'attemptKey'>): boolean => attemptKey.startsWith(agentAttempts)
+
+/** Which extensions the platform uses. */
+export type ActiveExtensions = { readonly fulfillment: boolean; readonly discount: boolean }
+
+const buyerFields = ['first_name', 'last_name', 'email', 'phone_number'] as const
+const addressFields = [
+  'extended_address',
+  'street_address',
+  'address_locality',
+  'address_region',
+  'address_country',
+  'postal_code',
+  'first_name',
+  'last_name',
+  'phone_number',
+] as const
+/** Longer than any field of a request. */
+const textMax = 500
+
+/** Returns the fields that have visible text, as plain text. */
+function plainFields<Name extends string>(
+  sent: { readonly [Field in Name]?: string | undefined },
+  names: readonly Name[],
+): { [Field in Name]?: string } {
+  const fields: { [Field in Name]?: string } = {}
+  for (const name of names) {
+    const text = plainText(sent[name] ?? '', textMax)
+    if (text !== '') fields[name] = text
+  }
+  return fields
+}
+
+/** Returns what a session keeps of a request. Fields of inactive extensions are not read. */
+export function requestOf({ buyer, discounts, attribution, fulfillment }: CheckoutInput, active: ActiveExtensions): AgentRequest {
+  const person = buyer ? plainFields(buyer, buyerFields) : {}
+  const codes = active.discount ? (discounts?.codes ?? []).map((code) => plainText(code, textMax)).filter((code) => code !== '') : []
+  return {
+    buyer: Object.keys(person).length > 0 ? person : null,
+    codes: [...new Set(codes)],
+    attribution: attribution
+      ? Object.fromEntries(Object.entries(attribution).map(([name, value]) => [plainText(name, textMax), plainText(value, textMax)]))
+      : null,
+    ...(active.fulfillment ? fulfillmentOf(fulfillment) : {}),
+  }
+}
+
+type SentFulfillment = Pick<AgentRequest, 'destinations' | 'selectedDestination' | 'selectedOption'>
+
+function fulfillmentOf(fulfillment: CheckoutInput['fulfillment']): SentFulfillment {
+  const [method] = fulfillment?.methods ?? []
+  if (!method || (method.type !== undefined && method.type !== 'shipping')) return {}
+  const destinations: AgentDestination[] = []
+  for (const sent of method.destinations ?? []) {
+    const id = plainText(sent.id ?? '', textMax) || `dest_${destinations.length + 1}`
+    if (!destinations.some((one) => one.id === id)) destinations.push({ id, ...plainFields(sent, addressFields) })
+  }
+  const { selected_destination_id: selected } = method
+  return {
+    destinations,
+    // The only destination needs no choice.
+    selectedDestination: selected === undefined && destinations.length === 1 ? (destinations[0]?.id ?? null) : (selected ?? null),
+    selectedOption: method.groups?.[0]?.selected_option_id ?? null,
+  }
+}
+
+export const selectedDestinationOf = ({ destinations, selectedDestination }: AgentRequest): AgentDestination | undefined =>
+  destinations?.find(({ id }) => id === selectedDestination)
+
+const nameOf = (person: { first_name?: string; last_name?: string } | null | undefined): string =>
+  [person?.first_name, person?.last_name].filter((name) => name !== undefined).join(' ')
+
+const countryOf = ({ address_country }: AgentDestination): string | undefined => {
+  const code = address_country?.toUpperCase()
+  return countryCodes.find((one) => one === code || alpha3Of(one) === code)
+}
+
+/**
+ * Returns the selected destination as a cart stores it; null without a valid country. The country and province are
+ * enough for prices: other fields may be empty.
+ */
+export function shippingAddressOf(request: AgentRequest): Address | null {
+  const to = selectedDestinationOf(request)
+  const countryCode = to && countryOf(to)
+  if (!to || countryCode === undefined) return null
+  return {
+    name: nameOf(to) || nameOf(request.buyer),
+    company: null,
+    line1: to.street_address ?? '',
+    line2: to.extended_address ?? null,
+    city: to.address_locality ?? '',
+    province: to.address_region ?? null,
+    postalCode: to.postal_code ?? null,
+    countryCode,
+    phone: to.phone_number ?? request.buyer?.phone_number ?? null,
+  }
+}
+
+const methodPath = '$.fulfillment.methods[0]'
+
+/** What the messages about the delivery depend on. */
+export type DeliveryState = {
+  readonly address: Address | null
+  readonly shippingMethod: string | null
+  /** Whether any of the shop's methods is offered for the cart and its address. */
+  readonly isDeliverable: boolean
+  /** The shop requires provinces of its list, and the address has another. */
+  readonly isProvinceUnknown: boolean
+  /** Whether the shop has shipping methods. */
+  readonly hasMethods: boolean
+}
+
+/** Lists what the delivery of a session lacks. */
+export function deliveryProblems(request: AgentRequest, { address, hasMethods, ...state }: DeliveryState): UcpMessage[] {
+  const at = request.destinations?.findIndex(({ id }) => id === request.selectedDestination) ?? -1
+  const path = (field: string) => (at < 0 ? undefined : `${methodPath}.destinations[${at}]${field}`)
+  if (!address) {
+    const sent = request.destinations?.[at]
+    if (!hasMethods && !sent) return []
+    if (!sent) {
+      const isChoice = (request.destinations?.length ?? 0) > 0
+      return [errorMessage('missing', `${methodPath}.${isChoice ? 'selected_destination_id' : 'destinations'}`)]
+    }
+    return [errorMessage(sent.address_country === undefined ? 'missing' : 'address_undeliverable', path('.address_country'))]
+  }
+  const lacking = [
+    ...(address.name === '' ? ['.first_name'] : []),
+    ...(address.line1 === '' ? ['.street_address'] : []),
+    ...(address.city === '' ? ['.address_locality'] : []),
+  ].map((field) => errorMessage('missing', path(field)))
+  if (state.isProvinceUnknown) lacking.push(errorMessage('address_undeliverable', path('.address_region')))
+  else if (hasMethods && !state.isDeliverable) lacking.push(errorMessage('address_undeliverable', path('')))
+  else if (hasMethods && state.shippingMethod === null) lacking.push(errorMessage('missing', `${methodPath}.groups[0].selected_option_id`))
+  return lacking
+}

@@ -1,0 +1,8 @@
+export { answerOf, handlersOf, notFoundOf, renderSession, sessionStatusOf } from './answer.ts'
+export { shownDigestOf } from './answer-view.ts'
+export { cancelAgentCart, createAgentCart, readAgentCart, replaceAgentCart } from './carts.ts'
+export { agentSessionFindings } from './check-store.ts'
+export { cancelSession, completeSession } from './complete.ts'
+export { callerOf, findSessionOfCart, type LoadedSession, loadSession, withCart } from './load.ts'
+export type { AgentSessionDeps } from './providers.ts'
+export { createSession, forgetSessions, loadCurrentSession, openSession, readSession, replaceSession } from './service.ts'

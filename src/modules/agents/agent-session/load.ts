@@ -1,0 +1,53 @@
+/** Reads sessions and carts of platforms with their carts. */
+import type { AgentCall } from '../../../core/agent-call.ts'
+import { anonymous, type ShopContext } from '../../../core/principal.ts'
+import type { Payment } from '../../payments/payment/domain.ts'
+import { paymentsOf } from '../../payments/payment/index.ts'
+import type { Cart } from '../../selling/cart/domain.ts'
+import { type CartCaller, type CartSnapshot, type CartView, viewCart } from '../../selling/cart/index.ts'
+import { type Order, paymentOf } from '../../selling/order/domain.ts'
+import { orderOfCart } from '../../selling/order/index.ts'
+import { type AgentSession, kindOfId } from './domain.ts'
+import type { AgentSessionDeps } from './providers.ts'
+
+/** A session or cart of a platform, with the cart that holds its contents. */
+export type LoadedSession = {
+  readonly session: AgentSession
+  readonly cart: Cart
+  readonly snapshot: CartSnapshot
+  /** A converted cart has the amounts of its order. */
+  readonly view: CartView
+  /** The last order of a converted cart, and its latest payment. */
+  readonly order: Order | undefined
+  readonly payment: Payment | undefined
+}
+
+/** Who may read and change the cart of a session. */
+export const callerOf = (shop: ShopContext): CartCaller & { readonly shop: ShopContext } => ({ shop, principal: anonymous, hasLink: true })
+
+/**
+ * Reads a session (`chk_…`) or cart (`ucart_…`) of the platform.
+ * @returns undefined for an unknown id, for that of another shop or platform, and for a cart that is over
+ */
+export async function loadSession(deps: AgentSessionDeps, { shop, platform }: AgentCall, id: string): Promise<LoadedSession | undefined> {
+  if (kindOfId(id) === undefined) return undefined
+  const session = await deps.agentSessionStore.find(id)
+  const isOwn = session?.shopId === shop.id && session.profile === platform.profile && session.isProven === platform.isProven
+  if (!session || !isOwn) return undefined
+  if (session.kind === 'CART' && (session.canceledAt !== null || session.expiresAt <= deps.clock.now())) return undefined
+  return withCart(deps, shop, session)
+}
+
+/** Finds the session or cart of a platform beside a cart. */
+export const findSessionOfCart = (
+  { agentSessionStore }: Pick<AgentSessionDeps, 'agentSessionStore'>,
+  cartId: string,
+): Promise<AgentSession | undefined> => agentSessionStore.findByCart(cartId)
+
+/** Reads the cart of a session. */
+export async function withCart(deps: AgentSessionDeps, shop: ShopContext, session: AgentSession): Promise<LoadedSession> {
+  const { cart, snapshot, view } = await viewCart(deps, callerOf(shop), session.cartId)
+  const order = cart.status === 'CONVERTED' ? await orderOfCart(deps, cart.id) : undefined
+  const payment = order && paymentOf({ payments: await paymentsOf(deps, order.id) })
+  return { session, cart, snapshot, view, order, payment }
+}

@@ -1,0 +1,246 @@
+import { NothingChanged, type Writer } from '../../../../db/engine.ts'
+import type { AgentCall } from '../../../core/agent-call.ts'
+import { locking } from '../../../core/command-context.ts'
+import { AppError } from '../../../core/errors.ts'
+import { inBatches } from '../../../lib/batches.ts'
+import { newSecretId } from '../../../lib/ids.ts'
+import { hmac } from '../../../lib/seal.ts'
+import { refusalOf } from '../../../lib/ucp/call.ts'
+import { UcpError } from '../../../lib/ucp/errors.ts'
+import { emptyCart, insertCart, isOutdated, lockCart, refreshPrices, saveCart } from '../../selling/cart/index.ts'
+import { cancelUnpaidOrder, requestSagaContext } from '../../selling/order/index.ts'
+import { answerOf, notFoundOf, renderSession, sessionStatusOf } from './answer.ts'
+import { shownDigestOf } from './answer-view.ts'
+import { type Contents, contentsIn, refusedLines, type Updated, updatedSession } from './contents.ts'
+import {
+  type AgentSession,
+  type CheckoutInput,
+  expiryOf,
+  isFinished,
+  openPerAddressMax,
+  openPerPlatformMax,
+  type SessionKind,
+} from './domain.ts'
+import { type LoadedSession, loadSession, withCart } from './load.ts'
+import type { AgentSessionDeps } from './providers.ts'
+import type { SessionOwner } from './store.ts'
+
+/** Attempts of one change while others come first. */
+export const triesMax = 25
+/** The actor in events of orders that a change cancels. */
+const shopperActor = 'shopper'
+const forgottenAtOnce = 200
+export const retrySoonSeconds = 5
+const retryLaterSeconds = 600
+
+/**
+ * Creates a checkout session from lines or from a cart of the platform. The same cart gives the same open session.
+ * @returns the session; without a line that can be bought an answer without a resource
+ * @throws UcpError `invalid_request`, `rate_limited`
+ */
+export async function createSession(deps: AgentSessionDeps, call: AgentCall, { body }: { body: CheckoutInput }): Promise<object> {
+  const sent = contentsIn(call, body)
+  if (body.cart_id === undefined || !call.platform.capabilities.has('cart')) return createRecord(deps, call, 'CHECKOUT', sent)
+  const source = await loadSession(deps, call, body.cart_id)
+  if (source?.session.kind !== 'CART') return notFoundOf(call)
+  const earlier = await deps.agentSessionStore.convertedFrom(source.session.id, deps.clock.now())
+  for (const session of earlier) {
+    const loaded = await withCart(deps, call.shop, session)
+    if (!isFinished(sessionStatusOf(deps, call, loaded))) return answerOf(deps, call, loaded)
+  }
+  const { request } = source.session
+  const contents: Contents = {
+    lines: new Map(source.snapshot.items.map(({ line }) => [line.variantId, line.quantity])),
+    sentIds: source.snapshot.items.map(({ line }) => line.variantId),
+    // The cart's content wins.
+    request: {
+      ...sent.request,
+      buyer: request.buyer ?? sent.request.buyer,
+      codes: request.codes.length > 0 ? request.codes : sent.request.codes,
+      attribution: request.attribution ?? sent.request.attribution,
+    },
+  }
+  return createRecord(deps, call, 'CHECKOUT', contents, { source, earlierIds: earlier.map(({ id }) => id) })
+}
+
+/** Creates a session or cart. @param from the cart that is converted, and the sessions that it became before */
+export async function createRecord(
+  deps: AgentSessionDeps,
+  call: AgentCall,
+  kind: SessionKind,
+  contents: Contents,
+  from?: { readonly source: LoadedSession; readonly earlierIds: readonly string[] },
+): Promise<object> {
+  const { shop, platform, attempt } = call
+  const now = deps.clock.now()
+  const before = await emptyCart(deps, shop.id)
+  const isLimitedByAddress = kind === 'CHECKOUT' && !platform.isProven
+  const session: AgentSession = {
+    id: newSecretId(kind === 'CHECKOUT' ? 'checkoutSession' : 'agentCart', deps.randomBytes),
+    shopId: shop.id,
+    kind,
+    cartId: before.cart.id,
+    profile: platform.profile,
+    isProven: platform.isProven,
+    openedFrom: isLimitedByAddress ? hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, call.address) : null,
+    request: contents.request,
+    shown: '',
+    sourceId: from?.source.session.id ?? null,
+    failures: 0,
+    canceledAt: null,
+    expiresAt: now,
+    createdAt: now,
+    updatedAt: now,
+  }
+  const updated = await updatedSession(deps, call, { session, before, contents })
+  if (!updated.isAnyPossible) return refusalOf(platform.release, ...refusedLines(contents, updated))
+  const { answer, stored } = await rendered(deps, call, updated)
+  const existing = await deps.db.write(async (tx) => {
+    if (from) {
+      // Conversions of one cart wait for each other here.
+      await lockCart(tx, deps, from.source.cart.id)
+      const others = await deps.agentSessionStore.convertedFrom(from.source.session.id, now, tx)
+      const other = others.find(({ id }) => !from.earlierIds.includes(id))
+      if (other) return other
+    }
+    if (kind === 'CHECKOUT') await assertFewOpen(tx, deps, stored)
+    await insertCart(tx, deps, updated.result.snapshot)
+    await deps.agentSessionStore.insert(tx, stored)
+    await attempt.storeAnswer(tx, answer)
+    return undefined
+  }, locking)
+  return existing ? answerOf(deps, call, await withCart(deps, shop, existing)) : answer
+}
+
+/** Two concurrent creates do not see each other. The limit is for floods, so one more is fine. */
+async function assertFewOpen(tx: Writer, { agentSessionStore, clock }: AgentSessionDeps, session: AgentSession): Promise<void> {
+  const { openedFrom, shopId, profile } = session
+  const owner: SessionOwner | undefined = openedFrom !== null ? { openedFrom } : profile !== null ? { shopId, profile } : undefined
+  if (!owner) return
+  const most = openedFrom !== null ? openPerAddressMax : openPerPlatformMax
+  const now = clock.now()
+  const until = expiryOf({ kind: 'CHECKOUT', createdAt: now }, now)
+  if ((await agentSessionStore.countOpen(tx, owner, { now, until }, most)) >= most)
+    throw new UcpError('rate_limited', 'Too many open checkout sessions. Complete or cancel some first.', {
+      retryAfterSeconds: retryLaterSeconds,
+    })
+}
+
+/** Renders a session that is about to be stored, and records what the answer shows. */
+async function rendered(deps: AgentSessionDeps, call: AgentCall, { session, result, messages }: Updated) {
+  const { snapshot, view } = result
+  const loaded: LoadedSession = { session, cart: snapshot.cart, snapshot, view, order: undefined, payment: undefined }
+  const answer = await renderSession(deps, call, loaded, messages)
+  return { answer, stored: { ...session, shown: shownDigestOf(view) } }
+}
+
+/**
+ * Reads a session at current prices.
+ * @returns an answer without a resource for an unknown session and for another platform's
+ */
+export async function readSession(deps: AgentSessionDeps, call: AgentCall, { id }: { id: string }): Promise<object> {
+  return readRecord(deps, call, 'CHECKOUT', id)
+}
+
+/** Reads a session or cart at current prices. */
+export async function readRecord(deps: AgentSessionDeps, call: AgentCall, kind: SessionKind, id: string): Promise<object> {
+  const loaded = await loadCurrentSession(deps, call, id)
+  return loaded?.session.kind === kind ? answerOf(deps, call, loaded) : notFoundOf(call)
+}
+
+/**
+ * Loads a session as `loadSession` does, and stores current prices in its open cart, so that an answer shows them and
+ * the checkout accepts them. `shownDigestOf` its view differs from `session.shown` if the platform saw other prices.
+ */
+export async function loadCurrentSession(deps: AgentSessionDeps, call: AgentCall, id: string): Promise<LoadedSession | undefined> {
+  const loaded = await loadSession(deps, call, id)
+  if (!loaded) return undefined
+  const { cart, session, snapshot } = loaded
+  if (cart.status !== 'OPEN' || session.canceledAt !== null || !isOutdated(snapshot, deps.clock.now())) return loaded
+  await refreshPrices(deps, cart.id, undefined, false)
+  return withCart(deps, call.shop, session)
+}
+
+/**
+ * Replaces the contents of a session. An unpaid checkout is cancelled first.
+ * @returns the session; an answer without a resource as `readSession`
+ * @throws UcpError `invalid_request`, `rate_limited`; `session_closed` if it is finished; `unavailable` in a payment
+ */
+export function replaceSession(
+  deps: AgentSessionDeps,
+  call: AgentCall,
+  { id, body }: { id: string; body: CheckoutInput },
+): Promise<object> {
+  return replaceRecord(deps, call, 'CHECKOUT', { id, body })
+}
+
+/** Replaces the contents of a session or cart. */
+export async function replaceRecord(
+  deps: AgentSessionDeps,
+  call: AgentCall,
+  kind: SessionKind,
+  { id, body }: { id: string; body: CheckoutInput },
+): Promise<object> {
+  const contents = contentsIn(call, body)
+  for (let tries = 0; tries < triesMax; tries++) {
+    const found = await loadSession(deps, call, id)
+    if (found?.session.kind !== kind) return notFoundOf(call)
+    const { session, snapshot } = await openSession(deps, call, found)
+    const updated = await updatedSession(deps, call, { session, before: snapshot, contents })
+    const { answer, stored } = await rendered(deps, call, updated)
+    try {
+      return await deps.db.write(async (tx) => {
+        await saveCart(tx, deps, updated.result.snapshot, snapshot)
+        const { request, shown, expiresAt, updatedAt } = stored
+        if (!(await deps.agentSessionStore.change(tx, session, { request, shown, expiresAt, updatedAt }))) throw new NothingChanged()
+        await call.attempt.storeAnswer(tx, answer)
+        return answer
+      }, locking)
+    } catch (error) {
+      // Another change came first: this one is decided again.
+      if (!(error instanceof NothingChanged)) throw error
+    }
+  }
+  throw new UcpError('unavailable', 'Other requests changed this checkout or cart at the same time. Send the request again.', {
+    retryAfterSeconds: retrySoonSeconds,
+  })
+}
+
+/**
+ * Returns a session whose cart is open. An unpaid checkout is cancelled.
+ * @throws UcpError `session_closed` for a finished one; `unavailable` while a payment may succeed
+ */
+export async function openSession(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): Promise<LoadedSession> {
+  assertUnfinished(deps, call, loaded)
+  if (!loaded.order) return loaded
+  try {
+    await cancelUnpaidOrder(deps, loaded.order.id, requestSagaContext(deps, deps.newId('attempt')), shopperActor)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind !== 'CONFLICT') throw error
+  }
+  const reopened = await withCart(deps, call.shop, loaded.session)
+  assertUnfinished(deps, call, reopened)
+  if (reopened.cart.status !== 'OPEN')
+    throw new UcpError('unavailable', 'A payment of this checkout is in progress.', { retryAfterSeconds: retrySoonSeconds })
+  return reopened
+}
+
+/** @throws UcpError `session_closed` for a finished session */
+export function assertUnfinished(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): void {
+  if (isFinished(sessionStatusOf(deps, call, loaded))) throw new UcpError('session_closed', 'This checkout is completed or canceled.')
+}
+
+/** Removes what platforms sent from sessions that have ended, in small writes. Orders hold what is still needed. */
+export async function forgetSessions({ db, clock, agentSessionStore }: Pick<AgentSessionDeps, 'db' | 'clock' | 'agentSessionStore'>) {
+  const now = clock.now()
+  const aside = db.backgroundReader()
+  try {
+    await inBatches(forgottenAtOnce, async () => {
+      const ids = await agentSessionStore.ended(aside, now, forgottenAtOnce)
+      if (ids.length > 0) await db.write((tx) => agentSessionStore.forget(tx, ids))
+      return ids.length
+    })
+  } finally {
+    aside.close()
+  }
+}

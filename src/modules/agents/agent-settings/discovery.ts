@@ -1,0 +1,59 @@
+/** Which shop a host name stands for, and its profile. */
+import { publicUrlOf } from '../../../core/public-url.ts'
+import { decimalsOf } from '../../../lib/money.ts'
+import { profileOf, servedCapabilities } from '../../../lib/ucp/profile.ts'
+import type { Capability, Release } from '../../../lib/ucp/releases.ts'
+import { hostedPageOptions } from '../../payments/payment/index.ts'
+import { findShopByHost } from '../../shop/shop/index.ts'
+import type { AgentShop } from './domain.ts'
+import { publishedKeysOf } from './keys.ts'
+import type { AgentSettingsDeps } from './providers.ts'
+import { endpointOf, findAgentShop } from './service.ts'
+
+/**
+ * Returns the profile of the shop that a host name stands for: the shop with this storefront, else that of AGENTS_SHOP,
+ * else the only one with agents on.
+ * @param host the Host header
+ * @returns undefined if there is none, or it has agents off
+ */
+export async function findProfile(deps: AgentSettingsDeps, host: string, release: Release): Promise<object | undefined> {
+  const storefront = await findShopByHost(deps, host.replace(/:\d+$/, ''))
+  const shopName = storefront?.name ?? deps.config.agentsShop ?? (await findOnlyShop(deps))
+  const found = shopName === undefined ? undefined : await findAgentShop(deps, shopName)
+  if (!found) return undefined
+  const { shop, settings } = found
+  const publicUrl = publicUrlOf(deps)
+  const facts = {
+    ...{
+      origin: storefront ? `https://${storefront.host}` : publicUrl,
+      publicUrl,
+      endpoint: endpointOf(deps, settings.name),
+      mode: shop.mode,
+    },
+    capabilities: await offeredCapabilities(deps, found),
+    keys: await publishedKeysOf(deps, shop.id),
+  }
+  return profileOf(facts, release)
+}
+
+async function findOnlyShop({ agentSettingsStore }: Pick<AgentSettingsDeps, 'agentSettingsStore'>): Promise<string | undefined> {
+  const [name, another] = await agentSettingsStore.enabledNames()
+  return another === undefined ? name : undefined
+}
+
+/** How a shop's sessions can be paid outside the agent's own call; null: not at all. */
+export async function handOffOf(deps: AgentSettingsDeps, { shop, settings }: AgentShop): Promise<'PAGE' | 'LINK' | null> {
+  if (settings.checkoutPage !== null) return 'PAGE'
+  // An amount that no processor finds too small or too large.
+  const amount = 20 * 10 ** decimalsOf(shop.currency)
+  return (await hostedPageOptions(deps, shop, { amount, currency: shop.currency })).length > 0 ? 'LINK' : null
+}
+
+/** Returns the capabilities that a shop serves. TEST shops always have the sandbox. */
+export async function offeredCapabilities(deps: AgentSettingsDeps, found: AgentShop): Promise<ReadonlySet<Capability>> {
+  const { shop, settings } = found
+  if (shop.mode === 'TEST' || settings.checkoutPage !== null) return servedCapabilities(true)
+  const key = `${shop.id} ${deps.breakers.version()}`
+  const compute = async () => servedCapabilities((await handOffOf(deps, found)) !== null)
+  return deps.agentOffers.get(key) ?? deps.agentOffers.reload(key, compute)
+}

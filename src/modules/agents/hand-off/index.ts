@@ -1,0 +1,1 @@
+export { canPayByLink, continueUrlOf, findHandOff, type HandOff, takeHandOff } from './service.ts'

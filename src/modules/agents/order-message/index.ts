@@ -1,0 +1,1 @@
+export { deleteOldOrderMessages } from './service.ts'

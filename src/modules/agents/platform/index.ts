@@ -1,0 +1,2 @@
+export type { PlatformDeps } from './providers.ts'
+export { identifyPlatform, type PlatformRequest } from './service.ts'

@@ -1,0 +1,120 @@
+/** Profiles of platforms: fetched from addresses that strangers choose, and cached. */
+import { OutgoingError, type SafeFetch } from '../../../core/outgoing.ts'
+import { dayMs, hourMs, minuteMs } from '../../../lib/day.ts'
+import { literalAddressOf } from '../../../lib/networks.ts'
+import { UcpError } from '../../../lib/ucp/errors.ts'
+import { type PlatformProfile, parseProfile } from '../../../lib/ucp/negotiation.ts'
+
+export type ProfileReader = {
+  /**
+   * Returns the profile at a URL.
+   * @param isStale whether the cached one lacks a key; it is fetched again once a minute
+   * @throws UcpError
+   */
+  read(url: string, isStale?: boolean): Promise<PlatformProfile>
+}
+
+const limits = { connectTimeoutMs: 3_000, timeoutMs: 5_000, bytesMax: 128 * 1024 } as const
+const entriesMax = 1_000
+const freshMs = { least: minuteMs, most: dayMs } as const
+const pauseMs = { first: minuteMs, longest: hourMs } as const
+/** Fetches of profiles that are not cached, by all callers. */
+const unknownPerMinute = 30
+
+type Entry = {
+  /** Undefined: it was never read. */
+  readonly profile?: PlatformProfile
+  readonly fetchedAt: number
+  /** When the profile is to be fetched again. */
+  readonly until: number
+  /** Why the last fetch failed, and until when none follows. */
+  readonly failure?: { readonly error: UcpError; readonly pause: number; readonly until: number }
+}
+
+/** @param monotonic monotonic milliseconds */
+export function createProfileReader(safeFetch: SafeFetch, monotonic: () => number): ProfileReader {
+  /** The one that was not used for longest comes first. */
+  const entries = new Map<string, Entry>()
+  const inFlight = new Map<string, Promise<PlatformProfile>>()
+  /** When profiles that were not cached were fetched in the last minute. */
+  let unknown: number[] = []
+
+  function keep(url: string, entry: Entry): void {
+    entries.delete(url)
+    entries.set(url, entry)
+    if (entries.size > entriesMax) entries.delete(entries.keys().next().value as string)
+  }
+
+  /** Takes one of the fetches that all unknown profiles share. */
+  function takeFetch(now: number): void {
+    unknown = unknown.filter((at) => at > now - minuteMs)
+    const [oldest = now] = unknown
+    if (unknown.length >= unknownPerMinute)
+      throw new UcpError('unavailable', 'Too many new profiles are being fetched. Try again later.', {
+        retryAfterSeconds: Math.max(1, Math.ceil((oldest + minuteMs - now) / 1_000)),
+      })
+    unknown.push(now)
+  }
+
+  async function fetchProfile(url: string, before: Entry | undefined): Promise<PlatformProfile> {
+    const fetchedAt = monotonic()
+    try {
+      const { status, headers, bytes } = await safeFetch(url, { ...limits, headers: { accept: 'application/json' } })
+      if (status !== 200) throw new UcpError('profile_unreachable', 'The profile did not answer with status 200.')
+      const profile = parseProfile(documentOf(bytes), new URL(url))
+      keep(url, { profile, fetchedAt, until: fetchedAt + freshMsOf(headers.get('cache-control')) })
+      return profile
+    } catch (thrown) {
+      const error = thrown instanceof OutgoingError ? refusalOf(thrown, new URL(url)) : thrown
+      if (!(error instanceof UcpError)) throw error
+      const pause = before?.failure ? Math.min(pauseMs.longest, before.failure.pause * 2) : pauseMs.first
+      keep(url, { fetchedAt, until: fetchedAt, ...before, failure: { error, pause, until: monotonic() + pause } })
+      throw error
+    }
+  }
+
+  return {
+    async read(url, isStale = false) {
+      const now = monotonic()
+      const entry = entries.get(url)
+      if (entry) keep(url, entry)
+      const fresh = entry && now < entry.until ? entry.profile : undefined
+      if (fresh && !(isStale && entry && entry.fetchedAt <= now - minuteMs)) return fresh
+      if (entry?.failure && now < entry.failure.until) {
+        if (fresh) return fresh
+        throw entry.failure.error
+      }
+      const running = inFlight.get(url)
+      if (running) return running
+      if (!entry?.profile) takeFetch(now)
+      const fetching = fetchProfile(url, entry).finally(() => inFlight.delete(url))
+      inFlight.set(url, fetching)
+      return fresh ? fetching.catch(() => fresh) : fetching
+    },
+  }
+}
+
+/** Returns `invalid_profile_url` where the URL alone shows the fault, without a look-up of its name. */
+function refusalOf({ kind }: OutgoingError, url: URL): UcpError {
+  const isHttp = url.protocol === 'http:'
+  const isLiteral = literalAddressOf(url) !== undefined
+  // A name that does not resolve is in no network of the settings, where alone http is allowed.
+  const isInvalid = (kind === 'address not allowed' && (isHttp || isLiteral)) || (kind === 'connection failed' && isHttp && !isLiteral)
+  return kind === 'port not allowed' || isInvalid
+    ? new UcpError('invalid_profile_url', 'The profile must have an https URL with a public address and a standard web port.')
+    : new UcpError('profile_unreachable', 'The profile could not be fetched from a public address.')
+}
+
+function documentOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw new UcpError('profile_malformed', 'The profile must be JSON.')
+  }
+}
+
+/** Returns for how long a profile is fresh. */
+function freshMsOf(cacheControl: string | null): number {
+  const seconds = /(?:^|,)\s*max-age\s*=\s*"?(\d{1,9})/i.exec(cacheControl ?? '')?.[1]
+  return Math.min(freshMs.most, Math.max(freshMs.least, Number(seconds ?? 0) * 1_000))
+}

@@ -1,0 +1,2 @@
+export type { ReturnDeps } from './providers.ts'
+export { listReturns, listShopReturns, publicReturns, receiveReturn, requestReturn, settleReturnRequest } from './service.ts'

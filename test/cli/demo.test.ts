@@ -1,0 +1,19 @@
+/** What `souk demo` checks before it creates sample data, and what its banner says of the log's first lines. */
+import { expect, test } from 'bun:test'
+import { notesOf } from '../../src/cli/start-notes.ts'
+import { checkPort } from '../../src/server.ts'
+
+test('the advice of the first lines of the log is shown as sentences, and problems without advice are shown as they are', () => {
+  const problem = '{"level":"error","event":"kpis.not_counted"}'
+  const lines = ['{"level":"info","event":"server.started"}', '{"level":"info","event":"mail.off","advice":"Set SMTP_URL"}', problem]
+  expect(notesOf(lines)).toEqual(['Set SMTP_URL.', problem])
+})
+
+test('a taken port is reported before the sample data is created', async () => {
+  const host = '127.0.0.1'
+  const other = Bun.serve({ hostname: host, port: 0, fetch: () => new Response() })
+  const port = other.port ?? 0
+  await expect(checkPort({ host, port })).rejects.toThrow(`Port ${port} is taken`)
+  await other.stop(true)
+  await checkPort({ host, port })
+})

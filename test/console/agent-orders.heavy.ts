@@ -1,0 +1,61 @@
+/** Orders of agents in the console, in a real browser. */
+import { expect, setDefaultTimeout } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { orders } from '../../db/schema/selling.ts'
+import { consoleTests } from '../support/console-tests.ts'
+import { sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const evil = 'A\u202e "><img src=x onerror=alert(1)> <b>bold</b> '
+const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
+const profile = `https://platform.example/${'p'.repeat(1_500)}`
+
+const { test } = consoleTests({
+  fill: async ({ app }) => {
+    const selling = await sellingIn(app)
+    const [own, agents, unnamed] = [await selling.bought(), await selling.bought(), await selling.bought()]
+    const mark = (id: string, agent: typeof orders.$inferInsert.agent) =>
+      app.deps.db.write((tx) => tx.update(orders).set({ agent }).where(eq(orders.id, id)))
+    await mark(agents.id, { profile, attribution: { campaign: 'spring', [long(100)]: long(500) } })
+    await mark(unnamed.id, { profile: null, attribution: null })
+    return { selling, own, agents, unnamed }
+  },
+})
+
+test('are marked in the list, and filtered', async ({ open, data: { selling, own, agents, unnamed } }) => {
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
+  const marked = `[...document.querySelectorAll('main tbody tr')].map((row) => [row.querySelector('.number').textContent, row.querySelector('.state').textContent === 'Agent'])`
+  await visitor.there(`#${own.number}`, { role: 'link' })
+  expect(await visitor.page.evaluate(marked)).toEqual([
+    [`#${unnamed.number}`, true],
+    [`#${agents.number}`, true],
+    [`#${own.number}`, false],
+  ])
+  for (const width of ['phone', 'desk'] as const) {
+    await visitor.width(width)
+    expect([width, await visitor.axe()]).toEqual([width, []])
+  }
+  await visitor.go(`s/${selling.shop.name}/orders?agent=true`)
+  await visitor.until(`document.querySelectorAll('main tbody tr').length === 2`, 'the orders of agents')
+  expect(
+    await visitor.page.evaluate(`[...document.querySelectorAll('.filters select')].map((one) => one.selectedOptions[0]?.text)`),
+  ).toContain('Orders by agents')
+  expect(await visitor.axe()).toEqual([])
+})
+
+test('say who bought, and what the platform told, as texts that break no layout', async ({ open, data: { selling, agents, unnamed } }) => {
+  const at = (id: string) => `s/${selling.shop.name}/orders/${id}`
+  const visitor = await open({ as: selling, at: at(agents.id), width: 'phone' })
+  await visitor.heading(`Order #${agents.number}`)
+  await visitor.text('Order placed by an agent')
+  await visitor.text('https://platform.example/')
+  await visitor.text('spring')
+  await visitor.text('<b>bold</b>')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.width('desk')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.go(at(unnamed.id))
+  await visitor.text('Unnamed assistant')
+})

@@ -1,0 +1,56 @@
+/** A return is requested on the order's page, and approved and received at the console, in a real browser. */
+import { expect, setDefaultTimeout } from 'bun:test'
+import { consoleTests } from '../support/console-tests.ts'
+import { requestedReturnOf, returnableOf } from '../support/returns.ts'
+import { ok, type Selling, sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const evil = '=1+1 "><img src=x onerror=alert(1)> <b>bold</b>'
+const { test } = consoleTests({ fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 1_000 }) }) })
+const at = ({ shop }: Selling, rest: string) => `s/${shop.name}/${rest}`
+
+for (const width of ['desk', 'phone'] as const)
+  test(`returns are listed by status and lead to their order (${width})`, async ({ open, data: { selling } }) => {
+    const { orderId, order, path } = await requestedReturnOf(selling, { quantity: 2 })
+    const visitor = await open({ as: selling, at: at(selling, ''), width })
+    await visitor.press(/to approve or reject/, { role: 'link' })
+    await visitor.heading('Returns')
+    await visitor.text('Too small')
+    expect(await visitor.axe()).toEqual([])
+    await visitor.press(new RegExp(`#${order.number}\\b`), { role: 'link' })
+    await visitor.there('Approve', { role: 'link' })
+    expect(await visitor.path()).toContain(orderId)
+    ok(await selling.post(`${path}/reject`, {}))
+    await visitor.go(at(selling, 'orders/returns?status=REQUESTED'))
+    await visitor.text('Try changing the search or the filters.')
+  })
+
+for (const width of ['desk', 'phone'] as const)
+  test(`a return is asked for, approved and received with its refund (${width})`, async ({ open, data: { selling } }) => {
+    const { orderId, lineId, path } = await returnableOf(selling, { quantity: 3 })
+    const { id } = ok(await selling.post(path, { lines: [{ lineId, quantity: 1, reason: evil }] }), 201).body
+    const visitor = await open({ as: selling, at: at(selling, `orders/${orderId}`), width })
+    await visitor.text(evil)
+    expect(await visitor.axe()).toEqual([])
+    await visitor.press('Approve', { role: 'link' })
+    await visitor.there('Approve', { role: 'dialog' })
+    await visitor.press('Approve', { role: 'button' })
+    await visitor.press('Mark as received', { role: 'link' })
+    await visitor.there('Mark as received', { role: 'dialog' })
+    expect(await visitor.axe()).toEqual([])
+    await visitor.press('Mark as received', { role: 'button' })
+    await visitor.text('Refund: Succeeded')
+    expect(ok(await selling.get(path)).body.data).toMatchObject([
+      { id, status: 'RECEIVED', restocked: true, refund: { status: 'SUCCEEDED' } },
+    ])
+    await visitor.press('Request return', { role: 'link' })
+    await visitor.there('Request return', { role: 'dialog' })
+    await visitor.fill(/^Quantity/, '2', { within: 'Request return' })
+    await visitor.fill('Reason', 'Too small', { within: 'Request return' })
+    expect(await visitor.axe()).toEqual([])
+    await visitor.press('Request return', { role: 'button' })
+    await visitor.text('Too small')
+    expect(ok(await selling.get(path)).body.returnable).toEqual([{ lineId, quantity: 0 }])
+  })

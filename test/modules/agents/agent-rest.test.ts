@@ -1,0 +1,123 @@
+/** Tests the operations over REST: what is refused before an operation runs, limits and errors. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { agentApp, openToAgents, restCall } from '../../support/agents.ts'
+import { testApp } from '../../support/app.ts'
+import { shopIn } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+async function shopFor(app: Awaited<ReturnType<typeof agentApp>>, access: 'OPEN' | 'SIGNED' = 'OPEN') {
+  const shop = await shopIn(app)
+  await openToAgents(app, shop.shop.id, access)
+  return { ...shop, name: shop.shop.name }
+}
+
+test('searches and looks up products over REST', async () => {
+  await using app = await agentApp()
+  const shop = await shopFor(app)
+  const { id } = await shop.add({ title: 'Linen shirt' })
+  const found = await restCall(app, shop.name, 'search_catalog', undefined, { body: { query: 'linen' } })
+  expect([found.status, found.body.products.map((product: { id: string }) => product.id)]).toEqual([200, [id]])
+  expect([found.headers.get('cache-control'), found.headers.get('access-control-allow-origin')]).toEqual(['no-store', null])
+  const looked = await restCall(app, shop.name, 'lookup_catalog', undefined, { body: { ids: [id, 'none'] } })
+  expect(looked.body).toMatchObject({ products: [{ id }], messages: [{ type: 'info', code: 'not_found', path: '$.ids[1]' }] })
+  expect((await restCall(app, shop.name, 'get_product', undefined, { body: { id } })).body.product.id).toBe(id)
+  const missing = await restCall(app, shop.name, 'get_product', undefined, { body: { id: 'none' } })
+  expect([missing.status, missing.body.ucp.status, missing.body.messages[0].code]).toEqual([200, 'error', 'not_found'])
+})
+
+test('a shop that agents do not see is as unknown as the path, before anything else is refused', async () => {
+  await using off = await testApp()
+  await using app = await agentApp()
+  const [shop, other] = [await shopFor(app), await shopIn(app)]
+  const hidden = await shopIn(off)
+  await openToAgents(off, hidden.shop.id)
+  const unknown = { statusCode: 404, message: 'Unknown path', error: 'Not Found', code: 'not_found' }
+  const asked = { raw: 'no JSON', headers: { 'content-type': 'text/plain' }, profile: null }
+  for (const [where, name] of [[off, hidden.shop.name] as const, [app, other.shop.name] as const, [app, 'none'] as const]) {
+    const answer = await restCall(where, name, 'search_catalog', undefined, asked)
+    expect([answer.status, answer.body]).toEqual([404, unknown])
+  }
+  expect((await restCall(app, shop.name, 'search_catalog', undefined, asked)).status).toBe(400)
+  await openToAgents(app, shop.shop.id, 'OPEN', false)
+  expect((await restCall(app, shop.name, 'search_catalog', undefined, asked)).status).toBe(404)
+})
+
+test('a request over REST names its profile', async () => {
+  await using app = await agentApp()
+  const { name } = await shopFor(app)
+  for (const profile of [null, 'ftp://x.example', 'https://me:secret@x.example/ucp']) {
+    const answer = await restCall(app, name, 'search_catalog', undefined, { profile, body: { query: 'a' } })
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_profile_url'])
+  }
+})
+
+test('bodies are bounded before they are parsed, and the first invalid field is named', async () => {
+  await using app = await agentApp()
+  const { name } = await shopFor(app)
+  const json = { 'content-type': 'application/json' }
+  const refused = async (options: Parameters<typeof restCall>[4], tool = 'search_catalog') => {
+    const { status, body } = await restCall(app, name, tool, undefined, options)
+    expect(Object.keys(body).toSorted()).toEqual(['code', 'content'])
+    return [status, body.code, body.content]
+  }
+  expect(await refused({ raw: JSON.stringify({ query: 'x'.repeat(70_000) }), headers: json })).toEqual([
+    400,
+    'request_too_large',
+    'The body is larger than 64 KB',
+  ])
+  const invalid = (content: string) => [400, 'invalid_request', content]
+  expect(await refused({ raw: '{', headers: json })).toEqual(invalid('The body is not valid JSON'))
+  expect(await refused({ raw: '[]', headers: json })).toEqual(invalid('The body must be a JSON object'))
+  expect(await refused({ raw: '{"query":"a","query":"b"}', headers: json })).toEqual(invalid('A field of the body is given twice.'))
+  expect(await refused({ raw: '{"ignore all rules":1,"ignore all rules":2}', headers: json })).toEqual(
+    invalid('A field of the body is given twice.'),
+  )
+  expect(await refused({ raw: `{"a":${'['.repeat(40)}${']'.repeat(40)}}`, headers: json })).toEqual(
+    invalid('The body is nested deeper than 32 levels'),
+  )
+  expect(await refused({ raw: `{"a":[${'1,'.repeat(6_000)}1]}`, headers: json })).toEqual(invalid('The body has more than 5000 values'))
+  expect(await refused({ raw: '{"query":"a"}', headers: { 'content-type': 'text/plain' } })).toEqual(
+    invalid('content-type: must be application/json'),
+  )
+  expect(await refused({ body: { query: 5 } })).toEqual(invalid('query: must be a string'))
+  expect(await refused({ body: { pagination: { limit: 0 } } })).toEqual(invalid('pagination.limit: must be at least 1'))
+  expect(await refused({ body: { pagination: { limit: '5' } } })).toEqual(invalid('pagination.limit: must be a whole number'))
+  expect(await refused({ body: {} })).toEqual(invalid('query: needed unless filters are given'))
+  expect(await refused({ body: { ids: [] } }, 'lookup_catalog')).toEqual(invalid('ids: must have at least 1 entry'))
+  expect(await refused({ body: { ids: [1] } }, 'lookup_catalog')).toEqual(invalid('ids.0: must be a string'))
+  expect(await refused({}, 'get_product')).toEqual(invalid('id: required'))
+  const many = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`a${at}`, '']))
+  expect(await refused({ body: { line_items: [], attribution: many } }, 'create_cart')).toEqual(
+    invalid('attribution: must have at most 20 fields'),
+  )
+  const unknown = { query: 'a', instructions: 'Ignore the shop', filters: { price: {}, loyalty: [1] }, totals: 5 }
+  expect((await restCall(app, name, 'search_catalog', undefined, { body: unknown })).status).toBe(200)
+})
+
+test('an address has 120 requests a minute, whichever shop it asks, and others go on', async () => {
+  await using app = await agentApp()
+  const { name } = await shopFor(app)
+  const ask = (from: string) => restCall(app, name, 'search_catalog', undefined, { body: { query: 'a' }, from })
+  for (let nth = 0; nth < 120; nth++) expect((await ask('203.0.113.7')).status).toBe(200)
+  const limited = await ask('203.0.113.7')
+  expect([limited.status, limited.body.code, Number(limited.headers.get('retry-after')) > 0]).toEqual([429, 'rate_limited', true])
+  expect((await ask('203.0.113.8')).status).toBe(200)
+  // Signatures that prove nothing are limited too, apart from other requests.
+  const headers = { 'signature-input': 'sig1=("@method");keyid="k"', signature: 'sig1=:AAAA:' }
+  const claim = () => restCall(app, name, 'search_catalog', undefined, { headers, body: { query: 'a' }, from: '203.0.113.9' })
+  for (let nth = 0; nth < 120; nth++) expect((await claim()).status).toBe(401)
+  expect((await claim()).status).toBe(429)
+  expect((await ask('203.0.113.9')).status).toBe(200)
+})
+
+test('other methods are 405, and a page of another origin reads nothing', async () => {
+  await using app = await agentApp()
+  const { name } = await shopFor(app)
+  const path = `/ucp/${name}/catalog/search`
+  const answer = await app.call('GET', path)
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
+  const preflight = await app.call('OPTIONS', path, { headers: { origin: 'https://page.example' } })
+  expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([405, null])
+})

@@ -1,0 +1,101 @@
+import { expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { expireCarts } from '../../../../jobs/expire-carts.ts'
+import { agentOf, amountsOf, buyer, codesOf } from '../../../support/agent-calls.ts'
+import { type Json, testApp } from '../../../support/app.ts'
+import { sellingIn } from '../../../support/selling.ts'
+import { withoutUcpSchemas } from '../../../support/ucp-schemas.ts'
+
+const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
+const day = 86_400_000
+
+async function cartShop() {
+  const app = await testApp()
+  const shop = await sellingIn(app)
+  return { app, shop, agent: agentOf(app, shop), [Symbol.asyncDispose]: () => app.close() }
+}
+
+for (const release of ['2026-08-25', '2026-04-08'] as const)
+  test(`a cart of ${release} has contents and prices, but neither status nor payment${withoutUcpSchemas}`, async () => {
+    await using world = await cartShop()
+    const { app, shop } = world
+    const agent = agentOf(app, shop, { release })
+    const created = await agent.createCart({ line_items: [line(shop.variantId, 2)], buyer })
+    expect(created.id).toMatch(/^ucart_[0-9a-z]{26}$/)
+    expect([created.status, created.fulfillment, created.order, created.ucp.payment_handlers]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(created.totals).toEqual([
+      { type: 'subtotal', amount: 2_000 },
+      { type: 'total', amount: 2_000 },
+    ])
+    expect(Date.parse(created.expires_at)).toBe(app.clock.now() + 30 * day)
+    const replaced = await agent.putCart(created.id, { line_items: [line(shop.variantId, 3)] })
+    expect([replaced.line_items[0].quantity, replaced.buyer, replaced.messages]).toEqual([3, undefined, []])
+    expect(await agent.readCart(created.id)).toEqual(replaced)
+    // Neither is the other.
+    expect((await agent.read(created.id)).ucp.status).toBe('error')
+    const session = await agent.create({ line_items: [line(shop.variantId)] })
+    expect((await agent.readCart(session.id)).ucp.status).toBe('error')
+    expect((await agent.cancelCart(session.id)).ucp.status).toBe('error')
+    expect(await agent.cancelCart(created.id)).toEqual(replaced)
+    for (const gone of [
+      await agent.readCart(created.id),
+      await agent.cancelCart(created.id),
+      await agent.putCart(created.id, { line_items: [] }),
+    ])
+      expect(codesOf(gone)).toEqual(['not_found'])
+    expect(codesOf(await agent.create({ line_items: [], cart_id: created.id }))).toEqual(['not_found'])
+    app.clock.advance(1)
+    await expireCarts(app.deps)
+    expect(await app.deps.db.read.rows(sql`select status, email from carts where status = 'EXPIRED'`)).toEqual([
+      { status: 'EXPIRED', email: null },
+    ])
+  })
+
+test('a cart becomes a session with its content, and again the same open session', async () => {
+  await using world = await cartShop()
+  const { agent, shop } = world
+  const cart = await agent.createCart({ line_items: [line(shop.variantId, 2)], buyer, attribution: { source: 'chat' } })
+  const session = await agent.create({ cart_id: cart.id, line_items: [line('var_other')], buyer: { email: 'other@example.com' } })
+  expect(session).toMatchObject({ line_items: [{ item: { id: shop.variantId }, quantity: 2 }], buyer, attribution: { source: 'chat' } })
+  expect(session.status).toBe('ready_for_complete')
+  const again = await agent.create({ cart_id: cart.id })
+  expect(again).toEqual(session)
+  // The session is independent of the cart from now on.
+  await agent.putCart(cart.id, { line_items: [line(shop.variantId, 5)] })
+  expect((await agent.create({ cart_id: cart.id })).line_items[0].quantity).toBe(2)
+})
+
+test('two conversions of a cart at once make one session', async () => {
+  await using world = await cartShop()
+  const { agent, shop, app } = world
+  const cart = await agent.createCart({ line_items: [line(shop.variantId)] })
+  const sessions: Json[] = await Promise.all([1, 2, 3, 4].map(() => agent.create({ cart_id: cart.id })))
+  expect(new Set(sessions.map(({ id }) => id)).size).toBe(1)
+  const rows = await app.deps.db.read.rows<{ n: number | string }>(sql`select count(*) as n from agent_sessions where kind = 'CHECKOUT'`)
+  expect(Number(rows[0]?.n)).toBe(1)
+})
+
+test('a session that has ended is not given again for its cart', async () => {
+  await using world = await cartShop()
+  const { agent, shop, app } = world
+  const cart = await agent.createCart({ line_items: [line(shop.variantId)] })
+  const first = await agent.create({ cart_id: cart.id })
+  app.clock.advance(7 * 3_600_000)
+  expect((await agent.read(first.id)).status).toBe('canceled')
+  const second = await agent.create({ cart_id: cart.id })
+  expect(second.id).not.toBe(first.id)
+  expect(amountsOf(second)).toEqual({ subtotal: 1_000, fulfillment: 0, total: 1_000 })
+})
+
+test('a platform without carts cannot convert one', async () => {
+  await using world = await cartShop()
+  const { agent, shop, app } = world
+  const cart = await agent.createCart({ line_items: [line(shop.variantId)] })
+  const plain = agentOf(app, shop, { capabilities: ['checkout'] })
+  expect(codesOf(await plain.create({ cart_id: cart.id }))).toEqual(['missing $.line_items'])
+})

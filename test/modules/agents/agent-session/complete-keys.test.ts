@@ -1,0 +1,88 @@
+/** Completions and cancellations over REST with idempotency keys. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { buyer, codesOf, paidBy, shippedTo } from '../../../support/agent-calls.ts'
+import { agentApp, openToAgents, restCall } from '../../../support/agents.ts'
+import type { Json } from '../../../support/app.ts'
+import { ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+async function world() {
+  const app = await agentApp()
+  const shop = await sellingIn(app)
+  await openToAgents(app, shop.shop.id)
+  const call = (tool: string, id: string | undefined, body?: Json, key: string | null = randomUUID()) =>
+    restCall(app, shop.shop.name, tool, id, { body, key })
+  return {
+    app,
+    shop,
+    call,
+    async ready(): Promise<string> {
+      const body = { line_items: [{ item: { id: shop.variantId }, quantity: 1 }], buyer, fulfillment: shippedTo() }
+      return ok(await call('create_checkout', undefined, body), 201).body.id
+    },
+    orders: async () => ok(await shop.get('/v2/orders')).body.total as number,
+    async [Symbol.asyncDispose]() {
+      await app.close()
+    },
+  }
+}
+
+test('a completion happens once per key, and its retry sees the order', async () => {
+  await using here = await world()
+  const id = await here.ready()
+  const key = randomUUID()
+  expect((await here.call('complete_checkout', id, paidBy('tok_success'), null)).body.code).toBe('idempotency_key_missing')
+  const done = await here.call('complete_checkout', id, paidBy('tok_success'), key)
+  expect([done.status, done.body.status]).toEqual([200, 'completed'])
+  const again = await here.call('complete_checkout', id, paidBy('tok_success'), key)
+  expect([again.status, again.body]).toEqual([200, done.body])
+  const other = await here.call('complete_checkout', id, paidBy('tok_decline'), key)
+  expect([other.status, other.body.code]).toEqual([409, 'idempotency_conflict'])
+  const closed = await here.call('complete_checkout', id, paidBy('tok_success'))
+  expect([closed.status, closed.body.code]).toEqual([409, 'session_closed'])
+  const canceled = [await here.call('cancel_checkout', id, {}, key), await here.call('cancel_checkout', id, {}, key)]
+  for (const { status, body } of canceled) expect([status, body.code]).toEqual([409, 'session_closed'])
+  expect(await here.orders()).toBe(1)
+})
+
+test('a retry gets the answer that a person was shown, and what is undecided as it is by then', async () => {
+  await using here = await world()
+  const [declined, waiting] = [await here.ready(), await here.ready()]
+  const [first, second] = [randomUUID(), randomUUID()]
+  const failed = await here.call('complete_checkout', declined, paidBy('tok_decline'), first)
+  expect(codesOf(failed.body)).toEqual(['payment_failed'])
+  ok(await here.call('complete_checkout', declined, paidBy('tok_success')))
+  expect((await here.call('complete_checkout', declined, paidBy('tok_decline'), first)).body).toEqual(failed.body)
+  const undecided = await here.call('complete_checkout', waiting, paidBy('tok_timeout'), second)
+  expect(undecided.body.status).toBe('complete_in_progress')
+  expect((await here.call('cancel_checkout', waiting)).body.status).toBe('canceled')
+  const again = await here.call('complete_checkout', waiting, paidBy('tok_timeout'), second)
+  expect([again.status, again.body.status]).toEqual([200, 'canceled'])
+})
+
+test('the same completion sent five times at once places one order', async () => {
+  await using here = await world()
+  const id = await here.ready()
+  const key = randomUUID()
+  const answers = await Promise.all(Array.from({ length: 5 }, () => here.call('complete_checkout', id, paidBy('tok_success'), key)))
+  for (const { status } of answers) expect([200, 409]).toContain(status)
+  expect(answers.some(({ body }) => body.status === 'completed')).toBe(true)
+  expect(await here.orders()).toBe(1)
+})
+
+test('a card number is refused, in no log and in no stored answer', async () => {
+  await using here = await world()
+  const id = await here.ready()
+  const credential = { type: 'card', number: '4242424242424242', cvc: '123' }
+  const refused = await here.call('complete_checkout', id, paidBy('', { credential }))
+  expect([refused.status, refused.body.code]).toEqual([400, 'raw_card_refused'])
+  expect(refused.text).not.toContain('4242')
+  const named = { line_items: [], buyer: { ...buyer, first_name: '4242 4242 4242 4242' } }
+  expect((await here.call('update_checkout', id, named)).body.code).toBe('raw_card_refused')
+  const telephone = { line_items: [], buyer: { ...buyer, phone_number: '+4242424242424' } }
+  expect((await here.call('update_checkout', id, telephone)).status).toBe(200)
+  expect(JSON.stringify(here.app.logged)).not.toContain('4242')
+})

@@ -1,0 +1,311 @@
+/** Platforms pay what they were last shown, once, and cancel. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { UcpError } from '../../../../src/lib/ucp/errors.ts'
+import { agentOf, amountsOf, buyer, codesOf, home, paidBy, shippedTo } from '../../../support/agent-calls.ts'
+import { agentsOn } from '../../../support/agent-sessions.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { browserOn, formOf } from '../../../support/drafts.ts'
+import { confirmAtSandbox } from '../../../support/sandbox.ts'
+import { address, ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+import { withoutUcpSchemas } from '../../../support/ucp-schemas.ts'
+
+setDefaultTimeout(longTestMs)
+
+const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
+async function shopWith(agent: Parameters<typeof agentOf>[2] = {}, settings: Parameters<typeof sellingIn>[1] = {}) {
+  const app = await testApp(agentsOn)
+  const shop = await sellingIn(app, settings)
+  const platform = agentOf(app, shop, agent)
+  return {
+    app,
+    shop,
+    agent: platform,
+    ready: (quantity = 1) => platform.create({ line_items: [line(shop.variantId, quantity)], buyer, fulfillment: shippedTo() }),
+    async [Symbol.asyncDispose]() {
+      await app.close()
+    },
+  }
+}
+const orders = async (shop: Selling) => ok(await shop.get('/v2/orders')).body.data
+const charged = async (shop: Selling): Promise<number[]> =>
+  (await orders(shop))
+    .filter(({ paymentStatus }: { paymentStatus: string }) => paymentStatus === 'CAPTURED')
+    .map((order: { total: { amount: number } }) => order.total.amount)
+const refusal = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'none',
+    (error: unknown) => (error instanceof UcpError ? error.code : String(error)),
+  )
+const reprice = (app: TestApp, shop: Selling, amount: number) =>
+  app.call('PATCH', `/product-v2/${shop.productId}`, {
+    token: shop.token,
+    body: { variants: [{ id: shop.variantId, price: shop.money(amount) }] },
+  })
+
+for (const release of ['2026-08-25', '2026-04-08'] as const)
+  test(`a platform of ${release} pays the total that it was shown, and sees the order${withoutUcpSchemas}`, async () => {
+    await using world = await shopWith({ release, profile: 'https://platform.example/ucp.json' })
+    const { shop, agent, ready } = world
+    const session = await ready(2)
+    expect(session.continue_url).toStartWith('https://souk.example/pages/buy/')
+    const done = await agent.complete(session.id)
+    const [order] = await orders(shop)
+    expect(done).toMatchObject({ status: 'completed', totals: session.totals, order: { id: order.id, label: String(order.number) } })
+    expect(done.order.permalink_url).toBe(order.publicUrl)
+    expect(done.continue_url).toBeUndefined()
+    expect(order).toMatchObject({ status: 'CONFIRMED', total: shop.money(2_000), email: buyer.email })
+    expect(JSON.stringify(done)).not.toContain('tok_')
+    expect(await agent.read(session.id)).toEqual(done)
+    for (const closed of [
+      agent.complete(session.id),
+      agent.cancel(session.id),
+      agent.put(session.id, { line_items: [line(shop.variantId)] }),
+    ])
+      expect(await refusal(closed)).toBe('session_closed')
+    expect(await charged(shop)).toEqual([2_000])
+    expect(await shop.stock()).toEqual({ onHand: 8, reserved: 0 })
+    // The answer of a completion is computed again for a retry, like the others it is stored once.
+    expect(agent.stored.filter((answer) => answer === null)).toHaveLength(1)
+  })
+
+test('a completion without all that is needed changes nothing', async () => {
+  await using world = await shopWith()
+  const { shop, agent } = world
+  const session = await agent.create({ line_items: [line(shop.variantId)] })
+  const answer = await agent.complete(session.id)
+  expect([answer.status, codesOf(answer)]).toEqual(['incomplete', ['missing $.buyer.email']])
+  expect(await orders(shop)).toEqual([])
+  expect(await agent.complete('chk_00000000000000000000000000')).toMatchObject({
+    ucp: { status: 'error' },
+    messages: [{ code: 'not_found' }],
+  })
+  const stranger = agentOf(world.app, shop, { profile: 'https://other.example/ucp.json' })
+  for (const work of [stranger.complete(session.id), stranger.cancel(session.id)])
+    expect((await work).messages).toMatchObject([{ code: 'not_found' }])
+})
+
+test('an instrument must be the selected one of a handler that was offered', async () => {
+  await using world = await shopWith()
+  const { shop, agent, ready } = world
+  const session = await ready()
+  const [one] = paidBy('tok_success').payment.instruments
+  for (const instruments of [
+    [],
+    [{ ...one, handler_id: 'stripe' }],
+    [{ ...one, selected: false }],
+    [one, { ...one, id: 'pi_2' }],
+    [
+      { ...one, selected: false },
+      { ...one, handler_id: 'other', id: 'pi_2' },
+    ],
+  ]) {
+    const answer = await agent.complete(session.id, { payment: { instruments } })
+    expect([instruments.length, answer.status, codesOf(answer)]).toEqual([
+      instruments.length,
+      'ready_for_complete',
+      ['handler_unavailable $.payment.instruments'],
+    ])
+  }
+  const bare = await agent.complete(session.id, paidBy('', { credential: { type: 'token' } }))
+  expect(codesOf(bare)).toEqual(['missing $.payment.instruments[0].credential.token'])
+  expect(await orders(shop)).toEqual([])
+  expect((await agent.complete(session.id, { payment: { instruments: [{ ...one, selected: false, id: 'pi_0' }, one] } })).status).toBe(
+    'completed',
+  )
+})
+
+test('a card number in any field is refused before anything else', async () => {
+  await using world = await shopWith()
+  const { app, shop, agent, ready } = world
+  const session = await ready()
+  for (const body of [
+    paidBy('4242424242424242'),
+    paidBy('tok_success', { credential: { type: 'card', number: '4242 4242 4242 4242', token: 'tok_success' } }),
+    paidBy('tok_success', { display: { anything: [{ deep: 4242424242424242 }] } }),
+    { ...paidBy('tok_success'), attribution: { source: '4242-4242-4242-4242' } },
+  ])
+    expect([body, await refusal(agent.complete(session.id, body))]).toEqual([body, 'raw_card_refused'])
+  expect(await orders(shop)).toEqual([])
+  expect(JSON.stringify(app.logged)).not.toContain('4242')
+})
+
+test('nothing is charged after any change since the last answer', async () => {
+  await using world = await shopWith()
+  const { app, shop, agent, ready } = world
+  const cases: [string, () => Promise<unknown>][] = [
+    ['a price', () => reprice(app, shop, 1_500)],
+    ['a price that falls', () => reprice(app, shop, 900)],
+    ['a tax', () => shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 1_000 }] })],
+    ['a discount', () => shop.post('/discounts', { title: 'Sale', kind: 'PERCENT', valueBps: 500 })],
+  ]
+  for (const [what, change] of cases) {
+    const session = await ready()
+    await change()
+    const told = await agent.complete(session.id)
+    expect([what, told.status, codesOf(told).filter((code) => code !== 'tax_included')]).toEqual([
+      what,
+      'ready_for_complete',
+      ['price_changed'],
+    ])
+    expect([what, amountsOf(told)['total'] === amountsOf(session)['total']]).toEqual([what, false])
+    const before = await charged(shop)
+    expect((await agent.complete(session.id)).status).toBe('completed')
+    expect((await charged(shop)).toSorted()).toEqual([...before, amountsOf(told)['total'] ?? 0].toSorted())
+  }
+  // A reading shows the new price as well.
+  const session = await ready()
+  await reprice(app, shop, 2_000)
+  const read = await agent.read(session.id)
+  expect((await agent.complete(session.id)).totals).toEqual(read.totals)
+})
+
+test('a price that the page showed is not one that the platform was shown, and the other way around', async () => {
+  await using world = await shopWith()
+  const { app, shop, agent, ready } = world
+  const session = await ready()
+  const page = browserOn(app, session.continue_url)
+  const old = formOf(await page.look(), 'pay')
+  await reprice(app, shop, 1_500)
+  expect((await page.look()).text).toContain('$15.00')
+  const told = await agent.complete(session.id)
+  expect([codesOf(told), amountsOf(told)['total']]).toEqual([['price_changed'], 1_500])
+  expect((await page.send(old)).text).toContain('The order has changed')
+  await reprice(app, shop, 1_200)
+  const form = formOf(await page.look(), 'pay')
+  const read = await agent.read(session.id)
+  expect(amountsOf(read)['total']).toBe(form['due'] === undefined ? 0 : 1_200)
+  expect((await agent.complete(session.id)).status).toBe('completed')
+  expect(
+    (
+      await page.send(
+        formOf(
+          {
+            ...(await page.look()),
+            text: `<form method="post">${Object.entries(form)
+              .map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`)
+              .join('')}</form>`,
+          },
+          'pay',
+        ),
+      )
+    ).text,
+  ).toContain('Payment received')
+  expect(await charged(shop)).toEqual([1_200])
+})
+
+test('stock that is gone is told instead of charged', async () => {
+  await using world = await shopWith({}, { onHand: 2 })
+  const { shop, agent, ready } = world
+  const session = await ready(2)
+  await shop.bought()
+  const told = await agent.complete(session.id)
+  expect([told.status, codesOf(told)]).toEqual(['incomplete', ['out_of_stock $.line_items[0]']])
+  expect(await shop.stock()).toEqual({ onHand: 1, reserved: 0 })
+})
+
+test('a declined payment can be tried again ten times', async () => {
+  await using world = await shopWith()
+  const { shop, agent, ready } = world
+  const session = await ready()
+  for (const token of ['tok_decline', 'tok_unknown']) {
+    const told = await agent.complete(session.id, paidBy(token))
+    expect([token, told.status, codesOf(told)]).toEqual([token, 'ready_for_complete', ['payment_failed']])
+    expect(told.continue_url).toBe(session.continue_url)
+  }
+  expect((await agent.complete(session.id)).status).toBe('completed')
+  expect(await charged(shop)).toEqual([1_000])
+  const other = await ready()
+  for (let nth = 0; nth < 10; nth++) expect(codesOf(await agent.complete(other.id, paidBy('tok_decline')))).toEqual(['payment_failed'])
+  expect(codesOf(await agent.complete(other.id))).toEqual(['payment_failed'])
+  expect(await charged(shop)).toEqual([1_000])
+})
+
+test('a payment that its payer must confirm becomes the hand-off’s', async () => {
+  await using world = await shopWith()
+  const { app, shop, agent, ready } = world
+  const session = await ready()
+  const told = await agent.complete(session.id, paidBy('tok_action'))
+  expect([told.status, codesOf(told), told.continue_url]).toEqual(['requires_escalation', [], session.continue_url])
+  expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+  const page = browserOn(app, told.continue_url)
+  expect((await page.send(formOf(await page.look(), 'pay'))).status).toBe(303)
+  expect((await agent.read(session.id)).status).toBe('completed')
+  expect((await orders(shop)).map(({ status }: { status: string }) => status).toSorted()).toEqual(['CANCELLED', 'CONFIRMED'])
+})
+
+test('a payment that is not decided is in progress, and the key’s retry tells how it ended', async () => {
+  await using world = await shopWith()
+  const { app, shop, agent, ready } = world
+  const session = await ready()
+  const attempt = { ...agent.call().attempt, key: 'one' }
+  const told = await agent.complete(session.id, paidBy('tok_timeout'), { attempt })
+  expect([told.status, codesOf(told)]).toEqual(['complete_in_progress', []])
+  expect((await agent.complete(session.id)).status).toBe('complete_in_progress')
+  expect(await orders(shop)).toHaveLength(1)
+  app.clock.advance(3 * 60 * 60_000)
+  await app.jobs.resume()
+  await app.jobs.closeOrders()
+  await app.jobs.resume()
+  const after = await agent.complete(session.id, paidBy('tok_timeout'), { attempt: { ...attempt, isResumed: true } })
+  expect([after.status, codesOf(after)]).toEqual(['ready_for_complete', ['payment_failed']])
+})
+
+test('a cancelled session cannot be paid any more', async () => {
+  await using world = await shopWith()
+  const { app, shop, agent, ready } = world
+  const session = await ready()
+  const page = browserOn(app, session.continue_url)
+  const form = formOf(await page.look(), 'pay')
+  const canceled = await agent.cancel(session.id)
+  expect([canceled.status, canceled.continue_url]).toEqual(['canceled', undefined])
+  expect((await page.send(form)).text).toContain('This link has expired')
+  const taken = await app.call('POST', '/cart/handoff', {
+    key: shop.publishableKey,
+    body: { token: session.continue_url.split('/').at(-1) },
+  })
+  expect(taken.status).toBe(404)
+  for (const work of [agent.cancel(session.id), agent.complete(session.id)]) expect(await refusal(work)).toBe('session_closed')
+  expect((await agent.read(session.id)).status).toBe('canceled')
+  expect(await orders(shop)).toEqual([])
+})
+
+test('cancels an unpaid checkout of the page, but none that is paid', async () => {
+  await using world = await shopWith()
+  const { app, shop, agent, ready } = world
+  const cartOf = async (url: string) =>
+    ok(await app.call('POST', '/cart/handoff', { key: shop.publishableKey, body: { token: url.split('/').at(-1) } }), 200).body.id
+  const session = await ready()
+  const unpaid = ok(await shop.checkout(await cartOf(session.continue_url), { paymentToken: 'tok_action' })).body
+  expect(unpaid.payment.status).toBe('REQUIRES_ACTION')
+  const during = await agent.read(session.id)
+  expect([during.status, during.continue_url]).toEqual(['complete_in_progress', session.continue_url])
+  expect((await agent.complete(session.id)).status).toBe('complete_in_progress')
+  expect((await agent.cancel(session.id)).status).toBe('canceled')
+  expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+  const other = await ready()
+  const begun = ok(await shop.checkout(await cartOf(other.continue_url), { paymentToken: 'tok_action' })).body
+  await confirmAtSandbox(app, begun.order.payments[0].id)
+  expect(await refusal(agent.cancel(other.id))).not.toBe('none')
+  expect((await agent.read(other.id)).status).toBe('completed')
+})
+
+test('what a person types on the page is told to no platform', async () => {
+  await using world = await shopWith()
+  const { app, agent, ready } = world
+  const session = await ready()
+  const page = browserOn(app, session.continue_url)
+  const typed = { ...address, name: 'Zelda Secret', line1: '9 Hidden Lane', city: 'Nowhere', email: 'zelda@example.com' }
+  ok(await page.send({ ...formOf(await page.look(), 'details'), ...typed }), 303)
+  const told = await agent.complete(session.id)
+  // What the platform pays for goes where it was not told before.
+  expect(codesOf(told)).toEqual(['price_changed'])
+  const answers = [told, await agent.complete(session.id, paidBy('tok_decline')), await agent.read(session.id)]
+  await page.send(formOf(await page.look(), 'pay'))
+  answers.push(await agent.read(session.id))
+  expect(answers.at(-1).status).toBe('completed')
+  for (const answer of answers) {
+    for (const secret of ['Zelda', 'Hidden', 'Nowhere', 'zelda']) expect(JSON.stringify(answer)).not.toContain(secret)
+    expect(answer.fulfillment.methods[0].destinations[0]).toMatchObject(home)
+  }
+})

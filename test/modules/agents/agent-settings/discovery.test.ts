@@ -1,0 +1,224 @@
+/** What platforms find at a host name. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { shops } from '../../../../db/schema/index.ts'
+import { authorityOf, capabilityNames, fullNameOf, type Release, releases } from '../../../../src/lib/ucp/releases.ts'
+import { type CallOptions, type TestApp, testApp } from '../../../support/app.ts'
+import { bothWays } from '../../../support/cached-and-routed.ts'
+import { everySetting } from '../../../support/processor-settings.ts'
+import { ok } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+import { breachesOf, haveUcpSchemas, profileBreaches } from '../../../support/ucp-schemas.ts'
+
+setDefaultTimeout(longTestMs)
+
+const on = { AGENTS_ENABLED: 'true', PUBLIC_URL: 'https://souk.example' }
+const path = '/.well-known/ucp'
+const older = `${path}/2026-04-08`
+const pathOf: Record<Release, string> = { '2026-08-25': path, '2026-04-08': older }
+type Merchant = Awaited<ReturnType<TestApp['merchant']>>
+
+const ask = (app: TestApp, host = 'souk.example', at = path, options: CallOptions = {}) =>
+  app.call('GET', at, { ...options, headers: { host, ...options.headers } })
+const switchOn = async (app: TestApp, { token }: Merchant, more: object = {}) =>
+  ok(await app.call('PUT', '/shops/v2/agents', { token, body: { enabled: true, ...more } }))
+async function agentMerchant(app: TestApp) {
+  const merchant = await app.merchant()
+  await switchOn(app, merchant)
+  return merchant
+}
+/** The host name as a storefront that its DNS proved. */
+const verified = (app: TestApp, { shop }: Merchant, host: string) =>
+  app.deps.db.write((tx) => {
+    const row = { shopId: shop.id, host, proof: 'p', createdAt: 0, verifiedAt: 1, checkedAt: 0, missingSince: null, version: 1 }
+    return app.deps.hostStore.insert(tx, row)
+  })
+const shopIn = ({ body }: { body: { ucp: { services: Record<string, { endpoint: string }[]> } } }) =>
+  body.ucp.services['dev.ucp.shopping']?.[0]?.endpoint.split('/').at(-1)
+const setLive = (app: TestApp, { shop }: Merchant) =>
+  app.deps.db.write((tx) => tx.update(shops).set({ mode: 'LIVE' }).where(eq(shops.id, shop.id)))
+
+describe('a profile', () => {
+  test('is 404 while the operator or every shop has agents off, and for a suspended shop', async () => {
+    await using off = await testApp()
+    for (const at of [path, older, '/ucp/handlers/sandbox', '/ucp/handlers/sandbox/spec'])
+      expect((await ask(off, 'souk.example', at)).status).toBe(404)
+    await using app = await testApp(on)
+    const merchant = await app.merchant()
+    expect((await ask(app)).status).toBe(404)
+    await switchOn(app, merchant)
+    expect((await ask(app)).status).toBe(200)
+    await app.deps.db.write((tx) => tx.update(shops).set({ status: 'SUSPENDED' }).where(eq(shops.id, merchant.shop.id)))
+    expect((await ask(app)).status).toBe(404)
+  })
+
+  test('names exactly what a test shop serves, in each release', async () => {
+    await using app = await testApp(on)
+    const { shop, ...rest } = await agentMerchant(app)
+    const key = ok(await app.call('GET', '/shops/v2/agents', { token: rest.token })).body.keys[0].kid
+    for (const release of releases) {
+      const { body, headers } = ok(await ask(app, 'souk.example', pathOf[release]))
+      const { ucp, keys, signing_keys: signingKeys } = body
+      expect(ucp.version).toBe(release)
+      expect(ucp.supported_versions).toEqual(release === '2026-08-25' ? { '2026-04-08': `https://souk.example${older}` } : undefined)
+      expect(
+        ucp.services['dev.ucp.shopping'].map(({ transport, endpoint, version }: Record<string, string>) => [transport, endpoint, version]),
+      ).toEqual([
+        ['rest', `https://souk.example/ucp/${shop.name}`, release],
+        ['mcp', `https://souk.example/ucp/${shop.name}/mcp`, release],
+      ])
+      expect(Object.keys(ucp.capabilities)).toEqual(capabilityNames.map(fullNameOf))
+      expect(ucp.capabilities['dev.ucp.shopping.fulfillment'][0].extends).toBe('dev.ucp.shopping.checkout')
+      expect(ucp.capabilities['dev.ucp.shopping.discount'][0].extends).toEqual(['dev.ucp.shopping.checkout', 'dev.ucp.shopping.cart'])
+      expect(ucp.payment_handlers).toEqual({
+        'example.souk.sandbox': [
+          expect.objectContaining({ id: 'sandbox', version: release, schema: 'https://souk.example/ucp/handlers/sandbox' }),
+        ],
+      })
+      const [published, absent] = release === '2026-08-25' ? [keys, signingKeys] : [signingKeys, keys]
+      expect(absent).toBeUndefined()
+      expect(published).toEqual([expect.objectContaining({ kid: key, kty: 'EC', crv: 'P-256', use: 'sig', alg: 'ES256' })])
+      expect(Object.keys(published[0]).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
+      expect(headers.get('cache-control')).toBe('public, max-age=300')
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      if (haveUcpSchemas) {
+        expect(profileBreaches(release, body)).toEqual([])
+        // A definition that the release does not have throws.
+        for (const [at, entries] of Object.entries<{ schema: string }[]>(ucp.capabilities))
+          expect([
+            at,
+            breachesOf(release, new URL(entries[0]?.schema ?? '').pathname.replace(`/${release}/`, ''), null).length > 0,
+          ]).toEqual([at, !at.endsWith('fulfillment') && !at.endsWith('discount')])
+      }
+    }
+  })
+
+  test('follows the keys as they are rotated', async () => {
+    await using app = await testApp(on)
+    const merchant = await agentMerchant(app)
+    const { kid } = ok(await app.call('POST', '/shops/v2/agents/keys/rotate', { token: merchant.token })).body
+    const kids = async () => ok(await ask(app)).body.keys.map((one: { kid: string }) => one.kid)
+    expect(await kids()).toContain(kid)
+    app.clock.advance(7 * 24 * 60 * 60_000)
+    expect(await kids()).toEqual([kid])
+  })
+
+  test('of a live shop has no payment handler, and without a hand-off catalog and carts alone', async () => {
+    await using app = await testApp(on)
+    const merchant = await agentMerchant(app)
+    await setLive(app, merchant)
+    for (const release of releases) {
+      const { body } = ok(await ask(app, 'souk.example', pathOf[release]))
+      expect(Object.keys(body.ucp.capabilities)).toEqual(
+        ['cart', 'catalog.search', 'catalog.lookup'].map((name) => `dev.ucp.shopping.${name}`),
+      )
+      expect(body.ucp.payment_handlers).toEqual({})
+      if (haveUcpSchemas) expect(profileBreaches(release, body)).toEqual([])
+    }
+    ok(await app.call('PATCH', '/shops/v2', { token: merchant.token, body: { pages: { checkout: 'https://shop.example/buy' } } }))
+    const { body } = ok(await ask(app))
+    expect(Object.keys(body.ucp.capabilities)).toEqual(capabilityNames.map(fullNameOf))
+    expect(body.ucp.payment_handlers).toEqual({})
+  })
+
+  test('of a live shop with a processor that pays by link has the checkout', async () => {
+    await using app = await testApp({ ...everySetting, ...on })
+    const merchant = await agentMerchant(app)
+    await setLive(app, merchant)
+    const checkout = async (crypto: boolean) => {
+      const body = { paypal: { enabled: false }, crypto: { enabled: crypto } }
+      ok(await app.call('PUT', '/shops/v2/payment-methods', { token: merchant.token, body }))
+      return 'dev.ucp.shopping.checkout' in ok(await ask(app)).body.ucp.capabilities
+    }
+    expect([await checkout(false), await checkout(true)]).toEqual([false, true])
+  })
+})
+
+describe('the host name selects', () => {
+  test('the shop with this storefront, in any spelling and on any port', async () => {
+    await using app = await testApp(on)
+    const [one, other] = [await agentMerchant(app), await agentMerchant(app)]
+    await verified(app, one, 'one.example')
+    await verified(app, other, 'other.example')
+    for (const host of ['one.example', 'ONE.example', 'one.example:8443', 'one.example.'])
+      expect(shopIn(ok(await ask(app, host)))).toBe(one.shop.name)
+    const { body } = ok(await ask(app, 'other.example'))
+    expect(shopIn({ body })).toBe(other.shop.name)
+    expect(body.ucp.supported_versions).toEqual({ '2026-04-08': `https://other.example${older}` })
+    expect(shopIn(ok(await ask(app, 'other.example', older)))).toBe(other.shop.name)
+    // Two shops have agents on, and none of them is the one.
+    expect((await ask(app)).status).toBe(404)
+  })
+
+  test('no other shop where that of the storefront has agents off', async () => {
+    await using app = await testApp(on)
+    const [one, other] = [await agentMerchant(app), await app.merchant()]
+    await verified(app, other, 'other.example')
+    expect((await ask(app, 'other.example')).status).toBe(404)
+    expect(shopIn(ok(await ask(app, 'elsewhere.example')))).toBe(one.shop.name)
+  })
+
+  test('the shop of AGENTS_SHOP where it is no storefront', async () => {
+    await using app = await testApp({ ...on, AGENTS_SHOP: 'shop-2' })
+    const [one, two] = [await agentMerchant(app), await app.merchant()]
+    expect((await ask(app)).status).toBe(404)
+    await switchOn(app, two)
+    await verified(app, one, 'one.example')
+    expect([shopIn(ok(await ask(app))), shopIn(ok(await ask(app, 'one.example')))]).toEqual(['shop-2', one.shop.name])
+    expect(ok(await app.call('GET', '/shops/v2/agents', { token: two.token })).body.profile).toBe('https://souk.example/.well-known/ucp')
+    expect(ok(await app.call('GET', '/shops/v2/agents', { token: one.token })).body.profile).toBe('https://one.example/.well-known/ucp')
+  })
+
+  test('only among the allowed ones', async () => {
+    await using app = await testApp({ ...on, ALLOWED_HOSTS: 'souk.example,localhost' })
+    await agentMerchant(app)
+    expect((await ask(app)).status).toBe(200)
+    expect((await ask(app, 'evil.example')).status).toBe(400)
+  })
+})
+
+describe('responses', () => {
+  test('from memory equal those of the route, with 304 and for any origin, and follow each change', async () => {
+    await using app = await testApp({ AGENTS_ENABLED: 'true' })
+    const merchant = await agentMerchant(app)
+    await using server = bothWays(app)
+    for (const at of [path, older]) {
+      const { headers } = await server.same(at)
+      expect((await server.same(at, { headers: { 'if-none-match': headers['etag'] ?? '' } })).status).toBe(304)
+      await server.same(at, { headers: { origin: 'https://assistant.example' } })
+      expect((await server.same(`${at}?utm=1`)).status).toBe(200)
+      expect((await server.same(at, { headers: { host: 'other.example' } })).status).toBe(200)
+    }
+    await switchOn(app, merchant, { enabled: false })
+    expect((await server.same(path)).status).toBe(404)
+  })
+
+  test('tell one host from another', async () => {
+    await using app = await testApp(on)
+    const [one, other] = [await agentMerchant(app), await agentMerchant(app)]
+    await verified(app, one, 'one.example')
+    await verified(app, other, 'other.example')
+    for (const _ of [1, 2])
+      expect([shopIn(ok(await ask(app, 'one.example'))), shopIn(ok(await ask(app, 'other.example')))]).toEqual([
+        one.shop.name,
+        other.shop.name,
+      ])
+  })
+
+  test('describe the sandbox by a schema and a page', async () => {
+    await using app = await testApp(on)
+    const schema = ok(await app.call('GET', '/ucp/handlers/sandbox'))
+    expect([schema.body.$id, schema.headers.get('access-control-allow-origin')]).toEqual(['https://souk.example/ucp/handlers/sandbox', '*'])
+    const page = ok(await app.call('GET', '/ucp/handlers/sandbox/spec'))
+    // Platforms cache what a profile names.
+    for (const { headers } of [schema, page]) expect(headers.get('cache-control')).toBe('public, max-age=300')
+    expect(page.headers.get('content-type')).toStartWith('text/html')
+    expect(page.text).toContain('tok_success')
+  })
+})
+
+test('the authority of handlers is the host reversed, in the grammar of each release', () => {
+  const both = (host: string) => [authorityOf(host, '2026-08-25'), authorityOf(host, '2026-04-08')]
+  expect(both('shop.4u-store.example')).toEqual(['example.4u-store.shop', 'example.x4u_store.shop'])
+  for (const host of ['127.0.0.1', 'localhost', '[::1]']) expect(both(host)).toEqual(['localhost.souk', 'localhost.souk'])
+})

@@ -1,0 +1,35 @@
+/** Random stories of platforms, shoppers and shops at work on the same checkouts, with a program that is killed now and then. */
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { engine } from '../../../db/columns.ts'
+import { checkAgentModel, layAgentGround } from '../../support/agent-model.ts'
+import type { Ground } from '../../support/selling-model.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_408)
+const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 60 : 20))
+
+let ground: Ground | undefined
+afterAll(() => ground?.database.drop())
+
+test('charges what was shown, once, and isolates the checkouts of platforms', async () => {
+  ground = await layAgentGround()
+  const seen = await checkAgentModel(ground, { seed, runs })
+  if (Bun.env['FUZZ_PRINT']) for (const [what, times] of seen) process.stderr.write(`${times} × ${what}\n`)
+  const usual = [
+    'complete_checkout 200 completed',
+    'complete_checkout 200 ready_for_complete',
+    'complete_checkout 409 session_closed',
+    'order of platform',
+    'order of page',
+    'order of storefront',
+    'compared completed',
+    'compared canceled',
+    'killed',
+    'key with another body',
+    'repeated answer',
+    'stolen id',
+  ]
+  expect(usual.filter((what) => !seen.has(what))).toEqual([])
+})

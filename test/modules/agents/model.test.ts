@@ -1,0 +1,16 @@
+/** A few random stories of platforms, shoppers and shops; `model.heavy.ts` has many. */
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { checkAgentModel, layAgentGround } from '../../support/agent-model.ts'
+import type { Ground } from '../../support/selling-model.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+let ground: Ground | undefined
+afterAll(() => ground?.database.drop())
+
+test('in a few random stories, charges what was shown, once, and isolates the checkouts of platforms', async () => {
+  ground = await layAgentGround()
+  const seen = await checkAgentModel(ground, { seed: 20_260_825, runs: 2 })
+  expect(seen.size).toBeGreaterThan(10)
+})

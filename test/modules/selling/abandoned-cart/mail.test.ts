@@ -1,0 +1,289 @@
+/** Tests the mail about abandoned carts: whom it reaches, when, and what its links do. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { carts } from '../../../../db/schema/selling.ts'
+import { shops } from '../../../../db/schema/shop.ts'
+import { mailAbandonedCarts } from '../../../../jobs/mail-abandoned-carts.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { browserOn, formOf } from '../../../support/drafts.ts'
+import { mailServer, type Received } from '../../../support/mail-server.ts'
+import { mailRows, sendMails } from '../../../support/mails.ts'
+import { customerOf, ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const hourMs = 3_600_000
+/** Each change of a cart has a millisecond of its own. */
+const twoHoursMs = 2 * hourMs + 10
+const longLogins = { ACCESS_TOKEN_SECONDS: '86400' }
+const turnOn = (shop: Selling, afterHours = 2) =>
+  shop.app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { abandonedCartMail: { enabled: true, afterHours } } })
+const mailingShop = async (app: TestApp) => {
+  const shop = await sellingIn(app)
+  ok(await turnOn(shop))
+  return shop
+}
+const change = (shop: Selling, id: string, body: object) => app(shop).call('PATCH', `/cart/${id}`, { key: shop.publishableKey, body })
+const app = ({ app }: Selling) => app
+async function round(at: TestApp): Promise<void> {
+  await mailAbandonedCarts(at.deps)
+  await sendMails(at)
+}
+const linkIn = ({ text }: Received, kind = 'cart'): string =>
+  new RegExp(`https://souk\\.example/pages/${kind}/[\\w-]+`).exec(text)?.[0] ?? `none in ${text}`
+const tokenIn = (mail: Received) => linkIn(mail).split('/').at(-1) ?? ''
+
+describe('the mail', () => {
+  test('reaches a shopper who agreed, once, after the hours of the shop', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, ...longLogins })
+    const shop = await mailingShop(app)
+    const id = await shop.cart({ acceptsMarketing: true, quantity: 2 })
+    await shop.cart({ email: 'no@example.com' })
+    await shop.cart({ email: null, acceptsMarketing: true })
+    await shop.cart({ email: 'empty@example.com', acceptsMarketing: true, variants: [] })
+    app.clock.advance(2 * hourMs - 1_000)
+    await round(app)
+    expect(server.received).toEqual([])
+    app.clock.advance(1_010)
+    await round(app)
+    await round(app)
+    expect(server.received).toHaveLength(1)
+    app.clock.advance(5 * hourMs)
+    await round(app)
+    expect(server.received.map(({ to }) => to)).toEqual([['guest@example.com']])
+    const [mail] = server.received as [Received]
+    expect(mail.text).toContain('Mug')
+    expect(mail.html).toContain('20.00')
+    expect(mail.headers.get('list-unsubscribe')).toBe(`<${linkIn(mail, 'unsubscribe')}>`)
+    expect(`${mail.text}${mail.html}`).not.toContain(id)
+    expect((await mailRows(app)).map(({ key }) => key).join()).not.toContain(id)
+  })
+
+  test('is off by default, and for carts that are older than a day, as after a stop of the jobs', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, ...longLogins })
+    const [off, old] = [await sellingIn(app), await mailingShop(app)]
+    await off.cart({ acceptsMarketing: true })
+    await old.cart({ acceptsMarketing: true })
+    app.clock.advance(26 * hourMs + 10)
+    await off.cart({ acceptsMarketing: true })
+    await round(app)
+    app.clock.advance(twoHoursMs)
+    await round(app)
+    expect(await mailRows(app)).toEqual([])
+  })
+
+  test('goes neither to a cart that was ordered, emptied or erased, nor without consent, nor for a suspended shop', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, ...longLogins })
+    const shop = await mailingShop(app)
+    const [ordered, emptied, withdrawn] = [
+      await shop.cart({ acceptsMarketing: true }),
+      await shop.cart({ acceptsMarketing: true, email: 'emptied@example.com' }),
+      await shop.cart({ acceptsMarketing: true, email: 'withdrawn@example.com' }),
+    ]
+    app.clock.advance(twoHoursMs)
+    await mailAbandonedCarts(app.deps)
+    expect(await mailRows(app)).toHaveLength(3)
+    ok(await shop.checkout(ordered))
+    const { body } = ok(await app.call('GET', `/cart/${emptied}`, { key: shop.publishableKey }))
+    ok(await app.call('DELETE', `/cart/${emptied}/items/${body.lines[0].id}`, { key: shop.publishableKey }))
+    ok(await change(shop, withdrawn, { acceptsMarketing: false }))
+    await sendMails(app)
+    expect(server.received.map(({ headers }) => headers.get('subject')).filter((subject) => subject?.includes('cart'))).toEqual([])
+    await app.deps.db.write((tx) => tx.update(shops).set({ status: 'SUSPENDED' }).where(eq(shops.id, shop.shop.id)))
+    await shop.cart({ acceptsMarketing: true, email: 'late@example.com' }).catch(() => undefined)
+    app.clock.advance(3 * hourMs)
+    await round(app)
+    expect(server.received.map(({ headers }) => headers.get('subject')).filter((subject) => subject?.includes('cart'))).toEqual([])
+  })
+
+  test('waits again when the cart changes after it was queued, and then goes to the new address only', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, ...longLogins })
+    const shop = await mailingShop(app)
+    const id = await shop.cart({ acceptsMarketing: true, email: 'old@example.com' })
+    app.clock.advance(twoHoursMs)
+    await mailAbandonedCarts(app.deps)
+    ok(await change(shop, id, { email: 'new@example.com' }))
+    await sendMails(app)
+    await round(app)
+    expect(server.received).toEqual([])
+    app.clock.advance(twoHoursMs)
+    await round(app)
+    await round(app)
+    expect(server.received.map(({ to }) => to)).toEqual([['new@example.com']])
+    ok(await change(shop, id, { email: 'third@example.com' }))
+    app.clock.advance(twoHoursMs)
+    await round(app)
+    expect(server.received).toHaveLength(1)
+  })
+
+  test('is not sent after the shop turned it off, and is sent once when a process dies after queueing', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, ...longLogins })
+    const [off, dying] = [await mailingShop(app), await mailingShop(app)]
+    await off.cart({ acceptsMarketing: true, email: 'off@example.com' })
+    await dying.cart({ acceptsMarketing: true, email: 'once@example.com' })
+    app.clock.advance(twoHoursMs)
+    await Promise.all([mailAbandonedCarts(app.deps), mailAbandonedCarts(app.deps)])
+    ok(await app.call('PUT', '/shops/v2/mail', { token: off.token, body: {} }))
+    await round(app)
+    await round(app)
+    expect(server.received.map(({ to }) => to)).toEqual([['once@example.com']])
+  })
+
+  test('is delayed by the quota of its recipient', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.limited, ...longLogins, MAIL_TEST_SHOPS: 'true', MAIL_PER_RECIPIENT_HOUR: '2' })
+    const shop = await mailingShop(app)
+    for (let nth = 0; nth < 4; nth++) await shop.cart({ acceptsMarketing: true })
+    app.clock.advance(twoHoursMs)
+    await round(app)
+    expect(server.received).toHaveLength(2)
+  })
+})
+
+describe('the link', () => {
+  async function mailed(app: TestApp, server: Awaited<ReturnType<typeof mailServer>>, shop: Selling, options: object = {}) {
+    const id = await shop.cart({ acceptsMarketing: true, ...options })
+    app.clock.advance(twoHoursMs)
+    await round(app)
+    return { id, mail: server.received.at(-1) as Received }
+  }
+
+  test('opens a page that shows and sells the cart; the order says where it came from', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, ...longLogins })
+    const shop = await mailingShop(app)
+    const { id, mail } = await mailed(app, server, shop)
+    const { look, send } = browserOn(app, linkIn(mail))
+    const page = await look()
+    expect(page.text).toContain('Mug')
+    expect(page.text).not.toContain('guest@example.com')
+    expect(page.text).not.toContain(id)
+    const restored = async () => (await app.deps.db.read.select().from(carts).where(eq(carts.id, id)))[0]?.restoredAt
+    // Scanners of mails open every link.
+    expect(await restored()).toBeNull()
+    expect((await send(formOf(page, 'pay'))).status).toBe(303)
+    expect((await look()).text).toContain('Payment received')
+    const { data } = ok(await shop.get('/v2/orders')).body
+    expect(data).toMatchObject([{ fromAbandonedCart: true, status: 'CONFIRMED' }])
+    const { body } = ok(await shop.get('/carts/abandoned?recovered=true'))
+    expect(body.data).toMatchObject([{ email: 'guest@example.com', order: { id: data[0].id, number: 1 } }])
+    const csv = await app.call('GET', '/v2/orders', { token: shop.token, headers: { accept: 'text/csv' } })
+    expect(csv.text.split('\n')[1]).toEndWith(',true,\r')
+    expect(await shop.bought()).toMatchObject({ fromAbandonedCart: false })
+  })
+
+  test('stores new prices before it is paid, and expires after 14 days', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, ...longLogins })
+    const shop = await mailingShop(app)
+    const { mail } = await mailed(app, server, shop)
+    const product = ok(await shop.get(`/product-v2/${shop.productId}`)).body
+    const variants = product.variants.map(({ id }: { id: string }) => ({ id, price: shop.money(1_500) }))
+    ok(await app.call('PATCH', `/product-v2/${shop.productId}`, { token: shop.token, body: { variants } }))
+    const { look, send } = browserOn(app, linkIn(mail))
+    await look()
+    const page = await look()
+    expect(page.text).toContain('15.00')
+    expect((await send(formOf(page, 'pay'))).status).toBe(303)
+    expect((await look()).text).toContain('Payment received')
+    app.clock.advance(14 * 24 * hourMs)
+    expect((await look()).text).toContain('expired')
+  })
+
+  test('leads to the page of the shop, which restores the cart with the token', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, ...longLogins })
+    const shop = await mailingShop(app)
+    ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { pages: { cart: 'https://shop.example/cart?a=1' } } }))
+    const { id, mail } = await mailed(app, server, shop)
+    const url = new URL(/https:\/\/shop\.example\S+/.exec(mail.text)?.[0] ?? '')
+    const token = url.searchParams.get('token')
+    const restore = (key: string, body: object) => app.call('POST', '/cart/restore', { key, body })
+    const cart = ok(await restore(shop.publishableKey, { token }), 200).body
+    expect(cart).toMatchObject({ id, status: 'OPEN', acceptsMarketing: true })
+    const other = await sellingIn(app)
+    for (const [key, sent] of [
+      [other.publishableKey, token],
+      [shop.publishableKey, 'x'.repeat(43)],
+    ] as const)
+      expect((await restore(key, { token: sent })).body).toMatchObject({ statusCode: 404, code: 'invalid_link' })
+    expect((await restore(shop.publishableKey, { token, more: 1 })).status).toBe(400)
+    ok(await shop.checkout(id))
+    expect(ok(await shop.get('/v2/orders')).body.data).toMatchObject([{ fromAbandonedCart: true }])
+  })
+
+  test("of a customer's cart restores it for that customer only", async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, ...longLogins })
+    const shop = await mailingShop(app)
+    const customer = await customerOf(app, shop.shop.name)
+    const { id, mail } = await mailed(app, server, shop, { token: customer.token, email: 'shopper@example.com' })
+    const body = { token: tokenIn(mail) }
+    expect((await app.call('POST', '/cart/restore', { key: shop.publishableKey, body })).status).toBe(404)
+    expect(ok(await app.call('POST', '/cart/restore', { token: customer.token, body })).body.id).toBe(id)
+    expect((await browserOn(app, linkIn(mail)).look()).text).toContain('Mug')
+  })
+
+  test('withdraws the consent at the cart, at other carts of the address and at the account', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, ...longLogins })
+    const shop = await mailingShop(app)
+    const customer = await customerOf(app, shop.shop.name)
+    ok(await app.call('PATCH', '/customer/me', { token: customer.token, body: { acceptsMarketing: true } }))
+    const { mail } = await mailed(app, server, shop, { email: 'Shopper@example.com' })
+    await shop.cart({ acceptsMarketing: true, email: 'shopper@example.com' })
+    await shop.cart({ acceptsMarketing: true, email: 'other@example.com' })
+    const path = new URL(linkIn(mail, 'unsubscribe')).pathname
+    expect((await app.call('GET', path)).text).toContain('Stop emails like this')
+    const isAccepting = async () => ok(await app.call('GET', '/customer/me', { token: customer.token })).body.acceptsMarketing
+    expect(await isAccepting()).toBe(true)
+    const form = { raw: 'List-Unsubscribe=One-Click', headers: { 'content-type': 'application/x-www-form-urlencoded' } }
+    for (let nth = 0; nth < 2; nth++) expect((await app.call('POST', path, form)).text).toContain('anymore')
+    expect(await isAccepting()).toBe(false)
+    app.clock.advance(twoHoursMs)
+    await round(app)
+    expect(server.received.map(({ to }) => to[0])).toEqual(['Shopper@example.com', 'other@example.com'])
+    expect((await app.call('POST', '/pages/unsubscribe/x', form)).text).toContain('expired')
+  })
+
+  test('withdraws the consent at other carts of the address also after the cart was ordered', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, ...longLogins })
+    const shop = await mailingShop(app)
+    const customer = await customerOf(app, shop.shop.name)
+    ok(await app.call('PATCH', '/customer/me', { token: customer.token, body: { acceptsMarketing: true } }))
+    const { id, mail } = await mailed(app, server, shop, { email: 'Shopper@example.com' })
+    await shop.cart({ acceptsMarketing: true, email: 'shopper@example.com' })
+    ok(await shop.checkout(id))
+    const form = { raw: 'List-Unsubscribe=One-Click', headers: { 'content-type': 'application/x-www-form-urlencoded' } }
+    expect((await app.call('POST', new URL(linkIn(mail, 'unsubscribe')).pathname, form)).text).toContain('anymore')
+    expect(ok(await app.call('GET', '/customer/me', { token: customer.token })).body.acceptsMarketing).toBe(false)
+    const isReminder = ({ text }: Received) => text.includes('/pages/unsubscribe/')
+    const before = server.received.filter(isReminder).length
+    app.clock.advance(twoHoursMs)
+    await round(app)
+    expect(server.received.filter(isReminder)).toHaveLength(before)
+  })
+
+  test('is over once the customer is erased', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, ...longLogins })
+    const shop = await mailingShop(app)
+    const customer = await customerOf(app, shop.shop.name)
+    const { mail } = await mailed(app, server, shop, { token: customer.token, email: 'shopper@example.com' })
+    await shop.cart({ token: customer.token, acceptsMarketing: true, email: 'shopper@example.com' })
+    app.clock.advance(twoHoursMs)
+    await mailAbandonedCarts(app.deps)
+    ok(await shop.post(`/customer/${customer.id}/erase`, {}))
+    await sendMails(app)
+    expect(server.received).toHaveLength(1)
+    expect((await browserOn(app, linkIn(mail)).look()).text).toContain('expired')
+    expect(ok(await shop.get('/carts/abandoned')).body.data).toEqual([])
+  })
+})

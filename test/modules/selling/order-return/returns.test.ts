@@ -1,0 +1,311 @@
+/** Returns: requested, approved or rejected, received, restocked and refunded. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { auditLog } from '../../../../db/schema/people.ts'
+import { type TestApp, testApp } from '../../../support/app.ts'
+import { booksOf, violationsAtRest } from '../../../support/books.ts'
+import { mailRows } from '../../../support/mails.ts'
+import { requestedReturnOf, returnableOf } from '../../../support/returns.ts'
+import { changeProcessor, lost } from '../../../support/sandbox.ts'
+import { customerOf, ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const dayMs = 86_400_000
+const both = { restock: true, refund: true }
+const line = (lineId: string, quantity: number, reason = 'Too small') => ({ lines: [{ lineId, quantity, reason }] })
+const returnableUnits = async (shop: Selling, orderId: string): Promise<number[]> =>
+  ok(await shop.get(`/v2/orders/${orderId}/returns`)).body.returnable.map(({ quantity }: { quantity: number }) => quantity)
+const messages = async (app: TestApp) =>
+  (await app.deps.db.read.rows<{ body: string }>(sql`select body from outbox where event = 'order.return_updated' order by id`)).map(
+    ({ body }) => JSON.parse(body).data,
+  )
+
+describe('a return', () => {
+  test('is requested, approved and received: its units are restocked and refunded', async () => {
+    await using app = await testApp({ SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' })
+    const shop = await sellingIn(app)
+    const { orderId, lineId, path, id, made, listPath } = await requestedReturnOf(shop, { quantity: 3 })
+    expect(made).toMatchObject({
+      ...{ orderId, status: 'REQUESTED', requestedBy: 'SHOP', restocked: false, refund: null, rejectionReason: null },
+      lines: [{ lineId, quantity: 1, reason: 'Too small' }],
+    })
+    expect(await returnableUnits(shop, orderId)).toEqual([2])
+    expect(ok(await shop.post(`${path}/approve`, {})).body).toMatchObject({ id, status: 'APPROVED' })
+    const before = await shop.stock()
+    const done = ok(await shop.post(`${path}/receive`, both)).body
+    expect(done).toMatchObject({ id, status: 'RECEIVED', restocked: true, refund: { status: 'SUCCEEDED' } })
+    expect((await shop.stock()).onHand).toBe(before.onHand + 1)
+    const order = await shop.order(orderId)
+    expect(order).toMatchObject({
+      ...{ status: 'FULFILLED', paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: shop.money(1_000) },
+      refunds: [{ id: done.refund.id, lines: [{ lineId, quantity: 1, amount: shop.money(1_000), restock: true }] }],
+    })
+    expect(order.events.map(({ type }: { type: string }) => type).filter((type: string) => type.startsWith('RETURN'))).toEqual([
+      'RETURN_REQUESTED',
+      'RETURN_APPROVED',
+      'RETURN_RECEIVED',
+    ])
+    expect(ok(await shop.get(listPath)).body).toMatchObject({ data: [done], returnable: [{ lineId, quantity: 2 }] })
+    expect((await messages(app)).map(({ return: { status, refundId } }) => [status, refundId])).toEqual([
+      ['REQUESTED', null],
+      ['APPROVED', null],
+      ['RECEIVED', done.refund.id],
+    ])
+    const mails = (await mailRows(app)).filter(({ template }) => template === 'return-updated')
+    expect(mails.map(({ key }) => key).sort()).toEqual(
+      ['APPROVED', 'RECEIVED', 'REQUESTED'].map((status) => `return-updated:${id}:${status}`),
+    )
+    const actions = (await app.deps.db.read.select().from(auditLog))
+      .map(({ action }) => action)
+      .filter((action) => action.includes('return'))
+    expect(actions.sort()).toEqual(['order.return_approved', 'order.return_received', 'order.return_requested'])
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })
+
+  test('that is rejected frees its units, and only a requested one can be decided', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { orderId, path, listPath, body } = await requestedReturnOf(shop)
+    expect((await shop.post(listPath, body)).body).toMatchObject({ statusCode: 409, field: 'lines.0.quantity' })
+    expect((await shop.post(`${path}/receive`, both)).body).toMatchObject({ statusCode: 409, code: 'invalid_transition' })
+    expect(ok(await shop.post(`${path}/reject`, { reason: '<b>Worn</b>' })).body).toMatchObject({
+      status: 'REJECTED',
+      rejectionReason: '<b>Worn</b>',
+    })
+    for (const step of ['approve', 'reject', 'receive'])
+      expect((await shop.post(`${path}/${step}`, step === 'receive' ? both : {})).status, step).toBe(409)
+    expect(await returnableUnits(shop, orderId)).toEqual([1])
+    ok(await shop.post(listPath, body), 201)
+  })
+
+  test('can be received without restocking and refunding', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { orderId, lineId, path } = await requestedReturnOf(shop)
+    ok(await shop.post(`${path}/approve`, {}))
+    const before = await shop.stock()
+    expect(ok(await shop.post(`${path}/receive`, { restock: false, refund: false })).body).toMatchObject({
+      status: 'RECEIVED',
+      refund: null,
+    })
+    expect(await shop.stock()).toEqual(before)
+    // A later refund of the line is of the unit that came back.
+    ok(await shop.refund(orderId, { lines: [{ lineId, quantity: 1 }] }))
+    expect(await shop.order(orderId)).toMatchObject({ paymentStatus: 'REFUNDED' })
+    expect(await returnableUnits(shop, orderId)).toEqual([0])
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })
+
+  test('refunds the units that came back and leaves the unsent ones to be sent', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const order = await shop.bought({ quantity: 2 })
+    const [{ id: lineId }] = order.lines
+    ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, { lines: [{ lineId, quantity: 1 }] }))
+    const list = `/v2/orders/${order.id}/returns`
+    expect((await shop.post(list, line(lineId, 2))).status).toBe(409)
+    const { id } = ok(await shop.post(list, line(lineId, 1)), 201).body
+    ok(await shop.post(`${list}/${id}/approve`, {}))
+    ok(await shop.post(`${list}/${id}/receive`, both))
+    expect(await shop.order(order.id)).toMatchObject({
+      status: 'CONFIRMED',
+      lines: [{ fulfilledQuantity: 1, unfulfilledQuantity: 1 }],
+    })
+    expect(ok(await shop.get('/v2/orders?toFulfil=true')).body.total).toBe(1)
+    ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
+    expect(await shop.order(order.id)).toMatchObject({ status: 'FULFILLED' })
+    expect(await returnableUnits(shop, order.id)).toEqual([1])
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })
+
+  test('is of no unit that was refunded without a return, nor of an order that was refunded in full', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { orderId, lineId, path } = await returnableOf(shop, { quantity: 3 })
+    ok(await shop.refund(orderId, { lines: [{ lineId, quantity: 1 }] }))
+    expect(await returnableUnits(shop, orderId)).toEqual([2])
+    ok(await shop.refund(orderId, { all: true }))
+    expect(await returnableUnits(shop, orderId)).toEqual([0])
+    expect((await shop.post(path, line(lineId, 1))).status).toBe(409)
+    // Nothing was sent of this one.
+    const { id, lines } = await shop.bought()
+    expect((await shop.post(`/v2/orders/${id}/returns`, line(lines[0].id, 1))).status).toBe(409)
+    ok(await shop.post(`/v2/orders/${id}/cancel`, {}))
+    expect(await returnableUnits(shop, id)).toEqual([0])
+  })
+
+  test('whose lines were refunded meanwhile is received without a refund only', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { orderId, lineId, path } = await requestedReturnOf(shop)
+    ok(await shop.post(`${path}/approve`, {}))
+    ok(await shop.refund(orderId, { lines: [{ lineId, quantity: 1 }] }))
+    const before = await shop.stock()
+    expect((await shop.post(`${path}/receive`, both)).body).toMatchObject({ statusCode: 409, code: 'refund_too_large' })
+    expect(await shop.stock()).toEqual(before)
+    ok(await shop.post(`${path}/receive`, { restock: true, refund: false }))
+    expect((await shop.stock()).onHand).toBe(before.onHand + 1)
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })
+
+  test('is received once per idempotency key, also when the processor does not answer', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { orderId, path, id } = await requestedReturnOf(shop)
+    ok(await shop.post(`${path}/approve`, {}))
+    const before = await shop.stock()
+    changeProcessor(app, () => ({ refund: () => Promise.reject(lost()) }))
+    const key = { 'idempotency-key': randomUUID() }
+    const first = ok(await shop.post(`${path}/receive`, both, key)).body
+    expect(first).toMatchObject({ id, status: 'RECEIVED', refund: { status: 'PENDING' } })
+    expect(ok(await shop.post(`${path}/receive`, both, key)).body).toEqual(first)
+    expect((await shop.post(`${path}/receive`, both)).status).toBe(409)
+    expect((await shop.stock()).onHand).toBe(before.onHand + 1)
+    expect((await shop.order(orderId)).refunds).toHaveLength(1)
+  })
+
+  test('is decided once by two people at once, and never of more than was sent by two requests at once', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { orderId, lineId, path } = await returnableOf(shop, { quantity: 3 })
+    const asked = await Promise.all([1, 2, 3, 4].map(() => shop.post(path, line(lineId, 2))))
+    expect(asked.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
+    const id = asked.find(({ status }) => status === 201)?.body.id
+    const decided = await Promise.all(['approve', 'reject', 'approve'].map((step) => shop.post(`${path}/${id}/${step}`, {})))
+    expect(decided.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+    expect(await returnableUnits(shop, orderId)).toEqual([decided[1]?.status === 200 ? 3 : 1])
+  })
+
+  test('has lines, quantities and reasons within their bounds', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { lineId, path, body } = await returnableOf(shop, { quantity: 2 })
+    const [one] = body.lines
+    for (const [sent, field] of [
+      [{}, 'lines'],
+      [{ lines: [] }, 'lines'],
+      [{ lines: [{ ...one, quantity: 0 }] }, 'lines.0.quantity'],
+      [{ lines: [{ ...one, quantity: 1.5 }] }, 'lines.0.quantity'],
+      [{ lines: [{ ...one, quantity: 10_000 }] }, 'lines.0.quantity'],
+      [{ lines: [{ ...one, reason: '' }] }, 'lines.0.reason'],
+      [{ lines: [{ ...one, reason: ' \n' }] }, 'lines.0.reason'],
+      [{ lines: [{ ...one, reason: 'x'.repeat(501) }] }, 'lines.0.reason'],
+      [{ lines: [{ lineId, quantity: 1 }] }, 'lines.0.reason'],
+      [{ lines: [{ ...one, lineId: 'line_none' }] }, 'lines.0.lineId'],
+      [{ lines: [one, one] }, 'lines.1.lineId'],
+      [{ ...body, resaon: 'x' }, 'resaon'],
+    ] as const)
+      expect((await shop.post(path, sent)).body, JSON.stringify(sent).slice(0, 80)).toMatchObject({ statusCode: 400, field })
+    for (const sent of [{}, { restock: true }, { refund: true }, { restock: 'yes', refund: true }, { ...both, more: 1 }])
+      expect((await shop.post(`${path}/ret_none/receive`, sent)).status).toBe(400)
+    expect((await shop.post(`${path}/ret_none/receive`, both)).status).toBe(404)
+  })
+
+  test('of another shop or order is 404', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { path, id, listPath, body } = await requestedReturnOf(shop)
+    const other = await sellingIn(app)
+    const { path: otherList } = await returnableOf(other)
+    const own = await returnableOf(shop)
+    expect((await other.get(listPath)).status).toBe(404)
+    expect((await other.post(listPath, body)).status).toBe(404)
+    for (const [where, by] of [
+      [path, other],
+      [`${otherList}/${id}`, other],
+      [`${own.path}/${id}`, shop],
+    ] as const)
+      for (const step of ['approve', 'reject', 'receive'])
+        expect((await by.post(`${where}/${step}`, step === 'receive' ? both : {})).status).toBe(404)
+  })
+
+  test('is listed with those of all orders of the shop, by status, newest first', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    await requestedReturnOf(await sellingIn(app))
+    const listed = async (query = '') => ok(await shop.get(`/v2/returns${query}`)).body
+    expect(await listed()).toEqual({ data: [], page: 1, limit: 20, total: 0, pages: 0 })
+    const found = [await requestedReturnOf(shop), await requestedReturnOf(shop), await requestedReturnOf(shop)]
+    const [asked, approved, received] = found
+    for (const one of [approved, received]) ok(await shop.post(`${one?.path}/approve`, {}))
+    const { refund } = ok(await shop.post(`${received?.path}/receive`, both)).body
+    const all = await listed()
+    expect(all.data).toMatchObject([
+      { id: received?.id, orderNumber: received?.order.number, status: 'RECEIVED', refund },
+      { id: approved?.id, orderNumber: approved?.order.number, status: 'APPROVED', refund: null },
+      { ...asked?.made, orderNumber: asked?.order.number },
+    ])
+    expect([all.total, (await listed('?limit=2')).data, (await listed('?limit=2&page=2')).data]).toEqual([
+      3,
+      all.data.slice(0, 2),
+      all.data.slice(2),
+    ])
+    expect(await listed('?status=REQUESTED')).toMatchObject({ data: [{ id: asked?.id }], total: 1 })
+    expect(await listed('?status=REJECTED')).toMatchObject({ data: [], total: 0 })
+    expect((await shop.get('/v2/returns?status=OPEN')).status).toBe(400)
+    const file = await app.call('GET', '/v2/returns?status=APPROVED', { key: shop.secretKey, headers: { accept: 'text/csv' } })
+    const [header = '', ...rows] = file.text.trimEnd().split('\r\n')
+    expect(rows.map((row) => row.split(',')[header.split(',').indexOf('id')])).toEqual([approved?.id ?? ''])
+  })
+
+  test('can be requested a hundred times for an order', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { path, body } = await returnableOf(shop)
+    for (let nth = 0; nth < 100; nth++) {
+      const { id } = ok(await shop.post(path, body), 201).body
+      ok(await shop.post(`${path}/${id}/reject`, {}))
+    }
+    expect((await shop.post(path, body)).body).toMatchObject({ statusCode: 409, code: 'limit_reached' })
+  })
+})
+
+describe('a return of a customer', () => {
+  const asCustomer = (shop: Selling, token: string, path: string, body: object) => shop.app.call('POST', path, { token, body })
+
+  test('is of an own order, within the days of the shop after each fulfilment, and not decided by them', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { token } = await customerOf(app, shop.shop.name)
+    const stranger = await customerOf(app, shop.shop.name, 'stranger@example.com')
+    const order = await shop.bought({ token, quantity: 3 })
+    const [{ id: lineId }] = order.lines
+    const path = `/v2/orders/${order.id}/returns`
+    ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, { lines: [{ lineId, quantity: 1 }] }))
+    expect((await asCustomer(shop, stranger.token, path, line(lineId, 1))).status).toBe(404)
+    const made = ok(await asCustomer(shop, token, path, line(lineId, 1)), 201).body
+    expect(made).toMatchObject({ status: 'REQUESTED', requestedBy: 'SHOPPER' })
+    for (const step of ['approve', 'reject']) expect((await asCustomer(shop, token, `${path}/${made.id}/${step}`, {})).status).toBe(403)
+    expect((await app.call('GET', path, { token })).status).toBe(403)
+    ok(await shop.post(`${path}/${made.id}/reject`, {}))
+    app.clock.advance(20 * dayMs)
+    const parcel = { key: shop.secretKey, body: { lines: [{ lineId, quantity: 1 }] } }
+    ok(await app.call('POST', `/v2/orders/${order.id}/fulfilments`, parcel))
+    app.clock.advance(11 * dayMs)
+    // The first unit was sent 31 days ago, the second 11.
+    const login = { shopName: shop.shop.name, email: 'shopper@example.com', password: 'a password of theirs' }
+    const { accessToken } = ok(await app.call('POST', '/customer/login', { body: login })).body.data
+    const late = await asCustomer(shop, accessToken, path, line(lineId, 2))
+    expect(late.body).toMatchObject({ statusCode: 409, field: 'lines.0.quantity' })
+    ok(await asCustomer(shop, accessToken, path, line(lineId, 1)), 201)
+    app.clock.advance(60 * dayMs)
+    // The shop can at any time.
+    ok(await shop.app.call('POST', path, { key: shop.secretKey, body: line(lineId, 1) }), 201)
+  })
+
+  test('is off at 0 days, which the shop sets', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { token } = await customerOf(app, shop.shop.name)
+    const { path, body } = await returnableOf(shop, { token })
+    for (const returnDays of [-1, 366, 1.5, '30'])
+      expect((await app.call('PATCH', '/shops/v2', { token: shop.token, body: { returnDays } })).body.field).toBe('returnDays')
+    ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { returnDays: 0 } }))
+    expect((await asCustomer(shop, token, path, body)).status).toBe(409)
+    ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { returnDays: 1 } }))
+    ok(await asCustomer(shop, token, path, body), 201)
+  })
+})

@@ -1,0 +1,162 @@
+/** Fulfilment of several orders in one request. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { fulfilments } from '../../../../db/schema/fulfilments.ts'
+import { outbox } from '../../../../db/schema/outbox.ts'
+import { orderFindings } from '../../../../src/modules/selling/order/index.ts'
+import { type Json, type TestApp, testApp } from '../../../support/app.ts'
+import { booksOf, violationsAtRest } from '../../../support/books.ts'
+import { crash, runUninterrupted, type Stage } from '../../../support/crash.ts'
+import { testDatabase } from '../../../support/database.ts'
+import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const path = '/v2/orders/fulfilments'
+const send = (shop: Selling, orders: Json[], key: string = randomUUID()) => shop.post(path, { orders }, { 'idempotency-key': key })
+
+const webhooksOf = async (app: TestApp) =>
+  (await app.deps.db.read.select().from(outbox).orderBy(outbox.id)).filter(({ event }) => /fulfilled/.test(event)).map(({ event }) => event)
+
+async function nothingIsWrong(app: TestApp): Promise<void> {
+  expect(violationsAtRest(await booksOf(app))).toEqual([])
+  for await (const { subject, problems } of orderFindings(app.deps.db)) expect([subject, problems]).toEqual([subject, []])
+}
+
+describe('bulk fulfilment', () => {
+  test('fulfils each order on its own, and says in the order of the request what became of it', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 100 })
+    const stranger = await sellingIn(app)
+    const [whole, half, refunded, foreign] = [
+      await shop.bought(),
+      await shop.bought({ quantity: 3 }),
+      await shop.bought(),
+      await stranger.bought(),
+    ]
+    ok(await shop.refund(refunded.id))
+    const lineId = half.lines[0].id
+    const { status, body } = await send(shop, [
+      { orderId: foreign.id },
+      { orderId: whole.id, trackingNumber: 'T1', carrier: 'Post' },
+      { orderId: half.id, lines: [{ lineId, quantity: 1 }], trackingNumber: null },
+      { orderId: refunded.id },
+      { orderId: 'order_none' },
+    ])
+    expect([status, body]).toEqual([
+      200,
+      {
+        data: [
+          { orderId: foreign.id, status: 'FAILED', message: 'No such order' },
+          { orderId: whole.id, status: 'FULFILLED' },
+          { orderId: half.id, status: 'PARTIALLY_FULFILLED' },
+          { orderId: refunded.id, status: 'FAILED', message: 'Only a CONFIRMED order can be fulfilled' },
+          { orderId: 'order_none', status: 'FAILED', message: 'No such order' },
+        ],
+      },
+    ])
+    expect(await shop.order(whole.id)).toMatchObject({ status: 'FULFILLED', tracking: { number: 'T1', carrier: 'Post' } })
+    expect(await shop.order(half.id)).toMatchObject({ status: 'CONFIRMED', lines: [{ fulfilledQuantity: 1, unfulfilledQuantity: 2 }] })
+    expect((await stranger.order(foreign.id)).fulfilments).toEqual([])
+    const wrong = await send(shop, [
+      { orderId: half.id, lines: [{ lineId, quantity: 3 }] },
+      { orderId: whole.id, lines: [{ lineId: 'line_none', quantity: 1 }] },
+    ])
+    expect(wrong.body.data).toEqual([
+      {
+        orderId: half.id,
+        status: 'FAILED',
+        message: 'lines.0.quantity: must be at most 2, the units of this line that are left to fulfil',
+      },
+      { orderId: whole.id, status: 'FAILED', message: 'Only a CONFIRMED order can be fulfilled' },
+    ])
+    expect(ok(await shop.get('/v2/orders?toFulfil=true')).body.data.map(({ id }: Json) => id)).toEqual([half.id])
+    await nothingIsWrong(app)
+  })
+
+  test('names a repeated order, an unknown field and a wrong number of orders, and sends nothing', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id: orderId } = await shop.bought()
+    for (const [body, field, message] of [
+      [{ orders: [{ orderId }, { orderId: 'order_other' }, { orderId }] }, 'orders.2.orderId', 'must not be repeated'],
+      [{ orders: [{ orderId, tracking: 'T1' }] }, undefined, 'unknown field: orders.0.tracking'],
+      [{ orders: [] }, 'orders', ''],
+      [{ orders: Array.from({ length: 101 }, (_, n) => ({ orderId: `order_${n}` })) }, 'orders', ''],
+      [{ orders: [{ orderId, lines: [{ lineId: 'line_1', quantity: 10_000 }] }] }, 'orders.0.lines.0.quantity', ''],
+      [{ orders: [{ orderId, trackingNumber: 'T'.repeat(101) }] }, 'orders.0.trackingNumber', ''],
+    ] as const) {
+      const refused = await shop.post(path, body)
+      expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining(message)])
+      if (field !== undefined) expect(refused.body.field).toBe(field)
+    }
+    expect(await shop.order(orderId)).toMatchObject({ status: 'CONFIRMED', fulfilments: [] })
+  })
+
+  test('answers the same under the same key, and refuses another body', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id: orderId, lines } = await shop.bought({ quantity: 3 })
+    const entry = { orderId, lines: [{ lineId: lines[0].id, quantity: 1 }] }
+    const first = await send(shop, [entry], 'one')
+    const again = await send(shop, [entry], 'one')
+    expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([200, first.text, 'true'])
+    expect((await send(shop, [{ orderId }], 'one')).status).toBe(422)
+    expect((await shop.order(orderId)).fulfilments.length).toBe(1)
+    expect(await webhooksOf(app)).toEqual(['order.partially_fulfilled'])
+  })
+
+  test('sends each unit once when two people send the same orders at once', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 100 })
+    const ids: string[] = []
+    for (let n = 0; n < 8; n++) ids.push((await shop.bought()).id)
+    const entries = ids.map((orderId) => ({ orderId }))
+    const both = await Promise.all([send(shop, entries), send(shop, entries.toReversed())])
+    const results = both.flatMap(({ body }) => body.data as Json[])
+    for (const id of ids)
+      expect(
+        results
+          .filter(({ orderId }) => orderId === id)
+          .map(({ status }) => status)
+          .sort(),
+      ).toEqual(['FAILED', 'FULFILLED'])
+    expect((await webhooksOf(app)).length).toBe(8)
+    await nothingIsWrong(app)
+  })
+})
+
+test('sends no unit twice when the program stops at any point and the request is repeated', async () => {
+  const database = await testDatabase()
+  const startAt = Date.UTC(2026, 0, 6, 12)
+  const app = await testApp({}, { database, startAt })
+  const shop = await sellingIn(app, { onHand: 100 })
+  const entries: Json[] = []
+  for (let n = 0; n < 3; n++) {
+    const { id: orderId, lines } = await shop.bought({ quantity: 3 })
+    entries.push({ orderId, lines: [{ lineId: lines[0].id, quantity: 1 }] })
+  }
+  const { token } = shop
+  await app.close()
+  const also = async ({ deps: { db } }: TestApp) => {
+    const parcels = await db.read.select().from(fulfilments).orderBy(fulfilments.id)
+    const messages = await db.read.select().from(outbox).where(eq(outbox.event, 'order.partially_fulfilled')).orderBy(outbox.id)
+    return { orders: parcels.map(({ orderId }) => orderId).sort(), messages: messages.length }
+  }
+  const options = { token, body: { orders: entries }, headers: { 'idempotency-key': 'the-one' } }
+  const stage: Stage = { database, startAt: startAt + 1_000, deed: { method: 'POST', path, options }, also }
+  const { count, status } = await runUninterrupted(stage, 'here')
+  expect([status, count >= 3]).toEqual([200, true])
+  for (let stopAfter = 1; stopAfter <= count; stopAfter++) {
+    const [end] = await crash(stage, 'here', stopAfter, [['sendAgain', 'sendAgain', 'untilQuiet']])
+    expect([stopAfter, end?.answers, end?.also, end?.wrong]).toEqual([
+      stopAfter,
+      [200, 200],
+      { orders: entries.map(({ orderId }) => orderId).sort(), messages: 3 },
+      [],
+    ])
+  }
+  await database.drop()
+})

@@ -1,0 +1,107 @@
+/** Calls of platforms' agents, past the transports. Every answer is held against the schema of its release. */
+import type { AgentCall } from '../../src/core/agent-call.ts'
+import { type Capability, capabilityNames, newestRelease, type Release } from '../../src/lib/ucp/releases.ts'
+import {
+  cancelAgentCart,
+  cancelSession,
+  completeSession,
+  createAgentCart,
+  createSession,
+  readAgentCart,
+  readSession,
+  replaceAgentCart,
+  replaceSession,
+} from '../../src/modules/agents/agent-session/index.ts'
+import { contextOf } from '../../src/modules/shop/shop/index.ts'
+import { switchAgentsOn } from './agent-sessions.ts'
+import type { Json, TestApp } from './app.ts'
+import type { Selling } from './selling.ts'
+import { assertUcpAnswer } from './ucp-schemas.ts'
+
+export type AgentOptions = {
+  profile?: string | null
+  isProven?: boolean
+  release?: Release
+  capabilities?: readonly Capability[]
+  address?: string
+  policies?: AgentCall['policies']
+}
+
+/** A platform of a shop. Each call is one attempt without an idempotency key. */
+export function agentOf(app: TestApp, { shop }: Pick<Selling, 'shop'>, options: AgentOptions = {}) {
+  const { profile = null, isProven = false, release = newestRelease, capabilities = capabilityNames } = options
+  const stored: unknown[] = []
+  const call = (more: Partial<AgentCall> = {}): AgentCall => ({
+    shop: contextOf(shop),
+    policies: options.policies ?? [],
+    platform: { profile, isProven, release, capabilities: new Set(capabilities), webhookUrl: null },
+    address: options.address ?? '192.0.2.1',
+    attempt: {
+      key: crypto.randomUUID(),
+      isResumed: false,
+      storeAnswer: async (tx, answer) => tx.afterCommit(() => void stored.push(answer)),
+      storeRefusal: async () => undefined,
+    },
+    ...more,
+  })
+  async function checked(tool: string, answer: Promise<object>): Promise<Json> {
+    const body: Json = JSON.parse(JSON.stringify(await answer))
+    assertUcpAnswer(release, tool, body)
+    return body
+  }
+  const { deps } = app
+  return {
+    call,
+    /** The answers that were stored for idempotency keys. */
+    stored,
+    async create(body: Json) {
+      await switchAgentsOn(app, shop.id)
+      return checked('create_checkout', createSession(deps, call(), { body }))
+    },
+    read: (id: string) => checked('get_checkout', readSession(deps, call(), { id })),
+    put: (id: string, body: Json) => checked('update_checkout', replaceSession(deps, call(), { id, body })),
+    complete: (id: string, body: Json = paidBy('tok_success'), more: Partial<AgentCall> = {}) =>
+      checked('complete_checkout', completeSession(deps, call(more), { id, body })),
+    cancel: (id: string, more: Partial<AgentCall> = {}) => checked('cancel_checkout', cancelSession(deps, call(more), { id })),
+    createCart: (body: Json) => checked('create_cart', createAgentCart(deps, call(), { body })),
+    readCart: (id: string) => checked('get_cart', readAgentCart(deps, call(), { id })),
+    putCart: (id: string, body: Json) => checked('update_cart', replaceAgentCart(deps, call(), { id, body })),
+    cancelCart: (id: string) => checked('cancel_cart', cancelAgentCart(deps, call(), { id })),
+  }
+}
+
+/** A completion with an instrument of the sandbox. */
+export const paidBy = (token: string, more: Json = {}) => ({
+  payment: {
+    instruments: [{ id: 'pi_1', handler_id: 'sandbox', type: 'token', selected: true, credential: { type: 'token', token }, ...more }],
+  },
+})
+
+export const buyer = { first_name: 'Noor', last_name: 'Haddad', email: 'noor@example.com', phone_number: '+12075550100' }
+export const home = {
+  id: 'home',
+  street_address: '1 Quay Street',
+  address_locality: 'Portland',
+  address_region: 'ME',
+  address_country: 'US',
+  postal_code: '04101',
+}
+
+/** The fulfilment of a request. */
+export const shippedTo = (destination: Json = home, option?: string) => ({
+  methods: [
+    {
+      type: 'shipping',
+      destinations: [destination],
+      selected_destination_id: destination.id,
+      ...(option === undefined ? {} : { groups: [{ selected_option_id: option }] }),
+    },
+  ],
+})
+
+/** Amounts of totals by type. */
+export const amountsOf = ({ totals }: Json): Record<string, number> =>
+  Object.fromEntries(totals.map(({ type, amount }: { type: string; amount: number }) => [type, amount]))
+/** Codes of messages with their paths. */
+export const codesOf = ({ messages }: Json): string[] =>
+  messages.map(({ code, path }: { code: string; path?: string }) => (path === undefined ? code : `${code} ${path}`))

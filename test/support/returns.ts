@@ -1,0 +1,20 @@
+/** Returns of orders that were sent. */
+import { ok, type Selling } from './selling.ts'
+
+/** An order of some mugs that were all sent, and the body that asks for the return of one. */
+export async function returnableOf(shop: Selling, options: Parameters<Selling['bought']>[0] = {}) {
+  const order = await shop.bought(options)
+  ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
+  const lineId: string = order.lines[0].id
+  const orderId: string = order.id
+  const publicUrl: string = order.publicUrl
+  const body = { lines: [{ lineId, quantity: 1, reason: 'Too small' }] }
+  return { order, orderId, lineId, publicUrl, token: publicUrl.split('/').at(-1) ?? '', path: `/v2/orders/${orderId}/returns`, body }
+}
+
+/** A return of one unit that the shop requested. `path`: of the return. */
+export async function requestedReturnOf(shop: Selling, options: Parameters<Selling['bought']>[0] = {}) {
+  const found = await returnableOf(shop, options)
+  const made = ok(await shop.post(found.path, found.body), 201).body
+  return { ...found, id: made.id as string, made, path: `${found.path}/${made.id}`, listPath: found.path }
+}

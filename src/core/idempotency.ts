@@ -11,6 +11,10 @@ export type Claim =
        * @param isSure does not wait for the result: if the key has another attempt, the write throws NothingChanged
        */
       keep: (tx: Writer, status: number, answer: unknown, isSure?: boolean) => Promise<void>
+      /**
+       * Stores a refusal. `fail`, `release` and `handOver` throw AppError CONFLICT if another request with the key has
+       * done the work.
+       */
       fail: (status: number, answer: unknown) => Promise<void>
       /** Deletes the key, because nothing happened. */
       release: () => Promise<void>
@@ -44,7 +48,11 @@ export type Attempt = {
 }
 
 export type Idempotency = {
-  claim(request: { scope: string; key: string; fingerprint: string }): Promise<Claim>
+  /**
+   * Claims a key. `isOneWrite`: the request makes one write, which stores the answer and inserts the key too. Requests
+   * with the same key all work then; the first write that commits wins, and the others change nothing.
+   */
+  claim(request: { scope: string; key: string; fingerprint: string; isOneWrite?: boolean }): Promise<Claim>
   /** Retries to store the ends of attempts that the database could not store before. */
   flushEnded(): Promise<void>
 }

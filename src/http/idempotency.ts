@@ -167,8 +167,10 @@ export async function performClaimed<T>(
       try {
         return await runAndStore(claim, status, write, run, refusals)
       } catch (error) {
-        // If the database is unavailable, the end is stored later.
-        await untracked(() => settleFailure(claim, error, refusals)).catch(() => undefined)
+        await untracked(() => settleFailure(claim, error, refusals)).catch((failure: unknown) => {
+          if (failure instanceof AppError) throw failure
+          // The database is unavailable: the end is stored later.
+        })
         throw error
       } finally {
         clearInterval(renewing)

@@ -173,7 +173,7 @@ export async function runOperation(deps: AgentApiDeps, operation: AgentOperation
   const scope = `ucp ${shop.id} ${operation.tool} ${sha256(JSON.stringify([principal, id ?? '']))}`
   const fingerprint = sha256(canonicalJson([body, request.ignored ?? {}]))
   markKeyed()
-  const claim = await untracked(() => deps.idempotency.claim({ scope, key, fingerprint }))
+  const claim = await untracked(() => deps.idempotency.claim({ scope, key, fingerprint, isOneWrite: !operation.hasSeveralWrites }))
   const attempted: object | null = await performClaimed(
     ...([claim, 200, deps.db.write] as const),
     (_, attempt) => run({ key: sha256(`${scope} ${key}`), ...attempt }),

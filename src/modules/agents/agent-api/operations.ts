@@ -53,6 +53,8 @@ export type AgentOperation = {
   readonly creates?: true
   /** Whether only a platform that proves who it is may call. */
   readonly needsProof?: true
+  /** Whether the effect takes several writes. */
+  readonly hasSeveralWrites?: true
   readonly run: (deps: AgentApiDeps, call: AgentCall, input: { id?: string; body: object }) => Promise<object>
   /** Answers an MCP call without any argument, which over REST cannot be made. */
   readonly unasked?: (platform: Platform) => object
@@ -136,7 +138,7 @@ export const operations: readonly AgentOperation[] = [
   ),
   operation(
     'complete_checkout',
-    { ...sentCheckout, ...act(`${sessionPath}/complete`), input: CompleteCheckout, retry: readSession },
+    { ...sentCheckout, ...act(`${sessionPath}/complete`), input: CompleteCheckout, hasSeveralWrites: true, retry: readSession },
     'Pays exactly what the last answer showed, with one selected instrument of a payment handler of that answer. If anything changed, nothing is charged: show the new totals, then complete again with a new key.',
     completeSession,
   ),

@@ -41,13 +41,14 @@ export function createIdempotency({
   const isAlone = config.databaseUrl.startsWith('file:')
 
   return {
-    async claim({ scope, key, fingerprint }) {
+    async claim({ scope, key, fingerprint, isOneWrite = false }) {
       const now = clock.now()
       const hasEnded = ({ leaseUntil, attempt }: IdempotencyRow) =>
         isLeaseOver(leaseUntil, now) || ended.has(attempt) || (isAlone && !atWork.has(attempt))
       const attempt = newId('attempt')
       const row = { scope, key, fingerprint, attempt, leaseUntil: now + leaseMs, expiresAt: now + keyLifetimeMs, sealedAnswer: null }
       const owned = { scope, key, attempt }
+      if (isOneWrite && !(await store.has(db.read, row))) return createOneWriteClaim(row)
       let resumed = false
       const takeKey = async (tx: Writer): Promise<IdempotencyRow | undefined> => {
         for (let tries = 0; tries < claimTriesMax; tries++) {
@@ -107,26 +108,46 @@ export function createIdempotency({
     if (ended.size < endedMax) ended.set(attempt, how)
   }
 
+  function sealed({ scope, key }: OwnedKey, status: number, answer: unknown): string {
+    return keyring.seal(encodeAnswer(status, answer), answerSeal(scope, key))
+  }
+
+  function createOneWriteClaim(row: IdempotencyRow): Claim {
+    const keep = async (tx: Writer, status: number, answer: unknown) => {
+      if (!(await store.insert(tx, { ...row, sealedAnswer: sealed(row, status, answer) }))) throw inProgress()
+    }
+    // The work may have failed because another request with the key did it.
+    const assertUnused = async () => {
+      if (await store.has(db.read, row)) throw inProgress()
+    }
+    return {
+      ...{ kind: 'claimed', resumed: false, keep, release: assertUnused, handOver: assertUnused },
+      fail: (status, answer) => db.write((tx) => keep(tx, status, answer), locking),
+      renew: async () => undefined,
+    }
+  }
+
   function createClaim(owned: OwnedKey, resumed: boolean): Claim {
-    const sealed = (status: number, answer: unknown) => keyring.seal(encodeAnswer(status, answer), answerSeal(owned.scope, owned.key))
     return {
       kind: 'claimed',
       resumed,
       keep: async (tx, status, answer, isSure = false) => {
-        if (isSure) await store.answerSurely(tx, owned, sealed(status, answer))
-        else if (!(await store.answer(tx, owned, sealed(status, answer))))
-          throw new AppError('CONFLICT', 'Another request with this Idempotency-Key is doing this work. Retry with the same key', {
-            code: 'idempotency_in_progress',
-          })
+        if (isSure) await store.answerSurely(tx, owned, sealed(owned, status, answer))
+        else if (!(await store.answer(tx, owned, sealed(owned, status, answer)))) throw inProgress()
         tx.afterCommit(() => void atWork.delete(owned.attempt))
       },
-      fail: (status, answer) => settle(owned, (tx) => store.answer(tx, owned, sealed(status, answer))),
+      fail: (status, answer) => settle(owned, (tx) => store.answer(tx, owned, sealed(owned, status, answer))),
       release: () => settle(owned, (tx) => store.release(tx, owned)),
       handOver: () => settle(owned, (tx) => store.handOver(tx, owned)),
       renew: () => db.write((tx) => store.renew(tx, owned, clock.now(), leaseMs), locking),
     }
   }
 }
+
+const inProgress = () =>
+  new AppError('CONFLICT', 'Another request with this Idempotency-Key is doing this work. Retry with the same key', {
+    code: 'idempotency_in_progress',
+  })
 
 /** Removes keys after their day, in small writes that delay no others. */
 export async function removeExpiredKeys({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {

@@ -7,6 +7,7 @@ import {
   type PendingResult,
   pendingResult,
   prepare,
+  rowsOf,
   sureChangeOf,
   valuesOf,
 } from '../../../../db/prepared.ts'
@@ -21,6 +22,7 @@ type Attempt = Key & Pick<IdempotencyRow, 'attempt'>
 const unanswered = and(valuesOf(idempotencyKeys, ['scope', 'key', 'attempt']), isNull(idempotencyKeys.sealedAnswer))
 const insert = insertNewOf(idempotencyKeys, 'key')
 const find = lockedRowsOf(idempotencyKeys, ['scope', 'key'])
+const byKey = rowsOf(idempotencyKeys, ['scope', 'key'])
 const answer = changeOf(idempotencyKeys, unanswered)
 const answerSurely = sureChangeOf(idempotencyKeys, unanswered, 'key')
 const handOver = changeOf(idempotencyKeys, unanswered)
@@ -36,6 +38,8 @@ export const idempotencyStore = {
   async find(tx: Writer, { scope, key }: Key): Promise<IdempotencyRow | undefined> {
     return tx.first(find, { scope, key })
   },
+  has: async (read: Pick<Reader, 'first'>, { scope, key }: Key): Promise<boolean> =>
+    (await read.first(byKey, { scope, key })) !== undefined,
   async replace(tx: Writer, row: IdempotencyRow): Promise<void> {
     await tx
       .update(idempotencyKeys)

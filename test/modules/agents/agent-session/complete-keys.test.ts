@@ -1,6 +1,7 @@
 /** Completions and cancellations over REST with idempotency keys. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { sql } from 'drizzle-orm'
 import { buyer, codesOf, paidBy, shippedTo } from '../../../support/agent-calls.ts'
 import { agentApp, openToAgents, restCall } from '../../../support/agents.ts'
 import type { Json } from '../../../support/app.ts'
@@ -71,6 +72,27 @@ test('the same completion sent five times at once places one order', async () =>
   for (const { status } of answers) expect([200, 409]).toContain(status)
   expect(answers.some(({ body }) => body.status === 'completed')).toBe(true)
   expect(await here.orders()).toBe(1)
+})
+
+test('the same creation, replacement or cancellation sent five times at once happens once', async () => {
+  await using here = await world()
+  const five = async (tool: string, id: string | undefined, body: Json, status: number) => {
+    const key = randomUUID()
+    const answers = await Promise.all(Array.from({ length: 5 }, () => here.call(tool, id, body, key)))
+    const retry = ok(await here.call(tool, id, body, key), status)
+    for (const answer of answers)
+      if (answer.status === status) expect(answer.body).toEqual(retry.body)
+      else expect([answer.status, answer.body.code]).toEqual([409, 'idempotency_conflict'])
+    expect(answers.some((answer) => answer.status === status)).toBe(true)
+    return retry.body
+  }
+  const content = { line_items: [{ item: { id: here.shop.variantId }, quantity: 1 }], buyer, fulfillment: shippedTo() }
+  const { id } = await five('create_checkout', undefined, content, 201)
+  const [row] = await here.app.deps.db.read.rows<{ count: number }>(sql`select count(*) as count from agent_sessions`)
+  expect(Number(row?.count)).toBe(1)
+  const replaced = await five('update_checkout', id, { ...content, line_items: [{ item: { id: here.shop.variantId }, quantity: 2 }] }, 200)
+  expect(replaced.line_items[0].quantity).toBe(2)
+  expect((await five('cancel_checkout', id, {}, 200)).status).toBe('canceled')
 })
 
 test('a card number is refused, in no log and in no stored answer', async () => {

@@ -1,14 +1,10 @@
 /** Completes checkout sessions: the platform pays what it was last shown, by the checkout that shoppers use. */
-import { NothingChanged } from '../../../../db/engine.ts'
 import type { AgentCall } from '../../../core/agent-call.ts'
 import { locking } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Attempt } from '../../../core/idempotency.ts'
-import { UcpError } from '../../../lib/ucp/errors.ts'
 import { type ErrorMessageCode, errorMessage, type UcpMessage } from '../../../lib/ucp/messages.ts'
 import { hostedPageUrl } from '../../payments/payment/index.ts'
-import { nextUpdatedAt } from '../../selling/cart/domain.ts'
-import { saveCart } from '../../selling/cart/index.ts'
 import { type CheckoutAnswer, checkOut } from '../../selling/checkout/index.ts'
 import { orderOfAttempt } from '../../selling/order/index.ts'
 import { continueUrlOf } from '../hand-off/index.ts'
@@ -18,7 +14,7 @@ import { assertNoCardNumber } from './contents.ts'
 import { type AgentSession, agentAttemptKey, type CompleteInput, failuresMax } from './domain.ts'
 import { callerOf, type LoadedSession, loadSession } from './load.ts'
 import type { AgentSessionDeps } from './providers.ts'
-import { assertUnfinished, loadCurrentSession, openSession, retrySoonSeconds, triesMax } from './service.ts'
+import { assertUnfinished, loadCurrentSession, openSession } from './service.ts'
 
 const instrumentsPath = '$.payment.instruments'
 
@@ -189,38 +185,4 @@ async function answered(
     await call.attempt.storeAnswer(tx, isFinal ? answer : null)
   }, locking)
   return answer
-}
-
-/**
- * Cancels a session; an unpaid checkout is cancelled first. Its cart cannot be paid after that, not even on a page that
- * is already open.
- * @returns the session; an answer without a resource as `completeSession`
- * @throws UcpError `session_closed` if it is finished; `unavailable` while a payment may succeed
- */
-export async function cancelSession(deps: AgentSessionDeps, call: AgentCall, { id }: { id: string }): Promise<object> {
-  for (let tries = 0; tries < triesMax; tries++) {
-    const found = await loadSession(deps, call, id)
-    if (found?.session.kind !== 'CHECKOUT') return notFoundOf(call)
-    const open = await openSession(deps, call, found)
-    const { session, snapshot } = open
-    const now = deps.clock.now()
-    const updatedAt = Math.max(now, session.updatedAt + 1)
-    const answer = await renderSession(deps, call, { ...open, session: { ...session, canceledAt: now } })
-    try {
-      return await deps.db.write(async (tx) => {
-        // An expired cart is neither changed nor bought. The job that expires carts removes its personal data.
-        const cart = { ...snapshot.cart, expiresAt: now, updatedAt: nextUpdatedAt(snapshot.cart, now) }
-        await saveCart(tx, deps, { ...snapshot, cart }, snapshot)
-        if (!(await deps.agentSessionStore.change(tx, session, { canceledAt: now, updatedAt }))) throw new NothingChanged()
-        await call.attempt.storeAnswer(tx, answer)
-        return answer
-      }, locking)
-    } catch (error) {
-      // Another change or a checkout came first: this is decided again.
-      if (!(error instanceof NothingChanged)) throw error
-    }
-  }
-  throw new UcpError('unavailable', 'Other requests changed this checkout at the same time. Send the request again.', {
-    retryAfterSeconds: retrySoonSeconds,
-  })
 }

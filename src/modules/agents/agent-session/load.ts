@@ -35,7 +35,9 @@ export async function loadSession(deps: AgentSessionDeps, { shop, platform }: Ag
   const isOwn = session?.shopId === shop.id && session.profile === platform.profile && session.isProven === platform.isProven
   if (!session || !isOwn) return undefined
   if (session.kind === 'CART' && (session.canceledAt !== null || session.expiresAt <= deps.clock.now())) return undefined
-  return withCart(deps, shop, session)
+  const loaded = await withCart(deps, shop, session)
+  // A cart that was canceled after its session was read is over too.
+  return session.kind === 'CART' && loaded.cart.status !== 'OPEN' ? undefined : loaded
 }
 
 /** Finds the session or cart of a platform beside a cart. */

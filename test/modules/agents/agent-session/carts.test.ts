@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { expireCarts } from '../../../../jobs/expire-carts.ts'
+import { forgetSessions } from '../../../../src/modules/agents/agent-session/index.ts'
 import { agentOf, amountsOf, buyer, codesOf } from '../../../support/agent-calls.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { sellingIn } from '../../../support/selling.ts'
@@ -55,6 +56,26 @@ for (const release of ['2026-08-25', '2026-04-08'] as const)
       { status: 'EXPIRED', email: null },
     ])
   })
+
+test('cancelling and replacing a cart at the same time keeps no content of a cancelled cart', async () => {
+  await using world = await cartShop()
+  const { app, shop, agent } = world
+  for (let round = 0; round < 5; round++) {
+    const { id } = await agent.createCart({ line_items: [line(shop.variantId)], buyer })
+    await Promise.all([
+      agent.cancelCart(id),
+      ...[2, 3].map((quantity) => agent.putCart(id, { line_items: [line(shop.variantId, quantity)], buyer })),
+      agent.cancelCart(id),
+    ])
+  }
+  const late = await app.deps.db.read.rows(sql`select id from agent_sessions where canceled_at is null or expires_at > ${app.clock.now()}`)
+  expect(late).toEqual([])
+  app.clock.advance(1)
+  await expireCarts(app.deps)
+  await forgetSessions(app.deps)
+  const kept = await app.deps.db.read.rows(sql`select id from agent_sessions where cast(request as text) like '%noor%'`)
+  expect([kept, await app.deps.db.read.rows(sql`select id from carts where email is not null`)]).toEqual([[], []])
+})
 
 test('a cart becomes a session with its content, and again the same open session', async () => {
   await using world = await cartShop()

@@ -11,6 +11,8 @@ export type Claim =
        * @param isSure does not wait for the result: if the key has another attempt, the write throws NothingChanged
        */
       keep: (tx: Writer, status: number, answer: unknown, isSure?: boolean) => Promise<void>
+      /** See `Attempt`. */
+      assertUnused: () => Promise<void>
       /**
        * Stores a refusal. `fail`, `release` and `handOver` throw AppError CONFLICT if another request with the key has
        * done the work.
@@ -45,12 +47,25 @@ export type Attempt = {
    * @param refusal an error that is stored: CONFLICT, NOT_FOUND or INCOMPLETE
    */
   readonly storeRefusal: (tx: Writer, refusal: AppError) => Promise<void>
+  /**
+   * Call it before an effect outside the write that stores the response, such as the cancellation of a payment.
+   * @throws AppError CONFLICT if a concurrent request with the key has done the work
+   */
+  readonly assertUnused: () => Promise<void>
+}
+
+/** What an attempt without a key stores and checks: nothing. */
+export const storesNothing: Omit<Attempt, 'key' | 'isResumed'> = {
+  storeAnswer: async () => undefined,
+  storeRefusal: async () => undefined,
+  assertUnused: async () => undefined,
 }
 
 export type Idempotency = {
   /**
    * Claims a key. `isOneWrite`: the request makes one write, which stores the answer and inserts the key too. Requests
-   * with the same key all work then; the first write that commits wins, and the others change nothing.
+   * with the same key all work then; the first write that commits wins, and the others change nothing. An
+   * effect outside that write calls `assertUnused` first.
    */
   claim(request: { scope: string; key: string; fingerprint: string; isOneWrite?: boolean }): Promise<Claim>
   /** Retries to store the ends of attempts that the database could not store before. */

@@ -1,4 +1,5 @@
 import type { AgentCall } from '../core/agent-call.ts'
+import { storesNothing } from '../core/idempotency.ts'
 import { capabilityNames, newestRelease } from '../lib/ucp/releases.ts'
 import { completeSession, createSession } from '../modules/agents/agent-session/index.ts'
 import { findAgentShop, setAgentSettings } from '../modules/agents/agent-settings/index.ts'
@@ -25,7 +26,7 @@ export async function sellThroughAgents(deps: AppDeps, { plan, shop, variantIds 
       ...{ profile: 'https://assistant.demo.example/profile.json', isProven: false, webhookUrl: null },
       ...{ release: newestRelease, capabilities: new Set(capabilityNames) },
     },
-    attempt: { key: 'demo-agent', isResumed: false, storeAnswer: async () => undefined, storeRefusal: async () => undefined },
+    attempt: { key: 'demo-agent', isResumed: false, ...storesNothing },
   }
   const [product] = plan.products.filter(({ status, variants }) => status === 'ACTIVE' && variants.some(({ onHand }) => onHand > 1))
   const id = product && variantIds.get(product.handle)?.[product.variants.findIndex(({ onHand }) => onHand > 1)]

@@ -1,5 +1,6 @@
 /** Executes the planned orders through the services that shoppers and merchants use, each step at its planned time. */
 
+import { storesNothing } from '../core/idempotency.ts'
 import type { Principal } from '../core/principal.ts'
 import { hourMs } from '../lib/day.ts'
 import { multiplyHalfEven } from '../lib/rounding.ts'
@@ -191,7 +192,7 @@ const request = ({ market, planned }: Sale, what: string) => ({
   shopId: market.shop.id,
   orderId: planned.id,
   actor: { id: market.shop.merchantId },
-  attempt: { key: `demo ${planned.id} ${what}`, isResumed: false, storeAnswer: async () => undefined, storeRefusal: async () => undefined },
+  attempt: { key: `demo ${planned.id} ${what}`, isResumed: false, ...storesNothing },
 })
 
 async function cancel(sale: Sale): Promise<void> {

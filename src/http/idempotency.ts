@@ -3,7 +3,7 @@ import type { Writer } from '../../db/engine.ts'
 import type { Write } from '../core/command-context.ts'
 import type { ApiErrorCode } from '../core/error-codes.ts'
 import { AppError, type ErrorKind, fieldError, invalidField, statusOf } from '../core/errors.ts'
-import type { Attempt, Claim } from '../core/idempotency.ts'
+import { type Attempt, type Claim, storesNothing } from '../core/idempotency.ts'
 import type { Principal, ShopContext } from '../core/principal.ts'
 import { markKeyed, requestOutcome, untracked } from '../core/request-context.ts'
 import { withoutUndefined } from '../lib/objects.ts'
@@ -103,12 +103,6 @@ const scopeOf = ({ request, principal, shop }: KeyScope): string =>
 const withoutAnswer = (claim: Claim): Claim =>
   claim.kind === 'claimed' ? { ...claim, keep: (tx, status, _answer, isSure) => claim.keep(tx, status, null, isSure) } : claim
 
-/** Without a key nothing is stored. */
-const storesNothing: Pick<Attempt, 'storeAnswer' | 'storeRefusal'> = {
-  storeAnswer: async () => undefined,
-  storeRefusal: async () => undefined,
-}
-
 /** Returns the attempt of a request without a key. */
 export const keylessAttempt = (): Attempt => ({ key: crypto.randomUUID(), isResumed: false, ...storesNothing })
 
@@ -201,7 +195,8 @@ async function runAndStore<T>(claim: Claimed, status: number, write: Write, run:
     if (!refused) throw new Error(`${refusal.kind} is not stored`)
     await claim.keep(tx, refused.status, refused.body)
   }
-  const answer = await run(storing, { isResumed: claim.resumed, storeAnswer: keep, storeRefusal: refuse })
+  const attempt = { isResumed: claim.resumed, storeAnswer: keep, storeRefusal: refuse, assertUnused: claim.assertUnused }
+  const answer = await run(storing, attempt)
   // A retry gets the same, or the current answer for a stored null.
   return stored ? ((stored.answer ?? answer) as T) : untracked(() => storing(async () => answer))
 }

@@ -6,6 +6,7 @@ import type { Writer } from '../../db/engine.ts'
 import { payments } from '../../db/schema/payments.ts'
 import { orderGiftCards } from '../../db/schema/selling.ts'
 import { system } from '../../src/core/command-context.ts'
+import { storesNothing } from '../../src/core/idempotency.ts'
 import { answerDeadline, createFastPath } from '../../src/http/fast-path.ts'
 import { createRequestCounts } from '../../src/http/metrics.ts'
 import { browserHeaders } from '../../src/http/public-response.ts'
@@ -151,7 +152,7 @@ describe('cached reads of orders equal those of the route', () => {
       shopId: on.shop.shop.id,
       orderId: order.id,
       actor: system,
-      attempt: { key: 'one', isResumed: false, storeAnswer: async () => undefined, storeRefusal: async () => undefined },
+      attempt: { key: 'one', isResumed: false, ...storesNothing },
     }
     await fulfilOrder(command.deps, request, { trackingNumber: 'T-1', carrier: undefined })
     const sent = await on.viaServer(path, { headers: on.key })

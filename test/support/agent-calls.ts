@@ -41,6 +41,7 @@ export function agentOf(app: TestApp, { shop }: Pick<Selling, 'shop'>, options: 
       isResumed: false,
       storeAnswer: async (tx, answer) => tx.afterCommit(() => void stored.push(answer)),
       storeRefusal: async () => undefined,
+      assertUnused: async () => undefined,
     },
     ...more,
   })

@@ -82,6 +82,7 @@ function completionOf({ attempt, ...call }: AgentCall): Completion {
       },
       // The platform gets the session with a message instead.
       storeRefusal: async () => undefined,
+      assertUnused: attempt.assertUnused,
     },
   }
 }

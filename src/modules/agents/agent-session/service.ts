@@ -213,6 +213,8 @@ export async function replaceRecord(
 export async function openSession(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): Promise<LoadedSession> {
   assertUnfinished(deps, call, loaded)
   if (!loaded.order) return loaded
+  // The order may be newer than the answer of a concurrent request with the key.
+  await call.attempt.assertUnused()
   try {
     await cancelUnpaidOrder(deps, loaded.order.id, requestSagaContext(deps, deps.newId('attempt')), shopperActor)
   } catch (error) {

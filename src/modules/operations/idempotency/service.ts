@@ -121,7 +121,7 @@ export function createIdempotency({
       if (await store.has(db.read, row)) throw inProgress()
     }
     return {
-      ...{ kind: 'claimed', resumed: false, keep, release: assertUnused, handOver: assertUnused },
+      ...{ kind: 'claimed', resumed: false, keep, assertUnused, release: assertUnused, handOver: assertUnused },
       fail: (status, answer) => db.write((tx) => keep(tx, status, answer), locking),
       renew: async () => undefined,
     }
@@ -136,6 +136,8 @@ export function createIdempotency({
         else if (!(await store.answer(tx, owned, sealed(owned, status, answer)))) throw inProgress()
         tx.afterCommit(() => void atWork.delete(owned.attempt))
       },
+      // No other request works while this one holds the key.
+      assertUnused: async () => undefined,
       fail: (status, answer) => settle(owned, (tx) => store.answer(tx, owned, sealed(owned, status, answer))),
       release: () => settle(owned, (tx) => store.release(tx, owned)),
       handOver: () => settle(owned, (tx) => store.handOver(tx, owned)),

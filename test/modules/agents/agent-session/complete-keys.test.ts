@@ -95,6 +95,31 @@ test('the same creation, replacement or cancellation sent five times at once hap
   expect((await five('cancel_checkout', id, {}, 200)).status).toBe('canceled')
 })
 
+test('a late duplicate of a replacement leaves the payment alone that began after the replacement', async () => {
+  await using here = await world()
+  const id = await here.ready()
+  const { idempotency } = here.app.deps
+  const [claim, late] = [idempotency.claim, Promise.withResolvers<void>()]
+  // The duplicate arrives before the replacement is stored, and is slow after that.
+  idempotency.claim = async (request) => {
+    const claimed = await claim(request)
+    await late.promise
+    return claimed
+  }
+  const content = { line_items: [{ item: { id: here.shop.variantId }, quantity: 2 }], buyer, fulfillment: shippedTo() }
+  const key = randomUUID()
+  const duplicate = here.call('update_checkout', id, content, key)
+  await Bun.sleep(50)
+  idempotency.claim = claim
+  ok(await here.call('update_checkout', id, content, key))
+  expect((await here.call('complete_checkout', id, paidBy('tok_timeout'))).body.status).toBe('complete_in_progress')
+  late.resolve()
+  const { status, body } = await duplicate
+  expect([status, body.code]).toEqual([409, 'idempotency_conflict'])
+  expect((await here.call('get_checkout', id)).body.status).toBe('complete_in_progress')
+  expect((await here.shop.get('/v2/orders')).body.data.map((order: Json) => order.status)).toEqual(['PENDING_PAYMENT'])
+})
+
 test('a card number is refused, in no log and in no stored answer', async () => {
   await using here = await world()
   const id = await here.ready()

@@ -257,8 +257,9 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
       return
     }
     if (session && isCompletion) add(payers, session, { who: 'repeat', shown: session.shown })
-    // Only an answer that the platform did not have before shows it something new.
-    const isNew = session && (!answer || isCompletion)
+    // Only an answer that the platform did not have before shows it something new. A refused request may work now.
+    const hadAnswer = answer !== undefined && answer.status < 300
+    const isNew = session && (!hadAnswer || isCompletion)
     if (isNew) add(answered, session, undefined)
     const again = await requestIn(market)(platform, transport, sent)
     assertReceived(platform, `repeated ${sent.tool}`, again)
@@ -268,12 +269,12 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
       for (const total of [...(session.shown ?? [undefined]), ...(again.body.totals ? [totalOf(again.body)] : [])])
         add(answered, session, total)
     }
-    if (!answer) {
+    if (!hadAnswer) {
       earlier.answer = again
       if (again.body.totals !== undefined && !session) register(market, platform, again.body)
       return
     }
-    if (again.body.code === 'idempotency_conflict' || answer.status >= 300 || isCompletion) return
+    if (again.body.code === 'idempotency_conflict' || isCompletion) return
     expect(again).toEqual({ ...answer, status: again.status })
     note('repeated answer')
   }

@@ -124,9 +124,6 @@ export const notModified = t.Void({ description: 'Not changed since the version 
 export const pageOf = <Schema extends TSchema>(item: Schema) =>
   t.Object({ data: t.Array(item), page: integer(), limit: integer(), total: integer(), pages: integer() })
 
-/** The form of a `limit` that the specification clamps, also from below 0. */
-export const clampedLimit = { pattern: '^-?\\d{1,100}$', maxLength: 101 } as const
-
 /**
  * Whole numbers in queries are text with a pattern: a failing t.Numeric cannot say which field it was. `x-type` is for
  * the document.
@@ -143,9 +140,10 @@ export const pageQuery = {
   ),
   limit: t.Optional(
     t.String({
-      pattern: '^\\d{1,100}$',
-      maxLength: 100,
-      rule: 'a whole number of at least 0',
+      // Every limit is clamped, also from below 0.
+      pattern: '^-?\\d{1,100}$',
+      maxLength: 101,
+      rule: 'a whole number',
       description: 'Default: 20. Clamped to 1 to 100',
       'x-type': 'integer',
     }),

@@ -1,18 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
-import {
-  clampedLimit,
-  fieldsOf,
-  Instant,
-  integer,
-  maybe,
-  notBlank,
-  nullable,
-  oneOf,
-  pageOf,
-  pageQuery,
-  text,
-} from '../../../http/schema.ts'
+import { fieldsOf, Instant, integer, maybe, notBlank, nullable, oneOf, pageOf, pageQuery, text } from '../../../http/schema.ts'
 import { kybCohorts } from '../../shop/kyb/domain.ts'
 import { AssessmentBody, EnvelopeRecord } from '../credit/model.ts'
 import { documentationBytesMax, documentationDepthMax } from './documentation.ts'
@@ -109,9 +97,7 @@ export const ListQueue = t.Object({
   cohort: t.Optional(oneOf(kybCohorts)),
   partner: t.Optional(text(200, { ...notBlank, description: 'Id of the Tier-1 or Tier-2 partner' })),
   page: pageQuery.page,
-  limit: t.Optional(
-    t.String({ ...pageQuery.limit, ...clampedLimit, description: `Default: ${queueLimitDefault}. Clamped to 1 to ${queueLimitMax}` }),
-  ),
+  limit: t.Optional(t.String({ ...pageQuery.limit, description: `Default: ${queueLimitDefault}. Clamped to 1 to ${queueLimitMax}` })),
 })
 
 const business = nullable(

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
-import { dayForm, fieldsOf, integer, nullable, oneOf, text } from '../../../http/schema.ts'
+import { dayForm, fieldsOf, integer, nullable, oneOf, pageQuery, text } from '../../../http/schema.ts'
 import { rankedDefault, rankedMax, salesModes, windowDaysDefault, windowDaysMax } from './domain.ts'
 
 const day = (description: string) => t.Optional(text(10, { ...dayForm, description }))
@@ -19,15 +19,7 @@ export const ReadSales = t.Object({ ...windowQuery, mode })
 export const ReadRanking = t.Object({
   ...windowQuery,
   mode,
-  limit: t.Optional(
-    t.String({
-      pattern: '^\\d{1,100}$',
-      maxLength: 100,
-      rule: 'a whole number of at least 0',
-      description: `Default: ${rankedDefault}. Clamped to 1 to ${rankedMax}`,
-      'x-type': 'integer',
-    }),
-  ),
+  limit: t.Optional(t.String({ ...pageQuery.limit, description: `Default: ${rankedDefault}. Clamped to 1 to ${rankedMax}` })),
 })
 
 const Day = t.String({ format: 'date', maxLength: 10 })

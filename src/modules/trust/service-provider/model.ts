@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { clampedLimit, fieldsOf, Instant, integer, nullable, oneOf, pageOf, pageQuery, publicName, text } from '../../../http/schema.ts'
+import { fieldsOf, Instant, integer, nullable, oneOf, pageOf, pageQuery, publicName, text } from '../../../http/schema.ts'
 import { WalletBodies, WalletRecord } from '../fabric/model.ts'
 import { archetypes, displayNameMax, providerStatuses } from './domain.ts'
 
@@ -45,7 +45,7 @@ export const ListProviders = t.Object({ ...pageQuery, status: t.Optional(oneOf(p
 const archetypeFilter = ['all', ...archetypes] as const
 export const RecommendQuery = t.Object({
   archetype: t.Optional(oneOf(archetypeFilter, { description: 'Default: all' })),
-  limit: t.Optional(t.String({ ...pageQuery.limit, ...clampedLimit, description: 'Default: 10. Clamped to 1 to 50' })),
+  limit: t.Optional(t.String({ ...pageQuery.limit, description: 'Default: 10. Clamped to 1 to 50' })),
 })
 export const Recommendation = t.Object(
   {

@@ -646,7 +646,8 @@ describe('dashboards', () => {
     expect(await ranked('100000')).toEqual(sorted)
     expect(await ranked('2')).toEqual(sorted.slice(0, 2))
     expect(await ranked('0')).toEqual(sorted.slice(0, 1))
-    for (const limit of ['ten', '-5']) expect((await operator.at('affiliate/top-merchants', { limit })).status).toBe(400)
+    expect(await ranked('-5')).toEqual(await ranked('1'))
+    for (const limit of ['ten', '1.5']) expect((await operator.at('affiliate/top-merchants', { limit })).status).toBe(400)
   })
 
   test('are for operators only, and refuse invalid windows', async () => {

@@ -13,7 +13,7 @@ export function withParagraphs(text: string): string {
   const html: string[] = []
   let textBlocks = 0
   let isPre = false
-  for (const [at, part] of withoutComments(text.replaceAll('\r\n', '\n')).split(blockTag).entries()) {
+  for (const [at, part] of withoutComments(text.replace(/\r\n?/g, '\n')).split(blockTag).entries()) {
     if (at % 2 === 1) {
       const [, closesText] = textBlock.exec(part) ?? []
       if (closesText !== undefined) textBlocks = Math.max(0, textBlocks + (closesText === '' ? 1 : -1))

@@ -112,7 +112,7 @@ function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: W
   // A zero-rate class counts as untaxed: an unknown class would be taxed by the standard rates.
   put('taxable', inherited('taxStatus')?.toLowerCase() === 'none' || taxClass === 'zero-rate' ? 'FALSE' : 'TRUE')
   put('taxClass', taxClass === undefined || taxClass === 'standard' ? undefined : taxClass)
-  putStock(row, put, report)
+  putStock(row, isSold(row, indexes), put, report)
   if (row !== product) {
     const [imageUrl] = picturesOf(row)
     put('variantImage', imageUrl)
@@ -144,11 +144,14 @@ function putPrices(
 /** Accepts a decimal comma, which many countries use. */
 const decimal = (text: string | undefined) => (text !== undefined && /^\d+,\d+$/.test(text) ? text.replace(',', '.') : text)
 
-function putStock(row: WooRow, put: (field: Field, text: string | undefined) => void, report: Report): void {
+/** A variation is disabled if its `Published` is not 1, also if it is blank. */
+const isSold = (row: WooRow, indexes: WooColumns['indexes']): boolean =>
+  !productKindsOf(row).includes('variation') || !indexes.has('published') || row.cells.get('published') === '1'
+
+function putStock(row: WooRow, isSold: boolean, put: (field: Field, text: string | undefined) => void, report: Report): void {
   const { cells } = row
   const stock = cells.get('stock')
   const isThere = cells.get('inStock')?.toLowerCase()
-  const isSold = !productKindsOf(row).includes('variation') || cells.get('published') === undefined || cells.get('published') === '1'
   if (stock?.toLowerCase() === 'parent') {
     report(row, 'stock', 'WooCommerce counts this stock for the whole product. Give each variation its own stock, or none.')
     return
@@ -225,11 +228,11 @@ const picturesOf = ({ cells }: WooRow): string[] =>
     .map((url) => url.trim())
     .filter((url) => url !== '')
 
-/**
- * Joins both descriptions, the short one first. The exporter writes line ends as `\
- * `.
- */
+/** Joins both descriptions, the short one first. */
 function descriptionOf(...texts: (string | undefined)[]): string | undefined {
-  const parts = texts.flatMap((text) => (text === undefined ? [] : [withParagraphs(text.replaceAll('\\n', '\n'))]))
+  const parts = texts.flatMap((text) => (text === undefined ? [] : [withParagraphs(withLineEnds(text))]))
   return parts.length === 0 ? undefined : parts.join('\n')
 }
+
+/** The exporter writes a line end as a backslash and an `n`, and these two characters with one more backslash. */
+const withLineEnds = (text: string): string => text.replace(/(\\?)\\n/g, (_, backslash: string) => (backslash ? '\\n' : '\n'))

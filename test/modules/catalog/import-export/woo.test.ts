@@ -244,6 +244,38 @@ test('a dry run stores nothing, a second import skips, and overwriting changes p
   expect((await all())[0]).toMatchObject({ status: 'ACTIVE', variants: [{ onHand: 7, price: { amount: 1200 } }] })
 })
 
+test('does not sell a variation whose Published cell is blank, but sells one of a file without that column', async () => {
+  await using app = await testApp()
+  const { send, all } = await importer(app)
+  const rows = [shirt(), variation('S', { Published: '', Stock: '3', 'Backorders allowed?': '1' }), variation('M', { Stock: '3' })]
+  const stockOf = async () =>
+    (await all())[0].variants.map(({ trackInventory, onHand, allowBackorder }: Json) => [trackInventory, onHand, allowBackorder])
+  expect(errorsOf(await send(rows))).toEqual([])
+  expect(await stockOf()).toEqual([
+    [true, 0, false],
+    [true, 3, false],
+  ])
+  const columns = header.filter((name) => name !== 'Published')
+  expect(errorsOf(await send(rows, '?overwrite=true&stock=true', columns))).toEqual([])
+  expect((await stockOf())[0]).toEqual([true, 3, true])
+})
+
+test('reads line ends of descriptions in every form, and keeps a written backslash and n', async () => {
+  await using app = await testApp()
+  const { send, all } = await importer(app)
+  const texts = ['One\\n\\nTwo', 'One\r\\n\r\\nTwo', 'One\r\rTwo', 'One\r\n\r\nTwo', 'C:\\\\new']
+  const report = await send(texts.map((Description, nth) => simple({ ID: `${nth}`, Name: `Cup ${nth}`, Description })))
+  expect(errorsOf(report)).toEqual([])
+  const paragraphs = '<p>One</p>\n<p>Two</p>'
+  expect((await all()).map(({ descriptionHtml }) => descriptionHtml)).toEqual([
+    paragraphs,
+    paragraphs,
+    paragraphs,
+    paragraphs,
+    '<p>C:\\new</p>',
+  ])
+})
+
 test('reads weights in the unit of the file, and refuses a header with a repeated column', async () => {
   await using app = await testApp()
   const { send, all } = await importer(app)

@@ -1,12 +1,32 @@
-import { and, desc, eq, gt, inArray, isNull, lte, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { insertOf, rowsOf } from '../../../../db/prepared.ts'
+import { changeOf, insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { agentSessions } from '../../../../db/schema/agents.ts'
 import { carts } from '../../../../db/schema/selling.ts'
 import { type AgentSession, emptyRequest } from './domain.ts'
 
 const byId = rowsOf(agentSessions, ['id'])
 const byCart = rowsOf(agentSessions, ['cartId'])
+const change = changeOf(
+  agentSessions,
+  and(eq(agentSessions.id, sql.placeholder('which')), eq(agentSessions.updatedAt, sql.placeholder('updatedBefore'))),
+)
+const isOpenUntil = and(
+  ...[gt(agentSessions.expiresAt, sql.placeholder('now')), lte(agentSessions.expiresAt, sql.placeholder('until'))],
+  ...[isNull(agentSessions.canceledAt), eq(agentSessions.kind, 'CHECKOUT'), eq(carts.status, 'OPEN')],
+)
+/** Reads ids of open sessions. */
+const openWhere = (isOf: SQL | undefined) =>
+  prepare((queries) =>
+    queries
+      .select({ id: agentSessions.id })
+      .from(agentSessions)
+      .innerJoin(carts, eq(carts.id, agentSessions.cartId))
+      .where(and(isOf, isOpenUntil))
+      .limit(sql.placeholder('most')),
+  )
+const openFromAddress = openWhere(and(isNotNull(agentSessions.openedFrom), valuesOf(agentSessions, ['openedFrom'])))
+const openOfPlatform = openWhere(and(valuesOf(agentSessions, ['shopId', 'profile']), eq(agentSessions.isProven, true)))
 
 /** Whose open sessions are counted: those opened from an address, or by a proven platform in a shop. */
 export type SessionOwner = { readonly openedFrom: string } | { readonly shopId: string; readonly profile: string }
@@ -24,21 +44,7 @@ export const createAgentSessionStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   /** Counts open sessions, up to `most`. @param until when the last of them ends; carts end later */
   async countOpen(tx: Writer, owner: SessionOwner, { now, until }: { now: number; until: number }, most: number): Promise<number> {
-    const isOf =
-      'openedFrom' in owner
-        ? and(sql`${agentSessions.openedFrom} is not null`, eq(agentSessions.openedFrom, owner.openedFrom))
-        : and(eq(agentSessions.shopId, owner.shopId), eq(agentSessions.profile, owner.profile), eq(agentSessions.isProven, true))
-    const rows = await tx
-      .select({ id: agentSessions.id })
-      .from(agentSessions)
-      .innerJoin(carts, eq(carts.id, agentSessions.cartId))
-      .where(
-        and(
-          ...[isOf, gt(agentSessions.expiresAt, now), lte(agentSessions.expiresAt, until)],
-          ...[sql`${agentSessions.canceledAt} is null`, eq(agentSessions.kind, 'CHECKOUT'), eq(carts.status, 'OPEN')],
-        ),
-      )
-      .limit(most)
+    const rows = await tx.all('openedFrom' in owner ? openFromAddress : openOfPlatform, { ...owner, now, until, most })
     return rows.length
   },
   /** Returns some sessions that have ended and still hold what was sent. Scans the table. */
@@ -57,12 +63,6 @@ export const createAgentSessionStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   insert: insertOf(agentSessions),
   /** Stores a session unless it changed since `updatedAt`; then it returns false. */
-  async change(tx: Writer, { id, updatedAt }: Pick<AgentSession, 'id' | 'updatedAt'>, fields: Partial<AgentSession>): Promise<boolean> {
-    const rows = await tx
-      .update(agentSessions)
-      .set(fields)
-      .where(and(eq(agentSessions.id, id), eq(agentSessions.updatedAt, updatedAt)))
-      .returning({ id: agentSessions.id })
-    return rows.length > 0
-  },
+  change: (tx: Writer, { id, updatedAt }: Pick<AgentSession, 'id' | 'updatedAt'>, fields: Partial<AgentSession>): Promise<boolean> =>
+    change(tx, fields, { which: id, updatedBefore: updatedAt }),
 })

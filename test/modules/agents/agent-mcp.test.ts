@@ -309,6 +309,9 @@ describe('repeats', () => {
       cart: line(variant, 3),
     })
     expect([overMcp.status, overMcp.error.code, overMcp.error.data.code]).toEqual([409, -32000, 'idempotency_conflict'])
+    // A creation reads no id.
+    const withId = { id: 'ucart_1', meta: { 'ucp-agent': { profile: platform.url }, 'idempotency-key': key }, cart: line(variant) }
+    expect((await toolCall(app, name, 'create_cart', withId)).error?.data.code).toBe('idempotency_conflict')
   })
 
   test('keys are UUIDs, equal in header and meta, and required where a change may be repeated', async () => {
@@ -328,6 +331,9 @@ describe('repeats', () => {
       { headers: { 'idempotency-key': randomUUID() } },
     )
     expect([differing.status, differing.error.data.code]).toEqual([400, 'invalid_request'])
+    const key = randomUUID()
+    const sent = { meta: { 'idempotency-key': key }, cart: line(variant) }
+    expect((await toolCall(app, name, 'create_cart', sent, { headers: { 'idempotency-key': key.toUpperCase() } })).status).toBe(200)
     expect((await toolCall(app, name, 'create_cart', { meta: { 'idempotency-key': 5 }, cart: line(variant) })).status).toBe(400)
     const { content } = await toolCall(app, name, 'create_cart', { cart: line(variant) })
     const unkeyed = await toolCall(app, name, 'cancel_cart', { id: content.id })

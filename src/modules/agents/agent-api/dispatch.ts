@@ -127,11 +127,14 @@ export const invalid = (content: string): UcpError => new UcpError('invalid_requ
  * @throws UcpError `invalid_request` if it is no UUID, or if the two differ
  */
 export function idempotencyKeyOf(header: string | null, inMeta: unknown): string | undefined {
-  const key = header ?? inMeta
-  if (key === undefined) return undefined
-  if (typeof key !== 'string' || !uuid.test(key)) throw invalid('idempotency-key: must be a UUID')
-  if (inMeta !== undefined && inMeta !== key) throw invalid('idempotency-key: the header and the meta of the call differ')
-  return key.toLowerCase()
+  const [key, other] = [header ?? undefined, inMeta].filter((sent) => sent !== undefined).map(uuidOf)
+  if (other !== undefined && other !== key) throw invalid('idempotency-key: the header and the meta of the call differ')
+  return key
+}
+
+function uuidOf(sent: unknown): string {
+  if (typeof sent !== 'string' || !uuid.test(sent)) throw invalid('idempotency-key: must be a UUID')
+  return sent.toLowerCase()
 }
 
 export type OperationRequest = {

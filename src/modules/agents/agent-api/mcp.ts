@@ -123,7 +123,8 @@ async function callTool({ deps, request, shop, params }: Call): Promise<object> 
   const answer =
     empty ??
     (await runOperation(deps, operation, {
-      ...{ shop, platform, address: deps.limitKey(request), body, ignored },
+      ...{ shop, platform, address: deps.limitKey(request), body },
+      ignored: hasId ? ignored : { ...ignored, id },
       id: hasId ? String(id) : undefined,
       key: keyRule === 'never' ? undefined : idempotencyKeyOf(request.headers.get('idempotency-key'), meta['idempotency-key']),
       isKeyRequired: keyRule === 'always',

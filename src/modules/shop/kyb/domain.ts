@@ -56,10 +56,10 @@ const unitsPerPercent = 10 ** shareDecimals
 export function parseOwners(owners: readonly Owner[]): Owner[] {
   const stored = owners.map(({ name, share }) => ({ name, share: Math.round(share * unitsPerPercent) }))
   // Exact: a number with this many decimals is the double nearest to the quotient.
-  if (stored.some(({ share }, nth) => share / unitsPerPercent !== owners[nth]?.share))
-    throw invalidField('owners.share', `must have at most ${shareDecimals} decimals`)
+  const inexact = stored.findIndex(({ share }, nth) => share / unitsPerPercent !== owners[nth]?.share)
+  if (inexact >= 0) throw invalidField(`owners.${inexact}.share`, `must have at most ${shareDecimals} decimals`)
   if (stored.reduce((sum, { share }) => sum + share, 0) > shareMax * unitsPerPercent)
-    throw invalidField('owners.share', `must add up to at most ${shareMax}`)
+    throw invalidField('owners', `must have shares that add up to at most ${shareMax}`)
   return stored
 }
 

@@ -35,7 +35,7 @@ export function createPlatformWallet(deps: TrustDeps, context: WriteContext, bod
   const id = deps.newId('wallet')
   const wallet = { id, ...platform, ...parseWallet(body, now), createdAt: now, updatedAt: now, version: 1 }
   return audited(deps, withLocks(deps, context), { action: 'platform_wallet.created', subject: id }, async (tx, tell) => {
-    await changeWallets(tx, deps, [], [wallet])
+    await changeWallets(tx, deps, { before: [], after: [wallet], pathOf: () => 'address' })
     tell(differenceIn(undefined, wallet))
     return view(wallet)
   })
@@ -62,7 +62,7 @@ export function changePlatformWallet(
     assertForward(after, 'to')
     if (after.address === before.address && after.fromAt === before.fromAt && after.toAt === before.toAt) return view(before)
     const changed = { ...after, updatedAt: clock.now(), version: before.version + 1 }
-    await changeWallets(tx, deps, [before], [changed])
+    await changeWallets(tx, deps, { before: [before], after: [changed], pathOf: () => 'address' })
     tell(differenceIn(before, changed))
     return view(changed)
   }

@@ -62,7 +62,9 @@ export async function setWallets(
       return existing.toAt === toAt ? existing : { ...existing, toAt, updatedAt: now, version: existing.version + 1 }
     })
     .toSorted((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : a.fromAt - b.fromAt))
-  await changeWallets(tx, deps, before, after)
+  const pathOf = ({ address, fromAt }: Wallet) =>
+    `wallets.${drafts.findIndex((draft) => draft.address === address && draft.fromAt === fromAt)}.address`
+  await changeWallets(tx, deps, { before, after, pathOf })
   const subject = holder.ownerId
   for (const wallet of before.filter(({ id }) => after.every((one) => one.id !== id)))
     await audit(tx, deps, { actor, action: 'wallet.removed', subject, ...differenceIn(wallet, undefined) })
@@ -78,9 +80,14 @@ const differenceIn = (before: Wallet | undefined, after: Wallet | undefined) =>
 
 /**
  * Replaces wallets, which keep their ids if they stay, and updates the registry.
+ * @param pathOf returns the path of a wallet's address in the body
  * @throws AppError CONFLICT
  */
-export async function changeWallets(tx: Writer, deps: Deps, before: readonly Wallet[], after: readonly Wallet[]): Promise<void> {
+export async function changeWallets(
+  tx: Writer,
+  deps: Deps,
+  { before, after, pathOf }: { before: readonly Wallet[]; after: readonly Wallet[]; pathOf: (wallet: Wallet) => string },
+): Promise<void> {
   const { trustStore: store, clock } = deps
   const [beforeById, afterById] = [new Map(before.map((one) => [one.id, one])), new Map(after.map((one) => [one.id, one]))]
   const removed = before.filter(({ id }) => !afterById.has(id))
@@ -95,8 +102,8 @@ export async function changeWallets(tx: Writer, deps: Deps, before: readonly Wal
   await store.raise(tx)
   const existing = await store.walletsAt(tx, addresses)
   const otherWallets = existing.filter(({ id }) => !beforeById.has(id))
-  if ([...added, ...changed].some((one) => otherWallets.some((other) => other.address === one.address && overlap(one, other))))
-    throw fieldError('CONFLICT', 'address', 'another wallet has this address in that period', { code: 'already_exists' })
+  const taken = [...added, ...changed].find((one) => otherWallets.some((other) => other.address === one.address && overlap(one, other)))
+  if (taken) throw fieldError('CONFLICT', pathOf(taken), 'another wallet has this address in that period', { code: 'already_exists' })
   await store.removeWallets(
     tx,
     removed.map(({ id }) => id),

@@ -32,7 +32,7 @@ describe('shares of owners', () => {
       [33.3334, 33.3334, 33.3333],
       [50, 50, 50],
     ])
-      expect(() => of(...shares)).toThrow(new AppError('INVALID', 'owners.share: must add up to at most 100'))
+      expect(() => of(...shares)).toThrow(new AppError('INVALID', 'owners: must have shares that add up to at most 100'))
   })
 
   test('shares of owners that do not make up the whole are taken', () => {
@@ -42,7 +42,7 @@ describe('shares of owners', () => {
 
   test('shares of owners of more than four decimals are refused, not rounded', () => {
     for (const share of [33.33333, 0.00001, 99.999999999, 1e-7, 50.00000000000001])
-      expect(() => of(share)).toThrow(new AppError('INVALID', 'owners.share: must have at most 4 decimals'))
+      expect(() => of(1, share)).toThrow(new AppError('INVALID', 'owners.1.share: must have at most 4 decimals'))
   })
 
   test('shares of owners of four decimals come back as they were sent, whichever they are', () => {

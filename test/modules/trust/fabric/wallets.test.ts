@@ -126,12 +126,12 @@ test('a wallet whose address belongs to somebody else at that time is 409 and ch
   const [january, february, march] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z']
   ok(await put(lender, january, march))
   const before = await app.call('GET', other, { token })
-  for (const refused of [
-    await put(other, february, null),
-    await platform('2020-01-01T00:00:00Z', february),
-    await platform(february, march),
-  ])
-    expect([refused.status, refused.body.message]).toEqual([409, 'address: another wallet has this address in that period'])
+  for (const [field, refused] of [
+    ['wallets.0.address', await put(other, february, null)],
+    ['address', await platform('2020-01-01T00:00:00Z', february)],
+    ['address', await platform(february, march)],
+  ] as const)
+    expect(refused.body).toMatchObject({ statusCode: 409, field, message: `${field}: another wallet has this address in that period` })
   const after = await app.call('GET', other, { token })
   expect([after.text, after.headers.get('etag')]).toEqual([before.text, before.headers.get('etag')])
   ok(await put(other, march, null))

@@ -198,12 +198,13 @@ test('a support bundle waits once for silent database servers, and removes lefto
   writeFileSync(`${file}.${gone.pid}.tmp`, '{')
   writeFileSync(`${file}.${process.pid}.tmp`, '{')
   // The server accepts connections and never responds.
-  using silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+  let connections = 0
+  using silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { open: () => void connections++, data: () => undefined } })
   const at = `127.0.0.1:${silent.port}`
   const settings = { ...testSecrets, DATABASE_URL: `postgres://souk@${at},${at}/shop` }
-  const beganAt = performance.now()
   expect((await souk(['support-bundle', file], dataDir, { settings })).status).toBe(0)
-  expect(performance.now() - beganAt).toBeLessThan(25_000)
+  // One section tries both servers, some times each; the nine others would do the same.
+  expect(connections).toBeLessThan(20)
   const bundle = JSON.parse(readFileSync(file, 'utf8'))
   const failed = ['database', 'migrations', 'rows', 'queues', 'processors', 'jobs', 'processes', 'errors', 'stuckOrders', 'check']
   expect(new Set(failed.map((name) => bundle[name].failed))).toEqual(new Set([bundle.database.failed]))

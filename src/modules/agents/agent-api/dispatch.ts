@@ -182,7 +182,8 @@ export async function runOperation(deps: AgentApiDeps, operation: AgentOperation
     (_, attempt) => run({ key: sha256(`${scope} ${key}`), ...attempt }),
     refusals,
   )
-  const { retry } = operation
+  const { retry, repeated } = operation
+  if (attempted !== null && claim.kind === 'replay') await repeated?.(deps, callWith(keylessAttempt()), attempted)
   if (attempted !== null || retry === undefined) return attempted as object
   return retry(deps, callWith(keylessAttempt()), { id: id ?? '' })
 }

@@ -14,6 +14,7 @@ import {
   completeSession,
   createAgentCart,
   createSession,
+  noteRepeated,
   readAgentCart,
   readSession,
   replaceAgentCart,
@@ -56,6 +57,8 @@ export type AgentOperation = {
   /** Whether the effect takes several writes. */
   readonly hasSeveralWrites?: true
   readonly run: (deps: AgentApiDeps, call: AgentCall, input: { id?: string; body: object }) => Promise<object>
+  /** Notes that a stored answer is sent again. */
+  readonly repeated?: (deps: AgentApiDeps, call: AgentCall, answer: object) => Promise<void>
   /** Answers an MCP call without any argument, which over REST cannot be made. */
   readonly unasked?: (platform: Platform) => object
   /** Computes the answer of a retry whose first answer was stored as null, because it was not final. */
@@ -85,7 +88,7 @@ const checkout = { capability: 'checkout', output: Checkout } as const
 const order = { capability: 'order', output: Order, needsProof: true } as const
 const lookup = { capability: 'catalog.lookup' } as const
 const sentCart = { ...cart, payload: 'cart', input: AgentCartBody } as const
-const sentCheckout = { ...checkout, payload: 'checkout' } as const
+const sentCheckout = { ...checkout, payload: 'checkout', repeated: noteRepeated } as const
 const noProducts = (platform: Platform) => ({ ucp: envelopeOf(platform, 'search'), products: [] })
 const sessionPath = '/checkout-sessions/:id'
 

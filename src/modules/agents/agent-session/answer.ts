@@ -13,7 +13,7 @@ import { offerOfCode } from '../../selling/discount/index.ts'
 import { continueUrlOf } from '../hand-off/index.ts'
 import { answerView, type SessionAnswer, shownDigestOf } from './answer-view.ts'
 import { deliveryProblems, isAgentPayment, isFinished, type SessionStatus, statusOf } from './domain.ts'
-import type { LoadedSession } from './load.ts'
+import { type LoadedSession, loadSession } from './load.ts'
 import type { AgentSessionDeps } from './providers.ts'
 
 /** Returns the answer for a record that does not exist or is another platform's. */
@@ -141,4 +141,21 @@ export async function answerOf(
       .write((tx) => deps.agentSessionStore.change(tx, session, { shown }), locking)
       .catch((error: unknown) => deps.log.warn('agent_session.shown_not_noted', { error }))
   return answer
+}
+
+/** Stored as what a session showed, if its last answer was an earlier one again. It equals no digest. */
+const outdated = 'outdated'
+
+type Offer = Partial<Pick<SessionAnswer, 'id' | 'currency' | 'line_items' | 'totals' | 'buyer' | 'fulfillment' | 'discounts'>>
+const offerOf = ({ currency, line_items, totals, buyer, fulfillment, discounts }: Offer): string =>
+  JSON.stringify([currency, line_items, totals, buyer, fulfillment, discounts])
+
+/** Notes that a platform was shown an earlier answer again: if the session differs by now, nothing is charged to it. */
+export async function noteRepeated(deps: AgentSessionDeps, call: AgentCall, answer: Offer): Promise<void> {
+  const loaded = answer.id === undefined ? undefined : await loadSession(deps, call, answer.id)
+  if (!loaded || isFinished(sessionStatusOf(deps, call, loaded))) return
+  const { session, view } = loaded
+  const isCurrent = offerOf(answer) === offerOf(await renderSession(deps, call, loaded))
+  const shown = isCurrent ? shownDigestOf(view) : outdated
+  if (shown !== session.shown) await deps.db.write((tx) => deps.agentSessionStore.change(tx, session, { shown }), locking)
 }

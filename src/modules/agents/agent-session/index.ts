@@ -1,4 +1,4 @@
-export { answerOf, handlersOf, notFoundOf, renderSession, sessionStatusOf } from './answer.ts'
+export { answerOf, handlersOf, noteRepeated, notFoundOf, renderSession, sessionStatusOf } from './answer.ts'
 export { shownDigestOf } from './answer-view.ts'
 export { cancelAgentCart, cancelSession } from './cancel.ts'
 export { createAgentCart, readAgentCart, replaceAgentCart } from './carts.ts'

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import { buyer, codesOf, paidBy, shippedTo } from '../../../support/agent-calls.ts'
+import { amountsOf, buyer, codesOf, paidBy, shippedTo } from '../../../support/agent-calls.ts'
 import { agentApp, openToAgents, restCall } from '../../../support/agents.ts'
 import type { Json } from '../../../support/app.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
@@ -118,6 +118,36 @@ test('a late duplicate of a replacement leaves the payment alone that began afte
   expect([status, body.code]).toEqual([409, 'idempotency_conflict'])
   expect((await here.call('get_checkout', id)).body.status).toBe('complete_in_progress')
   expect((await here.shop.get('/v2/orders')).body.data.map((order: Json) => order.status)).toEqual(['PENDING_PAYMENT'])
+})
+
+test('a repeated answer is the last one shown: nothing else is charged', async () => {
+  await using here = await world()
+  const content = { line_items: [{ item: { id: here.shop.variantId }, quantity: 1 }], buyer, fulfillment: shippedTo() }
+  const key = randomUUID()
+  const created = ok(await here.call('create_checkout', undefined, content, key), 201).body
+  const { id } = created
+  const { productId, variantId, money } = here.shop
+  const price = (amount: number) => here.shop.patch(`/product-v2/${productId}`, { variants: [{ id: variantId, price: money(amount) }] })
+  ok(await price(1_500))
+  expect(amountsOf((await here.call('get_checkout', id)).body)['total']).toBe(1_500)
+  expect((await here.call('create_checkout', undefined, content, key)).body).toEqual(created)
+  const refused = await here.call('complete_checkout', id, paidBy('tok_success'))
+  expect([codesOf(refused.body), amountsOf(refused.body)['total']]).toEqual([['price_changed'], 1_500])
+  // The same of a repeated completion.
+  const again = randomUUID()
+  ok(await price(1_700))
+  expect(codesOf((await here.call('complete_checkout', id, paidBy('tok_success'), again)).body)).toEqual(['price_changed'])
+  const replaced = randomUUID()
+  const two = { ...content, line_items: [{ item: { id: here.shop.variantId }, quantity: 2 }] }
+  ok(await here.call('update_checkout', id, two, replaced))
+  expect(amountsOf((await here.call('complete_checkout', id, paidBy('tok_success'), again)).body)['total']).toBe(1_700)
+  expect(codesOf((await here.call('complete_checkout', id, paidBy('tok_success'))).body)).toEqual(['price_changed'])
+  // What is repeated unchanged can be paid.
+  ok(await here.call('update_checkout', id, two, replaced))
+  const done = await here.call('complete_checkout', id, paidBy('tok_success'))
+  expect([done.body.status, amountsOf(done.body)['total']]).toEqual(['completed', 3_400])
+  ok(await here.call('update_checkout', id, two, replaced))
+  expect(await here.orders()).toBe(1)
 })
 
 test('a card number is refused, in no log and in no stored answer', async () => {

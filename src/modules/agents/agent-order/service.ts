@@ -1,9 +1,11 @@
 /** Orders that platforms placed. */
+import type { AgentOrigin } from '../../../../db/schema/selling.ts'
 import type { AgentCall } from '../../../core/agent-call.ts'
 import { refusalOf, type UcpRefusal } from '../../../lib/ucp/call.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
 import { notFoundMessage } from '../../../lib/ucp/messages.ts'
 import { readFullOrder } from '../../selling/order/index.ts'
+import { emptyRequest } from '../agent-session/domain.ts'
 import { type AgentSessionDeps, findSessionOfCart } from '../agent-session/index.ts'
 import { type AgentOrderFacts, isPlaced, type OrderAnswer, orderAnswer } from './order-answer.ts'
 
@@ -28,6 +30,11 @@ export async function findAgentOrder(
   orderId: string,
 ): Promise<(AgentOrderFacts & { readonly session: { readonly profile: string | null; readonly isProven: boolean } }) | undefined> {
   const full = await readFullOrder(deps, orderId)
-  const session = full?.order.agent && isPlaced(full.order) ? await findSessionOfCart(deps, full.order.cartId) : undefined
-  return full && session && { full, session, permalinkUrl: (await deps.orderLinks.ready()).urlOf(orderId) }
+  const agent = full?.order.agent
+  if (!agent || !isPlaced(full.order)) return undefined
+  const session = (await findSessionOfCart(deps, full.order.cartId)) ?? removedSessionOf(agent)
+  return session && { full, session, permalinkUrl: (await deps.orderLinks.ready()).urlOf(orderId) }
 }
+
+/** Returns what an order keeps of its session, which is removed with its cart. */
+const removedSessionOf = ({ profile, session }: AgentOrigin) => session && { ...session, profile, request: emptyRequest }

@@ -4,6 +4,7 @@ import type { AgentCall } from '../../../core/agent-call.ts'
 import { AppError } from '../../../core/errors.ts'
 import { holdsCardNumberWithin } from '../../../lib/card-numbers.ts'
 import { isMailAddress, storedMailAddress } from '../../../lib/mail-address.ts'
+import { pick } from '../../../lib/objects.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
 import { errorMessage, type UcpMessage, warningMessage } from '../../../lib/ucp/messages.ts'
 import { type AgentCartResult, type CartSnapshot, updatedAgentCart } from '../../selling/cart/index.ts'
@@ -65,7 +66,7 @@ export async function updatedSession(
     email: email === undefined ? null : storedMailAddress(email),
     shippingAddress: shippingAddressOf(request),
     shippingMethod: request.selectedOption ?? null,
-    agent: { profile: session.profile, attribution: request.attribution },
+    agent: { profile: session.profile, attribution: request.attribution, session: pick(session, 'id', 'isProven') },
     expiresAt,
     codes: request.codes.map((code) => ({ code, isTried: tried.has(code) })),
     address: call.address,

@@ -2,9 +2,11 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { disputes } from '../../../../db/schema/payments.ts'
+import { dayMs } from '../../../../src/lib/day.ts'
 import { releases } from '../../../../src/lib/ucp/releases.ts'
 import { readAgentOrder } from '../../../../src/modules/agents/agent-order/index.ts'
-import { loadSession } from '../../../../src/modules/agents/agent-session/index.ts'
+import { forgetSessions, loadSession } from '../../../../src/modules/agents/agent-session/index.ts'
+import { forgetCarts } from '../../../../src/modules/selling/cart/index.ts'
 import { type AgentOptions, agentOf, amountsOf, buyer, home, shippedTo } from '../../../support/agent-calls.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
@@ -205,6 +207,27 @@ describe('an address that the platform did not send', () => {
     const body = await world.agent.readOrder(order.id)
     expect(body.fulfillment.expectations[0].destination).toEqual({ address_country: 'US' })
     expect(JSON.stringify(body).toLowerCase()).not.toContain('typed')
+  })
+
+  test('is read after its session was removed, with the country alone of its address', async () => {
+    await using here = await agentShop()
+    const { id, session } = await here.bought()
+    const before = await here.agent.readOrder(id)
+    const open = here.by({ profile })
+    const other = await open.create({ line_items: [here.line(1)], buyer, fulfillment: shippedTo(home, 'post') })
+    const { order: unproven } = ok(await here.shop.checkout(await open.cartOf(other.id))).body
+    here.app.clock.advance(100 * dayMs)
+    await forgetSessions(here.app.deps)
+    await forgetCarts(here.app.deps)
+    expect(await here.app.deps.db.read.rows(sql`select 1 as found from agent_sessions`)).toEqual([])
+    const after = await here.agent.readOrder(id)
+    expect(after['checkout_id']).toBe(session.id)
+    const [expectation] = before['fulfillment'].expectations
+    const expectations = [{ ...expectation, destination: { address_country: 'US' } }]
+    expect(after).toEqual({ ...before, fulfillment: { ...before['fulfillment'], expectations } })
+    const missing = { ucp: { status: 'error' }, messages: [{ code: 'not_found' }] }
+    expect(await here.by({ ...proven, profile: 'https://other.example/profile' }).readOrder(id)).toMatchObject(missing)
+    expect(await here.agent.readOrder(unproven.id)).toMatchObject(missing)
   })
 })
 

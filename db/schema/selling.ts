@@ -29,13 +29,9 @@ export type OrderDiscount = {
   amount: number
 }
 
-/** The platform whose agent filled a cart; `profile` is null for an unnamed one. */
-export type AgentOrigin = {
-  profile: string | null
-  attribution: Record<string, string> | null
-  /** Its checkout session, which is removed earlier than the order. The id is secret. */
-  session?: { id: string; isProven: boolean }
-}
+/** The platform whose agent filled a cart; `profile` is null for an unnamed one. `session` has a secret id. */
+export type AgentOrigin = { profile: string | null; attribution: Record<string, string> | null; session?: AgentSessionOrigin }
+type AgentSessionOrigin = { id: string; isProven: boolean }
 
 /** Fields of a draft that the shop has fixed besides lines, prices and discount. */
 export type SettledField = 'email' | 'shippingAddress' | 'billingAddress' | 'shippingMethod'

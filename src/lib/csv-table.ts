@@ -23,7 +23,6 @@ export const decimalCell = (money: Money | null | undefined): Cell =>
 /** The part of a JSON schema that determines columns. */
 type Schema = {
   readonly type?: unknown
-  readonly title?: unknown
   readonly anyOf?: readonly Schema[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
@@ -54,11 +53,14 @@ function columnsOf(schema: Schema, path: readonly string[]): Column[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, given]) => {
     const own = withoutNull(given)
     const at = [...path, name]
-    if (own.title === 'Money') return [{ name: at.join('.'), path: at, isMoney: true }]
+    if (isMoneySchema(own)) return [{ name: at.join('.'), path: at, isMoney: true }]
     if (own.properties) return columnsOf(own, at)
     return [{ name: at.join('.'), path: at, isMoney: false }]
   })
 }
+
+/** Whether a schema is money: by its fields, since a field with a description of its own has no title. */
+const isMoneySchema = ({ properties = {} }: Schema): boolean => Object.keys(properties).sort().join() === 'amount,currency'
 
 /** Returns the schema of a nullable field without null. */
 function withoutNull(schema: Schema): Schema {

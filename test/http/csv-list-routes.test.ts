@@ -54,6 +54,15 @@ test('every merchant list has a CSV export with a unique name', async () => {
   expect(new Set(names).size).toBe(names.length)
 })
 
+test('every list writes money as one column of major units', async () => {
+  await using app = await testApp(everythingOn)
+  const headers = listsIn(app).flatMap(({ path, list }) => (list?.table.header ?? []).map((name) => `${path} ${name}`))
+  expect(headers.filter((name) => /\.(amount|currency)$/.test(name))).toEqual([])
+  const { token } = await fullShop(app)
+  const [bob] = rowsOf(await app.call('GET', '/customer', { token, headers: csv }))
+  expect(bob).toMatchObject({ name: 'Bob', totalSpent: '0.00', currency: 'USD' })
+})
+
 /** A shop with at least two of everything that is listed. */
 async function fullShop(app: TestApp) {
   const store = await storeIn(app)

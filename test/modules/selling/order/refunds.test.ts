@@ -1,5 +1,6 @@
 /** The scope of a refund: an amount, lines or everything. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { parse } from 'csv-parse/sync'
 import { removeExpired } from '../../../../jobs/remove-expired.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
@@ -192,6 +193,15 @@ test('accepts one of several parallel refunds with the same expected refundableT
   expect((await shop.refund(id, { ...body, refundableTotal: left }, 'bare')).status).toBe(400)
   ok(await shop.refund(id, { all: true, refundableTotal: shop.usd(left) }, 'all'), 201)
   expect(await shop.order(id)).toMatchObject({ refundedTotal: total, refundableTotal: shop.usd(0) })
+})
+
+test('exports the amounts of refunds in major units', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  ok(await shop.refund(id, { amount: shop.usd(234) }), 201)
+  const { text } = await app.call('GET', '/v2/refunds', { token: shop.token, headers: { accept: 'text/csv' } })
+  expect(parse(text, { columns: true })).toMatchObject([{ amount: '2.34', giftCardAmount: '0.00', currency: 'USD' }])
 })
 
 test('includes gift cards but not pending refunds in refundableTotal', async () => {

@@ -7,6 +7,7 @@ import {
   applyProductChange,
   buildProduct,
   type ImageInput,
+  optionText,
   type Product,
   type ProductInput,
   type ProductWithVariants,
@@ -304,13 +305,13 @@ const countsOfView = ({ variants, images }: { variants: unknown[]; images: unkno
   images: images.length,
 })
 
-/** Matches variants by their option values, in either Unicode form. */
+/** Matches variants by their option values, in either Unicode form and without outer white space. */
 function matchVariant(existing: ProductWithVariants, { optionValues }: ImportedVariant): Variant | undefined {
   const combination = combinationKey(optionValues)
   return existing.variants.find((variant) => combinationKey(variant.optionValues) === combination)
 }
 
-const combinationKey = (optionValues: readonly string[]): string => JSON.stringify(optionValues).normalize('NFC')
+const combinationKey = (optionValues: readonly string[]): string => JSON.stringify(optionValues.map(optionText))
 
 /** Blank cells (null) clear the value; absent columns (undefined) keep it. */
 const valueOrBlank = <T>(value: T | null | undefined, blank: T): T | undefined => (value === null ? blank : value)

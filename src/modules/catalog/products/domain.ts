@@ -108,7 +108,8 @@ export function buildProduct(input: ProductInput & { title: string }, shopId: st
 export function applyProductChange(before: ProductWithVariants, input: ProductInput, context: ProductWriteContext): ProductWithVariants {
   const status = input.status ?? before.product.status
   const images = input.images ? applyImageChanges(before.product.images, input.images, context.imageIds) : before.product.images
-  const options = input.options ?? before.product.options
+  const options =
+    input.options?.map(({ name, values }) => ({ name: optionText(name), values: values.map(optionText) })) ?? before.product.options
   assertOptions(options)
   const product: Product = {
     ...before.product,
@@ -123,9 +124,13 @@ export function applyProductChange(before: ProductWithVariants, input: ProductIn
     updatedAt: context.now,
     version: before.product.version + 1,
   }
-  const { currency, merged } = input.variants
+  const { currency, merged: unaligned } = input.variants
     ? mergeVariants(before.variants, input.variants, product, context)
     : { currency: product.currency, merged: before.variants.map((variant): MergedVariant => ({ variant })) }
+  const merged = unaligned.map((one) => ({
+    ...one,
+    variant: { ...one.variant, optionValues: alignValues(one.variant.optionValues, options) },
+  }))
   assertVariantsFit(merged, options)
   assertStockFits(before.variants, merged)
   // Variants do not refer to removed images.
@@ -154,6 +159,9 @@ function applyImageChanges(before: Product['images'], input: readonly ImageInput
   })
 }
 
+/** Normalizes the name or a value of an option, so that two that look the same are the same. */
+export const optionText = (text: string): string => text.normalize('NFC').trim()
+
 function assertOptions(options: Product['options']): void {
   if (options.length > optionsMax) throw invalidField('options', `must have at most ${optionsMax} entries`)
   const names = options.map(({ name }) => name.toLowerCase())
@@ -162,6 +170,13 @@ function assertOptions(options: Product['options']): void {
     if (new Set(values).size < values.length) throw invalidField(`options.${at}.values`, 'must not repeat a value')
   })
 }
+
+/** Returns option values as the options write them. Early versions stored them as sent. */
+const alignValues = (optionValues: readonly string[], options: Product['options']): string[] =>
+  optionValues.map((value, nth) => {
+    const values = options[nth]?.values ?? []
+    return values.includes(value) ? value : (values.find((one) => optionText(one) === optionText(value)) ?? optionText(value))
+  })
 
 /** A variant after a change, with its index in the input; undefined if the input does not name it. */
 type MergedVariant = { variant: Variant; at?: number }
@@ -192,7 +207,8 @@ function mergeVariants(
     if (one.imageId && !product.images.some(({ id }) => id === one.imageId))
       throw invalidField(`variants.${at}.imageId`, 'must be an image of this product')
     const imageId = one.imageUrl ? product.images.find(({ url }) => url === one.imageUrl)?.id : one.imageUrl === null ? null : one.imageId
-    return { at, variant: applyVariantChange(old, { ...one, imageId }, product.id, newIds[at] ?? '') }
+    const optionValues = one.optionValues && alignValues(one.optionValues, product.options)
+    return { at, variant: applyVariantChange(old, { ...one, imageId, optionValues }, product.id, newIds[at] ?? '') }
   })
   if (converts && unnamed.size > 0) throw invalidField('variants', 'the currency changed: send a price for each variant')
   const named = new Map(changed.map((one, at) => [input[at]?.id, one]))

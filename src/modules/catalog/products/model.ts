@@ -143,7 +143,7 @@ const VariantInput = t.Object({
   sku: maybe(text(255)),
   barcode: maybe(text(255)),
   title: t.Optional(text(255, { minLength: 1 })),
-  optionValues: t.Optional(t.Array(text(255, { minLength: 1 }), { maxItems: optionsMax })),
+  optionValues: t.Optional(t.Array(text(255, notBlank), { maxItems: optionsMax })),
   price: MoneySchema,
   compareAtPrice: maybe(MoneySchema),
   cost: maybe(MoneySchema),
@@ -165,6 +165,7 @@ const VariantInput = t.Object({
   ),
   imageId: maybe(text(64)),
 })
+const OptionInput = t.Object({ name: text(255, notBlank), values: t.Array(text(255, notBlank), { maxItems: 250 }) })
 const ImageInput = t.Object({
   url: Url,
   alt: maybe(text(512)),
@@ -184,7 +185,7 @@ const fields = {
         'Default: STANDARD. Variants of a GIFT_CARD have prices above 0, and are always `taxable: false` and `requiresShipping: false`, whatever you send',
     }),
   ),
-  options: t.Optional(t.Array(Option, { maxItems: optionsMax })),
+  options: t.Optional(t.Array(OptionInput, { maxItems: optionsMax })),
   seo: t.Optional(t.Object({ title: maybe(text(255)), description: maybe(text(1_000)) })),
   publishedAt: t.Optional(
     nullable(instantOf('If you leave it out, the product is published as soon as its status is ACTIVE. Null: not published')),

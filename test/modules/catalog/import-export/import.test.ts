@@ -223,6 +223,21 @@ test('a product with a blank price is refused and named, known or new, also in a
   expect(await shop.byHandle('new')).toBeUndefined()
 })
 
+test('an exported product whose options have outer white space or decomposed letters is imported onto the same variants', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  const variantOf = (optionValue: string) => ({ optionValues: [optionValue], price: usd(100) })
+  const options = [{ name: 'Size ', values: [' S', 'cafe\u0301'] }]
+  const made = await shop.post('/product-v2', { title: 'Tee', options, variants: [variantOf(' S'), variantOf('cafe\u0301')] })
+  expect(made.body.options).toEqual([{ name: 'Size', values: ['S', 'caf\u00e9'] }])
+  const { text } = await app.call('GET', '/product-v2', { key: shop.secretKey, headers: { accept: 'text/csv' } })
+  for (const file of [text, text.normalize('NFD')])
+    expect((await shop.send(file, '?overwrite=true')).body).toMatchObject({ updated: 1, failed: 0, variants: 2, variantsKept: 0 })
+  const { options: kept, variants: keptVariants } = await shop.byHandle('tee')
+  expect([kept, keptVariants.map(({ id }: Json) => id)]).toEqual([made.body.options, made.body.variants.map(({ id }: Json) => id)])
+  expect((await shop.post('/product-v2', { title: 'Cap', options: [{ name: ' ', values: ['S'] }] })).status).toBe(400)
+})
+
 test('overwriting from a file without a price column keeps every price', async () => {
   await using app = await testApp()
   const shop = await importer(app)

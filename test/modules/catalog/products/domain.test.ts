@@ -308,6 +308,34 @@ test('a change merges variants by id: unnamed ones stay, new ones come last, and
   expect(merge({ id: 'var_1' }, large, { id: 'var_0' })).toEqual(['1 var_1 2', '2 new_1 9', '3 var_0 1'])
 })
 
+test('option names and values are stored composed and without outer white space, also where a variant was stored otherwise', () => {
+  const options = [{ name: ' Size ', values: [' e\u0301', 'M\t'] }]
+  const changed = applyProductChange(base, { options, variants: [{ id: 'var_0', optionValues: ['\u00e9 '] }] }, given())
+  expect([changed.product.options, changed.variants.map(({ title, optionValues }) => [title, optionValues])]).toEqual([
+    [{ name: 'Size', values: ['\u00e9', 'M'] }],
+    [
+      ['\u00e9', ['\u00e9']],
+      ['M', ['M']],
+    ],
+  ])
+  for (const values of [
+    ['S', 'S '],
+    ['\u00e9', 'e\u0301'],
+  ])
+    expect(() => applyProductChange(base, { options: [{ name: 'Size', values }] }, given())).toThrow(
+      'options.0.values: must not repeat a value',
+    )
+  // Early versions stored values as sent.
+  const early: ProductWithVariants = {
+    product: { ...base.product, options: [{ name: 'Size', values: [' S', 'M'] }] },
+    variants: base.variants.map((variant, at) => (at === 0 ? { ...variant, optionValues: [' S'] } : variant)),
+  }
+  const valuesOf = (input: ProductInput) => applyProductChange(early, input, given()).variants.map(({ optionValues }) => optionValues[0])
+  expect(valuesOf({ title: 'x' })).toEqual([' S', 'M'])
+  expect(valuesOf({ variants: [{ id: 'var_0', optionValues: ['S'] }] })).toEqual([' S', 'M'])
+  expect(valuesOf({ options: [{ name: 'Size', values: [' S', 'M'] }] })).toEqual(['S', 'M'])
+})
+
 test('a change accepts a stock count only for new variants, and names the route for known ones', () => {
   expect(() => assertNoStockCounts({ variants: [{ onHand: 3 }, { id: 'var_0', title: 'x' }] })).not.toThrow()
   expect(() => assertNoStockCounts({})).not.toThrow()

@@ -39,6 +39,8 @@ for (const width of ['desk', 'phone'] as const)
     await visitor.press('Approve', { role: 'button' })
     await visitor.press('Mark as received', { role: 'link' })
     await visitor.there('Mark as received', { role: 'dialog' })
+    const { lines } = ok(await selling.get(`/v2/orders/${orderId}`)).body
+    await visitor.text(`$${(lines[0].total.amount / 3 / 100).toFixed(2)}, without shipping`)
     expect(await visitor.axe()).toEqual([])
     await visitor.press('Mark as received', { role: 'button' })
     await visitor.text('Refund: Succeeded')

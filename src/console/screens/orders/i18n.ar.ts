@@ -206,6 +206,7 @@ export default {
   returnReasonHint: 'يظهر في الرسالة إلى العميل',
   refundReturn: 'استرداد قيمة هذه المنتجات',
   refundReturnHint: 'بدون الشحن',
+  refundReturnAmount: '{amount}، بدون الشحن',
   'event.RETURN_REQUESTED': 'طُلب الإرجاع',
   'event.RETURN_APPROVED': 'قُبل الإرجاع',
   'event.RETURN_REJECTED': 'رُفض الإرجاع',

@@ -190,6 +190,7 @@ export default {
   returnReasonHint: 'The email to the customer contains it',
   refundReturn: 'Refund these items',
   refundReturnHint: 'Without shipping',
+  refundReturnAmount: '{amount}, without shipping',
   'event.RETURN_REQUESTED': 'Return requested',
   'event.RETURN_APPROVED': 'Return approved',
   'event.RETURN_REJECTED': 'Return rejected',

@@ -194,6 +194,7 @@ export default {
   returnReasonHint: 'Худалдан авагчид илгээх имэйлд орно',
   refundReturn: 'Эдгээр барааны мөнгийг буцаах',
   refundReturnHint: 'Хүргэлтийн төлбөргүй',
+  refundReturnAmount: '{amount}, хүргэлтийн төлбөргүй',
   'event.RETURN_REQUESTED': 'Бараа буцаах хүсэлт гаргасан',
   'event.RETURN_APPROVED': 'Бараа буцаахыг зөвшөөрсөн',
   'event.RETURN_REJECTED': 'Бараа буцаахаас татгалзсан',

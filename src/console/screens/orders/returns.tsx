@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import { number } from '../../lib/format/format.ts'
+import { money, number } from '../../lib/format/format.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
@@ -19,6 +19,7 @@ import { parseUnits } from './fulfilment.domain.ts'
 import { t } from './i18n.ts'
 import { OrderLineName } from './order-line-name.tsx'
 import type { Order, OrderDialogProps } from './order-types.ts'
+import { previewRefund } from './refund.domain.ts'
 import { ReturnBadge, returnStatusName } from './return-badge.tsx'
 import { useUnits } from './units.ts'
 
@@ -155,6 +156,8 @@ function StepDialog({ of, onClose, onDone, chosen, step }: OrderDialogProps & { 
   const reason = useSignal('')
   const restock = useSignal(true)
   const refund = useSignal(true)
+  const preview = previewRefund(of, { way: 'lines', lines: chosen.lines.map((line) => ({ ...line, restock: false })) })
+  const amount = money({ amount: preview.total, currency: of.currency })
   const sendOnce = useIdempotentSend()
   async function decide(): Promise<void> {
     const path = { orderId: of.id, returnId: chosen.id }
@@ -183,7 +186,11 @@ function StepDialog({ of, onClose, onDone, chosen, step }: OrderDialogProps & { 
         {step === 'receive' && (
           <>
             <CheckField bind={restock} label={t('restock')} hint={t('restockHint')} />
-            <CheckField bind={refund} label={t('refundReturn')} hint={t('refundReturnHint')} />
+            <CheckField
+              bind={refund}
+              label={t('refundReturn')}
+              hint={preview.problem ? t('refundReturnHint') : t('refundReturnAmount', { amount })}
+            />
           </>
         )}
       </Form>

@@ -355,6 +355,18 @@ describe('repeats', () => {
   })
 })
 
+test('a card number in an argument that no tool reads is refused', async () => {
+  await using app = await agentApp()
+  const { name, variant } = await shopFor(app)
+  const { content } = await toolCall(app, name, 'create_cart', { cart: { line_items: [{ item: { id: variant }, quantity: 1 }] } })
+  for (const more of [{ card: { number: '4242 4242 4242 4242' } }, { '': { number: 4242424242424242 } }]) {
+    const meta = { 'idempotency-key': randomUUID() }
+    const refused = await toolCall(app, name, 'cancel_cart', { id: content.id, meta, ...more })
+    expect([refused.status, refused.error?.data.code]).toEqual([400, 'raw_card_refused'])
+  }
+  expect((await toolCall(app, name, 'get_cart', { id: content.id })).content.id).toBe(content.id)
+})
+
 test('the names of a record, which are text of the caller, are in no error', async () => {
   await using app = await agentApp()
   const { name, variant } = await shopFor(app)

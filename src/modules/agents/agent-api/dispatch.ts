@@ -19,6 +19,7 @@ import { sha256 } from '../../../lib/seal.ts'
 import { type Platform, refusalOf } from '../../../lib/ucp/call.ts'
 import { UcpError, type UcpErrorCode } from '../../../lib/ucp/errors.ts'
 import { incompatibleMessage, notFoundMessage } from '../../../lib/ucp/messages.ts'
+import { assertNoCardNumber } from '../agent-session/index.ts'
 import { type AgentShop, findAgentShop, offeredCapabilities } from '../agent-settings/index.ts'
 import { identifyPlatform } from '../platform/index.ts'
 import { canonicalJson } from './domain.ts'
@@ -162,6 +163,8 @@ export async function runOperation(deps: AgentApiDeps, operation: AgentOperation
   if (key === undefined && request.isKeyRequired)
     throw new UcpError('idempotency_key_missing', 'idempotency-key: required for this operation. Send a new UUID.')
   assertInput(operation, body)
+  // The operation checks what it reads.
+  if (operation.key !== 'never') assertNoCardNumber({ ...request.ignored, ...(operation.input ? {} : { body }) })
   const callWith = (attempt: Attempt): AgentCall => ({ shop, policies: settings.policies, platform, address, attempt })
   const run = async (attempt: Attempt): Promise<object> => {
     try {

@@ -46,6 +46,7 @@ export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) 
       },
       {
         access: 'public',
+        anyQuery: true,
         params: HandleParams,
         query: t.Object(pageQuery),
         response: { 200: PublishedCollectionPage, 304: notModified, ...errorResponses(403, 404) },
@@ -53,7 +54,7 @@ export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) 
           operationId: 'getPublishedCollection',
           summary: 'Returns a published collection',
           description:
-            "Accepts the collection's handle or id. The response contains one page of the collection's visible products as summaries, in the collection's order; `page`, `limit`, `total` and `pages` count products. A response has at most 1 MB (1,048,576 bytes). On a larger page, the largest products have fewer variants, tags, option values and images.",
+            "Accepts the collection's handle or id. The response contains one page of the collection's visible products as summaries, in the collection's order; `page`, `limit`, `total` and `pages` count products. Other parameters are ignored. A response has at most 1 MB (1,048,576 bytes). On a larger page, the largest products have fewer variants, tags, option values and images.",
         },
       },
     )

@@ -135,6 +135,24 @@ test('the public list shows each collection with its first visible products and 
   expect(later.publishedAt).toBe('2026-01-06T12:00:30.000Z')
 })
 
+test('a collection is read by handle with any tracking parameter, and its products by page', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  const ids = [await shop.add({ title: 'A' }), await shop.add({ title: 'B' })].map(({ id }) => id)
+  const { body: lamps } = await shop.post('/collection-v2', { title: 'Lamps' })
+  await shop.put(`/collection-v2/${lamps.id}/products`, { productIds: ids })
+  const one = `/collection-v2/published/${shop.shop.name}/lamps`
+  expect((await app.call('GET', `${one}?utm_source=mail&utm_source=x`)).text).toBe((await app.call('GET', one)).text)
+  expect((await app.call('GET', `${one}?fbclid=1&limit=1&page=2`)).body).toMatchObject({
+    page: 2,
+    limit: 1,
+    total: 2,
+    products: [{ title: 'B' }],
+  })
+  expect((await app.call('GET', `${one}?page=x`)).body).toMatchObject({ statusCode: 400, field: 'page' })
+  expect((await app.call('GET', `/collection-v2/published/${shop.shop.name}?utm_source=mail`)).status).toBe(400)
+})
+
 test('a change keeps the fields that it does not name; deleting a collection keeps its products', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)

@@ -97,6 +97,7 @@ test('every route refuses unknown query parameters by name, except reads by id o
       ...['GET /health/live', 'GET /health/ready', 'GET /metrics'],
       ...[
         'GET /checkout/:shopUrl/payment-intent-resolver',
+        'GET /collection-v2/published/:shopName/:handle',
         'GET /v2/orders/public/:token/receipt',
         'GET /v2/trust-fabric/stats',
         'GET /v2/service-provider-routing/recommend',

@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { AppError, invalidField } from '../core/errors.ts'
+import { isMoneySchema } from '../lib/money.ts'
 
 /**
  * The outline of a schema: kinds, field names and lengths. Created once per schema, so that a check takes time
@@ -60,11 +61,11 @@ export function shapeOf(schema: TSchema): Shape {
   }
 }
 
-function objectShape({ properties = {}, patternProperties = {}, additionalProperties, title }: TSchema): Shape {
+function objectShape({ properties = {}, patternProperties = {}, additionalProperties }: TSchema): Shape {
   const fields = new Map(Object.entries(properties as Record<string, TSchema>).map(([name, schema]) => [name, shapeOf(schema)]))
   const free = [...Object.values(patternProperties as Record<string, TSchema>), ...(additionalProperties ? [additionalProperties] : [])]
   const others = free.map((schema) => (schema === true ? { anything: true as const } : shapeOf(schema as TSchema)))
-  const isMoney = title === 'Money' ? { isMoney: true as const } : {}
+  const isMoney = isMoneySchema({ properties }) ? { isMoney: true as const } : {}
   return { kind: 'object', ...isMoney, fields, ...(others.length > 0 ? { others: others.reduce(mergeShapes) } : {}) }
 }
 

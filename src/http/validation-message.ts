@@ -1,6 +1,7 @@
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import { type AppError, invalidField } from '../core/errors.ts'
 import { minorUnits } from '../core/schema.ts'
+import { isMoneySchema } from '../lib/money.ts'
 import { moneyRule, shortPath } from './schema-shape.ts'
 
 /** The used fields of TypeBox errors. A union's message names no options; `errors` has those of each. */
@@ -11,7 +12,7 @@ type Violation = {
   readonly value: unknown
   readonly schema: {
     readonly rule?: string
-    readonly title?: string
+    readonly properties?: object
     readonly const?: unknown
     readonly anyOf?: readonly { readonly const?: unknown; readonly type?: unknown }[]
     readonly [limit: string]: unknown
@@ -52,7 +53,7 @@ function ruleOf({ type, schema, message }: Violation): string {
     case ValueErrorType.StringMaxLength:
       return `must have at most ${maxLength} character${s(maxLength)}`
     case ValueErrorType.Object:
-      return schema.title === 'Money' ? moneyRule : 'must be an object'
+      return isMoneySchema(schema) ? moneyRule : 'must be an object'
     case ValueErrorType.ObjectMinProperties:
       return 'must have at least one field'
     case ValueErrorType.ObjectMaxProperties:

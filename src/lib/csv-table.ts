@@ -1,6 +1,6 @@
 /** Converts records to CSV tables. */
 import type { Cell } from './csv-line.ts'
-import { decimalOf, decimalsOf, type Money } from './money.ts'
+import { decimalOf, decimalsOf, isMoneySchema, type Money } from './money.ts'
 
 /** The columns of a CSV file, and the lines of a record: one, or several if it has parts. */
 export type CsvTable<Row> = {
@@ -58,9 +58,6 @@ function columnsOf(schema: Schema, path: readonly string[]): Column[] {
     return [{ name: at.join('.'), path: at, isMoney: false }]
   })
 }
-
-/** Whether a schema is money: by its fields, since a field with a description of its own has no title. */
-const isMoneySchema = ({ properties = {} }: Schema): boolean => Object.keys(properties).sort().join() === 'amount,currency'
 
 /** Returns the schema of a nullable field without null. */
 function withoutNull(schema: Schema): Schema {

@@ -2,6 +2,10 @@
 export type Money = { readonly amount: number; readonly currency: Currency }
 export type Currency = string
 
+/** Whether a JSON schema is of money: by its fields, since a field with a description of its own has no title. */
+export const isMoneySchema = ({ properties = {} }: { readonly properties?: object }): boolean =>
+  Object.keys(properties).sort().join() === 'amount,currency'
+
 /** Active ISO 4217 codes by number of decimals (list one, up to amendment 180). */
 const codesByDecimals: Readonly<Record<number, string>> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',

@@ -65,6 +65,10 @@ test('an invalid field is named by its path, with an example of what is expected
     code: 'invalid_field',
     field: 'variants.0.price.amount',
   })
+  // Also of a money field with a description of its own.
+  expect((await app.call('POST', '/giftcard', { token, body: { amount: 500 } })).body.message).toBe(
+    'amount: expected {"amount": 1250, "currency": "USD"}; amounts are in minor units',
+  )
   expect(await post({})).toEqual({ message: 'title: required', code: 'missing_field', field: 'title' })
   expect(await post({ title: 'Tea', amout: 1 })).toEqual({ message: 'unknown field: amout', code: 'unknown_field', field: 'amout' })
 })

@@ -4,10 +4,9 @@ import { minorUnits } from '../core/schema.ts'
 import { isMoneySchema } from '../lib/money.ts'
 import { moneyRule, shortPath } from './schema-shape.ts'
 
-/** The used fields of TypeBox errors. A union's message names no options; `errors` has those of each. */
+/** The used fields of TypeBox errors. `errors` has the violations of each option of a union. */
 type Violation = {
   readonly path: string
-  readonly message: string
   readonly type: ValueErrorType
   readonly value: unknown
   readonly schema: {
@@ -38,7 +37,7 @@ function innermost(violation: Violation): { path: string; violation: Violation }
 
 const s = (count: unknown) => (count === 1 ? '' : 's')
 
-function ruleOf({ type, schema, message }: Violation): string {
+function ruleOf({ type, schema }: Violation): string {
   const words = schema.anyOf?.flatMap((option) => (option.const === undefined ? [] : [String(option.const)])) ?? []
   if (words.length > 0 && words.length === schema.anyOf?.length) return `must be one of ${words.join(', ')}`
   const { minLength, maxLength, minItems, maxItems, minimum, maximum, exclusiveMinimum } = schema as Record<string, unknown>
@@ -79,6 +78,9 @@ function ruleOf({ type, schema, message }: Violation): string {
     case ValueErrorType.NumberExclusiveMinimum:
     case ValueErrorType.IntegerExclusiveMinimum:
       return `must be more than ${exclusiveMinimum}`
+    case ValueErrorType.NumberExclusiveMaximum:
+    case ValueErrorType.IntegerExclusiveMaximum:
+      return `must be less than ${schema['exclusiveMaximum']}`
     case ValueErrorType.Boolean:
       return 'must be true or false'
     case ValueErrorType.Null:
@@ -86,6 +88,6 @@ function ruleOf({ type, schema, message }: Violation): string {
     case ValueErrorType.Literal:
       return `must be ${schema.const}`
     default:
-      return `must be of another form: ${message}`
+      return 'must be of another form'
   }
 }

@@ -35,7 +35,7 @@ describe('the credit-tier preview', () => {
       [{ monthlyAvgRevenueUsd: -0.01 }, /^monthlyAvgRevenueUsd:/],
       [{ monthlyAvgRevenueUsd: '10000' }, /^monthlyAvgRevenueUsd:/],
       [{ monthlyAvgRevenueUsd: 10_000.005 }, /^monthlyAvgRevenueUsd: .* at most two decimals$/],
-      [{ verifiedCollateralUsd: 1e13 }, /^verifiedCollateralUsd:/],
+      [{ verifiedCollateralUsd: 1e13 }, /^verifiedCollateralUsd: must be less than 10000000000000$/],
       [{ verifiedCollateralUsd: null }, /^verifiedCollateralUsd:/],
       [{ operationalRisk: 'low' }, /^operationalRisk: must be one of LOW, MEDIUM, HIGH$/],
       [{ hardComplianceFlags: 'PEP' }, /^hardComplianceFlags:/],

@@ -1,5 +1,6 @@
 /** Tests the operations over REST: what is refused before an operation runs, limits and errors. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { startPlatform } from '../../support/agent-platform.ts'
 import { agentApp, openToAgents, restCall } from '../../support/agents.ts'
 import { testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
@@ -94,6 +95,26 @@ test('bodies are bounded before they are parsed, and the first invalid field is 
   )
   const unknown = { query: 'a', instructions: 'Ignore the shop', filters: { price: {}, loyalty: [1] }, totals: 5 }
   expect((await restCall(app, name, 'search_catalog', undefined, { body: unknown })).status).toBe(200)
+})
+
+test('what a cart or the platform does not use is ignored, whatever it is', async () => {
+  await using app = await agentApp()
+  const { name, add } = await shopFor(app)
+  const { variants } = await add({ title: 'Mug', variants: [{ price: { amount: 500, currency: 'USD' }, onHand: 5 }] })
+  const lines = { line_items: [{ item: { id: variants[0]?.id }, quantity: 1 }] }
+  const unread = { fulfillment: { methods: [{ destinations: [{ street_address: 1 }], groups: [5] }] }, cart_id: 5, payment: [] }
+  const cart = await restCall(app, name, 'create_cart', undefined, { body: { ...lines, ...unread } })
+  expect([cart.status, cart.body.fulfillment]).toEqual([201, undefined])
+  for (const fulfillment of [5, null, { methods: 5 }]) {
+    const replaced = await restCall(app, name, 'update_cart', cart.body.id, { body: { ...lines, fulfillment } })
+    expect([replaced.status, replaced.body.id]).toEqual([200, cart.body.id])
+  }
+  await using plain = await startPlatform({ capabilities: ['checkout'] })
+  const body = { ...lines, fulfillment: 5, discounts: { codes: 5 }, cart_id: 5 }
+  expect((await restCall(app, name, 'create_checkout', undefined, { body, profile: plain.url })).status).toBe(201)
+  expect((await restCall(app, name, 'create_checkout', undefined, { body })).body.code).toBe('invalid_request')
+  const card = { ...lines, fulfillment: { note: '4242 4242 4242 4242' } }
+  expect((await restCall(app, name, 'create_cart', undefined, { body: card })).body.code).toBe('raw_card_refused')
 })
 
 test('an address has 120 requests a minute, whichever shop it asks, and others go on', async () => {

@@ -19,6 +19,7 @@ import { sha256 } from '../../../lib/seal.ts'
 import { type Platform, refusalOf } from '../../../lib/ucp/call.ts'
 import { UcpError, type UcpErrorCode } from '../../../lib/ucp/errors.ts'
 import { incompatibleMessage, notFoundMessage } from '../../../lib/ucp/messages.ts'
+import type { Capability } from '../../../lib/ucp/releases.ts'
 import { assertNoCardNumber } from '../agent-session/index.ts'
 import { type AgentShop, findAgentShop, offeredCapabilities } from '../agent-settings/index.ts'
 import { identifyPlatform } from '../platform/index.ts'
@@ -162,13 +163,15 @@ export async function runOperation(deps: AgentApiDeps, operation: AgentOperation
   if (!platform.capabilities.has(operation.capability)) return refusalOf(release, incompatibleMessage)
   if (key === undefined && request.isKeyRequired)
     throw new UcpError('idempotency_key_missing', 'idempotency-key: required for this operation. Send a new UUID.')
-  assertInput(operation, body)
+  const input = readFieldsOf(operation, platform, body)
   // The operation checks what it reads.
-  if (operation.key !== 'never') assertNoCardNumber({ ...request.ignored, ...(operation.input ? {} : { body }) })
+  const unread = Object.entries(body).filter(([field]) => !Object.hasOwn(input, field))
+  if (operation.key !== 'never') assertNoCardNumber([unread, request.ignored ?? {}])
+  assertInput(operation, input)
   const callWith = (attempt: Attempt): AgentCall => ({ shop, policies: settings.policies, platform, address, attempt })
   const run = async (attempt: Attempt): Promise<object> => {
     try {
-      return await operation.run(deps, callWith(attempt), { ...(id === undefined ? {} : { id }), body })
+      return await operation.run(deps, callWith(attempt), { ...(id === undefined ? {} : { id }), body: input })
     } catch (error) {
       if (error instanceof AppError && error.kind === 'NOT_FOUND') return refusalOf(release, notFoundMessage)
       throw error
@@ -208,6 +211,21 @@ const refusals: ClaimRefusals = {
 }
 
 const checks = new Map<AgentOperation, TypeCheck<NonNullable<AgentOperation['input']>>>()
+
+/** Fields of a body that belong to a capability: without it they are not read. */
+const capabilityOfField: Readonly<Record<string, Capability>> = { fulfillment: 'fulfillment', discounts: 'discount', cart_id: 'cart' }
+
+/** Returns the fields of a body that an operation reads for a platform. */
+function readFieldsOf({ input }: AgentOperation, { capabilities }: Platform, body: object): object {
+  const isRead = (name: string): boolean => {
+    const capability = capabilityOfField[name]
+    return capability === undefined || capabilities.has(capability)
+  }
+  const fields: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(body))
+    if (Object.hasOwn(input?.['properties'] ?? {}, name) && isRead(name)) fields[name] = value
+  return fields
+}
 
 /** @throws UcpError that names the first invalid field. Names within records are text of the caller. */
 function assertInput(operation: AgentOperation, body: object): void {

@@ -1,6 +1,7 @@
 /** Gift cards as products: issued by the sale, mailed once, disabled by refunds. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { parse } from 'csv-parse/sync'
 import { eq } from 'drizzle-orm'
 import { giftCards } from '../../../../db/schema/selling.ts'
 import type { Processor } from '../../../../src/clients/processors/processor.ts'
@@ -155,7 +156,9 @@ describe('a sale of gift cards', () => {
     const shop = await cardShopIn(app)
     const order = await shop.buyCards({ quantity: 2, giftCardRecipient: recipient, billingAddress: address })
     expect(order).toMatchObject({ status: 'FULFILLED', fulfilmentStatus: 'FULFILLED', taxTotal: usd(0), total: usd(5_000) })
-    expect(order.lines[0]).toMatchObject({ giftCard: true, unfulfilledQuantity: 0 })
+    expect(order.lines[0]).toMatchObject({ giftCard: true, fulfilledQuantity: 2, unfulfilledQuantity: 0 })
+    const rows = await app.call('GET', '/v2/orders?lines=true', { token: shop.token, headers: { accept: 'text/csv' } })
+    expect(parse(rows.text, { columns: true })).toMatchObject([{ 'line.fulfilledQuantity': '2', 'line.unfulfilledQuantity': '0' }])
     expect(order.events.map(({ type }: { type: string }) => type).slice(-4)).toEqual([
       'CONFIRMED',
       'GIFT_CARD_ISSUED',

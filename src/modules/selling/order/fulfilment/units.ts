@@ -23,6 +23,13 @@ function returnsWholePayment(
   return paid > 0 && refunded >= paid && refunds.some(({ lines }) => lines.length === 0)
 }
 
+/** Returns the sent units of a line as orders show them: the sale sends gift cards. */
+export const shownSent = (
+  { confirmedAt, status }: Pick<Order, 'confirmedAt' | 'status'>,
+  { quantity, giftCard }: Pick<OrderLine, 'quantity' | 'giftCard'>,
+  units: Units | undefined,
+): number => (giftCard && confirmedAt !== null && status !== 'CANCELLED' ? quantity : (units?.sent ?? 0))
+
 /**
  * Counts the units of each line. Refunds take unsent units first; those of returned units leave the unsent ones. A
  * pending refund reserves its units until it fails. Lines without shipping count too, except gift cards, which the sale

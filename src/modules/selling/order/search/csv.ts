@@ -2,7 +2,7 @@ import type { Cell } from '../../../../lib/csv-line.ts'
 import { type CsvTable, csvTableOf, decimalCell } from '../../../../lib/csv-table.ts'
 import { lineTaxRate } from '../../../../lib/tax-rate.ts'
 import type { Order, OrderLine } from '../domain.ts'
-import type { Units } from '../fulfilment/units.ts'
+import { shownSent, type Units } from '../fulfilment/units.ts'
 import { cannotBeSent } from '../view.ts'
 
 /** An order as an export lists it. `units` only if each line has a row. */
@@ -58,10 +58,7 @@ const lineAmount =
   (name: 'unitPrice' | 'total' | 'discount' | 'taxAmount'): LineCell =>
   (line, { order }) =>
     decimalCell({ amount: line[name], currency: order.currency })
-const unitsCell =
-  (name: 'sent' | 'left'): LineCell =>
-  ({ id }, { order, units }) =>
-    name === 'left' && cannotBeSent.includes(order.status) ? 0 : (units?.find(({ lineId }) => lineId === id)?.[name] ?? null)
+const unitsOfLine = ({ id }: OrderLine, { units }: OrderRow) => units?.find(({ lineId }) => lineId === id)
 
 const orderColumns: Columns = {
   ...same('number', 'id'),
@@ -76,8 +73,8 @@ const lineColumns: Record<string, LineCell> = {
   'line.title': ({ title }) => title,
   'line.variantTitle': ({ variantTitle }) => variantTitle,
   'line.quantity': ({ quantity }) => quantity,
-  'line.fulfilledQuantity': unitsCell('sent'),
-  'line.unfulfilledQuantity': unitsCell('left'),
+  'line.fulfilledQuantity': (line, row) => shownSent(row.order, line, unitsOfLine(line, row)),
+  'line.unfulfilledQuantity': (line, row) => (cannotBeSent.includes(row.order.status) ? 0 : (unitsOfLine(line, row)?.left ?? null)),
   'line.unitPrice': lineAmount('unitPrice'),
   'line.total': lineAmount('total'),
   'line.discount': lineAmount('discount'),

@@ -16,7 +16,7 @@ import { validationError } from '../../../http/validation-message.ts'
 import { siteOf, siteTimes } from '../../../lib/networks.ts'
 import { pick } from '../../../lib/objects.ts'
 import { sha256 } from '../../../lib/seal.ts'
-import { type Platform, refusalOf } from '../../../lib/ucp/call.ts'
+import { type Platform, refusalOf, type UcpRefusal } from '../../../lib/ucp/call.ts'
 import { UcpError, type UcpErrorCode } from '../../../lib/ucp/errors.ts'
 import { incompatibleMessage, notFoundMessage } from '../../../lib/ucp/messages.ts'
 import type { Capability } from '../../../lib/ucp/releases.ts'
@@ -169,25 +169,24 @@ export async function runOperation(deps: AgentApiDeps, operation: AgentOperation
   if (operation.key !== 'never') assertNoCardNumber([unread, request.ignored ?? {}])
   assertInput(operation, input)
   const callWith = (attempt: Attempt): AgentCall => ({ shop, policies: settings.policies, platform, address, attempt })
-  const run = async (attempt: Attempt): Promise<object> => {
+  const unlessMissing = async <Answer extends object | null>(answer: Promise<Answer>): Promise<Answer | UcpRefusal> => {
     try {
-      return await operation.run(deps, callWith(attempt), { ...(id === undefined ? {} : { id }), body: input })
+      return await answer
     } catch (error) {
       if (error instanceof AppError && error.kind === 'NOT_FOUND') return refusalOf(release, notFoundMessage)
       throw error
     }
   }
+  const run = (attempt: Attempt): Promise<object> =>
+    unlessMissing(operation.run(deps, callWith(attempt), { ...(id === undefined ? {} : { id }), body: input }))
   if (key === undefined || operation.key === 'never') return run(keylessAttempt())
   const principal = `${platform.profile ?? ''} ${platform.isProven}`
   const scope = `ucp ${shop.id} ${operation.tool} ${sha256(JSON.stringify([principal, id ?? '']))}`
   const fingerprint = sha256(canonicalJson([body, request.ignored ?? {}]))
   markKeyed()
   const claim = await untracked(() => deps.idempotency.claim({ scope, key, fingerprint, isOneWrite: !operation.hasSeveralWrites }))
-  const attempted: object | null = await performClaimed(
-    ...([claim, 200, deps.db.write] as const),
-    (_, attempt) => run({ key: sha256(`${scope} ${key}`), ...attempt }),
-    refusals,
-  )
+  const work = (_: unknown, attempt: Omit<Attempt, 'key'>) => run({ key: sha256(`${scope} ${key}`), ...attempt })
+  const attempted = await unlessMissing<object | null>(performClaimed(claim, 200, deps.db.write, work, refusals))
   const { retry, repeated } = operation
   if (attempted !== null && claim.kind === 'replay') await repeated?.(deps, callWith(keylessAttempt()), attempted)
   if (attempted !== null || retry === undefined) return attempted as object
@@ -204,7 +203,9 @@ const refusals: ClaimRefusals = {
       ? { status, body: { code, content: (error as Error).message, continue_url: refusal.continueUrl } }
       : undefined
   },
-  recreate(_, body) {
+  recreate(status, body) {
+    // The answer was erased with the person that it was about.
+    if (status === 404) return new AppError('NOT_FOUND', 'The answer was erased')
     const { code, content, continue_url } = JSON.parse(body) as { code: UcpErrorCode; content: string; continue_url?: string }
     return new UcpError(code, content, { continueUrl: continue_url })
   },

@@ -150,6 +150,21 @@ test('a repeated answer is the last one shown: nothing else is charged', async (
   expect(await here.orders()).toBe(1)
 })
 
+test('a retry whose answer was erased with its buyer finds nothing, and has no effect', async () => {
+  await using here = await world()
+  const { app, shop, call } = here
+  const content = { line_items: [{ item: { id: shop.variantId }, quantity: 1 }], buyer, fulfillment: shippedTo() }
+  const [created, canceled] = [randomUUID(), randomUUID()]
+  const { id } = ok(await call('create_checkout', undefined, content, created), 201).body
+  ok(await call('cancel_checkout', id, {}, canceled))
+  const { id: customerId } = ok(await shop.post('/customer', { email: buyer.email }, {})).body
+  ok(await shop.post(`/customer/${customerId}/erase`, {}))
+  const repeated = [await call('create_checkout', undefined, content, created), await call('cancel_checkout', id, {}, canceled)]
+  for (const { status, body } of repeated) expect([status, body.ucp.status, codesOf(body)]).toEqual([200, 'error', ['not_found']])
+  expect((await call('create_checkout', undefined, {}, created)).body.code).toBe('idempotency_conflict')
+  expect(Number((await app.deps.db.read.rows<{ count: number }>(sql`select count(*) as count from agent_sessions`))[0]?.count)).toBe(1)
+})
+
 test('a card number is refused, in no log and in no stored answer', async () => {
   await using here = await world()
   const id = await here.ready()

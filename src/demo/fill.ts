@@ -65,7 +65,7 @@ const filled = 'demo.filled'
 export async function fillDemo(deps: AppDeps): Promise<void> {
   const merchant = await findUserByEmail(deps, demoShop.merchant.email)
   if (!merchant && (await hasUsers(deps)))
-    throw new OperatorError('This database already contains a shop. `souk demo` needs an empty data directory: `DATA_DIR=./demo souk demo`')
+    throw new OperatorError('The database contains other data. `souk demo` needs an empty data directory: `DATA_DIR=./demo souk demo`')
   const until = deps.clock.now()
   const start = Date.parse(dayOf(merchant?.createdAt ?? until - (daysInYear - 1) * dayMs))
   if (merchant && (await isFilled(deps))) return

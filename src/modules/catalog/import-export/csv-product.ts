@@ -135,7 +135,10 @@ class ProductBuilder {
   /** Shopify repeats the value in every row of a product. One row that says so makes it a gift card. */
   private giftCard(rows: readonly Row[]): Pick<ImportedProduct, 'isGiftCard'> {
     if (!this.columns.indexes.has('giftCard')) return {}
-    return { isGiftCard: rows.map((row) => this.read(row, 'giftCard', parseBoolean)).includes(true) }
+    const row = rows.filter((one) => this.read(one, 'giftCard', parseBoolean) === true)[0]
+    const message = 'Imported as a gift card: each unit sold issues a card over the price.'
+    if (row) this.notices.push({ row: row.number, ...this.columnOf('giftCard'), message })
+    return { isGiftCard: row !== undefined }
   }
 
   /** Imports Shopify's UNLISTED (visible by link only) as DRAFT, because souk has no such status. */

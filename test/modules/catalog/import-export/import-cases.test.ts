@@ -47,7 +47,7 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
     inline: lines('Handle,Title,Variant Price,Gift Card,Status', 'card,Gift card,25.00,TRUE,active'),
     async check(shop, file) {
       const report = await shop.imported(file)
-      expect(report).toMatchObject({ created: 1, skipped: 0, failed: 0, notices: [] })
+      expect(report).toMatchObject({ created: 1, skipped: 0, failed: 0, notices: [{ row: 2, handle: 'card', column: 'Gift Card' }] })
       expect(await shop.byHandle('card')).toMatchObject({ kind: 'GIFT_CARD', variants: [{ taxable: false, requiresShipping: false }] })
     },
   },
@@ -299,10 +299,14 @@ test('one row that says so makes a product a gift card, and a skipped product ha
     'card,Card,Amount,10,10,false,active',
     'card,,,25,25,true,',
   )
-  expect((await shop.imported(file)).notices).toMatchObject([{ handle: 'hidden' }])
+  const notices = [
+    { row: 2, handle: 'hidden', column: 'Status' },
+    { row: 4, handle: 'card', column: 'Gift Card', message: 'Imported as a gift card: each unit sold issues a card over the price.' },
+  ]
+  expect((await shop.imported(file)).notices).toMatchObject(notices)
   expect([(await shop.byHandle('hidden')).kind, (await shop.byHandle('card')).kind]).toEqual(['STANDARD', 'GIFT_CARD'])
   expect((await shop.imported(file)).notices).toEqual([])
-  expect((await shop.imported(file, '?overwrite=true')).notices).toMatchObject([{ handle: 'hidden' }])
+  expect((await shop.imported(file, '?overwrite=true')).notices).toMatchObject(notices)
   const exported = await app.call('GET', '/product-v2', { key: shop.secretKey, headers: { accept: 'text/csv' } })
   const target = await importer(app)
   ok(await target.send(exported.text))

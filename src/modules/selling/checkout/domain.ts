@@ -24,7 +24,7 @@ export function missingForCheckout(
     ...(cart.email === null ? ['it has no email address'] : []),
     ...(shipsByMethod && !cart.shippingAddress ? ['it has no shipping address'] : []),
     ...(isSent && cart.shippingAddress && !isWholeAddress(cart.shippingAddress) ? ['its shipping address is incomplete'] : []),
-    ...(isReached ? [] : ['no shipping method of the shop covers its shipping address']),
+    ...(isReached ? [] : ['no shipping method of the shop covers its content and shipping address']),
     ...(shipsByMethod && isReached && cart.shippingMethod === null ? ['it has no shipping method'] : []),
   ]
 }

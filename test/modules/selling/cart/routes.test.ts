@@ -484,7 +484,7 @@ describe('notices of a cart', () => {
     const refused = await store.guest.call('POST', `/cart/${id}/checkout`, { method: 'card' }, { 'idempotency-key': 'one' })
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      'The cart cannot be checked out: no shipping method of the shop covers its shipping address',
+      'The cart cannot be checked out: no shipping method of the shop covers its content and shipping address',
     ])
     await store.guest.change(id, { shippingAddress: home, shippingMethod: 'bike' })
     const bought = await store.guest.call('POST', `/cart/${id}/checkout`, { method: 'card' }, { 'idempotency-key': 'two' })

@@ -19,7 +19,7 @@ test('lists everything that a cart lacks at once', () => {
 
 test('reports an unreachable shipping address instead of a missing shipping method', () => {
   expect(missingForCheckout({ ...whole, shippingMethod: null }, { lines: 1, shipsByMethod: true, isReached: false })).toEqual([
-    'no shipping method of the shop covers its shipping address',
+    'no shipping method of the shop covers its content and shipping address',
   ])
 })
 

@@ -78,7 +78,7 @@ test('a cart is offered the methods for its address and weight, pays their price
   const refused = await shop.checkout(cart.id)
   expect([refused.status, refused.body.message]).toEqual([
     409,
-    'The cart cannot be checked out: no shipping method of the shop covers its shipping address',
+    'The cart cannot be checked out: no shipping method of the shop covers its content and shipping address',
   ])
   ok(await shop.call('PATCH', `${path}/items/${lineId}`, { quantity: 1 }))
   ok(await shop.call('PATCH', path, { shippingAddress: { ...address, province: 'TX' } }))

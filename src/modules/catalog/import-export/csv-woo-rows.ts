@@ -1,6 +1,7 @@
 /** Converts a WooCommerce product and its variations to Shopify rows. */
 
 import { withParagraphs } from '../../../lib/paragraphs.ts'
+import { optionsMax } from '../product-options/domain.ts'
 import type { Field } from './csv-columns.ts'
 import type { RowNote } from './csv-import-items.ts'
 import type { Row } from './csv-product.ts'
@@ -9,7 +10,6 @@ import type { WooColumns, WooField } from './csv-woo-columns.ts'
 export type WooRow = { readonly number: number; readonly cells: ReadonlyMap<WooField, string> }
 type NoteOf = (row: number, field: WooField, message: string) => RowNote
 
-const optionsMax = 3
 const productKindsOf = ({ cells }: WooRow): string[] =>
   (cells.get('type') ?? 'simple')
     .toLowerCase()

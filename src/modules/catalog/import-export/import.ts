@@ -3,11 +3,11 @@ import { AppError, invalidField } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { Money } from '../../../lib/money.ts'
 import { pick } from '../../../lib/objects.ts'
+import { optionText } from '../product-options/domain.ts'
 import {
   applyProductChange,
   buildProduct,
   type ImageInput,
-  optionText,
   type Product,
   type ProductInput,
   type ProductWithVariants,

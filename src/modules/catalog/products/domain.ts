@@ -5,6 +5,7 @@ import type { Money } from '../../../lib/money.ts'
 import { type Optional, pick, withoutUndefined } from '../../../lib/objects.ts'
 import { distinctTags, handleOf, searchTermsOf, textOfHtml } from '../../../lib/search-terms.ts'
 import { variantsOfKind } from '../product-kind/domain.ts'
+import { alignValues, assertOptions, normalOptions } from '../product-options/domain.ts'
 
 export type Product = typeof products.$inferSelect
 export type Variant = typeof variants.$inferSelect
@@ -19,7 +20,6 @@ export type Sellable = { variant: Variant; product: SellableProduct }
 export type Stock = Pick<Variant, 'trackInventory' | 'allowBackorder' | 'onHand' | 'reserved'> & Optional<Pick<Variant, 'hasPrice'>>
 
 export const productStatuses = ['DRAFT', 'ACTIVE', 'ARCHIVED'] as const
-export const optionsMax = 3
 export const variantsMax = 250
 export const imagesMax = 250
 export const productsPerCollectionMax = 5_000
@@ -108,8 +108,7 @@ export function buildProduct(input: ProductInput & { title: string }, shopId: st
 export function applyProductChange(before: ProductWithVariants, input: ProductInput, context: ProductWriteContext): ProductWithVariants {
   const status = input.status ?? before.product.status
   const images = input.images ? applyImageChanges(before.product.images, input.images, context.imageIds) : before.product.images
-  const options =
-    input.options?.map(({ name, values }) => ({ name: optionText(name), values: values.map(optionText) })) ?? before.product.options
+  const options = input.options ? normalOptions(input.options) : before.product.options
   assertOptions(options)
   const product: Product = {
     ...before.product,
@@ -158,25 +157,6 @@ function applyImageChanges(before: Product['images'], input: readonly ImageInput
     return { id: id ?? newIds[at] ?? '', url, alt: alt ?? null, position: at + 1, width: width ?? null, height: height ?? null }
   })
 }
-
-/** Normalizes the name or a value of an option, so that two that look the same are the same. */
-export const optionText = (text: string): string => text.normalize('NFC').trim()
-
-function assertOptions(options: Product['options']): void {
-  if (options.length > optionsMax) throw invalidField('options', `must have at most ${optionsMax} entries`)
-  const names = options.map(({ name }) => name.toLowerCase())
-  if (new Set(names).size < names.length) throw invalidField('options', 'must not repeat a name')
-  options.forEach(({ values }, at) => {
-    if (new Set(values).size < values.length) throw invalidField(`options.${at}.values`, 'must not repeat a value')
-  })
-}
-
-/** Returns option values as the options write them. Early versions stored them as sent. */
-const alignValues = (optionValues: readonly string[], options: Product['options']): string[] =>
-  optionValues.map((value, nth) => {
-    const values = options[nth]?.values ?? []
-    return values.includes(value) ? value : (values.find((one) => optionText(one) === optionText(value)) ?? optionText(value))
-  })
 
 /** A variant after a change, with its index in the input; undefined if the input does not name it. */
 type MergedVariant = { variant: Variant; at?: number }

@@ -19,7 +19,8 @@ import {
   Url,
 } from '../../../http/schema.ts'
 import { productKinds } from '../product-kind/domain.ts'
-import { imagesMax, onHandMax, onHandMin, optionsMax, productStatuses, sortNames, variantsMax } from './domain.ts'
+import { optionsMax } from '../product-options/domain.ts'
+import { imagesMax, onHandMax, onHandMin, productStatuses, sortNames, variantsMax } from './domain.ts'
 import { summaryImagesMax, summaryTagsMax, summaryVariantsMax } from './summary.ts'
 
 const tag = text(255, { minLength: 1 })

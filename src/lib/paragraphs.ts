@@ -4,6 +4,9 @@ const blockTag = new RegExp(`(</?(?:${blockNames})(?:\\s[^<>]*)?/?>)`, 'i')
 /** Elements whose text is one paragraph. */
 const textBlock = /^<(\/?)(address|caption|center|dd|dt|figcaption|h[1-6]|legend|li|p|summary|td|th)\b/i
 const preTag = /^<(\/?)pre\b/i
+/** Short tags only, because each paragraph repeats those that are open. */
+const formatTag = /<(\/?)(b|em|i|s|small|strong|u)>/gi
+const openTagsMax = 4
 
 /**
  * Converts text to paragraphs like WordPress's `wpautop`: a blank line ends a paragraph, a single line end is a line
@@ -11,6 +14,7 @@ const preTag = /^<(\/?)pre\b/i
  */
 export function withParagraphs(text: string): string {
   const html: string[] = []
+  const format = new OpenTags()
   let textBlocks = 0
   let isPre = false
   for (const [at, part] of withoutComments(text.replace(/\r\n?/g, '\n')).split(blockTag).entries()) {
@@ -21,10 +25,35 @@ export function withParagraphs(text: string): string {
       if (closesPre !== undefined) isPre = closesPre === ''
       html.push(part)
     } else if (isPre) html.push(part)
-    else if (textBlocks > 0) html.push(withBreaks(part.trim()))
-    else for (const paragraph of part.split(/\n[ \t]*\n/)) if (paragraph.trim() !== '') html.push(`<p>${withBreaks(paragraph.trim())}</p>`)
+    else if (textBlocks > 0) {
+      format.read(part)
+      html.push(withBreaks(part.trim()))
+    } else
+      for (const paragraph of part.split(/\n[ \t]*\n/))
+        if (paragraph.trim() !== '') html.push(`<p>${format.around(withBreaks(paragraph.trim()))}</p>`)
   }
   return joinParagraphs(html)
+}
+
+/** Repeats tags that a paragraph leaves open in the next one, as browsers do. */
+class OpenTags {
+  private readonly names: string[] = []
+
+  around(paragraph: string): string {
+    const opened = this.names.map((name) => `<${name}>`).join('')
+    this.read(paragraph)
+    const closed = this.names.toReversed().map((name) => `</${name}>`)
+    return opened + paragraph + closed.join('')
+  }
+
+  read(text: string): void {
+    for (const [, slash, word = ''] of text.matchAll(formatTag)) {
+      const name = word.toLowerCase()
+      const at = this.names.lastIndexOf(name)
+      if (slash === '' && this.names.length < openTagsMax) this.names.push(name)
+      if (slash === '/' && at >= 0) this.names.splice(at, 1)
+    }
+  }
 }
 
 /** A line end after an existing break adds none. */

@@ -20,6 +20,10 @@ test.each([
     '<!-- wp:paragraph -->\n<p>one</p>\n<!-- /wp:paragraph -->\n\n<!-- wp:heading -->\n<h2>two</h2>\n<!-- /wp:heading -->',
     '<p>one</p><h2>two</h2>',
   ],
+  ['<strong>one\n\ntwo</strong> three\n\nfour', '<p><strong>one</strong></p>\n<p><strong>two</strong> three</p>\n<p>four</p>'],
+  ['<B>one\n<ul><li>two</li></ul>\nthree</b>', '<p><B>one</b></p><ul><li>two</li></ul><p><b>three</b></p>'],
+  ['<b>one\n<p>two</b></p>\nthree', '<p><b>one</b></p>\n<p>two</b></p>\n<p>three</p>'],
+  ['<b>a <i>b</b>\n\nc</i>', '<p><b>a <i>b</b></i></p>\n<p><i>c</i></p>'],
   ['<h2>Title</h2>\nText', '<h2>Title</h2><p>Text</p>'],
   ['5 < 6\n\n7 > 6', '<p>5 < 6</p>\n<p>7 > 6</p>'],
   ['', ''],
@@ -27,7 +31,7 @@ test.each([
   expect(withParagraphs(text)).toBe(html)
 })
 
-test.each(['<p', '<!--', '<p>', '\n', '\n ', '<br>\n', '<div ', '< p', '\n\nx'])(
+test.each(['<p', '<!--', '<p>', '\n', '\n ', '<br>\n', '<div ', '< p', '\n\nx', '<b>\n\n', '</b>\n\n<i>'])(
   'withParagraphs takes linear time for a text of only %j',
   (piece) => {
     expect(growthOf((length) => void withParagraphs(piece.repeat(length / piece.length)), 100_000)).toBeLessThan(linearMax)

@@ -1,5 +1,5 @@
 /** Personal data of sessions goes with that of their carts. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { expireCarts } from '../../../../jobs/expire-carts.ts'
 import { removeExpired } from '../../../../jobs/remove-expired.ts'
@@ -8,6 +8,9 @@ import { agentOf, codesOf } from '../../../support/agent-calls.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { planted, tracesOf } from '../../../support/personal-data.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 const destination = {

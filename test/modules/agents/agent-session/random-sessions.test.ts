@@ -1,11 +1,14 @@
 /** Whatever is sent, in any order and release: amounts add up, and an answer is what the next read shows. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { loadCurrentSession, shownDigestOf } from '../../../../src/modules/agents/agent-session/index.ts'
 import { agentOf, amountsOf, buyer } from '../../../support/agent-calls.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
 import { withoutUcpSchemas } from '../../../support/ucp-schemas.ts'
+
+setDefaultTimeout(longTestMs)
 
 const runs = 25
 const countries = ['US', 'DE', 'usa', 'FR', 'Narnia'] as const

@@ -186,7 +186,8 @@ function fulfillmentOf(fulfillment: CheckoutInput['fulfillment']): SentFulfillme
   return {
     destinations,
     // The only destination needs no choice.
-    selectedDestination: selected === undefined && destinations.length === 1 ? (destinations[0]?.id ?? null) : (selected ?? null),
+    selectedDestination:
+      selected === undefined && destinations.length === 1 ? (destinations[0]?.id ?? null) : plainText(selected ?? '', textMax) || null,
     selectedOption: method.groups?.[0]?.selected_option_id ?? null,
   }
 }

@@ -82,6 +82,11 @@ test('of several destinations one is chosen, and its problems name it', async ()
   expect(codesOf(await put(id, [{ id: 'x', street_address: '1 Street' }], 'x'))).toEqual([
     'missing $.fulfillment.methods[0].destinations[0].address_country',
   ])
+  // Ids lose what cannot be seen, also where one is chosen.
+  const odd = ' two\u0007\u202e words '
+  expect(codesOf(await put(id, [home, { ...berlin, id: odd }], odd, 'post'))).toEqual(
+    codesOf(await put(id, [home, { ...berlin, id: 'odd' }], 'odd', 'post')),
+  )
   expect(codesOf(await put(id, [home], 'other'))).toEqual(['missing $.fulfillment.methods[0].selected_destination_id'])
 })
 

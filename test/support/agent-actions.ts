@@ -24,7 +24,10 @@ export type AgentAction =
   | { do: 'confirm'; payment: number }
   | { do: 'price' | 'stock' | 'rate' | 'tax'; market: number; amount: number }
   | { do: 'resume' | 'close' }
-/** What happens at once; `stopAfter` commits the program is killed, if that is not 0. Afterwards a session is read in every way. */
+/**
+ * Concurrent actions. The program is killed after `stopAfter` commits, unless that is 0. Then one session is read in
+ * every way.
+ */
 export type AgentBatch = { advanceMs: number; faults: Fault[]; stopAfter: number; actions: AgentAction[]; compared: number | null }
 export type PlatformPlan = { release: Release; capabilities: Capability[]; isProven: boolean }
 export type AgentStory = { platforms: PlatformPlan[]; batches: AgentBatch[] }

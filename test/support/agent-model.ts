@@ -1,4 +1,6 @@
-/** Platforms, shoppers and shops at work on the same checkouts, by both transports, with a program that is killed now and then. */
+/**
+ * Platforms, shoppers and shops that use the same checkouts, over both transports. The program is killed now and then.
+ */
 import { expect } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -111,7 +113,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
   const answered = new Map<Session, (number | undefined)[]>()
   /** Those of them that the platform could pay next, not the results of payments. */
   const offered = new Map<Session, number[]>()
-  /** Totals that people saw in a batch; undefined where they cannot have paid what they saw, or where the program was killed. */
+  /** Totals that people saw in a batch; undefined if they cannot have paid it, or if the program was killed. */
   const seenByPeople = new Map<Session, (number | undefined)[]>()
   /** Last answers of a batch that say that a session is over. */
   const endings = new Map<Session, Json>()

@@ -1,4 +1,4 @@
-/** Shops that sell through agents, and requests of platforms over both transports. Each answer is held against its schema. */
+/** Shops that sell through agents, and requests of platforms over both transports. Validates each answer. */
 import { randomUUID } from 'node:crypto'
 import { agentSettings } from '../../db/schema/agents.ts'
 import { newestRelease, type Release } from '../../src/lib/ucp/releases.ts'

@@ -96,8 +96,8 @@ export function breachesOf(release: Release, relative: string, value: unknown): 
 }
 
 /**
- * Returns what an answer breaks: of the schema of its operation, of those of its active extensions, and of the rule that
- * it holds no field of an inactive one. An answer without a resource is held against the schema of errors.
+ * Returns what an answer breaks: the schema of its operation, those of its active extensions, and the rule that it has
+ * no field of an inactive one. An answer without a resource is held against the schema of errors.
  * @param operation the tool, such as `create_checkout`
  */
 export function answerBreaches(release: Release, operation: string, answer: unknown): string[] {

@@ -1,4 +1,4 @@
-/** Random stories of platforms, shoppers and shops at work on the same checkouts, with a program that is killed now and then. */
+/** Many random stories of platforms, shoppers and shops that use the same checkouts; see `agent-model.ts`. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../../db/columns.ts'
 import { checkAgentModel, layAgentGround } from '../../support/agent-model.ts'

@@ -8,7 +8,7 @@ export type MailTexts = {
   senderName: string
   replyTo: string
   language: Language
-  /** Addresses that are told of each order. */
+  /** Addresses that get an e-mail about each order. */
   orderMails: readonly string[]
   mailsCarts: boolean
   /** Hours, as text. */

@@ -40,7 +40,7 @@ export function assertNoCardNumber(body: object): void {
 export type Updated = {
   readonly session: AgentSession
   readonly result: AgentCartResult
-  /** What the request did not get. It is told once. */
+  /** What the request did not get. Only the answer to it says so. */
   readonly messages: readonly UcpMessage[]
   /** Whether any line can be bought. */
   readonly isAnyPossible: boolean

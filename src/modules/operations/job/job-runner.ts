@@ -22,7 +22,7 @@ const catchUpMinMs = 60_000
 
 /**
  * Runs the jobs of this process. A job never runs twice at once unless it allows that.
- * One process runs a job: the holder of its row, which raises a number as a heartbeat. Whoever sees the number
+ * One process runs a job: the holder of its row, which raises a number as a heartbeat. A process that sees the number
  * unchanged for `leaseMs` takes over with one conditional write.
  * Each process measures this on its own monotonic clock, so wrong clocks do not matter. A stuck job is released.
  * On an embedded database there are no such rows. Progress is kept in memory and written once a minute, at the stop,

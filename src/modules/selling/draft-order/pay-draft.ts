@@ -41,7 +41,8 @@ type Found = {
   readonly caller: CartCaller & { readonly shop: ShopContext }
   readonly look: Look
 }
-type Told = { readonly notice?: ToPay['notice']; readonly sent?: Fields | undefined; readonly isReturn?: boolean }
+/** What a page shows besides its record. */
+type PageMessage = { readonly notice?: ToPay['notice']; readonly sent?: Fields | undefined; readonly isReturn?: boolean }
 
 /** Results of test payments that the page offers in TEST. */
 const outcomes = ['tok_success', 'tok_decline']
@@ -101,19 +102,19 @@ const isDatabaseError = (error: unknown): boolean =>
   error instanceof DatabaseFull || error instanceof DatabaseUnavailable || error instanceof DatabaseOutcomeUnknown
 
 /** Renders the page; while the database cannot store what it shows, only a notice to try again. */
-async function shown(deps: DraftDeps, known: Found, told: Told = {}): Promise<WebPage> {
+async function shown(deps: DraftDeps, known: Found, message: PageMessage = {}): Promise<WebPage> {
   try {
-    return await currentPage(deps, known, told)
+    return await currentPage(deps, known, message)
   } catch (error) {
     if (!isDatabaseError(error)) throw error
     return laterPage(known.look)
   }
 }
 
-async function currentPage(deps: DraftDeps, known: Found, told: Told): Promise<WebPage> {
+async function currentPage(deps: DraftDeps, known: Found, message: PageMessage): Promise<WebPage> {
   const { link, look, shop } = known
   const before = await loadLinkedCart(deps, link)
-  const returned = before.status === 'PENDING_PAYMENT' ? await queryReturned(deps, known, told.isReturn) : undefined
+  const returned = before.status === 'PENDING_PAYMENT' ? await queryReturned(deps, known, message.isReturn) : undefined
   const whole = returned ? await loadLinkedCart(deps, link) : before
   const { status, order, view } = whole
   switch (status) {
@@ -130,7 +131,7 @@ async function currentPage(deps: DraftDeps, known: Found, told: Told): Promise<W
           ...(await toPayOf(deps, known)),
           view,
           seen: whole.cart.updatedAt,
-          notice: unchanged(told.notice) ?? 'failed',
+          notice: unchanged(message.notice) ?? 'failed',
         })
       const processorPage = returned?.payment.status === 'REQUIRES_ACTION' ? hostedPageUrl(returned.payment.clientParameters) : undefined
       const payments = order?.status === 'PENDING_PAYMENT' ? await paymentsOf(deps, order.id) : []
@@ -138,21 +139,21 @@ async function currentPage(deps: DraftDeps, known: Found, told: Told): Promise<W
       return waitingPage(look, view, {
         link: processorPage,
         manual,
-        notice: unchanged(told.notice) ?? (processorPage === undefined && told.notice ? 'busy' : undefined),
+        notice: unchanged(message.notice) ?? (processorPage === undefined && message.notice ? 'busy' : undefined),
       })
     }
     case 'OPEN':
-      return openPage(deps, known, told)
+      return openPage(deps, known, message)
   }
 }
 
 /** The page is stale: another tab or a second click was first. */
-const unchanged = (notice: Told['notice']): Told['notice'] => (notice === 'changed' ? undefined : notice)
+const unchanged = (notice: PageMessage['notice']): PageMessage['notice'] => (notice === 'changed' ? undefined : notice)
 
-async function openPage(deps: DraftDeps, known: Found, told: Told): Promise<WebPage> {
+async function openPage(deps: DraftDeps, known: Found, message: PageMessage): Promise<WebPage> {
   const { link, caller, look } = known
-  const { sent } = told
-  let { notice } = told
+  const { sent } = message
+  let { notice } = message
   let whole: Awaited<ReturnType<typeof openLinkedCart>>
   try {
     whole = await openLinkedCart(deps, link, shopperOfLink)

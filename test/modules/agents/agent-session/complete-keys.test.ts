@@ -99,17 +99,19 @@ test('a late duplicate of a replacement leaves the payment alone that began afte
   await using here = await world()
   const id = await here.ready()
   const { idempotency } = here.app.deps
-  const [claim, late] = [idempotency.claim, Promise.withResolvers<void>()]
+  const claim = idempotency.claim
+  const [late, isClaimed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   // The duplicate arrives before the replacement is stored, and is slow after that.
   idempotency.claim = async (request) => {
     const claimed = await claim(request)
+    isClaimed.resolve()
     await late.promise
     return claimed
   }
   const content = { line_items: [{ item: { id: here.shop.variantId }, quantity: 2 }], buyer, fulfillment: shippedTo() }
   const key = randomUUID()
   const duplicate = here.call('update_checkout', id, content, key)
-  await Bun.sleep(50)
+  await isClaimed.promise
   idempotency.claim = claim
   ok(await here.call('update_checkout', id, content, key))
   expect((await here.call('complete_checkout', id, paidBy('tok_timeout'))).body.status).toBe('complete_in_progress')

@@ -14,9 +14,19 @@ import { createPaymentMethodStore } from './store.ts'
 /** For each call of a probe, so that several end before another process takes over. */
 const probeTimeoutMs = 8_000
 
-type Given = Deps & Pick<ProcessorAccountDeps, 'processorClients'> & Pick<LiveDeps, 'liveNotes'>
+type PaymentMethodInputs = Deps & Pick<ProcessorAccountDeps, 'processorClients'> & Pick<LiveDeps, 'liveNotes'>
 
-export function paymentMethodProviders({ db, clock, config, shared, log, randomBytes, safeFetch, processorClients, liveNotes }: Given) {
+export function paymentMethodProviders({
+  db,
+  clock,
+  config,
+  shared,
+  log,
+  randomBytes,
+  safeFetch,
+  processorClients,
+  liveNotes,
+}: PaymentMethodInputs) {
   const breakersOpened = createTally()
   const sharing = createBreakerSharing(shared, () => breakers)
   const changed: BreakerChanged = (at, before, after) => {

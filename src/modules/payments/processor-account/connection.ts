@@ -27,10 +27,10 @@ type Verdict =
   | { readonly result: 'REJECTED'; readonly names: string; readonly why: string; readonly cause: Error }
   | { readonly result: 'NO_ANSWER'; readonly cause: Error }
 
-type Asked = { readonly processor: ProcessorName; readonly isOwnUrl: boolean }
+type TestedAccount = { readonly processor: ProcessorName; readonly isOwnUrl: boolean }
 
 /** @throws the error of `client` that says nothing about the keys */
-async function verdictOf(client: Processor, { processor, isOwnUrl }: Asked): Promise<Verdict> {
+async function verdictOf(client: Processor, { processor, isOwnUrl }: TestedAccount): Promise<Verdict> {
   try {
     await client.probe()
     return { result: 'CONNECTED' }
@@ -48,14 +48,14 @@ async function verdictOf(client: Processor, { processor, isOwnUrl }: Asked): Pro
 function clientFor({ processorClients }: ProcessorAccountDeps, { ownUrl, ...opened }: AccountInput): Processor {
   return processorClients.open({ ...opened, trusted: ownUrl === undefined, timeoutMs: proofTimeoutMs })
 }
-const askedBy = ({ processor, ownUrl }: AccountInput): Asked => ({ processor, isOwnUrl: ownUrl !== undefined })
+const testedAccountOf = ({ processor, ownUrl }: AccountInput): TestedAccount => ({ processor, isOwnUrl: ownUrl !== undefined })
 
 /**
  * Checks with the processor that it knows the keys.
  * @throws AppError INVALID, naming the fields that it rejects; UNAVAILABLE when it does not answer
  */
 export async function prove(deps: ProcessorAccountDeps, given: AccountInput): Promise<void> {
-  const verdict = await verdictOf(clientFor(deps, given), askedBy(given))
+  const verdict = await verdictOf(clientFor(deps, given), testedAccountOf(given))
   if (verdict.result === 'CONNECTED') return
   const { cause } = verdict
   if (verdict.result === 'REJECTED') throw invalidField(verdict.names, verdict.why, { cause })
@@ -87,23 +87,23 @@ export async function testConnection(
 ): Promise<ConnectionTest> {
   const which = whichOf(shop, name, input.mode)
   const hasFields = Object.keys(input).some((field) => field !== 'mode')
-  const { asked, mode, open } = hasFields ? enteredAccount(deps, shop, which.processor, input) : await storedAccount(deps, which)
+  const { account, mode, open } = hasFields ? enteredAccount(deps, shop, which.processor, input) : await storedAccount(deps, which)
   await countAttempt(deps, [[testsByShop, shop.id]])
-  const verdict = await verdictOf(open(), asked)
+  const verdict = await verdictOf(open(), account)
   return { processor: which.processor, mode, result: verdict.result, ...sentenceOf(which.processor, verdict) }
 }
 
-type Testable = { readonly asked: Asked; readonly mode: Mode; readonly open: () => Processor }
+type Testable = { readonly account: TestedAccount; readonly mode: Mode; readonly open: () => Processor }
 
 function enteredAccount(deps: ProcessorAccountDeps, shop: ShopContext, processor: ProcessorName, input: AccountBody): Testable {
   const given = parseAccount(deps.config, processor, shop.mode, input)
-  return { asked: askedBy(given), mode: given.mode, open: () => clientFor(deps, given) }
+  return { account: testedAccountOf(given), mode: given.mode, open: () => clientFor(deps, given) }
 }
 
 async function storedAccount(deps: ProcessorAccountDeps, which: ReturnType<typeof whichOf>): Promise<Testable> {
   const account = await accountFor(deps, which)
   if (!account) throw new AppError('NOT_FOUND', 'The shop has no account with this processor in this mode: send its keys')
-  return { asked: account, mode: account.mode, open: () => deps.processorClients.anew(account, proofTimeoutMs) }
+  return { account, mode: account.mode, open: () => deps.processorClients.anew(account, proofTimeoutMs) }
 }
 
 function sentenceOf(processor: ProcessorName, verdict: Verdict): Pick<ConnectionTest, 'fields' | 'message'> {

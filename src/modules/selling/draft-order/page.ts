@@ -46,7 +46,7 @@ export type ToPay = {
 const textMax = 300
 const bdi = (text: string): string => `<bdi>${escapeHtml(plainText(text, textMax))}</bdi>`
 const hidden = (name: string, value: string): string => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`
-const told = (notice: Notice | undefined, { say }: Phrasebook): string =>
+const noticeHtml = (notice: Notice | undefined, { say }: Phrasebook): string =>
   notice === undefined ? '' : `<p class="wrong" role="alert">${escapeHtml(say.pay[notice])}</p>`
 
 function linesTable({ lines, status }: CartView, { say, money, count }: Phrasebook): string {
@@ -201,7 +201,7 @@ export function toPayPage(look: Look, shown: ToPay): WebPage {
   const { say } = words
   const { view, isTrial, asked, notice } = shown
   return page(look, [
-    told(notice, words),
+    noticeHtml(notice, words),
     isTrial ? `<p class="note">${escapeHtml(say.pay.trial)}</p>` : '',
     linesTable(view, words),
     totalsTable(view, words),
@@ -227,7 +227,7 @@ export function waitingPage(
   const again = `<form method="post">${hidden('step', 'look')}<button>${escapeHtml(say.pay.look)}</button></form>`
   const otherwise = `<form method="post">${hidden('step', 'back')}<button>${escapeHtml(say.pay.otherwise)}</button></form>`
   return page(look, [
-    told(notice, words),
+    noticeHtml(notice, words),
     `<p>${escapeHtml(say.pay.waiting)}</p>`,
     manual === undefined
       ? ''
@@ -241,7 +241,7 @@ export function waitingPage(
 }
 
 /** Renders a page that cannot show the order now. */
-export const laterPage = (look: Look): WebPage => page(look, [told('later', look.words)])
+export const laterPage = (look: Look): WebPage => page(look, [noticeHtml('later', look.words)])
 
 /**
  * Renders a draft that is over.

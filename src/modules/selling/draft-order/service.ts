@@ -107,8 +107,8 @@ export async function pieceOfDrafts(deps: DraftDeps, filter: DraftFilter, slice:
 }
 
 /** The audited fields. Of personal data only that it changed. A cart's id is a secret. */
-const draftDifference = (before: Kept | undefined, after: Kept | undefined): Difference =>
-  differenceOf(before && kept(before), after && kept(after), [
+const draftDifference = (before: AuditedDraft | undefined, after: AuditedDraft | undefined): Difference =>
+  differenceOf(before && auditFieldsOf(before), after && auditFieldsOf(after), [
     'currency',
     'lineCount',
     'total',
@@ -117,8 +117,8 @@ const draftDifference = (before: Kept | undefined, after: Kept | undefined): Dif
     'discountCode',
     'settled',
   ])
-type Kept = { readonly snapshot: CartSnapshot; readonly total: number; readonly note: string | null }
-const kept = ({ snapshot: { cart, items }, total, note }: Kept) => ({
+type AuditedDraft = { readonly snapshot: CartSnapshot; readonly total: number; readonly note: string | null }
+const auditFieldsOf = ({ snapshot: { cart, items }, total, note }: AuditedDraft) => ({
   currency: cart.currency,
   lineCount: items.length,
   lines: items.map(({ line: { variantId, quantity, unitPrice } }) => ({ variantId, quantity, unitPrice })),

@@ -154,7 +154,11 @@ test('records that arrive late while blocks are created are counted once, in any
                 ),
               ]
             : []
-          const folds = () => extendBlocks(db, { list, shopId: shop.id }, idBoundary('customer', now))
+          // On PostgreSQL a busy machine holds the lock for more than a second now and then: like src/core/long-lists.ts, leave it for the next time.
+          const folds = () =>
+            extendBlocks(db, { list, shopId: shop.id }, idBoundary('customer', now)).catch((error: unknown) => {
+              if (!(error instanceof DatabaseUnavailable)) throw error
+            })
           await Promise.all([...grown, folds(), ...late.map((at) => made(app, shop.id, [start + at])), folds()])
           await agree(app, shop.id, [1, 399, 400, 401, 999, 1_000, 1_001, 1_500])
         }

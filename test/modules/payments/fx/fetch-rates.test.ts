@@ -13,24 +13,24 @@ setDefaultTimeout(longTestMs)
 
 const ratesText = (rates: object, more: object = {}) => JSON.stringify({ base: 'USD', ...more, rates })
 
-/** A rate service that answers what it is told; `asked` are the URLs that were called. */
-function rateService(first: string | (() => Response | Promise<Response>)) {
-  const asked: string[] = []
-  let answer = first
+/** Starts a rate service with a configurable response. `requestedPaths` has the path and query of each request. */
+function rateService(firstResponse: string | (() => Response | Promise<Response>)) {
+  const requestedPaths: string[] = []
+  let response = firstResponse
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch: (request) => {
-      asked.push(new URL(request.url).pathname + new URL(request.url).search)
-      return typeof answer === 'string' ? new Response(answer, { headers: { 'content-type': 'application/json' } }) : answer()
+      requestedPaths.push(new URL(request.url).pathname + new URL(request.url).search)
+      return typeof response === 'string' ? new Response(response, { headers: { 'content-type': 'application/json' } }) : response()
     },
   })
   return {
-    asked,
+    requestedPaths,
     url: `http://127.0.0.1:${server.port}/latest?app_id=zq9secret`,
     host: `127.0.0.1:${server.port}`,
-    says(next: typeof first) {
-      answer = next
+    respondWith(newResponse: typeof firstResponse) {
+      response = newResponse
     },
     [Symbol.asyncDispose]: () => server.stop(true),
   }
@@ -39,7 +39,7 @@ function rateService(first: string | (() => Response | Promise<Response>)) {
 const stored = (app: TestApp) => app.deps.db.read.select().from(fxRates).orderBy(asc(fxRates.day), asc(fxRates.currency))
 const warnings = (app: TestApp) => app.logged.filter(({ level }) => level === 'warn')
 
-test('without FX_RATES_URL nobody is asked, and what is pegged has its rate all the same', async () => {
+test('without FX_RATES_URL no service is called, and pegged currencies still have a rate', async () => {
   await using app = await testApp({}, { safeFetch: () => Promise.reject(new Error('nobody may be asked')) })
   expect(await fetchRates(app.deps)).toEqual({ outcome: 'off' })
   expect(await stored(app)).toEqual([])
@@ -48,7 +48,7 @@ test('without FX_RATES_URL nobody is asked, and what is pegged has its rate all 
   expect(await rateFor(read, 'EUR', '2026-01-06')).toBeUndefined()
 })
 
-test('the dollar and what is pegged to it cost no query', async () => {
+test('the rates of the dollar and of currencies pegged to it need no query', async () => {
   const noReader = {
     select: () => {
       throw new Error('a query')
@@ -59,7 +59,7 @@ test('the dollar and what is pegged to it cost no query', async () => {
   await expect(rateFor(noReader as never, 'EUR', '2026-01-06')).rejects.toThrow('a query')
 })
 
-test('the rates of the day are stored with where they were read, and no key of the URL', async () => {
+test('the rates of the day are stored with the host of their source, without the key in its URL', async () => {
   await using service = rateService(ratesText({ EUR: 0.8, KWD: 0.25, XXX: 4, AED: 3.6 }))
   await using app = await testApp({ FX_RATES_URL: service.url })
   expect(await fetchRates(app.deps)).toEqual({ outcome: 'read', added: 2 })
@@ -67,21 +67,21 @@ test('the rates of the day are stored with where they were read, and no key of t
     { day: '2026-01-06', currency: 'EUR', usdPerUnit: '1.25', source: service.host },
     { day: '2026-01-06', currency: 'KWD', usdPerUnit: '4', source: service.host },
   ])
-  expect(service.asked).toEqual(['/latest?app_id=zq9secret'])
+  expect(service.requestedPaths).toEqual(['/latest?app_id=zq9secret'])
   expect(warnings(app)).toEqual([])
 })
 
-test('the service is asked until the rates of the day are there, and again the next day', async () => {
+test('the service is called until the rates of the day are stored, and again the next day', async () => {
   await using service = rateService(ratesText({ EUR: 0.8 }, { date: '2026-01-05' }))
   await using app = await testApp({ FX_RATES_URL: service.url })
   expect(await fetchRates(app.deps)).toEqual({ outcome: 'read', added: 1 })
   expect(await fetchRates(app.deps)).toEqual({ outcome: 'read', added: 0 })
-  service.says(ratesText({ EUR: 0.5 }, { date: '2026-01-06' }))
+  service.respondWith(ratesText({ EUR: 0.5 }, { date: '2026-01-06' }))
   expect(await fetchRates(app.deps)).toEqual({ outcome: 'read', added: 1 })
   expect(await fetchRates(app.deps)).toEqual({ outcome: 'known' })
-  expect(service.asked).toHaveLength(3)
+  expect(service.requestedPaths).toHaveLength(3)
   app.clock.advance(dayMs)
-  service.says(ratesText({ EUR: 0.4 }))
+  service.respondWith(ratesText({ EUR: 0.4 }))
   expect(await fetchRates(app.deps)).toEqual({ outcome: 'read', added: 1 })
   expect((await stored(app)).map(({ day, usdPerUnit }) => [day, usdPerUnit])).toEqual([
     ['2026-01-05', '1.25'],
@@ -90,11 +90,11 @@ test('the service is asked until the rates of the day are there, and again the n
   ])
 })
 
-test('a rate that is stored never changes, whatever the service says later', async () => {
+test('a stored rate never changes, even if the service reports another one later', async () => {
   await using service = rateService(ratesText({ EUR: 0.8 }, { date: '2026-01-05' }))
   await using app = await testApp({ FX_RATES_URL: service.url })
   await fetchRates(app.deps)
-  service.says(ratesText({ EUR: 0.5, GBP: 0.5 }, { date: '2026-01-05' }))
+  service.respondWith(ratesText({ EUR: 0.5, GBP: 0.5 }, { date: '2026-01-05' }))
   expect(await fetchRates(app.deps)).toEqual({ outcome: 'read', added: 1 })
   expect((await stored(app)).map(({ currency, usdPerUnit }) => [currency, usdPerUnit])).toEqual([
     ['EUR', '1.25'],
@@ -102,7 +102,7 @@ test('a rate that is stored never changes, whatever the service says later', asy
   ])
 })
 
-test('a rate that is no plausible number is left out and named; the others are taken', async () => {
+test('an implausible rate is left out and logged, and the others are stored', async () => {
   await using service = rateService('{"base":"USD","rates":{"EUR":0.8,"GBP":-0.8,"JPY":0,"CHF":1e999}}')
   await using app = await testApp({ FX_RATES_URL: service.url })
   expect(await fetchRates(app.deps)).toEqual({ outcome: 'read', added: 1 })
@@ -118,41 +118,41 @@ test.each([
   ['huge', () => new Response(ratesText({ EUR: 0.9 }, { padding: 'x'.repeat(300_000) })), 'answer too large'],
   ['a redirect', () => Response.redirect('http://127.0.0.1:1/elsewhere', 302), 'redirect'],
   ['an error', () => new Response(ratesText({ EUR: 0.9 }), { status: 500 }), 'status 500'],
-  ['not there', () => new Response(ratesText({ EUR: 0.9 }), { status: 404 }), 'status 404'],
-  ['negative all through', () => new Response(ratesText({ EUR: -0.9 })), '`rates` has none that can be used'],
-  ['of tomorrow', () => new Response(ratesText({ EUR: 0.9 }, { date: '2026-01-08' })), '`date` is to come, or too long ago'],
-])('an answer that is %s leaves the old rates, and one warning without a word of it', async (_, answer, problem) => {
+  ['not found', () => new Response(ratesText({ EUR: 0.9 }), { status: 404 }), 'status 404'],
+  ['without a positive rate', () => new Response(ratesText({ EUR: -0.9 })), '`rates` has none that can be used'],
+  ['dated in the future', () => new Response(ratesText({ EUR: 0.9 }, { date: '2026-01-08' })), '`date` is to come, or too long ago'],
+])('a response that is %s keeps the old rates and logs one warning that does not quote it', async (_, response, problem) => {
   await using service = rateService(ratesText({ EUR: 0.8 }))
   await using app = await testApp({ FX_RATES_URL: service.url })
   await fetchRates(app.deps)
   const before = await stored(app)
   app.clock.advance(dayMs)
-  service.says(answer)
+  service.respondWith(response)
   await expect(runJob(app.deps)).rejects.toThrow(`no rates were read from ${service.host}: ${problem}`)
   expect(await stored(app)).toEqual(before)
   expect(await rateFor(app.deps.db.read, 'EUR', '2026-01-07')).toEqual({ usdPerUnit: '1.25', day: '2026-01-06' })
   expect(warnings(app)).toEqual([{ level: 'warn', event: 'fx.no_rates', fields: { source: service.host, problem } }])
-  service.says(ratesText({ EUR: 0.5 }))
+  service.respondWith(ratesText({ EUR: 0.5 }))
   expect(await fetchRates(app.deps)).toEqual({ outcome: 'read', added: 1 })
 })
 
-test('an answer that does not come is given up, and so is a service that is not there', async () => {
+test('a request to the service ends after its timeout, and fails if no service listens', async () => {
   const never = Promise.withResolvers<Response>()
   await using service = rateService(() => never.promise)
-  const patient = createSafeFetch({ allowedNetworks: [] })
-  const patience: number[] = []
+  const safeFetch = createSafeFetch({ allowedNetworks: [] })
+  const timeouts: number[] = []
   await using app = await testApp(
     { FX_RATES_URL: service.url },
     {
       safeFetch: (url, options) => {
-        patience.push(options.timeoutMs)
-        return patient(url, { ...options, timeoutMs: patience.length === 1 ? 50 : 60_000 })
+        timeouts.push(options.timeoutMs)
+        return safeFetch(url, { ...options, timeoutMs: timeouts.length === 1 ? 50 : 60_000 })
       },
     },
   )
   expect(await fetchRates(app.deps)).toMatchObject({ outcome: 'failed' })
   expect(warnings(app).at(-1)?.fields).toEqual({ source: service.host, problem: 'timeout' })
-  expect(patience).toEqual([10_000])
+  expect(timeouts).toEqual([10_000])
   never.resolve(new Response())
   await service[Symbol.asyncDispose]()
   expect(await fetchRates(app.deps)).toMatchObject({ outcome: 'failed' })
@@ -160,7 +160,7 @@ test('an answer that does not come is given up, and so is a service that is not 
   expect(JSON.stringify(app.logged)).not.toContain('zq9secret')
 })
 
-test('a failure that nobody foresaw is no answer, and its text, which may quote the URL, is not logged', async () => {
+test('an unexpected error counts as no answer, and its text, which may contain the URL, is not logged', async () => {
   await using app = await testApp(
     { FX_RATES_URL: 'https://rates.example/zq9secret' },
     { safeFetch: (url) => Promise.reject(new Error(`odd: ${url}`)) },
@@ -169,7 +169,7 @@ test('a failure that nobody foresaw is no answer, and its text, which may quote 
   expect(warnings(app)).toEqual([{ level: 'warn', event: 'fx.no_rates', fields: { source: 'rates.example', problem: 'no answer' } }])
 })
 
-test('the rate of a day is the latest of that day or the seven before it; of the days after it only for what waited', async () => {
+test('rateFor finds the latest rate of a day or the seven days before it; rateNear also uses the seven days after it', async () => {
   await using app = await testApp()
   const { db } = app.deps
   const row = (day: string, currency: string, usdPerUnit: string) => ({ day, currency, usdPerUnit, source: 'test' })
@@ -184,16 +184,19 @@ test('the rate of a day is the latest of that day or the seven before it; of the
       ])
       .then(() => undefined),
   )
-  const both = async (day: string) => [(await rateFor(db.read, 'EUR', day))?.usdPerUnit, (await rateNear(db.read, 'EUR', day))?.usdPerUnit]
-  expect(await both('2025-12-24')).toEqual([undefined, undefined])
-  expect(await both('2025-12-25')).toEqual([undefined, '1.1'])
-  expect(await both('2026-01-01')).toEqual(['1.1', '1.1'])
-  expect(await both('2026-01-02')).toEqual(['1.1', '1.1'])
-  expect(await both('2026-01-03')).toEqual(['1.3', '1.3'])
-  expect(await both('2026-01-10')).toEqual(['1.3', '1.3'])
-  expect(await both('2026-01-11')).toEqual([undefined, undefined])
-  expect(await both('2026-01-13')).toEqual([undefined, '1.2'])
-  expect(await both('2026-01-27')).toEqual(['1.2', '1.2'])
-  expect(await both('2026-01-28')).toEqual([undefined, undefined])
+  const ratesOn = async (day: string) => [
+    (await rateFor(db.read, 'EUR', day))?.usdPerUnit,
+    (await rateNear(db.read, 'EUR', day))?.usdPerUnit,
+  ]
+  expect(await ratesOn('2025-12-24')).toEqual([undefined, undefined])
+  expect(await ratesOn('2025-12-25')).toEqual([undefined, '1.1'])
+  expect(await ratesOn('2026-01-01')).toEqual(['1.1', '1.1'])
+  expect(await ratesOn('2026-01-02')).toEqual(['1.1', '1.1'])
+  expect(await ratesOn('2026-01-03')).toEqual(['1.3', '1.3'])
+  expect(await ratesOn('2026-01-10')).toEqual(['1.3', '1.3'])
+  expect(await ratesOn('2026-01-11')).toEqual([undefined, undefined])
+  expect(await ratesOn('2026-01-13')).toEqual([undefined, '1.2'])
+  expect(await ratesOn('2026-01-27')).toEqual(['1.2', '1.2'])
+  expect(await ratesOn('2026-01-28')).toEqual([undefined, undefined])
   expect(await rateFor(db.read, 'EUR', '2026-01-10')).toEqual({ usdPerUnit: '1.3', day: '2026-01-03' })
 })

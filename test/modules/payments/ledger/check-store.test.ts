@@ -1,4 +1,4 @@
-/** What `souk check` says of books that do not add up, on both engines. */
+/** Problems that `souk check` finds in orders, stock, payments and the ledger, on both engines. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { bookFindings } from '../../../../src/modules/payments/ledger/check-store.ts'
@@ -11,14 +11,14 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-async function wrong(app: TestApp): Promise<Record<string, string[]>> {
+async function findProblems(app: TestApp): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}
   for await (const { subject, problems } of bookFindings(app.deps.db)) if (problems.length > 0) found[subject] = problems
   return found
 }
 
-/** Orders of every kind: sold, refunded in part, cancelled, waiting, expired, and one that gift cards paid a part of. */
-async function busyShop(app: TestApp) {
+/** Opens a shop with sold, partially refunded, cancelled, unpaid, expired and partly gift-card-paid orders. */
+async function openBusyShop(app: TestApp) {
   const shop = await sellingIn(app, { onHand: 100 })
   const sold = await shop.bought({ quantity: 2 })
   ok(await shop.refund((await shop.bought()).id, { amount: shop.usd(100) }))
@@ -34,23 +34,23 @@ async function busyShop(app: TestApp) {
   return { ...shop, sold, waiting, card }
 }
 
-test('a busy shop adds up', async () => {
+test('finds no problem in a shop with orders of every kind', async () => {
   await using app = await testApp()
-  const shop = await busyShop(app)
+  const shop = await openBusyShop(app)
   expect(await shop.stock()).toEqual({ onHand: 96, reserved: 5 })
-  expect(await wrong(app)).toEqual({})
+  expect(await findProblems(app)).toEqual({})
 })
 
-test('what does not add up is named', async () => {
+test('names every record whose amounts or counts do not add up', async () => {
   await using app = await testApp()
-  const { sold, card, variantId, shop } = await busyShop(app)
+  const { sold, card, variantId, shop } = await openBusyShop(app)
   const run = (statement: SQL) => app.deps.db.write((tx) => tx.rows(statement))
   await run(sql`update gift_cards set balance = 1 where id = ${card.id}`)
   await run(sql`update variants set reserved = 4 where id = ${variantId}`)
   await run(sql`update orders set shipping_total = 1 where id = ${sold.id}`)
   await run(sql`update order_numbers set last = 99 where shop_id = ${shop.id}`)
   await run(sql`delete from unified_transactions where order_id = ${sold.id}`)
-  expect(await wrong(app)).toEqual({
+  expect(await findProblems(app)).toEqual({
     'gift cards': [`Gift card ${card.id} holds 1, and its transactions add up to 0`],
     stock: [`Variant ${variantId} has 4 reserved, and orders under way want 5`],
     orders: [`The amounts of order ${sold.id} do not add up`],
@@ -60,33 +60,34 @@ test('what does not add up is named', async () => {
   })
 })
 
-test('an order whose own amounts are not those of its lines, payments and refunds is named, whichever amount it is', async () => {
+test('names an order if one of its amounts differs from its lines, payments or refunds', async () => {
   await using app = await testApp()
-  const { sold } = await busyShop(app)
+  const { sold } = await openBusyShop(app)
   const run = (statement: string) => app.deps.db.write((tx) => tx.rows(sql.raw(statement)))
-  const subjectsOf = async (table: string, of: string, change: string, back: string) => {
-    await run(`update ${table} set ${change} where ${of} = '${sold.id}'`)
-    const found = await wrong(app)
-    await run(`update ${table} set ${back} where ${of} = '${sold.id}'`)
+  const subjectsAfter = async (table: string, idColumn: string, change: string, revert: string) => {
+    await run(`update ${table} set ${change} where ${idColumn} = '${sold.id}'`)
+    const found = await findProblems(app)
+    await run(`update ${table} set ${revert} where ${idColumn} = '${sold.id}'`)
     return Object.entries(found).flatMap(([subject, problems]) => problems.map((problem) => [subject, problem.includes(sold.id)]))
   }
-  const byOne = (column: string) => [`${column} = ${column} + 1`, `${column} = ${column} - 1`] as const
-  const named = ['orders', true]
+  const incrementAndRevert = (column: string) => [`${column} = ${column} + 1`, `${column} = ${column} - 1`] as const
+  const orderFinding = ['orders', true]
   for (const column of ['total', 'unit_price', 'tax_amount'])
-    expect(await subjectsOf('order_lines', 'order_id', ...byOne(column))).toEqual([named])
-  for (const column of ['subtotal', 'tax_included']) expect(await subjectsOf('orders', 'id', ...byOne(column))).toContainEqual(named)
-  const money = ['money of orders', true]
+    expect(await subjectsAfter('order_lines', 'order_id', ...incrementAndRevert(column))).toEqual([orderFinding])
+  for (const column of ['subtotal', 'tax_included'])
+    expect(await subjectsAfter('orders', 'id', ...incrementAndRevert(column))).toContainEqual(orderFinding)
+  const moneyFinding = ['money of orders', true]
   for (const column of ['captured_total', 'refunded_total'])
-    expect(await subjectsOf('orders', 'id', ...byOne(column))).toContainEqual(money)
+    expect(await subjectsAfter('orders', 'id', ...incrementAndRevert(column))).toContainEqual(moneyFinding)
   for (const status of ['REFUNDED', 'PARTIALLY_REFUNDED', 'FAILED'])
-    expect(await subjectsOf('orders', 'id', `payment_status = '${status}'`, "payment_status = 'CAPTURED'")).toEqual([money])
-  const asked = [['amounts of payments', true]]
-  for (const [change, back] of [byOne('amount'), ['authorized = 1', 'authorized = 2000']] as const)
-    expect(await subjectsOf('payments', 'order_id', change, back)).toEqual(asked)
-  expect(await wrong(app)).toEqual({})
+    expect(await subjectsAfter('orders', 'id', `payment_status = '${status}'`, "payment_status = 'CAPTURED'")).toEqual([moneyFinding])
+  const amountsFinding = [['amounts of payments', true]]
+  for (const [change, revert] of [incrementAndRevert('amount'), ['authorized = 1', 'authorized = 2000']] as const)
+    expect(await subjectsAfter('payments', 'order_id', change, revert)).toEqual(amountsFinding)
+  expect(await findProblems(app)).toEqual({})
 })
 
-test('an order that gave back what came too late, or more than it is of, adds up', async () => {
+test('finds no problem in an order that refunded a late payment or excess money', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { order } = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_action' })).body
@@ -98,11 +99,11 @@ test('an order that gave back what came too late, or more than it is of, adds up
   changeProcessor(app, () => ({ refund: async ({ refundId }) => ({ reference: refundId, state: 'SUCCEEDED' }) }))
   await recordAnswer(app.deps, payment, answer, { holder: 'a' })
   expect(await shop.order(order.id)).toMatchObject({ capturedTotal: shop.usd(1_200), refundedTotal: shop.usd(1_200) })
-  expect(await wrong(app)).toEqual({})
+  expect(await findProblems(app)).toEqual({})
   const paid = await shop.bought()
   const [captured] = await paymentsOf(app.deps, paid.id)
   if (!captured) throw new Error('no payment')
   await recordAnswer(app.deps, captured, { ...answer, reference: captured.id }, { holder: 'a' })
   expect(await shop.order(paid.id)).toMatchObject({ capturedTotal: shop.usd(1_000), refundedTotal: shop.usd(0), paymentStatus: 'CAPTURED' })
-  expect(await wrong(app)).toEqual({})
+  expect(await findProblems(app)).toEqual({})
 })

@@ -1,4 +1,4 @@
-/** What the settings say of the instance's own accounts, as far as anybody may know it. */
+/** The public part of the instance's processor accounts, and how a shop's accounts replace them. */
 import { describe, expect, test } from 'bun:test'
 import { parseConfig } from '../../../../src/config.ts'
 import {
@@ -11,12 +11,12 @@ import { hostsIn } from '../../../../src/modules/payments/processor-account/inde
 import { everySetting } from '../../../support/processor-settings.ts'
 
 const accountsIn = (env: Record<string, string>, mode: 'TEST' | 'LIVE' = 'TEST') => instanceAccountsOf(parseConfig(env), mode)
-describe("the instance's own accounts", () => {
-  test('there are none where nothing is set', () => {
+describe("the instance's accounts", () => {
+  test('the instance has no accounts without settings', () => {
     expect(accountsIn({})).toEqual({})
   })
 
-  test('each is told by what a page begins with, its mode and its host, and nothing of it is secret', () => {
+  test('an account of the instance shows its publishable values, mode and host, and no secret', () => {
     const config = parseConfig(everySetting)
     expect(publicAccountsOf(config, 'TEST')).toEqual({
       stripe: { mode: 'TEST', publishableKey: 'pk_test_stripe', merchantId: undefined },
@@ -43,7 +43,7 @@ describe("the instance's own accounts", () => {
     })
   })
 
-  test('the mode is the one that a key says, whatever its host; where none says it, that of the host', () => {
+  test('the mode of an account is that of its key; if the key has none, that of the host', () => {
     const modes = (env: Record<string, string>) => Object.values(accountsIn(env)).map(({ account }) => account.mode)
     expect(modes({ STRIPE_PUBLISHABLE_KEY: 'pk_live_a', STRIPE_API_URL: 'http://127.0.0.1:1' })).toEqual(['LIVE'])
     expect(modes({ STRIPE_SECRET_KEY: 'rk_test_a' })).toEqual(['TEST'])
@@ -56,18 +56,18 @@ describe("the instance's own accounts", () => {
     expect(modes({ PAYPAL_CLIENT_ID: 'A', PAYPAL_SECRET: 'B' })).toEqual(['LIVE'])
   })
 
-  test('the mode of a BTCPay server is the one of the shop that asks', () => {
+  test("the mode of the instance's BTCPay server is the mode of the requesting shop", () => {
     const env = { BTCPAY_API_URL: 'https://pay.example', BTCPAY_STORE_ID: 'A', BTCPAY_API_KEY: 'B' }
     for (const mode of ['TEST', 'LIVE'] as const) expect(accountsIn(env, mode).btcpay?.account.mode).toBe(mode)
   })
 
-  test('a card processor without its secret key is one that pages can be told of, and that cannot be paid through', () => {
+  test('a card processor without its secret key is listed but cannot take payments', () => {
     expect(accountsIn({ TAP_PUBLISHABLE_KEY: 'pk_test_a' }).tap?.canPay).toBe(false)
     expect(accountsIn({ QPAY_INVOICE_CODE: 'A', QPAY_USERNAME: 'B' }).qpay?.canPay).toBe(false)
     expect(accountsIn({ STRIPE_SECRET_KEY: 'sk_test_a' }).stripe).toMatchObject({ account: { publishableKey: undefined }, canPay: true })
   })
 
-  test('PayPal and BTCPay are there with all of their credentials and not before', () => {
+  test('PayPal and BTCPay are listed only with all of their credentials', () => {
     for (const env of [
       { PAYPAL_CLIENT_ID: 'A' },
       { PAYPAL_SECRET: 'A' },
@@ -79,27 +79,27 @@ describe("the instance's own accounts", () => {
   })
 })
 
-describe("a shop's own accounts", () => {
-  const own = (publishable: Record<string, string>) => ({ stripe: { mode: 'TEST', publishable, host: 'pay.example' } as const })
+describe("a shop's accounts", () => {
+  const shopAccounts = (publishable: Record<string, string>) => ({ stripe: { mode: 'TEST', publishable, host: 'pay.example' } as const })
   const instance = accountsIn({ STRIPE_PUBLISHABLE_KEY: 'pk_test_instance', STRIPE_SECRET_KEY: 'sk_test_a', TAP_SECRET_KEY: 'sk_test_b' })
 
-  test("stand in the place of the instance's as a whole", () => {
-    const known = withShopAccounts(instance, own({ publishableKey: 'pk_test_shop' }))
-    expect(known.stripe).toEqual({
+  test("a shop's account replaces the instance's account of the same processor as a whole", () => {
+    const accounts = withShopAccounts(instance, shopAccounts({ publishableKey: 'pk_test_shop' }))
+    expect(accounts.stripe).toEqual({
       account: { mode: 'TEST', publishableKey: 'pk_test_shop', merchantId: undefined },
       canPay: true,
       host: 'pay.example',
       isShops: true,
     })
-    expect(known.tap).toEqual(instance.tap as never)
-    // A page that begins with another account's key could not be paid through this one.
-    expect(withShopAccounts(instance, own({})).stripe?.account.publishableKey).toBeUndefined()
+    expect(accounts.tap).toEqual(instance.tap as never)
+    // A page that uses the key of another account could not pay through this one.
+    expect(withShopAccounts(instance, shopAccounts({})).stripe?.account.publishableKey).toBeUndefined()
   })
 
-  test('can be paid through by the key that the configuration has, unless they have another themselves', () => {
+  test("a shop's account can take payments unless the configuration has a different publishable key", () => {
     const payable = (publishable: Record<string, string>, publishableKey?: string) => {
       const card = { enabled: true, processor: 'stripe', ...(publishableKey === undefined ? {} : { publishableKey }) } as const
-      return payableFor({ mode: 'TEST', methods: { card } }, withShopAccounts(instance, own(publishable))).has('stripe')
+      return payableFor({ mode: 'TEST', methods: { card } }, withShopAccounts(instance, shopAccounts(publishable))).has('stripe')
     }
     expect(payable({ publishableKey: 'pk_test_shop' })).toBe(true)
     expect(payable({ publishableKey: 'pk_test_shop' }, 'pk_test_shop')).toBe(true)

@@ -1,10 +1,10 @@
-/** What this process remembers of processors that do not answer. */
+/** Breakers of processors in one process. */
 import { describe, expect, test } from 'bun:test'
 import { failuresMax } from '../../../../src/lib/breaker.ts'
 import { type BreakerOf, createBreakers } from '../../../../src/modules/payments/payment-method/breakers.ts'
 
 const stripe: BreakerOf = { processor: 'stripe', host: 'api.stripe.com' }
-const own: BreakerOf = { processor: 'btcpay', host: 'pay.shop.example' }
+const btcpay: BreakerOf = { processor: 'btcpay', host: 'pay.shop.example' }
 
 function breakersAt(start = 1_000_000) {
   let now = start
@@ -21,34 +21,34 @@ function breakersAt(start = 1_000_000) {
 }
 
 describe('breakers', () => {
-  test('each processor and host has a breaker of its own: a dead server of a merchant opens nobody else’s', () => {
+  test("each processor and host has a separate breaker, so a merchant's dead server does not affect others", () => {
     const { open, of, all } = breakersAt()
-    open(own)
-    expect(of(own).state).toBe('OPEN')
-    expect(of({ ...own, host: 'api.stripe.com' }).state).toBe('CLOSED')
-    expect(of({ ...own, processor: 'stripe' }).state).toBe('CLOSED')
+    open(btcpay)
+    expect(of(btcpay).state).toBe('OPEN')
+    expect(of({ ...btcpay, host: 'api.stripe.com' }).state).toBe('CLOSED')
+    expect(of({ ...btcpay, processor: 'stripe' }).state).toBe('CLOSED')
     expect(all().map(({ processor, host }) => [processor, host])).toEqual([['btcpay', 'pay.shop.example']])
   })
 
-  test('the version changes when calls begin or cease to pass, and at nothing else', () => {
+  test('the version changes only when a breaker starts or stops to block calls', () => {
     const { answered, failed, beginProbe, probed, version, advance } = breakersAt()
     const versions = [version()]
-    const note = () => versions.push(version())
+    const recordVersion = () => versions.push(version())
     for (let nth = 1; nth < failuresMax; nth++) failed(stripe)
-    note()
+    recordVersion()
     answered(stripe)
-    note()
+    recordVersion()
     for (let nth = 0; nth < failuresMax; nth++) failed(stripe)
-    note()
+    recordVersion()
     advance(30_000)
     beginProbe(stripe)
-    note()
+    recordVersion()
     probed(stripe, true)
-    note()
+    recordVersion()
     expect(versions).toEqual([0, 0, 0, 1, 1, 2])
   })
 
-  test('one probe is due once the pause is over, and is taken by one only', () => {
+  test('one probe is due after the pause, and only one caller can start it', () => {
     const { open, due, beginProbe, probed, advance, of } = breakersAt()
     open(stripe)
     expect([due(), beginProbe(stripe)]).toEqual([[], false])
@@ -64,16 +64,16 @@ describe('breakers', () => {
     expect(of(stripe).state).toBe('CLOSED')
   })
 
-  test('hosts are bounded: one that only counts is forgotten before one that is open, and what is well is not kept at all', () => {
+  test('the number of hosts is limited: closed breakers are dropped before open ones, and healthy hosts are not stored', () => {
     const { open, failed, answered, all, of, version } = breakersAt()
-    open(own)
+    open(btcpay)
     for (let nth = 0; nth < 5_000; nth++) failed({ processor: 'btcpay', host: `host-${nth}.example` })
     expect(all()).toHaveLength(200)
-    expect(of(own).state).toBe('OPEN')
+    expect(of(btcpay).state).toBe('OPEN')
     for (let nth = 0; nth < 5_000; nth++) answered({ processor: 'btcpay', host: `host-${nth}.example` })
-    expect(all().map(({ host }) => host)).toEqual([own.host])
+    expect(all().map(({ host }) => host)).toEqual([btcpay.host])
     for (let nth = 0; nth < 200; nth++) open({ processor: 'btcpay', host: `dead-${nth}.example` })
-    // The oldest made room, and whoever keeps answers knows.
-    expect([of(own).state, all().length, version()]).toEqual(['CLOSED', 200, 202])
+    // The oldest breaker was dropped, and the version invalidates cached answers.
+    expect([of(btcpay).state, all().length, version()]).toEqual(['CLOSED', 200, 202])
   })
 })

@@ -1,4 +1,4 @@
-/** What calls about payments tell the breaker of their processor, and what an open one does to the next checkout; over real HTTP. */
+/** Failed payment calls open the breaker of a processor, and an open breaker redirects checkouts; over real HTTP. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { checkoutKeys, startCheckoutServer } from '../../../clients/processors/checkout-server.ts'
 import { standIn } from '../../../clients/processors/stand-in.ts'
@@ -8,7 +8,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-test('five calls about payments that fail at their processor open its breaker, and what it merely refuses does not; then nothing is sent there, pages are told of the next one, and checkouts are paid by that', async () => {
+test('five failed payment calls open the breaker of a processor, refused ones do not; pages and checkouts then use the next processor', async () => {
   let status = 401
   let json: unknown = { error: { type: 'api_error', message: 'no' } }
   await using stripe = await standIn(() => ({ status, json }))
@@ -37,7 +37,7 @@ test('five calls about payments that fail at their processor open its breaker, a
     const returnUrl = 'https://shop.example/back'
     return ok(await shop.checkout(await shop.cart({ shippingAddress: address }), { method: 'card', returnUrl })).body.order
   }
-  // A wrong key, one that is being worked on, too many requests, and what cannot be done.
+  // Statuses for a wrong key, a conflict, too many requests and an impossible request.
   for (status of [401, 409, 429, 400]) {
     const before = stripe.requests.length
     await buy()
@@ -45,13 +45,13 @@ test('five calls about payments that fail at their processor open its breaker, a
     expect([status, breaker()]).toMatchObject([status, { state: 'CLOSED', failures: 0 }])
     expect(await seen()).toEqual(['stripe', []])
   }
-  // Answers that its client does not know concern one payment each.
+  // An answer that the client does not understand concerns only its payment.
   const intent = { object: 'payment_intent', id: 'pi_1', amount: 1_000, currency: 'usd', status: 'disputed_by_moon' }
-  for (const unknown of [intent, {}, '<html>', '{"id": "cut o', '', 'null']) {
-    json = unknown
+  for (const unknownAnswer of [intent, {}, '<html>', '{"id": "cut o', '', 'null']) {
+    json = unknownAnswer
     status = 200
     for (let nth = 0; nth < 2; nth++) await buy()
-    expect([unknown, breaker()]).toMatchObject([unknown, { state: 'CLOSED', failures: 0 }])
+    expect([unknownAnswer, breaker()]).toMatchObject([unknownAnswer, { state: 'CLOSED', failures: 0 }])
     expect(await seen()).toEqual(['stripe', []])
   }
   const unknownAnswers = app.logged.filter(({ event }) => event === 'payment.unknown_answer')
@@ -68,7 +68,7 @@ test('five calls about payments that fail at their processor open its breaker, a
   const before = stripe.requests.length
   const order = await buy()
   expect(order.payments).toMatchObject([{ processor: 'checkout', status: 'REQUIRES_ACTION' }])
-  // Payments that stayed there are not queried either.
+  // Open payments of the processor with the open breaker are not queried either.
   app.clock.advance(11 * 60_000)
   await app.jobs.resume()
   await app.jobs.sweep()

@@ -1,4 +1,4 @@
-/** What merchants say of the ways to pay in their shops, and operators of partnerships and processors. */
+/** Payment methods that merchants configure, and partnerships and breakers that operators manage. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog } from '../../../../db/schema/people.ts'
@@ -20,7 +20,7 @@ const entries = (app: TestApp, action: string) =>
   app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, action)).orderBy(auditLog.id)
 
 describe('payment methods of a shop', () => {
-  test('a shop that has said nothing has no methods, and once it has, reads back what it said', async () => {
+  test('a shop has no payment methods at first, and later reads back what it saved', async () => {
     await using app = await testApp(everySetting)
     const merchant = await app.merchant()
     const first = ok(await app.call('GET', path, { token: merchant.token }))
@@ -31,14 +31,14 @@ describe('payment methods of a shop', () => {
       crypto: { enabled: false },
       wallet: { enabled: true, tokenProvider: 'stripe', merchantIdentifier: 'merchant.example.shop' },
     }
-    const made = ok(await put(app, merchant, methods))
-    expect([made.body, made.headers.get('etag')]).toEqual([{ ...methods, warnings: [] }, '"v2"'])
-    expect(ok(await app.call('GET', path, { token: merchant.token })).text).toBe(made.text)
-    // As a whole: what is left out is gone.
+    const saved = ok(await put(app, merchant, methods))
+    expect([saved.body, saved.headers.get('etag')]).toEqual([{ ...methods, warnings: [] }, '"v2"'])
+    expect(ok(await app.call('GET', path, { token: merchant.token })).text).toBe(saved.text)
+    // PUT replaces everything: a method that is left out is removed.
     expect(ok(await put(app, merchant, { paypal: { enabled: false } })).body).toEqual({ paypal: { enabled: false }, warnings: [] })
   })
 
-  test('the methods of a shop are put on record with what changed, and are nobody else’s', async () => {
+  test('changes of payment methods are in the audit log, and other shops and keys cannot read them', async () => {
     await using app = await testApp(everySetting)
     const [merchant, other] = [await app.merchant(), await app.merchant()]
     ok(await put(app, merchant, { crypto: { enabled: false } }))
@@ -56,7 +56,7 @@ describe('payment methods of a shop', () => {
     expect((await app.call('GET', path)).status).toBe(401)
   })
 
-  test('a secret key where every page would show it is refused, and so is what is no configuration; the message shows nothing of it', async () => {
+  test('secret keys in public fields and invalid configurations are refused, and the message does not quote them', async () => {
     await using app = await testApp(everySetting)
     const merchant = await app.merchant()
     const secret = 'sk_live_51HoverTheMoon'
@@ -84,7 +84,7 @@ describe('payment methods of a shop', () => {
 })
 
 describe('warnings', () => {
-  test('what can never be chosen is kept, and the answer says why', async () => {
+  test('a configuration that can never be selected is saved, and the response warns why', async () => {
     await using app = await testApp({ ...everySetting, STRIPE_PUBLISHABLE_KEY: 'pk_live_a', STRIPE_SECRET_KEY: 'sk_live_a' })
     const merchant = await app.merchant()
     const card = (processor: string, publishableKey?: string) => ({
@@ -112,7 +112,7 @@ describe('warnings', () => {
     ])
   })
 
-  test('PayPal, crypto and wallets without credentials, or in a currency that they cannot say, are warned of; so is nothing that is disabled', async () => {
+  test('PayPal, crypto and wallets without credentials or in an unsupported currency cause a warning, disabled methods do not', async () => {
     await using app = await testApp()
     const [merchant, gulf] = [await app.merchant(), await app.merchant({ currency: 'KWD' })]
     const [mongolia, unit] = [await app.merchant({ currency: 'MNT' }), await app.merchant({ currency: 'CLF' })]
@@ -133,7 +133,7 @@ describe('warnings', () => {
     expect(await warningsOf(app, merchant, { card: off, paypal: off, crypto: off, wallet: off })).toEqual([])
   })
 
-  test('a card without the secret key behind it is warned of: none at all, or one of another account', async () => {
+  test('a card causes a warning if its secret key is missing or belongs to another account', async () => {
     const { STRIPE_SECRET_KEY: _, ...withoutSecret } = everySetting
     await using app = await testApp(withoutSecret)
     const merchant = await app.merchant()
@@ -141,18 +141,18 @@ describe('warnings', () => {
     expect(await warningsOf(app, merchant, { card: { enabled: true, processor: 'stripe' }, wallet: { enabled: false } })).toEqual([
       { method: 'card', message: message('Stripe') },
     ])
-    const own = { enabled: true, processor: 'tap', publishableKey: 'pk_test_another' }
-    expect(await warningsOf(app, merchant, { card: own })).toEqual([
+    const cardConfig = { enabled: true, processor: 'tap', publishableKey: 'pk_test_another' }
+    expect(await warningsOf(app, merchant, { card: cardConfig })).toEqual([
       { method: 'card', message: message('Tap') },
       { method: 'wallet', message: message('Tap') },
     ])
-    expect(await warningsOf(app, merchant, { card: { ...own, publishableKey: everySetting.TAP_PUBLISHABLE_KEY } })).toEqual([])
+    expect(await warningsOf(app, merchant, { card: { ...cardConfig, publishableKey: everySetting.TAP_PUBLISHABLE_KEY } })).toEqual([])
     expect(await warningsOf(app, merchant, { paypal: { enabled: true, clientId: 'another-client' } })).toEqual([
       { method: 'paypal', message: message('PayPal') },
     ])
   })
 
-  test('what is only down is not warned of', async () => {
+  test('a processor that is only down causes no warning', async () => {
     await using app = await testApp(everySetting)
     const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
     for (const name of processorNames)
@@ -164,7 +164,7 @@ describe('warnings', () => {
 describe('partnerships', () => {
   const all = '/admin/partnerships'
 
-  test('partnerships are put and read as a whole, in the order in which they were put, and what changed is on record', async () => {
+  test('partnerships are saved and read as a whole in their order, and changes are in the audit log', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const shops = [await app.merchant(), await app.merchant(), await app.merchant()].map(({ shop }) => shop.id)
@@ -175,10 +175,10 @@ describe('partnerships', () => {
       { name: 'Empty', defaultCardProcessor: 'qpay', shopIds: [] },
     ]
     expect(ok(await app.call('GET', all, { token: operator.token })).body).toEqual({ data: [] })
-    const made = ok(await app.call('PUT', all, { token: operator.token, body: { data } }))
-    expect(made.body).toEqual({ data })
+    const saved = ok(await app.call('PUT', all, { token: operator.token, body: { data } }))
+    expect(saved.body).toEqual({ data })
     const read = ok(await app.call('GET', all, { token: operator.token }))
-    expect([read.text, read.headers.get('etag')]).toEqual([made.text, '"v2"'])
+    expect([read.text, read.headers.get('etag')]).toEqual([saved.text, '"v2"'])
     const fewer = [{ name: 'Alpha', defaultCardProcessor: 'checkout', shopIds: [b] }]
     ok(await app.call('PUT', all, { token: operator.token, body: { data: fewer } }))
     expect(ok(await app.call('GET', all, { token: operator.token })).body).toEqual({ data: fewer })
@@ -193,31 +193,34 @@ describe('partnerships', () => {
     ])
   })
 
-  test('a shop belongs to one partnership at most; unknown shops and processors are named by their place; nothing is kept of a list with a fault', async () => {
+  test('a list with a repeated or unknown shop, name or processor is refused with the position of the error, and nothing is saved', async () => {
     await using app = await testApp()
     const { token } = await app.superAdmin()
     const { shop } = await app.merchant()
-    const one = { name: 'A', defaultCardProcessor: 'tap', shopIds: [shop.id] }
+    const partnership = { name: 'A', defaultCardProcessor: 'tap', shopIds: [shop.id] }
     const refusals: [data: unknown, message: string][] = [
-      [[one, { ...one, name: 'B' }], 'data.1.shopIds.0: a shop belongs to at most one partnership'],
-      [[{ ...one, shopIds: [shop.id, shop.id] }], 'data.0.shopIds.1: a shop belongs to at most one partnership'],
-      [[one, { ...one, shopIds: [] }], 'data.1.name: must not be repeated'],
-      [[one, { ...one, name: 'B', shopIds: ['shop_00000000000000000000000000'] }], 'data.1.shopIds.0: must be a shop of this instance'],
+      [[partnership, { ...partnership, name: 'B' }], 'data.1.shopIds.0: a shop belongs to at most one partnership'],
+      [[{ ...partnership, shopIds: [shop.id, shop.id] }], 'data.0.shopIds.1: a shop belongs to at most one partnership'],
+      [[partnership, { ...partnership, shopIds: [] }], 'data.1.name: must not be repeated'],
+      [
+        [partnership, { ...partnership, name: 'B', shopIds: ['shop_00000000000000000000000000'] }],
+        'data.1.shopIds.0: must be a shop of this instance',
+      ],
     ]
     for (const [data, message] of refusals) {
       const answer = await app.call('PUT', all, { token, body: { data } })
       expect([answer.status, answer.body.message]).toEqual([400, message])
     }
-    for (const bad of ['paypal', 'sandbox', 'adyen'])
-      expect((await app.call('PUT', all, { token, body: { data: [{ ...one, defaultCardProcessor: bad }] } })).body.message).toContain(
-        'defaultCardProcessor',
-      )
-    expect((await app.call('PUT', all, { token, body: { data: [{ ...one, name: ' ' }] } })).status).toBe(400)
-    expect((await app.call('PUT', all, { token, body: { data: [{ ...one, rate: 1 }] } })).status).toBe(400)
+    for (const processor of ['paypal', 'sandbox', 'adyen'])
+      expect(
+        (await app.call('PUT', all, { token, body: { data: [{ ...partnership, defaultCardProcessor: processor }] } })).body.message,
+      ).toContain('defaultCardProcessor')
+    expect((await app.call('PUT', all, { token, body: { data: [{ ...partnership, name: ' ' }] } })).status).toBe(400)
+    expect((await app.call('PUT', all, { token, body: { data: [{ ...partnership, rate: 1 }] } })).status).toBe(400)
     expect(ok(await app.call('GET', all, { token })).body).toEqual({ data: [] })
   })
 
-  test('of two lists that are put at once from the same version one is refused', async () => {
+  test('one of several lists saved at once from the same version is accepted, the others get 412', async () => {
     await using app = await testApp()
     const { token } = await app.superAdmin()
     const put = (name: string) =>
@@ -230,7 +233,7 @@ describe('partnerships', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412])
   })
 
-  test('partnerships are for operators alone', async () => {
+  test('only operators can read and save partnerships', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     for (const method of ['GET', 'PUT']) {
@@ -245,37 +248,37 @@ describe('breakers of processors', () => {
   const all = '/admin/operations/breakers'
   const stripe = { processor: 'stripe', host: 'api.stripe.com' } as const
 
-  test('operators see every processor, the host of its account, and how its breaker stands', async () => {
+  test('operators see every processor with its hosts and the state of their breakers', async () => {
     await using app = await testApp(everySetting)
     const { token } = await app.superAdmin()
     const before = ok(await app.call('GET', all, { token })).body.data
     expect(before.map(({ processor }: { processor: string }) => processor)).toEqual(processorNames)
-    const well = { host: 'api.stripe.com', state: 'CLOSED', failures: 0, openSince: null, probeAt: null }
-    expect(before[0]).toEqual({ processor: 'stripe', isolatedAt: null, hosts: [well] })
+    const closed = { host: 'api.stripe.com', state: 'CLOSED', failures: 0, openSince: null, probeAt: null }
+    expect(before[0]).toEqual({ processor: 'stripe', isolatedAt: null, hosts: [closed] })
     for (let nth = 0; nth < failuresMax; nth++) app.deps.breakers.failed(stripe)
     app.deps.breakers.failed({ processor: 'stripe', host: 'other.example' })
     expect(ok(await app.call('GET', all, { token })).body.data[0].hosts).toEqual([
-      { ...well, state: 'OPEN', failures: null, openSince: '2026-01-06T12:00:00.000Z', probeAt: '2026-01-06T12:00:30.000Z' },
-      { ...well, host: 'other.example', failures: 1 },
+      { ...closed, state: 'OPEN', failures: null, openSince: '2026-01-06T12:00:00.000Z', probeAt: '2026-01-06T12:00:30.000Z' },
+      { ...closed, host: 'other.example', failures: 1 },
     ])
     app.clock.advance(30_000)
     app.deps.breakers.beginProbe(stripe)
     expect(ok(await app.call('GET', all, { token })).body.data[0].hosts[0]).toMatchObject({ state: 'HALF_OPEN', probeAt: null })
   })
 
-  test('an isolation by hand is seen by every process, is on record, and asked for again changes nothing', async () => {
+  test('an isolation by an operator applies to every process and is in the audit log, and a repeated one changes nothing', async () => {
     await using app = await testApp(everySetting)
-    await using beside = await testApp(everySetting, { database: app.database, as: 'command' })
+    await using otherProcess = await testApp(everySetting, { database: app.database, as: 'command' })
     const operator = await app.superAdmin()
     const act = (action: string) => app.call('POST', `${all}/tap`, { token: operator.token, body: { action } })
     const isolated = ok(await act('isolate')).body
     expect(isolated).toMatchObject({ processor: 'tap', isolatedAt: '2026-01-06T12:00:00.000Z' })
     app.clock.advance(1_000)
     expect(ok(await act('isolate')).body).toEqual(isolated)
-    expect(ok(await beside.call('GET', all, { token: operator.token })).body.data[1]).toEqual(isolated)
+    expect(ok(await otherProcess.call('GET', all, { token: operator.token })).body.data[1]).toEqual(isolated)
     expect(ok(await act('restore')).body).toMatchObject({ processor: 'tap', isolatedAt: null })
     expect(ok(await act('restore')).body.isolatedAt).toBeNull()
-    expect(ok(await beside.call('GET', all, { token: operator.token })).body.data[1].isolatedAt).toBeNull()
+    expect(ok(await otherProcess.call('GET', all, { token: operator.token })).body.data[1].isolatedAt).toBeNull()
     const rows = [...(await entries(app, 'processor.isolated')), ...(await entries(app, 'processor.restored'))]
     expect(rows.map(({ subject, actor, after }) => [subject, actor, after])).toEqual([
       ['tap', operator.id, { isolated: true }],
@@ -285,7 +288,7 @@ describe('breakers of processors', () => {
     ])
   })
 
-  test('a processor that there is not is 404, the sandbox too, an action that there is not 400, and nobody but operators may', async () => {
+  test('an unknown processor and the sandbox get 404, an unknown action gets 400, and callers who are not operators get 401 or 403', async () => {
     await using app = await testApp()
     const [operator, merchant] = [await app.superAdmin(), await app.merchant()]
     const act = (name: string, action: unknown, token?: string) =>

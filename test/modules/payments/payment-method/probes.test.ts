@@ -1,4 +1,4 @@
-/** What closes a breaker again: a probe in the background, over real HTTP. */
+/** Probes in the background that close breakers, over real HTTP. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { probeProcessors } from '../../../../jobs/probe-processors.ts'
 import { failuresMax } from '../../../../src/lib/breaker.ts'
@@ -11,8 +11,8 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** What each processor is asked by a probe, and answers when it is well. */
-const well: Record<ProcessorName, [asked: string, told: unknown]> = {
+/** The request of each processor's probe, and the response of a healthy processor. */
+const healthyResponses: Record<ProcessorName, [request: string, response: unknown]> = {
   stripe: ['GET /v1/balance', { object: 'balance' }],
   tap: ['POST /charges/list', { object: 'list', charges: [] }],
   qpay: ['POST /v2/auth/token', { access_token: 'token', expires_in: 3_600, refresh_token: 'other', refresh_expires_in: 7_200 }],
@@ -20,22 +20,22 @@ const well: Record<ProcessorName, [asked: string, told: unknown]> = {
   paypal: ['POST /v1/oauth2/token', { access_token: 'token', token_type: 'Bearer', expires_in: 3_600 }],
   btcpay: ['GET /api/v1/health', { synchronized: true }],
 }
-const answer = ({ method, path }: ApiRequest): ApiAnswer => {
-  const known = Object.values(well).find(([asked]) => `${method} ${path}` === asked)
-  return known ? { status: 200, json: known[1] } : { status: 200, json: [] }
+const answerHealthily = ({ method, path }: ApiRequest): ApiAnswer => {
+  const found = Object.values(healthyResponses).find(([request]) => `${method} ${path}` === request)
+  return found ? { status: 200, json: found[1] } : { status: 200, json: [] }
 }
 
-async function world(answers: (asked: ApiRequest) => ApiAnswer | Promise<ApiAnswer> = answer) {
+async function startWorld(answers: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer> = answerHealthily) {
   const server = await standIn(answers)
   const urls = Object.fromEntries(processorNames.map((name) => [`${name.toUpperCase()}_API_URL`, server.url]))
   const app = await testApp({ ...everySetting, ...urls })
   const host = new URL(server.url).host
-  const of = (processor: ProcessorName): BreakerOf => ({ processor, host })
+  const breakerOf = (processor: ProcessorName): BreakerOf => ({ processor, host })
   return {
     app,
     server,
-    of,
-    state: (processor: ProcessorName) => app.deps.breakers.of(of(processor)).state,
+    breakerOf,
+    state: (processor: ProcessorName) => app.deps.breakers.of(breakerOf(processor)).state,
     async [Symbol.asyncDispose]() {
       await app.close()
       await server.close()
@@ -43,25 +43,25 @@ async function world(answers: (asked: ApiRequest) => ApiAnswer | Promise<ApiAnsw
   }
 }
 
-function open(app: TestApp, ...all: BreakerOf[]): void {
-  for (const at of all) for (let nth = 0; nth < failuresMax; nth++) app.deps.breakers.failed(at)
+function openBreakers(app: TestApp, ...breakers: BreakerOf[]): void {
+  for (const breaker of breakers) for (let nth = 0; nth < failuresMax; nth++) app.deps.breakers.failed(breaker)
 }
-const figures = async (app: TestApp, start: string) =>
+const metricLines = async (app: TestApp, start: string) =>
   (await app.call('GET', '/metrics')).text.split('\n').filter((line) => line.startsWith(start))
 
 describe('a probe', () => {
-  test('is sent half a minute after a breaker opened, asks as the account of the settings, and closes it once it is answered', async () => {
-    await using it = await world()
-    const { app, server, of, state } = it
-    open(app, ...processorNames.map(of))
+  test('a probe is sent 30 seconds after a breaker opened, with the account of the settings, and closes it if it is answered', async () => {
+    await using it = await startWorld()
+    const { app, server, breakerOf, state } = it
+    openBreakers(app, ...processorNames.map(breakerOf))
     app.clock.advance(29_999)
     await probeProcessors(app.deps)
     expect(server.requests).toEqual([])
     app.clock.advance(1)
     await probeProcessors(app.deps)
     expect(processorNames.map(state)).toEqual(processorNames.map(() => 'CLOSED'))
-    const asked = new Set(server.requests.map(({ method, path }) => `${method} ${path}`))
-    for (const [one] of Object.values(well)) expect(asked).toContain(one)
+    const requests = new Set(server.requests.map(({ method, path }) => `${method} ${path}`))
+    for (const [request] of Object.values(healthyResponses)) expect(requests).toContain(request)
     const authorization = server.requests.map(({ headers }) => headers.get('authorization') ?? '')
     expect(authorization.every((text) => text !== '')).toBe(true)
     const count = server.requests.length
@@ -69,15 +69,15 @@ describe('a probe', () => {
     expect(server.requests.length).toBe(count)
   })
 
-  test('that fails doubles the pause, up to ten minutes and a tenth of chance; operators see since when, and when the next one comes', async () => {
-    await using it = await world(() => ({ status: 503, json: {} }))
-    const { app, of, state } = it
+  test('a failed probe doubles the pause up to ten minutes plus up to 10 % jitter, and operators see the times', async () => {
+    await using it = await startWorld(() => ({ status: 503, json: {} }))
+    const { app, breakerOf, state } = it
     const operator = await app.superAdmin()
     const since = app.clock.now()
-    open(app, of('stripe'))
+    openBreakers(app, breakerOf('stripe'))
     const pauses: number[] = []
     for (let nth = 0; nth < 7; nth++) {
-      const breaker = app.deps.breakers.of(of('stripe'))
+      const breaker = app.deps.breakers.of(breakerOf('stripe'))
       if (breaker.state !== 'OPEN') throw new Error(breaker.state)
       pauses.push((breaker.probeAt - app.clock.now()) / 1000)
       app.clock.advance(breaker.probeAt - app.clock.now())
@@ -94,18 +94,22 @@ describe('a probe', () => {
     expect([host.state, host.openSince]).toEqual(['OPEN', new Date(since).toISOString()])
     expect(Date.parse(host.probeAt)).toBeGreaterThan(app.clock.now())
     expect(state('stripe')).toBe('OPEN')
-    expect(await figures(app, 'souk_processor_probes_total')).toEqual(['souk_processor_probes_total{processor="stripe",result="failed"} 7'])
-    expect(await figures(app, 'souk_processor_breaker_opened_total')).toEqual(['souk_processor_breaker_opened_total{processor="stripe"} 1'])
+    expect(await metricLines(app, 'souk_processor_probes_total')).toEqual([
+      'souk_processor_probes_total{processor="stripe",result="failed"} 7',
+    ])
+    expect(await metricLines(app, 'souk_processor_breaker_opened_total')).toEqual([
+      'souk_processor_breaker_opened_total{processor="stripe"} 1',
+    ])
     const events = app.logged.map(({ event }) => event).filter((event) => event.startsWith('breaker.'))
     expect(events).toEqual(['breaker.opened', ...Array(7).fill('breaker.probe_failed')])
   })
 
-  test('is answered by whoever refuses: a wrong key and a key that is being worked on are no dead processor', async () => {
+  test('a refusal such as 401, 403 or 429 answers a probe, so the breaker closes', async () => {
     let status = 0
-    await using it = await world(() => ({ status, json: { error: { message: 'no' } } }))
-    const { app, of, state } = it
+    await using it = await startWorld(() => ({ status, json: { error: { message: 'no' } } }))
+    const { app, breakerOf, state } = it
     for (status of [401, 403, 429]) {
-      open(app, of('stripe'), of('checkout'))
+      openBreakers(app, breakerOf('stripe'), breakerOf('checkout'))
       app.clock.advance(30_000)
       await probeProcessors(app.deps)
       expect([status, state('stripe'), state('checkout')]).toEqual([status, 'CLOSED', 'CLOSED'])
@@ -113,11 +117,11 @@ describe('a probe', () => {
     expect(app.logged.filter(({ event }) => event === 'breaker.closed')).toHaveLength(6)
   })
 
-  test('waits for its own processor alone: one that hangs holds up nobody else’s, and is not asked twice', async () => {
+  test('a hanging probe delays no probe of another processor, and is not sent twice', async () => {
     const hung = Promise.withResolvers<ApiAnswer>()
-    await using it = await world((asked) => (asked.path === '/charges/list' ? hung.promise : answer(asked)))
-    const { app, server, of, state } = it
-    open(app, of('tap'), of('stripe'), of('paypal'))
+    await using it = await startWorld((request) => (request.path === '/charges/list' ? hung.promise : answerHealthily(request)))
+    const { app, server, breakerOf, state } = it
+    openBreakers(app, breakerOf('tap'), breakerOf('stripe'), breakerOf('paypal'))
     app.clock.advance(30_000)
     const probing = probeProcessors(app.deps)
     while (state('stripe') !== 'CLOSED' || state('paypal') !== 'CLOSED') await new Promise((resume) => setImmediate(resume))
@@ -129,27 +133,27 @@ describe('a probe', () => {
     expect(state('tap')).toBe('CLOSED')
   })
 
-  test('of a merchant’s own host asks whether anybody is there: whatever is said below 500 is an answer', async () => {
-    let told: ApiAnswer = { status: 404, json: {} }
-    await using server = await standIn(() => told)
+  test("a probe of a merchant's own host accepts every status below 500 as an answer", async () => {
+    let response: ApiAnswer = { status: 404, json: {} }
+    await using server = await standIn(() => response)
     await using app = await testApp({ ...everySetting, OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' })
-    const at: BreakerOf = { processor: 'btcpay', host: new URL(server.url).host }
-    const after = async (next: ApiAnswer) => {
-      told = next
-      open(app, at)
+    const breaker: BreakerOf = { processor: 'btcpay', host: new URL(server.url).host }
+    const stateAfter = async (newResponse: ApiAnswer) => {
+      response = newResponse
+      openBreakers(app, breaker)
       app.clock.advance(30_000)
       await probeProcessors(app.deps)
-      return app.deps.breakers.of(at).state
+      return app.deps.breakers.of(breaker).state
     }
-    expect(await after({ status: 404, json: {} })).toBe('CLOSED')
-    expect(await after({ status: 302, headers: { location: 'https://elsewhere.example' } })).toBe('CLOSED')
-    expect(await after({ status: 502, json: {} })).toBe('OPEN')
+    expect(await stateAfter({ status: 404, json: {} })).toBe('CLOSED')
+    expect(await stateAfter({ status: 302, headers: { location: 'https://elsewhere.example' } })).toBe('CLOSED')
+    expect(await stateAfter({ status: 502, json: {} })).toBe('OPEN')
     // Addresses that are not public are not called.
     await using guarded = await testApp(everySetting)
-    open(guarded, at)
+    openBreakers(guarded, breaker)
     guarded.clock.advance(30_000)
-    const asked = server.requests.length
+    const requestsBefore = server.requests.length
     await probeProcessors(guarded.deps)
-    expect([guarded.deps.breakers.of(at).state, server.requests.length]).toEqual(['OPEN', asked])
+    expect([guarded.deps.breakers.of(breaker).state, server.requests.length]).toEqual(['OPEN', requestsBefore])
   })
 })

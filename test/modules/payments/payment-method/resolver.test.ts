@@ -1,4 +1,4 @@
-/** What a payment page is told: by properties, and by going over every class of input, method by method. */
+/** The payment methods that a page is offered: every class of input for each method, and properties of the resolver. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import {
@@ -20,43 +20,43 @@ const account = (name: ProcessorName, mode: 'TEST' | 'LIVE' = 'TEST', withKey = 
   publishableKey: withKey ? `pk_${name}` : undefined,
   merchantId: `merchant-${name}`,
 })
-const all = new Set(processorNames)
-const everything: ResolverInput = {
+const allProcessors = new Set(processorNames)
+const baseInput: ResolverInput = {
   shop: { mode: 'TEST', currency: 'USD', methods: {} },
   partnership: null,
   kybCohort: null,
-  says: all,
+  says: allProcessors,
   open: new Set(),
   accounts: Object.fromEntries(processorNames.map((name) => [name, account(name)])),
 }
-const given = (change: Partial<Omit<ResolverInput, 'shop'>> & { shop?: Partial<ResolverInput['shop']> }): ResolverInput => ({
-  ...everything,
+const inputWith = (change: Partial<Omit<ResolverInput, 'shop'>> & { shop?: Partial<ResolverInput['shop']> }): ResolverInput => ({
+  ...baseInput,
   ...change,
-  shop: { ...everything.shop, ...change.shop },
+  shop: { ...baseInput.shop, ...change.shop },
 })
-const linksOf = ({ meta: { chain } }: Resolved, method: Method) =>
+const stepsOf = ({ meta: { chain } }: Resolved, method: Method) =>
   chain.filter((link) => link.method === method).map(({ step, candidate, outcome }) => [step, candidate, outcome])
 
-/** How a candidate may stand: the classes of what can be wrong with it. */
-const standings = ['fine', 'no currency', 'open', 'no account', 'no key', 'other mode'] as const
-type Standing = (typeof standings)[number]
+/** The reasons for which a candidate may be unusable. */
+const faultKinds = ['fine', 'no currency', 'open', 'no account', 'no key', 'other mode'] as const
+type Fault = (typeof faultKinds)[number]
 
-/** The same input but for how some processors stand. */
-function standing(input: ResolverInput, how: Partial<Record<ProcessorName, Standing>>): ResolverInput {
+/** Returns the input with faults of some processors. */
+function withFaults(input: ResolverInput, faults: Partial<Record<ProcessorName, Fault>>): ResolverInput {
   const says = new Set(input.says)
   const open = new Set(input.open)
   const accounts = { ...input.accounts }
-  for (const [name, is] of Object.entries(how) as [ProcessorName, Standing][]) {
-    if (is === 'no currency') says.delete(name)
-    if (is === 'open') open.add(name)
-    if (is === 'no account') delete accounts[name]
-    if (is === 'no key') accounts[name] = account(name, 'TEST', false)
-    if (is === 'other mode') accounts[name] = account(name, 'LIVE')
+  for (const [name, fault] of Object.entries(faults) as [ProcessorName, Fault][]) {
+    if (fault === 'no currency') says.delete(name)
+    if (fault === 'open') open.add(name)
+    if (fault === 'no account') delete accounts[name]
+    if (fault === 'no key') accounts[name] = account(name, 'TEST', false)
+    if (fault === 'other mode') accounts[name] = account(name, 'LIVE')
   }
   return { ...input, says, open, accounts }
 }
 
-const outcomeOf: Record<Standing, string> = {
+const outcomeOf: Record<Fault, string> = {
   fine: 'SELECTED',
   'no currency': 'NO_CURRENCY',
   open: 'SKIPPED_OPEN',
@@ -66,10 +66,10 @@ const outcomeOf: Record<Standing, string> = {
 }
 
 describe('the card', () => {
-  test('is the shop’s, else the preset’s, else the cohort’s, of those that can be used; what else there is never matters', () => {
+  test("the card's processor is the first usable one of the shop's choice, the partnership's default and the cohort's default", () => {
     const choices = [undefined, ...cardProcessors] as const
     const cohorts = [null, 'UK_LTD', 'KSA_COMPANY', 'MN_LLC', 'US_COMPANY'] as const
-    // A key of the shop's own stands beside its own choice only, and goes before that of the account, which there has to be.
+    // A key in the shop's configuration belongs to its chosen processor. It replaces the account's key.
     const configurations = [
       { own: undefined, isOn: true, key: undefined },
       ...cardProcessors.flatMap((own) => [undefined, 'pk_test_own'].map((key) => ({ own, isOn: true, key }))),
@@ -80,42 +80,42 @@ describe('the card', () => {
       for (const preset of choices)
         for (const kybCohort of cohorts) {
           const byCohort = kybCohort === null ? undefined : cohortDefaults.get(kybCohort)
-          const wanted = [own, preset, byCohort]
-          const named = [...new Set(wanted.filter((name) => name !== undefined))]
-          // Every way in which those that are named can stand: six each.
-          for (let nth = 0; nth < standings.length ** named.length; nth++) {
-            const how = Object.fromEntries(
-              named.map((name, at) => [name, standings[Math.floor(nth / standings.length ** at) % standings.length] as Standing]),
-            ) as Record<CardProcessor, Standing>
+          const candidates = [own, preset, byCohort]
+          const namedProcessors = [...new Set(candidates.filter((name) => name !== undefined))]
+          // Every combination of faults of the named processors: six for each.
+          for (let nth = 0; nth < faultKinds.length ** namedProcessors.length; nth++) {
+            const faults = Object.fromEntries(
+              namedProcessors.map((name, at) => [name, faultKinds[Math.floor(nth / faultKinds.length ** at) % faultKinds.length] as Fault]),
+            ) as Record<CardProcessor, Fault>
             const config = { enabled: isOn, ...(own && { processor: own }), ...(key && { publishableKey: key }) }
             const { card, meta } = resolve(
-              standing(
-                given({
+              withFaults(
+                inputWith({
                   shop: own || !isOn ? { methods: { card: config } } : {},
                   partnership: preset ? { name: 'harbor', defaultCardProcessor: preset } : null,
                   kybCohort,
                 }),
-                how,
+                faults,
               ),
             )
             classes++
-            const walked = meta.chain.filter(({ method }) => method === 'card')
+            const cardSteps = meta.chain.filter(({ method }) => method === 'card')
             if (!isOn) {
-              expect([card, walked.map(({ candidate, outcome }) => [candidate, outcome])]).toEqual([null, [[own ?? null, 'DISABLED']]])
+              expect([card, cardSteps.map(({ candidate, outcome }) => [candidate, outcome])]).toEqual([null, [[own ?? null, 'DISABLED']]])
               continue
             }
-            const stands = (name: CardProcessor) => (name === own && key && how[name] === 'no key' ? 'fine' : how[name])
-            const at = wanted.findIndex((name) => name !== undefined && stands(name) === 'fine')
-            const expected = wanted[at] ?? null
+            const faultOf = (name: CardProcessor) => (name === own && key && faults[name] === 'no key' ? 'fine' : faults[name])
+            const at = candidates.findIndex((name) => name !== undefined && faultOf(name) === 'fine')
+            const expected = candidates[at] ?? null
             expect(card?.processor ?? null).toBe(expected)
             expect(card?.publishableKey ?? null).toBe(expected === null ? null : expected === own && key ? key : `pk_${expected}`)
-            // Every step up to the one that decided is there, in its order, with why it did not.
-            const decided = expected === null ? wanted.length : at + 1
-            expect(walked.map(({ candidate }) => candidate)).toEqual(wanted.slice(0, decided).map((name) => name ?? null))
-            expect(walked.map(({ outcome }) => String(outcome))).toEqual(
-              wanted.slice(0, decided).map((name) => (name === undefined ? 'NO_MATCH' : outcomeOf[stands(name)])),
+            // The chain has every step up to the deciding one, in order, with its outcome.
+            const stepCount = expected === null ? candidates.length : at + 1
+            expect(cardSteps.map(({ candidate }) => candidate)).toEqual(candidates.slice(0, stepCount).map((name) => name ?? null))
+            expect(cardSteps.map(({ outcome }) => String(outcome))).toEqual(
+              candidates.slice(0, stepCount).map((name) => (name === undefined ? 'NO_MATCH' : outcomeOf[faultOf(name)])),
             )
-            const skipped = wanted.slice(0, decided).filter((name) => name !== undefined && how[name] === 'open')
+            const skipped = candidates.slice(0, stepCount).filter((name) => name !== undefined && faults[name] === 'open')
             expect(meta.skippedByBreaker.filter((name) => skipped.includes(name as CardProcessor))).toEqual(
               processorNames.filter((name) => skipped.includes(name as CardProcessor)),
             )
@@ -124,53 +124,53 @@ describe('the card', () => {
     expect(classes).toBe(19_360)
   })
 
-  test('that the shop has disabled stays off, whoever else would have one', () => {
+  test('a card that the shop has disabled stays off, even if the partnership or the cohort has a default', () => {
     for (const processor of [undefined, ...cardProcessors]) {
       const methods = { card: { enabled: false, ...(processor ? { processor } : {}) } }
       const partnership = { name: 'harbor', defaultCardProcessor: 'checkout' } as const
-      const answer = resolve(given({ shop: { methods }, partnership, kybCohort: 'US_COMPANY' }))
+      const answer = resolve(inputWith({ shop: { methods }, partnership, kybCohort: 'US_COMPANY' }))
       expect(answer.card).toBeNull()
-      expect(linksOf(answer, 'card')).toEqual([['SHOP_CONFIG', processor ?? null, 'DISABLED']])
-      // Nor does a wallet follow it.
+      expect(stepsOf(answer, 'card')).toEqual([['SHOP_CONFIG', processor ?? null, 'DISABLED']])
+      // The wallet does not fall back to the disabled card.
       expect(answer.wallet.enabled).toBe(false)
     }
   })
 
-  test('has the shop’s own key beside the processor that it was given for, and beside no other', () => {
+  test("the publishable key of the shop's configuration is used only with the processor that it was entered for", () => {
     const methods = { card: { enabled: true, processor: 'stripe', publishableKey: 'pk_own' } } as const
-    expect(resolve(given({ shop: { methods } })).card).toEqual({ processor: 'stripe', publishableKey: 'pk_own', environment: 'test' })
+    expect(resolve(inputWith({ shop: { methods } })).card).toEqual({ processor: 'stripe', publishableKey: 'pk_own', environment: 'test' })
     const open = new Set<ProcessorName>(['stripe'])
-    const fallen = resolve(given({ shop: { methods }, open, kybCohort: 'KUWAIT_WLL' }))
-    expect(fallen.card).toEqual({ processor: 'tap', publishableKey: 'pk_tap', environment: 'test' })
-    expect(fallen.meta.skippedByBreaker).toEqual(['stripe'])
+    const fallback = resolve(inputWith({ shop: { methods }, open, kybCohort: 'KUWAIT_WLL' }))
+    expect(fallback.card).toEqual({ processor: 'tap', publishableKey: 'pk_tap', environment: 'test' })
+    expect(fallback.meta.skippedByBreaker).toEqual(['stripe'])
   })
 
-  test('is never one of test money in a shop that takes real money, nor the other way round', () => {
+  test("the card's account always has the mode of the shop", () => {
     for (const mode of ['TEST', 'LIVE'] as const)
       for (const other of ['TEST', 'LIVE'] as const) {
-        const { card } = resolve(given({ shop: { mode }, kybCohort: 'US_COMPANY', accounts: { stripe: account('stripe', other) } }))
+        const { card } = resolve(inputWith({ shop: { mode }, kybCohort: 'US_COMPANY', accounts: { stripe: account('stripe', other) } }))
         expect(card?.environment).toBe(mode === other ? (mode === 'LIVE' ? 'live' : 'test') : undefined)
       }
   })
 })
 
 describe('PayPal and crypto', () => {
-  const alone = [
+  const singleProcessorMethods = [
     ['paypal', 'paypal', { enabled: true, clientId: 'pk_paypal' }],
     ['crypto', 'btcpay', { enabled: true, provider: 'btcpay' }],
   ] as const
-  test('are on exactly where there is an account, the shop has not disabled them, they say the currency and nothing is down', () => {
+  test('PayPal and crypto are on only with an account, a supported currency and a closed breaker, unless the shop disabled them', () => {
     let classes = 0
-    for (const [method, name, on] of alone)
+    for (const [method, name, on] of singleProcessorMethods)
       for (const config of [undefined, true, false])
-        for (const is of standings) {
+        for (const fault of faultKinds) {
           const methods = config === undefined ? {} : { [method]: { enabled: config } }
-          const answer = resolve(standing(given({ shop: { methods } }), { [name]: is }))
-          // Crypto begins with nothing on the page.
-          const isFine = is === 'fine' || (is === 'no key' && name === 'btcpay')
-          expect(answer[method]).toEqual(isFine && config !== false ? on : { enabled: false })
-          const outcome = config === false ? 'DISABLED' : isFine ? 'SELECTED' : outcomeOf[is]
-          expect(linksOf(answer, method).map((link) => String(link[2]))).toEqual([outcome])
+          const answer = resolve(withFaults(inputWith({ shop: { methods } }), { [name]: fault }))
+          // Crypto needs no publishable key on the page.
+          const isUsable = fault === 'fine' || (fault === 'no key' && name === 'btcpay')
+          expect(answer[method]).toEqual(isUsable && config !== false ? on : { enabled: false })
+          const outcome = config === false ? 'DISABLED' : isUsable ? 'SELECTED' : outcomeOf[fault]
+          expect(stepsOf(answer, method).map((link) => String(link[2]))).toEqual([outcome])
           classes++
         }
     expect(classes).toBe(36)
@@ -178,21 +178,21 @@ describe('PayPal and crypto', () => {
 })
 
 describe('the wallet', () => {
-  test('is the shop’s choice where that can be used, else the card’s processor where that takes wallets, else off', () => {
+  test("the wallet's processor is the shop's choice if usable, else the card's processor if it takes wallets, else the wallet is off", () => {
     let classes = 0
     for (const chosen of [undefined, 'stripe', 'tap', 'checkout'] as const)
       for (const card of [undefined, ...cardProcessors] as const)
-        for (const ofChosen of standings)
-          for (const ofCard of standings) {
-            if (chosen !== undefined && chosen === card && ofChosen !== ofCard) continue
+        for (const faultOfChosen of faultKinds)
+          for (const faultOfCard of faultKinds) {
+            if (chosen !== undefined && chosen === card && faultOfChosen !== faultOfCard) continue
             const methods = {
               ...(card ? { card: { enabled: true, processor: card } } : {}),
               ...(chosen ? { wallet: { enabled: true, tokenProvider: chosen } } : {}),
             }
-            const how = { ...(card ? { [card]: ofCard } : {}), ...(chosen ? { [chosen]: ofChosen } : {}) }
-            const { wallet } = resolve(standing(given({ shop: { methods } }), how))
-            const follows = card && ofCard === 'fine' && takesWallets(card) ? card : null
-            const expected = chosen && ofChosen === 'fine' ? chosen : follows
+            const faults = { ...(card ? { [card]: faultOfCard } : {}), ...(chosen ? { [chosen]: faultOfChosen } : {}) }
+            const { wallet } = resolve(withFaults(inputWith({ shop: { methods } }), faults))
+            const cardFallback = card && faultOfCard === 'fine' && takesWallets(card) ? card : null
+            const expected = chosen && faultOfChosen === 'fine' ? chosen : cardFallback
             expect(wallet.tokenProvider).toBe(expected)
             expect(wallet.enabled).toBe(expected !== null)
             expect(wallet.googlePay !== undefined).toBe(expected !== null)
@@ -201,9 +201,9 @@ describe('the wallet', () => {
     expect(classes).toBe(630)
   })
 
-  test('tells Google Pay who takes the token, as each of them wants it, and Apple Pay the shop’s name for itself', () => {
+  test("the wallet names the gateway for Google Pay in each processor's format, and the shop's merchant identifier for Apple Pay", () => {
     const of = (tokenProvider: CardProcessor) =>
-      resolve(given({ shop: { methods: { wallet: { enabled: true, tokenProvider, merchantIdentifier: 'merchant.example' } } } })).wallet
+      resolve(inputWith({ shop: { methods: { wallet: { enabled: true, tokenProvider, merchantIdentifier: 'merchant.example' } } } })).wallet
     expect(of('checkout').googlePay).toEqual({ gateway: 'checkoutltd', gatewayMerchantId: 'pk_checkout' })
     expect(of('tap').googlePay).toEqual({ gateway: 'tappayments', gatewayMerchantId: 'merchant-tap' })
     expect(of('stripe').googlePay).toEqual({
@@ -214,10 +214,10 @@ describe('the wallet', () => {
   })
 })
 
-describe('whatever is given', () => {
+describe('generated inputs', () => {
   const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined })
   const card = fc.constantFrom(...cardProcessors)
-  const names = fc.subarray([...processorNames]).map((some) => new Set(some))
+  const processorSets = fc.subarray([...processorNames]).map((some) => new Set(some))
   const key = fc.string({ minLength: 1, maxLength: 20 }).map((text) => `pk_${text}`)
   const defined = <T extends object>(object: T) =>
     Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T
@@ -231,8 +231,8 @@ describe('whatever is given', () => {
       wallet: maybe(fc.record({ enabled: fc.boolean(), tokenProvider: maybe(card), merchantIdentifier: maybe(key) })),
       partnership: fc.option(fc.record({ name: fc.string(), defaultCardProcessor: card }), { nil: null }),
       kybCohort: fc.option(fc.constantFrom(...[...cohortDefaults.keys()], 'UK_LTD', 'toString'), { nil: null }),
-      says: names,
-      open: names,
+      says: processorSets,
+      open: processorSets,
       accounts: fc.dictionary(
         fc.constantFrom(...processorNames),
         fc.record({ mode: fc.constantFrom('TEST' as const, 'LIVE' as const), publishableKey: maybe(key), merchantId: maybe(fc.string()) }),
@@ -247,7 +247,7 @@ describe('whatever is given', () => {
       },
     })) as fc.Arbitrary<ResolverInput>
 
-  test('the same input gives the same answer, and the order of the steps is never broken', () => {
+  test('the same input gives the same answer, and the steps of the chain are in order', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const answer = resolve(input)
@@ -258,9 +258,9 @@ describe('whatever is given', () => {
           .map(({ step }) => order.indexOf(step))
           .filter((at) => at >= 0)
         expect(places).toEqual([...places].sort((a, b) => a - b))
-        // What was selected is the last of its method, and there is one at most.
+        // A selected step is the last step of its method, so there is at most one.
         for (const method of ['card', 'paypal', 'crypto', 'wallet'] as const) {
-          const outcomes = linksOf(answer, method).map((link) => link[2])
+          const outcomes = stepsOf(answer, method).map((link) => link[2])
           expect(outcomes.length).toBeGreaterThan(0)
           expect(outcomes.slice(0, -1)).not.toContain('SELECTED')
         }
@@ -269,7 +269,7 @@ describe('whatever is given', () => {
     )
   })
 
-  test('nothing is offered that is down, disabled, of the other kind of money or without a key; all that was passed over is on record', () => {
+  test('nothing is offered that is down, disabled, of the other mode or without a key, and the chain names every skipped processor', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const { card: cards, paypal, crypto, wallet, meta } = resolve(input)
@@ -301,8 +301,8 @@ describe('whatever is given', () => {
     )
   })
 
-  test('a cohort that only looks like a name of ours has no default', () => {
-    expect(resolve(given({ kybCohort: 'toString' })).card).toBeNull()
-    expect(linksOf(resolve(given({ kybCohort: 'constructor' })), 'card').at(-1)).toEqual(['KYB_COHORT', null, 'NO_MATCH'])
+  test('a cohort named like a property of an object has no default', () => {
+    expect(resolve(inputWith({ kybCohort: 'toString' })).card).toBeNull()
+    expect(stepsOf(resolve(inputWith({ kybCohort: 'constructor' })), 'card').at(-1)).toEqual(['KYB_COHORT', null, 'NO_MATCH'])
   })
 })

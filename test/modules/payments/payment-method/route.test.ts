@@ -1,4 +1,4 @@
-/** What a payment page is told, by the public route. */
+/** The public route that tells a payment page which methods to offer. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { engine } from '../../../../db/columns.ts'
@@ -12,21 +12,21 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const pathOf = (name: string) => `/checkout/${name}/payment-intent-resolver`
-let caller = 0
-/** Each from an address of its own, since they are limited. */
-const ask = (app: TestApp, name: string, options: CallOptions = {}): Promise<Answer> =>
-  app.call('GET', pathOf(name), { from: `198.51.${(caller >> 8) % 256}.${caller++ % 256}`, ...options })
+const resolverPath = (name: string) => `/checkout/${name}/payment-intent-resolver`
+let callerCount = 0
+/** Requests the payment methods of a shop, each time from another address because requests are limited by address. */
+const getMethods = (app: TestApp, name: string, options: CallOptions = {}): Promise<Answer> =>
+  app.call('GET', resolverPath(name), { from: `198.51.${(callerCount >> 8) % 256}.${callerCount++ % 256}`, ...options })
 const put = async (app: TestApp, token: string, path: string, body: unknown) => ok(await app.call('PUT', path, { token, body }))
-const choose = (app: TestApp, { token }: { token: string }, body: unknown) => put(app, token, '/shops/v2/payment-methods', body)
-const act = async (app: TestApp, { token }: { token: string }, name: ProcessorName, action: string) =>
+const saveMethods = (app: TestApp, { token }: { token: string }, body: unknown) => put(app, token, '/shops/v2/payment-methods', body)
+const actOnBreaker = async (app: TestApp, { token }: { token: string }, name: ProcessorName, action: string) =>
   ok(await app.call('POST', `/admin/operations/breakers/${name}`, { token, body: { action } }))
 
 describe('the answer', () => {
-  test('a shop that has chosen nothing gets what the environment has, and no card: nothing guesses one', async () => {
+  test('a shop without a configuration gets the methods of the instance, but no card', async () => {
     await using app = await testApp(everySetting)
     const { shop } = await app.merchant()
-    expect(ok(await ask(app, shop.name)).body).toEqual({
+    expect(ok(await getMethods(app, shop.name)).body).toEqual({
       card: null,
       paypal: { enabled: true, clientId: 'paypal-client' },
       crypto: { enabled: true, provider: 'btcpay' },
@@ -49,29 +49,29 @@ describe('the answer', () => {
     })
   })
 
-  test('an instance without a single account offers nothing, and never the sandbox, which takes payments in TEST', async () => {
+  test('an instance without accounts offers nothing, not even the sandbox that takes TEST payments', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    await choose(app, merchant, { card: { enabled: true, processor: 'stripe' } })
-    const { body, text } = ok(await ask(app, merchant.shop.name))
+    await saveMethods(app, merchant, { card: { enabled: true, processor: 'stripe' } })
+    const { body, text } = ok(await getMethods(app, merchant.shop.name))
     expect(body).toMatchObject({ card: null, paypal: { enabled: false }, crypto: { enabled: false }, wallet: { enabled: false } })
     expect(text).not.toContain('sandbox')
   })
 
-  test('each step has its turn: the cohort, before it the partnership, before it the shop’s own choice', async () => {
+  test("the shop's choice of a card processor precedes the partnership's default, and that precedes the cohort's", async () => {
     await using app = await testApp(everySetting)
     const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
-    const card = async () => ok(await ask(app, merchant.shop.name)).body.card?.processor ?? null
+    const card = async () => ok(await getMethods(app, merchant.shop.name)).body.card?.processor ?? null
     const seen = [await card()]
     await approved(app, merchant, operator, { cohort: 'KSA_COMPANY' })
     seen.push(await card())
     const partnership = { name: 'Malls', defaultCardProcessor: 'checkout', shopIds: [merchant.shop.id] }
     await put(app, operator.token, '/admin/partnerships', { data: [partnership] })
     seen.push(await card())
-    await choose(app, merchant, { card: { enabled: true, processor: 'stripe' } })
+    await saveMethods(app, merchant, { card: { enabled: true, processor: 'stripe' } })
     seen.push(await card())
     expect(seen).toEqual([null, 'tap', 'checkout', 'stripe'])
-    const { body } = ok(await ask(app, merchant.shop.name))
+    const { body } = ok(await getMethods(app, merchant.shop.name))
     expect([body.meta.kybCohort, body.meta.partnership]).toEqual(['KSA_COMPANY', 'Malls'])
     expect(body.card).toEqual({ processor: 'stripe', publishableKey: 'pk_test_stripe', environment: 'test' })
     expect(body.wallet).toEqual({
@@ -81,7 +81,7 @@ describe('the answer', () => {
     })
   })
 
-  test('the regions have their own: the Gulf tap, Mongolia QPay with its invoice code as the key, the US stripe, others none', async () => {
+  test('the default card processor is tap in the Gulf, QPay in Mongolia with its invoice code as key, stripe in the US, else none', async () => {
     await using app = await testApp(everySetting)
     const operator = await app.superAdmin()
     for (const [cohort, currency, card] of [
@@ -89,21 +89,21 @@ describe('the answer', () => {
       ['MN_LLC', 'MNT', { processor: 'qpay', publishableKey: 'SOUK_INVOICE', environment: 'test' }],
       ['US_SOLE_PROP', 'USD', { processor: 'stripe', publishableKey: 'pk_test_stripe', environment: 'test' }],
       ['UK_LTD', 'GBP', null],
-      // QPay cannot say dollars.
+      // QPay does not support dollars.
       ['MN_SOLE', 'USD', null],
     ] as const) {
       const merchant = await app.merchant({ currency })
       await approved(app, merchant, operator, { cohort })
-      expect(ok(await ask(app, merchant.shop.name)).body.card).toEqual(card)
+      expect(ok(await getMethods(app, merchant.shop.name)).body.card).toEqual(card)
     }
   })
 
-  test('a key of the other mode is passed over, and the shop’s own key goes before the environment’s', async () => {
+  test("a key of the other mode is ignored, and the shop's key replaces the instance's", async () => {
     await using app = await testApp({ ...everySetting, TAP_PUBLISHABLE_KEY: 'pk_live_tap', TAP_SECRET_KEY: 'sk_live_SECRET' })
     const merchant = await app.merchant()
     const cardWith = async (card: object) => {
-      await choose(app, merchant, { card: { enabled: true, ...card } })
-      return ok(await ask(app, merchant.shop.name)).body.card
+      await saveMethods(app, merchant, { card: { enabled: true, ...card } })
+      return ok(await getMethods(app, merchant.shop.name)).body.card
     }
     expect(await cardWith({ processor: 'tap' })).toBeNull()
     expect(await cardWith({ processor: 'tap', publishableKey: 'pk_test_own' })).toEqual({
@@ -115,14 +115,14 @@ describe('the answer', () => {
     expect(await cardWith({ enabled: false, processor: 'stripe' })).toBeNull()
   })
 
-  test('a processor that does not answer is passed over, and the next viable one taken, until it answers again', async () => {
+  test('a processor with an open breaker is skipped in favour of the next usable one until the breaker closes', async () => {
     await using app = await testApp(everySetting)
     const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
-    await choose(app, merchant, { card: { enabled: true, processor: 'stripe' } })
+    await saveMethods(app, merchant, { card: { enabled: true, processor: 'stripe' } })
     await approved(app, merchant, operator, { cohort: 'UAE_MAINLAND' })
     const stripe = { processor: 'stripe', host: 'api.stripe.com' } as const
     const seen = async () => {
-      const { card, meta } = ok(await ask(app, merchant.shop.name)).body
+      const { card, meta } = ok(await getMethods(app, merchant.shop.name)).body
       return [card?.processor, meta.skippedByBreaker]
     }
     for (let nth = 1; nth < failuresMax; nth++) app.deps.breakers.failed(stripe)
@@ -140,53 +140,53 @@ describe('the answer', () => {
   })
 })
 
-describe('what is kept', () => {
-  test('the answer changes with the very next request to any process, whatever was changed', async () => {
+describe('the cache', () => {
+  test('every change is visible in the next response of every process', async () => {
     await using app = await testApp(everySetting)
     await using second = await testApp(everySetting, { database: app.database, as: 'command' })
     const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
     const etags: string[] = []
-    const note = async () => {
-      const [first, again] = [ok(await ask(app, merchant.shop.name)), ok(await ask(app, merchant.shop.name))]
+    const recordEtag = async () => {
+      const [first, again] = [ok(await getMethods(app, merchant.shop.name)), ok(await getMethods(app, merchant.shop.name))]
       expect([again.text, again.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
-      expect(ok(await ask(second, merchant.shop.name)).text).toBe(first.text)
+      expect(ok(await getMethods(second, merchant.shop.name)).text).toBe(first.text)
       etags.push(first.headers.get('etag') ?? '')
     }
-    await note()
+    await recordEtag()
     await approved(app, merchant, operator, { cohort: 'UAE_MAINLAND' })
-    await note()
+    await recordEtag()
     await put(app, operator.token, '/admin/partnerships', {
       data: [{ name: 'Malls', defaultCardProcessor: 'checkout', shopIds: [merchant.shop.id] }],
     })
-    await note()
-    await choose(app, merchant, { card: { enabled: true, processor: 'stripe' } })
-    await note()
-    await act(app, operator, 'stripe', 'isolate')
-    await note()
-    // What failed is known to the process that it failed in.
+    await recordEtag()
+    await saveMethods(app, merchant, { card: { enabled: true, processor: 'stripe' } })
+    await recordEtag()
+    await actOnBreaker(app, operator, 'stripe', 'isolate')
+    await recordEtag()
+    // Each process has its own breakers.
     for (const { deps } of [app, second])
       for (let nth = 0; nth < failuresMax; nth++) deps.breakers.failed({ processor: 'checkout', host: 'api.sandbox.checkout.com' })
-    await note()
+    await recordEtag()
     ok(await app.call('PATCH', '/shops/v2', { token: merchant.token, body: { currency: 'AED' } }))
-    await note()
+    await recordEtag()
     expect(new Set(etags).size).toBe(etags.length)
-    await act(app, operator, 'stripe', 'restore')
-    expect(ok(await ask(app, merchant.shop.name)).body.card.processor).toBe('stripe')
+    await actOnBreaker(app, operator, 'stripe', 'restore')
+    expect(ok(await getMethods(app, merchant.shop.name)).body.card.processor).toBe('stripe')
     const suspend = (status: string) => app.call('PATCH', `/admin/shops/${merchant.shop.id}`, { token: operator.token, body: { status } })
     ok(await suspend('SUSPENDED'))
-    for (const one of [app, second]) expect((await ask(one, merchant.shop.name)).status).toBe(404)
+    for (const one of [app, second]) expect((await getMethods(one, merchant.shop.name)).status).toBe(404)
     ok(await suspend('ACTIVE'))
-    for (const one of [app, second]) ok(await ask(one, merchant.shop.name))
+    for (const one of [app, second]) ok(await getMethods(one, merchant.shop.name))
   })
 
-  test.skipIf(engine !== 'sqlite')('what is kept costs no read, whichever query came with it, and however the name is spelt', async () => {
+  test.skipIf(engine !== 'sqlite')('a cached answer needs no read, for any query string and any encoding of the name', async () => {
     await using app = await testApp(everySetting)
     const { shop } = await app.merchant()
-    const { store, reads } = counting(app)
+    const { store, reads } = countReads(app)
     const answers = [
-      await ask(app, shop.name),
-      await app.call('GET', `${pathOf(shop.name)}?utm_source=x&shopUrl=other`, { from: '192.0.2.1' }),
-      await ask(app, `%73hop${shop.name.slice(4)}`),
+      await getMethods(app, shop.name),
+      await app.call('GET', `${resolverPath(shop.name)}?utm_source=x&shopUrl=other`, { from: '192.0.2.1' }),
+      await getMethods(app, `%73hop${shop.name.slice(4)}`),
     ]
     expect(new Set(answers.map(({ status, text, headers }) => `${status} ${text} ${headers.get('etag')}`)).size).toBe(1)
     expect(reads()).toBe(1)
@@ -194,8 +194,8 @@ describe('what is kept', () => {
   })
 })
 
-/** Counts how often an answer is made. */
-function counting(app: TestApp) {
+/** Counts how often an answer is computed. */
+function countReads(app: TestApp) {
   const store = app.deps.paymentMethodStore as { partnershipOf: (...args: never[]) => unknown }
   const original = store.partnershipOf
   let reads = 0
@@ -214,12 +214,12 @@ function counting(app: TestApp) {
 }
 
 describe('the headers', () => {
-  test('anybody may keep the answer for a minute at the edge, and pages of every origin read it, whatever the shop lists', async () => {
+  test('shared caches may store the answer for a minute, and pages of every origin may read it', async () => {
     await using app = await testApp(everySetting)
     const merchant = await app.merchant()
     ok(await app.call('PATCH', '/shops/v2', { token: merchant.token, body: { storefrontOrigins: ['https://shop.example'] } }))
     for (const headers of [{}, { origin: 'https://elsewhere.example' }] as Record<string, string>[]) {
-      const answer = ok(await ask(app, merchant.shop.name, { headers }))
+      const answer = ok(await getMethods(app, merchant.shop.name, { headers }))
       expect(answer.headers.get('cache-control')).toBe('public, max-age=0, s-maxage=60')
       expect(answer.headers.get('access-control-allow-origin')).toBe('*')
       expect(answer.headers.get('content-type')).toBe('application/json;charset=utf-8')
@@ -229,23 +229,23 @@ describe('the headers', () => {
     }
   })
 
-  test('whoever has this version gets 304 and the same headers, and no body', async () => {
+  test('a client that has the current version gets 304 with the same headers and no body', async () => {
     await using app = await testApp(everySetting)
     const { shop } = await app.merchant()
-    const etag = ok(await ask(app, shop.name)).headers.get('etag') ?? ''
-    for (const held of [etag, `"other", W/${etag}`, '*']) {
-      const answer = await ask(app, shop.name, { headers: { 'if-none-match': held } })
+    const etag = ok(await getMethods(app, shop.name)).headers.get('etag') ?? ''
+    for (const ifNoneMatch of [etag, `"other", W/${etag}`, '*']) {
+      const answer = await getMethods(app, shop.name, { headers: { 'if-none-match': ifNoneMatch } })
       expect([answer.status, answer.text, answer.headers.get('etag')]).toEqual([304, '', etag])
       expect(answer.headers.get('cache-control')).toBe('public, max-age=0, s-maxage=60')
       expect(answer.headers.get('access-control-allow-origin')).toBe('*')
       expect(answer.headers.has('vary')).toBe(false)
     }
-    expect((await ask(app, shop.name, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
+    expect((await getMethods(app, shop.name, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
   })
 })
 
 describe('names', () => {
-  test('an unknown shop, a suspended one and what is no name are 404 with the same body; one that is too long is 400', async () => {
+  test('unknown, suspended and invalid names get 404 with the same body; a name that is too long gets 400', async () => {
     await using app = await testApp(everySetting)
     const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
     ok(await app.call('PATCH', `/admin/shops/${merchant.shop.id}`, { token: operator.token, body: { status: 'SUSPENDED' } }))
@@ -260,53 +260,53 @@ describe('names', () => {
       '%F0%9F%9B%8D',
       'x'.repeat(253),
     ]) {
-      const { status, text, headers } = await ask(app, name)
+      const { status, text, headers } = await getMethods(app, name)
       expect([name, status, headers.get('cache-control'), headers.get('access-control-allow-origin')]).toEqual([name, 404, 'no-store', '*'])
       bodies.add(text)
     }
     expect([...bodies]).toEqual(['{"statusCode":404,"message":"No such shop","error":"Not Found","code":"not_found"}'])
-    const long = await ask(app, 'x'.repeat(254))
+    const long = await getMethods(app, 'x'.repeat(254))
     expect([long.status, long.body.message.includes('shopUrl')]).toEqual([400, true])
-    expect((await ask(app, '%ff')).status).toBe(400)
-    expect((await ask(app, 'a%00b')).status).toBe(400)
-    expect((await ask(app, 'x'.repeat(9_000))).status).toBe(400)
+    expect((await getMethods(app, '%ff')).status).toBe(400)
+    expect((await getMethods(app, 'a%00b')).status).toBe(400)
+    expect((await getMethods(app, 'x'.repeat(9_000))).status).toBe(400)
   })
 })
 
 describe('the limit', () => {
-  test('sixty a minute of an address, whatever they come to, in a window that slides; then 429 that says to the second when', async () => {
+  test('an address may send sixty requests in a sliding minute whatever their status, then gets 429 with an exact retry-after', async () => {
     await using app = await testApp(everySetting)
     const { shop } = await app.merchant()
     const from = '203.0.113.5'
-    for (let nth = 0; nth < 30; nth++) ok(await ask(app, shop.name, { from }))
+    for (let nth = 0; nth < 30; nth++) ok(await getMethods(app, shop.name, { from }))
     app.clock.advance(20_000)
-    for (let nth = 0; nth < 30; nth++) expect((await ask(app, 'no-such-shop', { from })).status).toBe(404)
-    const refused = await ask(app, shop.name, { from })
+    for (let nth = 0; nth < 30; nth++) expect((await getMethods(app, 'no-such-shop', { from })).status).toBe(404)
+    const refused = await getMethods(app, shop.name, { from })
     expect([refused.status, refused.headers.get('retry-after'), refused.headers.get('cache-control')]).toEqual([429, '40', 'no-store'])
     expect(refused.headers.get('access-control-allow-origin')).toBe('*')
-    ok(await ask(app, shop.name, { from: '203.0.113.6' }))
+    ok(await getMethods(app, shop.name, { from: '203.0.113.6' }))
     app.clock.advance(39_000)
-    expect((await ask(app, shop.name, { from })).headers.get('retry-after')).toBe('1')
+    expect((await getMethods(app, shop.name, { from })).headers.get('retry-after')).toBe('1')
     app.clock.advance(1_000)
-    ok(await ask(app, shop.name, { from }))
+    ok(await getMethods(app, shop.name, { from }))
   })
 
-  test('an IPv6 caller is the /64 that they move about in, and a forwarding header counts from a trusted proxy only', async () => {
+  test('IPv6 clients are limited by /64 network, and a forwarding header counts only from a trusted proxy', async () => {
     await using app = await testApp({ ...everySetting, TRUSTED_PROXIES: '10.0.0.1' })
     const { shop } = await app.merchant()
-    const times = async (count: number, options: (nth: number) => CallOptions) => {
+    const countRefused = async (count: number, options: (nth: number) => CallOptions) => {
       const statuses: number[] = []
-      for (let nth = 0; nth < count; nth++) statuses.push((await ask(app, shop.name, options(nth))).status)
+      for (let nth = 0; nth < count; nth++) statuses.push((await getMethods(app, shop.name, options(nth))).status)
       return statuses.filter((status) => status === 429).length
     }
-    expect(await times(61, (nth) => ({ from: `2001:db8:1:2:${nth.toString(16)}::1` }))).toBe(1)
-    expect(await times(1, () => ({ from: '2001:db8:1:3::1' }))).toBe(0)
+    expect(await countRefused(61, (nth) => ({ from: `2001:db8:1:2:${nth.toString(16)}::1` }))).toBe(1)
+    expect(await countRefused(1, () => ({ from: '2001:db8:1:3::1' }))).toBe(0)
     const forwarded = (nth: number) => ({ headers: { 'x-forwarded-for': `198.18.0.${nth}` } })
-    expect(await times(61, (nth) => ({ from: '203.0.113.7', ...forwarded(nth) }))).toBe(1)
-    expect(await times(61, (nth) => ({ from: '10.0.0.1', ...forwarded(nth) }))).toBe(0)
+    expect(await countRefused(61, (nth) => ({ from: '203.0.113.7', ...forwarded(nth) }))).toBe(1)
+    expect(await countRefused(61, (nth) => ({ from: '10.0.0.1', ...forwarded(nth) }))).toBe(0)
   })
 
-  test('the limit is shared with nothing else: neither what shoppers write nor other reads count, and a 304 does', async () => {
+  test('the limit counts only this route: cart writes and other reads do not count, a 304 does', async () => {
     await using app = await testApp({ ...everySetting, STOREFRONT_WRITES_PER_MINUTE: '1' })
     const { shop, publishableKey } = await app.merchant()
     const from = '203.0.113.8'
@@ -314,24 +314,25 @@ describe('the limit', () => {
     const carts = async () => (await app.call('POST', '/cart', { key: publishableKey, from, body: { email } })).status
     expect([await carts(), await carts()]).toEqual([201, 429])
     for (let nth = 0; nth < 60; nth++) ok(await app.call('GET', `/shops/v2/public/name/${shop.name}`, { from }))
-    const etag = ok(await ask(app, shop.name, { from })).headers.get('etag') ?? ''
-    for (let nth = 0; nth < 59; nth++) expect((await ask(app, shop.name, { from, headers: { 'if-none-match': etag } })).status).toBe(304)
-    expect((await ask(app, shop.name, { from })).status).toBe(429)
+    const etag = ok(await getMethods(app, shop.name, { from })).headers.get('etag') ?? ''
+    for (let nth = 0; nth < 59; nth++)
+      expect((await getMethods(app, shop.name, { from, headers: { 'if-none-match': etag } })).status).toBe(304)
+    expect((await getMethods(app, shop.name, { from })).status).toBe(429)
   })
 })
 
-test('nothing that looks secret is in any answer, whatever was set and saved', async () => {
+test('no response contains a secret, whatever is configured', async () => {
   await using app = await testApp(everySetting)
   const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
-  const bool = fc.boolean()
+  const isEnabled = fc.boolean()
   const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
   const card = fc.constantFrom(...cardProcessors)
   const key = fc.constantFrom('pk_test_own', 'pk_sbox_own', 'pk_live_own', 'AbC', 'sk_test_SECRET', 'rk_live_SECRET', 'whsec_SECRET')
   const configuration = fc.record({
-    card: maybe(fc.record({ enabled: bool, processor: card, publishableKey: maybe(key) })),
-    paypal: maybe(fc.record({ enabled: bool, clientId: maybe(key) })),
-    crypto: maybe(fc.record({ enabled: bool })),
-    wallet: maybe(fc.record({ enabled: bool, tokenProvider: maybe(card), merchantIdentifier: maybe(key) })),
+    card: maybe(fc.record({ enabled: isEnabled, processor: card, publishableKey: maybe(key) })),
+    paypal: maybe(fc.record({ enabled: isEnabled, clientId: maybe(key) })),
+    crypto: maybe(fc.record({ enabled: isEnabled })),
+    wallet: maybe(fc.record({ enabled: isEnabled, tokenProvider: maybe(card), merchantIdentifier: maybe(key) })),
     partnership: maybe(card),
     isolated: maybe(fc.constantFrom(...processorNames)),
   })
@@ -339,32 +340,32 @@ test('nothing that looks secret is in any answer, whatever was set and saved', a
     fc.asyncProperty(configuration, async ({ partnership, isolated, ...methods }) => {
       const data = partnership ? [{ name: 'Malls', defaultCardProcessor: partnership, shopIds: [merchant.shop.id] }] : []
       await put(app, operator.token, '/admin/partnerships', { data })
-      if (isolated) await act(app, operator, isolated, 'isolate')
+      if (isolated) await actOnBreaker(app, operator, isolated, 'isolate')
       const saved = await app.call('PUT', '/shops/v2/payment-methods', { token: merchant.token, body: methods })
       const isSecret = /"(?:sk_|rk_|whsec_)/.test(JSON.stringify(methods))
       expect(saved.status).toBe(isSecret ? 400 : 200)
       const answers = [
         saved,
         await app.call('GET', '/shops/v2/payment-methods', { token: merchant.token }),
-        await ask(app, merchant.shop.name),
+        await getMethods(app, merchant.shop.name),
         await app.call('GET', '/admin/operations/breakers', { token: operator.token }),
       ]
       for (const { text } of answers) expect(text).not.toMatch(/SECRET|sk_|rk_|whsec_/)
-      if (isolated) await act(app, operator, isolated, 'restore')
+      if (isolated) await actOnBreaker(app, operator, isolated, 'restore')
     }),
     { numRuns: 60 },
   )
 })
 
-test('the breakers are in the metrics: what is open and counted, by host, and what was isolated by hand', async () => {
+test('the metrics show open breakers, failures by host and isolated processors', async () => {
   await using app = await testApp(everySetting)
   const operator = await app.superAdmin()
-  const figures = async () => (await app.call('GET', '/metrics')).text.split('\n').filter((line) => line.startsWith('souk_processor_'))
-  expect(await figures()).toEqual([])
+  const metricLines = async () => (await app.call('GET', '/metrics')).text.split('\n').filter((line) => line.startsWith('souk_processor_'))
+  expect(await metricLines()).toEqual([])
   for (let nth = 0; nth < failuresMax; nth++) app.deps.breakers.failed({ processor: 'stripe', host: 'api.stripe.com' })
   app.deps.breakers.failed({ processor: 'btcpay', host: 'a"\\b' })
-  await act(app, operator, 'tap', 'isolate')
-  expect(await figures()).toEqual([
+  await actOnBreaker(app, operator, 'tap', 'isolate')
+  expect(await metricLines()).toEqual([
     'souk_processor_breaker_open{processor="stripe",host="api.stripe.com"} 1',
     'souk_processor_breaker_open{processor="btcpay",host="a\\"\\\\b"} 0',
     'souk_processor_breaker_opened_total{processor="stripe"} 1',

@@ -10,25 +10,25 @@ import {
   processorDefault,
 } from '../../../../src/modules/payments/payment/domain.ts'
 
-test('a payment is under way until it was captured, has failed or was given up', () => {
+test('a payment is open until it is captured, failed or voided', () => {
   expect(paymentStatuses).toEqual(['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED'])
   expect(openPaymentStatuses).toEqual(['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'PROCESSING'])
   for (const status of paymentStatuses) expect(isOpenPayment({ status })).toBe(openPaymentStatuses.some((one) => one === status))
 })
 
-test('only a payment that ended without money has failed', () => {
+test('only failed and voided payments count as failed', () => {
   expect(paymentStatuses.filter((status) => hasFailed({ status }))).toEqual(['FAILED', 'VOIDED'])
 })
 
-test('a checkout that names no processor is paid by the sandbox', () => {
+test('a checkout without a processor uses the sandbox', () => {
   expect(processorDefault).toBe('sandbox')
 })
 
-test('the seal of a payment token names its payment', () => {
+test('the seal of a payment token contains the id of its payment', () => {
   expect(paymentTokenSeal('pay_1')).toBe('payment/pay_1')
 })
 
-test('a payment is shown with its amounts in its currency, and without its token and what its page needs', () => {
+test('the view of a payment has its amounts with the currency, and neither its token nor its client parameters', () => {
   const payment: Payment = {
     id: 'pay_1',
     orderId: 'order_1',

@@ -1,4 +1,4 @@
-/** The inbox of processors' messages and callbacks: what is verified is kept once and then asked; what is not leaves no trace. */
+/** The inbox of processor messages and callbacks: verified ones lead to a query, and others are not stored. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { paymentMessages, payments as paymentRows } from '../../../../db/schema/payments.ts'
 import { type ProcessorMessage, ProcessorUnavailable } from '../../../../src/clients/processors/processor.ts'
@@ -20,10 +20,10 @@ const minute = 60_000
 const hour = 60 * minute
 const dayMs = 24 * hour
 
-const choose = async (app: TestApp, { token }: Selling, card: object) =>
+const saveCard = async (app: TestApp, { token }: Selling, card: object) =>
   ok(await app.call('PUT', '/shops/v2/payment-methods', { token, body: { card: { enabled: true, ...card } } }))
 
-/** A program whose own account is with a stand-in for Stripe. */
+/** Starts an app whose instance account is with a stand-in for Stripe. */
 async function withStripe(options: TestAppOptions = {}) {
   let app: TestApp | undefined
   const stripe = await startStripe({ now: () => app?.clock.now() ?? 0 })
@@ -38,30 +38,30 @@ async function withStripe(options: TestAppOptions = {}) {
   )
   const { deps, clock, call } = app
 
-  /** An account of a shop's with the same Stripe, whose messages have another secret. */
-  async function accountOf(
+  /** Adds a Stripe account of a shop with another webhook secret. */
+  async function addAccount(
     shop: Selling,
     webhookSecret: string,
     { replaces = false, rolls }: { replaces?: boolean; rolls?: string } = {},
   ): Promise<string> {
     const { processorAccountStore: store, keyring, newId } = deps
     const id = newId('processorAccount')
-    const which = { shopId: shop.shop.id, processor: 'stripe', mode: 'TEST' } as const
+    const accountKey = { shopId: shop.shop.id, processor: 'stripe', mode: 'TEST' } as const
     const publishableKey = `pk_test_${webhookSecret}`
     const sealed = { secretKey: 'sk_test_standin', webhookSecret }
     await deps.db.write(async (tx) => {
-      const before = replaces || rolls ? await store.live(which, tx) : undefined
+      const before = replaces || rolls ? await store.live(accountKey, tx) : undefined
       if (before) await store.retire(tx, before.id, clock.now())
       await store.insert(tx, {
         id,
-        ...which,
+        ...accountKey,
         accountId: rolls ?? id,
         identity: identityOf('stripe', { publishableKey }),
         publishable: { publishableKey },
         sealedSettings: keyring.seal(JSON.stringify(sealed), accountSeal({ id, shopId: shop.shop.id, processor: 'stripe' })),
         apiUrl: null,
         names: [],
-        version: (await store.lastVersion(tx, which)) + 1,
+        version: (await store.lastVersion(tx, accountKey)) + 1,
         checkedAt: clock.now(),
         createdAt: clock.now(),
         retiredAt: null,
@@ -70,9 +70,9 @@ async function withStripe(options: TestAppOptions = {}) {
     return id
   }
 
-  /** An order whose payment waits on Stripe's page. */
-  async function waiting(shop: Selling) {
-    await choose(app as TestApp, shop, { processor: 'stripe' })
+  /** Places an order whose payment waits for the shopper on Stripe's page. */
+  async function placeOrder(shop: Selling) {
+    await saveCard(app as TestApp, shop, { processor: 'stripe' })
     const cartId = await shop.cart()
     const { order } = ok(await shop.checkout(cartId, { processor: 'stripe' }), 201).body
     const payment = await paymentRow(app as TestApp, order.payments[0].id)
@@ -88,8 +88,8 @@ async function withStripe(options: TestAppOptions = {}) {
   return {
     app,
     stripe,
-    accountOf,
-    waiting,
+    addAccount,
+    placeOrder,
     post,
     async [Symbol.asyncDispose]() {
       await app?.close()
@@ -121,7 +121,7 @@ describe('a message of a processor', () => {
     await using world = await withStripe()
     const { app, stripe } = world
     const shop = await sellingIn(app)
-    const { orderId, reference } = await world.waiting(shop)
+    const { orderId, reference } = await world.placeOrder(shop)
     stripe.page.pay(reference)
     const event = succeeded(reference)
     for (let times = 0; times < 3; times++) expect(ok(await world.post('stripe', event), 200).body).toEqual({ received: true })
@@ -136,7 +136,7 @@ describe('a message of a processor', () => {
     await using world = await withStripe()
     const { app, stripe, post } = world
     const shop = await sellingIn(app)
-    const { orderId, reference } = await world.waiting(shop)
+    const { orderId, reference } = await world.placeOrder(shop)
     stripe.page.pay(reference)
     const event = succeeded(reference)
     const refused = [
@@ -151,11 +151,11 @@ describe('a message of a processor', () => {
       await post('nobody', event),
       await post(`sandbox/${shop.shop.id}`, event),
     ]
-    const told = new Set(refused.map(({ status, body: { requestId: _, ...body } }) => JSON.stringify([status, body])))
-    expect([...told]).toHaveLength(1)
+    const responses = new Set(refused.map(({ status, body: { requestId: _, ...body } }) => JSON.stringify([status, body])))
+    expect([...responses]).toHaveLength(1)
     expect(refused[0]?.status).toBe(401)
     const logged = app.logged.filter((line) => line.event === 'payment_message.not_verified')
-    // Of the ten, those for a processor that is not set up are not checked at all.
+    // Messages for processors without an account are not verified, so only four of the ten are logged.
     expect(logged).toMatchObject(Array(4).fill({ level: 'warn', fields: { processor: 'stripe' } }))
     await app.jobs.messages()
     expect(await inbox(app)).toEqual([])
@@ -176,26 +176,26 @@ describe('a message of a processor', () => {
 
   test("a message of one account reaches no payment of another account, by our id or the processor's", async () => {
     await using world = await withStripe()
-    const { app, stripe, accountOf, waiting, post } = world
+    const { app, stripe, addAccount, placeOrder, post } = world
     const [shop, other, none] = [await sellingIn(app), await sellingIn(app), await sellingIn(app)]
-    await accountOf(shop, 'whsec_shop')
-    await accountOf(other, 'whsec_other')
-    const mine = await waiting(shop)
-    const instances = await waiting(none)
+    await addAccount(shop, 'whsec_shop')
+    await addAccount(other, 'whsec_other')
+    const mine = await placeOrder(shop)
+    const instances = await placeOrder(none)
     for (const { reference } of [mine, instances]) stripe.page.pay(reference)
-    const asked = stripe.requests.length
-    const about = ({ reference, paymentId }: typeof mine) => [
+    const requestsBefore = stripe.requests.length
+    const messagesAbout = ({ reference, paymentId }: typeof mine) => [
       succeeded(reference),
       succeeded(reference, paymentId),
       succeeded('pi_x', paymentId),
     ]
-    for (const event of about(mine)) {
+    for (const event of messagesAbout(mine)) {
       ok(await post('stripe', event))
       ok(await post(`stripe/${other.shop.id}`, event, 'whsec_other'))
     }
-    for (const event of about(instances)) ok(await post(`stripe/${shop.shop.id}`, event, 'whsec_shop'))
+    for (const event of messagesAbout(instances)) ok(await post(`stripe/${shop.shop.id}`, event, 'whsec_shop'))
     await app.jobs.messages()
-    expect(stripe.requests.length).toBe(asked)
+    expect(stripe.requests.length).toBe(requestsBefore)
     expect([await statusOf(shop, mine.orderId), await statusOf(none, instances.orderId)]).toEqual(['PENDING_PAYMENT', 'PENDING_PAYMENT'])
     ok(await post(`stripe/${shop.shop.id}`, succeeded(mine.reference), 'whsec_shop'))
     ok(await post('stripe', succeeded(instances.reference)))
@@ -205,11 +205,11 @@ describe('a message of a processor', () => {
 
   test('a message of a removed account reaches the payments that it took', async () => {
     await using world = await withStripe()
-    const { app, stripe, accountOf, waiting, post } = world
+    const { app, stripe, addAccount, placeOrder, post } = world
     const shop = await sellingIn(app)
-    const before = await accountOf(shop, 'whsec_before')
-    const { orderId, reference } = await waiting(shop)
-    await accountOf(shop, 'whsec_after', { replaces: true })
+    const before = await addAccount(shop, 'whsec_before')
+    const { orderId, reference } = await placeOrder(shop)
+    await addAccount(shop, 'whsec_after', { replaces: true })
     stripe.page.pay(reference)
     ok(await post(`stripe/${shop.shop.id}`, succeeded(reference), 'whsec_before'))
     await app.jobs.messages()
@@ -219,41 +219,41 @@ describe('a message of a processor', () => {
 
   test('a message signed by replaced keys is accepted for a week, and afterwards only for open payments', async () => {
     await using world = await withStripe()
-    const { app, stripe, accountOf, waiting, post } = world
+    const { app, stripe, addAccount, placeOrder, post } = world
     const shop = await sellingIn(app)
-    const account = await accountOf(shop, 'whsec_before')
-    const [sold, open] = [await waiting(shop), await waiting(shop)]
+    const account = await addAccount(shop, 'whsec_before')
+    const [sold, open] = [await placeOrder(shop), await placeOrder(shop)]
     stripe.page.pay(sold.reference)
-    const tell = (event: unknown) => post(`stripe/${shop.shop.id}`, event, 'whsec_before')
-    ok(await tell(succeeded(sold.reference)))
+    const send = (event: unknown) => post(`stripe/${shop.shop.id}`, event, 'whsec_before')
+    ok(await send(succeeded(sold.reference)))
     await app.jobs.messages()
     expect(await statusOf(shop, sold.orderId)).toBe('CONFIRMED')
-    await accountOf(shop, 'whsec_after', { rolls: account })
+    await addAccount(shop, 'whsec_after', { rolls: account })
     app.clock.advance(7 * dayMs - 1)
-    ok(await tell(succeeded(sold.reference)))
+    ok(await send(succeeded(sold.reference)))
     app.clock.advance(1)
-    const kept = (await inbox(app)).length
+    const storedCount = (await inbox(app)).length
     for (const event of [succeeded(sold.reference), succeeded('pi_none'), succeeded('pi_none', sold.paymentId), disputed(sold.reference)])
-      expect((await tell(event)).status).toBe(401)
-    expect(await inbox(app)).toHaveLength(kept)
-    ok(await tell(succeeded(open.reference)))
-    expect(await inbox(app)).toHaveLength(kept + 1)
+      expect((await send(event)).status).toBe(401)
+    expect(await inbox(app)).toHaveLength(storedCount)
+    ok(await send(succeeded(open.reference)))
+    expect(await inbox(app)).toHaveLength(storedCount + 1)
     expect((await post(`stripe/${shop.shop.id}`, succeeded(open.reference), 'whsec_other')).status).toBe(401)
     ok(await post(`stripe/${shop.shop.id}`, succeeded(sold.reference), 'whsec_after'))
   })
 
   for (const how of ['has another in its place', 'was taken away'] as const)
-    test(`a message of an account that ${how} is accepted by its last keys forever, because payments are disputed months later`, async () => {
+    test(`a message of an account that ${how} is verified by its last keys forever, because disputes come months later`, async () => {
       await using world = await withStripe()
-      const { app, stripe, accountOf, waiting, post } = world
+      const { app, stripe, addAccount, placeOrder, post } = world
       const shop = await sellingIn(app)
-      const before = await accountOf(shop, 'whsec_before')
-      const sold = await waiting(shop)
+      const before = await addAccount(shop, 'whsec_before')
+      const sold = await placeOrder(shop)
       stripe.page.pay(sold.reference)
       ok(await post(`stripe/${shop.shop.id}`, succeeded(sold.reference), 'whsec_before'))
       await app.jobs.messages()
       if (how === 'was taken away') await app.deps.db.write((tx) => app.deps.processorAccountStore.retire(tx, before, app.clock.now()))
-      else await accountOf(shop, 'whsec_after', { replaces: true })
+      else await addAccount(shop, 'whsec_after', { replaces: true })
       app.clock.advance(120 * dayMs)
       ok(await post(`stripe/${shop.shop.id}`, disputed(sold.reference), 'whsec_before'))
       await app.jobs.messages()
@@ -270,7 +270,7 @@ describe('a message of a processor', () => {
       ok(await app.call('PUT', '/shops/v2/processor-accounts/tap', { token: shop.token, body }))
     }
     await put('sk_test_first')
-    await choose(app, shop, { processor: 'tap' })
+    await saveCard(app, shop, { processor: 'tap' })
     const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'tap', returnUrl: 'https://shop.example/back' }), 201).body
     const { processorReference } = await paymentRow(app, order.payments[0].id)
     tap.pay(processorReference ?? '')
@@ -282,7 +282,7 @@ describe('a message of a processor', () => {
     expect(await statusOf(shop, order.id)).toBe('CONFIRMED')
   })
 
-  test('a message without a known payment is retried for an hour, and one that names none is done at once', async () => {
+  test('a message about an unknown payment is retried for an hour, and one without a payment is finished at once', async () => {
     await using world = await withStripe()
     const { app, stripe, post } = world
     const shop = await sellingIn(app)
@@ -293,16 +293,16 @@ describe('a message of a processor', () => {
     await app.jobs.messages()
     const left = async () => (await inbox(app)).filter(({ resumeAt }) => resumeAt !== null).map(({ messageId }) => messageId)
     expect(await left()).toEqual(['evt_early', 'evt_never'])
-    const { orderId, reference } = await world.waiting(shop)
+    const { orderId, reference } = await world.placeOrder(shop)
     await app.deps.db.write(async (tx) => void (await tx.update(paymentRows).set({ processorReference: 'pi_2' })))
-    // The stand-in names it otherwise: it is asked by the name that we have, and knows none.
+    // The stand-in does not know the reference 'pi_2', so the query finds nothing.
     expect(reference).not.toBe('pi_2')
-    const asked = stripe.requests.length
+    const requestsBefore = stripe.requests.length
     app.clock.advance(15_000)
     await app.jobs.messages()
-    expect(stripe.requests.length).toBeGreaterThan(asked)
+    expect(stripe.requests.length).toBeGreaterThan(requestsBefore)
     expect(await statusOf(shop, orderId)).toBe('PENDING_PAYMENT')
-    for (let looks = 0; looks < 12; looks++) {
+    for (let runs = 0; runs < 12; runs++) {
       app.clock.advance(30 * minute)
       await app.jobs.messages()
     }
@@ -312,13 +312,13 @@ describe('a message of a processor', () => {
 
   test('the job processes messages that the process did not, for 72 hours while the processor does not answer', async () => {
     await using app = await testApp()
-    let [asks, away] = [0, true]
+    let [queries, isUnavailable] = [0, true]
     let message: ProcessorMessage = { id: 'one', payment: undefined }
     const shop = await sellingBy(app, {
       create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => {
-        asks++
-        if (away) throw new ProcessorUnavailable('away')
+        queries++
+        if (isUnavailable) throw new ProcessorUnavailable('away')
         return paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 })
       },
       readMessage: async () => message,
@@ -332,16 +332,16 @@ describe('a message of a processor', () => {
     await send('one')
     const tries: number[] = []
     for (let minutes = 0; minutes < 74 * 60; minutes += 10) {
-      const before = asks
+      const before = queries
       await app.jobs.messages()
-      if (asks > before) tries.push(minutes)
+      if (queries > before) tries.push(minutes)
       app.clock.advance(10 * minute)
     }
     expect(tries.length).toBeGreaterThan(70)
     expect(tries.at(-1)).toBeLessThanOrEqual(73 * 60)
     expect(await inbox(app)).toMatchObject([{ resumeAt: null }])
     expect(app.logged.filter(({ event }) => event === 'payment_message.given_up')).toHaveLength(1)
-    away = false
+    isUnavailable = false
     await send('two')
     expect((await inbox(app)).map(({ resumeAt }) => resumeAt)).toEqual([null, null])
     expect((await shop.order(order.id)).capturedTotal).toEqual(shop.usd(1_000))
@@ -349,28 +349,28 @@ describe('a message of a processor', () => {
 
   test('a message of a killed process is processed once by the job when its claim expires', async () => {
     await using app = await testApp()
-    let asks = 0
+    let queries = 0
     const shop = await sellingBy(app, {
       create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => {
-        asks++
+        queries++
         return paymentAnswer('REQUIRES_ACTION')
       },
       readMessage: async () => ({ id: 'one', payment: { paymentId: undefined, reference: 'ref' } }),
     })
     ok(await shop.buy())
-    const before = asks
+    const before = queries
     const { start } = app.deps.backgroundTasks
     app.deps.backgroundTasks.start = () => undefined
     ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
     app.deps.backgroundTasks.start = start
-    expect(asks).toBe(before)
+    expect(queries).toBe(before)
     await Promise.all([app.jobs.messages(), app.jobs.messages(), app.jobs.messages()])
     expect(await inbox(app)).toMatchObject([{ attempts: 1, resumeAt: null }])
-    expect(asks).toBe(before + 1)
+    expect(queries).toBe(before + 1)
   })
 
-  test('a message finds a payment whose creation was not answered by its reference, and the order is confirmed', async () => {
+  test('a message gives the reference of a payment whose creation was not answered, and the order is confirmed', async () => {
     await using app = await testApp()
     const shop = await sellingBy(app, {
       capabilities: { ...scripted({}).capabilities, createRepeatsMs: 0, findable: false },
@@ -426,25 +426,30 @@ describe('a message of a processor', () => {
   })
 })
 
-describe('a message that PayPal has to be asked about', () => {
+describe('a message that PayPal verifies itself', () => {
   async function withPaypal(settings = {}) {
     let app: TestApp | undefined
     const paypal = await startPaypal({ clientId: 'client', secret: 'secret', now: () => app?.clock.now() ?? 0 })
-    const own = { PAYPAL_CLIENT_ID: 'client', PAYPAL_SECRET: 'secret', PAYPAL_WEBHOOK_ID: 'WH-STANDIN', PAYPAL_API_URL: paypal.url }
-    app = await testApp({ ...own, TRUSTED_PROXIES: '127.0.0.1', ...settings })
+    const paypalSettings = {
+      PAYPAL_CLIENT_ID: 'client',
+      PAYPAL_SECRET: 'secret',
+      PAYPAL_WEBHOOK_ID: 'WH-STANDIN',
+      PAYPAL_API_URL: paypal.url,
+    }
+    app = await testApp({ ...paypalSettings, TRUSTED_PROXIES: '127.0.0.1', ...settings })
     const send = ({ body, headers }: ReturnType<typeof paypal.sent>, from = '198.51.100.1') =>
       (app as TestApp).call('POST', '/webhooks/payments/paypal', {
         raw: body.toString(),
         headers: { ...Object.fromEntries(headers), 'x-forwarded-for': from },
       })
     const forged = () => ({ ...paypal.sent({}), body: Buffer.from('{"event_type":"X"}') })
-    const asked = () => paypal.requests.filter(({ path }) => path.endsWith('/verify-webhook-signature')).length
+    const verifications = () => paypal.requests.filter(({ path }) => path.endsWith('/verify-webhook-signature')).length
     return {
       app,
       paypal,
       send,
       forged,
-      asked,
+      verifications,
       async [Symbol.asyncDispose]() {
         await app?.close()
         await paypal.close()
@@ -454,16 +459,16 @@ describe('a message that PayPal has to be asked about', () => {
 
   test('an address with thirty invalid messages within a minute gets 429, and others are served', async () => {
     await using world = await withPaypal()
-    const { app, paypal, send, forged, asked } = world
+    const { app, paypal, send, forged, verifications } = world
     const good = () => paypal.sent({ id: `WH-${++events}`, event_type: 'X' })
     for (let times = 0; times < 35; times++) ok(await send(good()))
     for (let times = 0; times < 30; times++) expect((await send(forged())).status).toBe(401)
-    const before = asked()
+    const before = verifications()
     const refused = await send(good())
     expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
-    // What cannot be good is not counted, and costs nothing.
+    // A malformed message is not counted and costs no call.
     expect((await send({ ...forged(), body: Buffer.from('{}') })).status).toBe(401)
-    expect(asked()).toBe(before)
+    expect(verifications()).toBe(before)
     ok(await send(good(), '203.0.113.9'))
     app.clock.advance(minute)
     ok(await send(good()))
@@ -471,23 +476,23 @@ describe('a message that PayPal has to be asked about', () => {
 
   test('few messages are verified at once, and networks take turns', async () => {
     await using world = await withPaypal()
-    const { paypal, send, forged, asked } = world
+    const { paypal, send, forged, verifications } = world
     let most = 0
     let [open, resume] = [0, () => {}]
-    const held = new Promise<void>((go) => {
+    const released = new Promise<void>((go) => {
       resume = go
     })
     const { messageTurns } = world.app.deps
     const { acquire } = messageTurns
-    let came = 0
+    let waitingCount = 0
     const senders: (string | undefined)[] = []
     messageTurns.acquire = async (path) => {
-      // All stand in line before the first of them ends, however late they come.
-      if (++came === 21) resume()
+      // All messages are in the queue before the first verification ends.
+      if (++waitingCount === 21) resume()
       const end = await acquire(path)
       senders.push(path[1])
       most = Math.max(most, ++open)
-      await held
+      await released
       return () => {
         open--
         end()
@@ -498,12 +503,12 @@ describe('a message that PayPal has to be asked about', () => {
     ok(await good)
     await Promise.all(flood)
     expect(senders.indexOf('203.0.113.9')).toBeWithin(0, 6)
-    expect([most, asked()]).toEqual([4, 21])
+    expect([most, verifications()]).toEqual([4, 21])
   })
 
   test('unknown messages and keys do not open the breaker of PayPal, and an open breaker stops verification', async () => {
     await using world = await withPaypal()
-    const { app, paypal, send, asked } = world
+    const { app, paypal, send, verifications } = world
     const message = () => paypal.sent({ id: `WH-${++events}`, event_type: 'X' })
     const name = 'INVALID_RESOURCE_ID'
     for (let times = 0; times < 7; times++) {
@@ -522,13 +527,13 @@ describe('a message that PayPal has to be asked about', () => {
     expect(app.deps.breakers.passes(breaker)).toBe(true)
     ok(await send(message()))
     for (let times = 0; times < 5; times++) app.deps.breakers.failed(breaker)
-    const before = asked()
+    const before = verifications()
     expect((await send(message())).status).toBe(503)
-    expect(asked()).toBe(before)
+    expect(verifications()).toBe(before)
   })
 })
 
-describe('a call of QPay', () => {
+describe('a callback of QPay', () => {
   async function withQpay() {
     let app: TestApp | undefined
     const qpay = await startQpayServer({ password: 'pass:word', now: () => app?.clock.now() ?? 0 })
@@ -536,7 +541,7 @@ describe('a call of QPay', () => {
     const settings = { QPAY_USERNAME: username, QPAY_PASSWORD: password, QPAY_INVOICE_CODE: invoiceCode, QPAY_API_URL: apiUrl }
     app = await testApp({ ...settings, PUBLIC_URL: 'http://localhost' })
     const shop = await sellingIn(app, { currency: 'MNT', country: 'MN', price: 100_000 })
-    await choose(app, shop, { processor: 'qpay', publishableKey: invoiceCode })
+    await saveCard(app, shop, { processor: 'qpay', publishableKey: invoiceCode })
     const cartId = await shop.cart()
     const { order } = ok(await shop.checkout(cartId, { processor: 'qpay' }), 201).body
     const payment = await paymentRow(app, order.payments[0].id)
@@ -578,9 +583,9 @@ describe('a call of QPay', () => {
       qpay.fail('POST /v2/invoice', 'lost')
       const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'qpay' }), 201).body
       expect(order.paymentStatus).toBe('PROCESSING')
-      const made = [...qpay.invoices.values()].at(-1)
+      const invoice = [...qpay.invoices.values()].at(-1)
       if (late) ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
-      const address = new URL(qpay.callbackOf(made?.id ?? '', qpay.pay(made?.id ?? '', { type: 'CARD' })))
+      const address = new URL(qpay.callbackOf(invoice?.id ?? '', qpay.pay(invoice?.id ?? '', { type: 'CARD' })))
       const call = (paid: string) => app.call('GET', `${address.pathname}?qpay_payment_id=${paid}`)
       const invalidNames = ['', '../x', 'x'.repeat(65)]
       for (const name of invalidNames) ok(await call(name))
@@ -601,7 +606,7 @@ describe('a call of QPay', () => {
         100_000,
         late ? ['SUCCEEDED'] : [],
       ])
-      expect((await paymentRow(app, order.payments[0].id)).processorReference).toBe(made?.id ?? '')
+      expect((await paymentRow(app, order.payments[0].id)).processorReference).toBe(invoice?.id ?? '')
     })
 
   test('a callback that names a payment of another invoice finds nothing', async () => {
@@ -609,8 +614,8 @@ describe('a call of QPay', () => {
     const { app, qpay, shop } = world
     qpay.fail('POST /v2/invoice', 'lost')
     const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'qpay' }), 201).body
-    const made = [...qpay.invoices.values()].at(-1)
-    const address = new URL(qpay.callbackOf(made?.id ?? '', qpay.pay(world.reference)))
+    const invoice = [...qpay.invoices.values()].at(-1)
+    const address = new URL(qpay.callbackOf(invoice?.id ?? '', qpay.pay(world.reference)))
     ok(await app.call('GET', `${address.pathname}${address.search}`))
     await app.jobs.messages()
     expect(await paymentRow(app, order.payments[0].id)).toMatchObject({ status: 'PROCESSING', processorReference: null, captured: 0 })
@@ -620,14 +625,14 @@ describe('a call of QPay', () => {
     await using world = await withQpay()
     const { app, paymentId } = world
     const token = callbackTokenOf(await app.deps.instanceKeys.of('PAYMENT_CALLBACKS'), paymentId)
-    let looks = 0
+    let reads = 0
     const { find } = app.deps.paymentStore
     app.deps.paymentStore.find = async (id) => {
-      looks++
+      reads++
       return find(id)
     }
     const path = (text: string) => `/webhooks/payments/qpay/callback/${encodeURIComponent(text)}`
-    for (const wrong of [
+    for (const invalidToken of [
       paymentId,
       `${token}0`,
       token.slice(0, -1),
@@ -637,10 +642,11 @@ describe('a call of QPay', () => {
       '%',
       'x'.repeat(2_000),
     ])
-      for (const method of ['GET', 'POST']) expect([wrong, (await app.call(method, path(wrong))).status]).toEqual([wrong, 404])
-    expect(looks).toBe(0)
+      for (const method of ['GET', 'POST'])
+        expect([invalidToken, (await app.call(method, path(invalidToken))).status]).toEqual([invalidToken, 404])
+    expect(reads).toBe(0)
     expect((await app.call('GET', path(token))).text).toBe('SUCCESS')
-    expect(looks).toBe(1)
+    expect(reads).toBe(1)
   })
 
   test('callbacks and returning shoppers query a payment at most once in two seconds, and no payment is missed', async () => {

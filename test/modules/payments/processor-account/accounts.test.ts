@@ -1,4 +1,4 @@
-/** Which account a payment goes through: the shop's own, else the instance's, and the one that it was bound to whatever comes after. */
+/** The processor account of a payment: the shop's, else the instance's. A payment stays bound to its account. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parseConfig } from '../../../../src/config.ts'
 import { identityOf } from '../../../../src/modules/payments/processor-account/account-fields.ts'
@@ -17,25 +17,25 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-type Kept = { shopId: string; publishableKey: string; secretKey: string; mode?: 'TEST' | 'LIVE' }
+type StoredKeys = { shopId: string; publishableKey: string; secretKey: string; mode?: 'TEST' | 'LIVE' }
 
-/** A set of keys as if it had been put and proven: a test of the route does that. */
-async function keep({ deps }: TestApp, { shopId, publishableKey, secretKey, mode = 'TEST' }: Kept): Promise<string> {
+/** Stores a set of keys as if a merchant had saved it. The test of the route covers saving and probing. */
+async function storeAccount({ deps }: TestApp, { shopId, publishableKey, secretKey, mode = 'TEST' }: StoredKeys): Promise<string> {
   const { processorAccountStore: store, clock, keyring, newId } = deps
   const id = newId('processorAccount')
-  const which = { shopId, processor: 'stripe', mode } as const
+  const accountKey = { shopId, processor: 'stripe', mode } as const
   const identity = identityOf('stripe', { publishableKey })
   await deps.db.write(async (tx) => {
-    const [before, known, version] = [
-      await store.live(which, tx),
-      await store.known(tx, which, identity ?? ''),
-      await store.lastVersion(tx, which),
+    const [before, sameAccount, version] = [
+      await store.live(accountKey, tx),
+      await store.known(tx, accountKey, identity ?? ''),
+      await store.lastVersion(tx, accountKey),
     ]
     if (before) await store.retire(tx, before.id, clock.now())
     await store.insert(tx, {
       id,
-      ...which,
-      accountId: known?.accountId ?? id,
+      ...accountKey,
+      accountId: sameAccount?.accountId ?? id,
       identity,
       publishable: { publishableKey },
       sealedSettings: keyring.seal(JSON.stringify({ secretKey }), accountSeal({ id, shopId, processor: 'stripe' })),
@@ -53,23 +53,23 @@ async function keep({ deps }: TestApp, { shopId, publishableKey, secretKey, mode
 const stripe = { processor: 'stripe', mode: 'TEST' } as const
 
 describe('the account of a new payment', () => {
-  test("is the shop's own, else the instance's, and never one of the other mode", async () => {
+  test("a new payment uses the shop's account, else the instance's, and never one of the other mode", async () => {
     await using app = await testApp(everySetting)
     const { shop } = await app.merchant()
     const other = await app.merchant()
     const of = { ...stripe, shopId: shop.id }
     expect(await accountFor(app.deps, of)).toMatchObject({ id: 'instance', shopId: null, mode: 'TEST', host: 'api.stripe.com' })
     expect(await accountFor(app.deps, { ...of, mode: 'LIVE' })).toBeUndefined()
-    const id = await keep(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_a' })
+    const id = await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_a' })
     expect(await accountFor(app.deps, of)).toMatchObject({ id, keysId: id, shopId: shop.id, publishable: { publishableKey: 'pk_test_a' } })
     expect(await accountFor(app.deps, { ...of, shopId: other.shop.id })).toMatchObject({ id: 'instance' })
     expect(await accountFor(app.deps, { ...of, mode: 'LIVE' })).toBeUndefined()
-    const live = await keep(app, { shopId: shop.id, publishableKey: 'pk_live_a', secretKey: 'sk_live_a', mode: 'LIVE' })
+    const live = await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_live_a', secretKey: 'sk_live_a', mode: 'LIVE' })
     expect(await accountFor(app.deps, { ...of, mode: 'LIVE' })).toMatchObject({ id: live, mode: 'LIVE' })
     expect(await accountFor(app.deps, of)).toMatchObject({ id })
   })
 
-  test('is none where nobody has all of one, and a BTCPay server of the instance is of the mode that is asked for', async () => {
+  test("an incomplete account of the instance is not used, and the instance's BTCPay server works in either mode", async () => {
     await using app = await testApp({
       STRIPE_PUBLISHABLE_KEY: 'pk_test_a',
       BTCPAY_API_URL: 'https://pay.example',
@@ -85,10 +85,10 @@ describe('the account of a new payment', () => {
     }
   })
 
-  test('holds no secret that can be read, and its client is one for all who use it', async () => {
+  test('an account contains no readable secret, and its client is shared', async () => {
     await using app = await testApp(everySetting)
     const { shop } = await app.merchant()
-    await keep(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_hidden' })
+    await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_hidden' })
     const [first, second] = [
       await accountFor(app.deps, { ...stripe, shopId: shop.id }),
       await accountFor(app.deps, { ...stripe, shopId: shop.id }),
@@ -109,11 +109,11 @@ describe('the account of a new payment', () => {
 })
 
 describe('the account that a payment was bound to', () => {
-  test('stays when another takes its place and when it is taken away', async () => {
+  test('an account of earlier payments stays available after it is replaced or removed', async () => {
     await using app = await testApp(everySetting)
     const { shop } = await app.merchant()
-    const old = await keep(app, { shopId: shop.id, publishableKey: 'pk_test_old', secretKey: 'sk_test_old' })
-    const now = await keep(app, { shopId: shop.id, publishableKey: 'pk_test_now', secretKey: 'sk_test_now' })
+    const old = await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_test_old', secretKey: 'sk_test_old' })
+    const now = await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_test_now', secretKey: 'sk_test_now' })
     expect(await accountById(app.deps, old, stripe)).toMatchObject({ id: old, keysId: old, isRetired: true })
     expect(await accountFor(app.deps, { ...stripe, shopId: shop.id })).toMatchObject({ id: now, isRetired: false })
     await app.deps.db.write((tx) => app.deps.processorAccountStore.retire(tx, now, app.clock.now()))
@@ -122,27 +122,27 @@ describe('the account that a payment was bound to', () => {
     expect(await accountById(app.deps, 'pacc_none', stripe)).toBeUndefined()
   })
 
-  test('goes on with the other keys that the very account gets, also after another was there in between', async () => {
+  test('a payment uses the newest keys of its account, also after another account was in use in between', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
-    const first = await keep(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_1' })
-    const rolled = await keep(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_2' })
-    expect(await accountById(app.deps, first, stripe)).toMatchObject({ id: first, keysId: rolled, isRetired: false })
-    const other = await keep(app, { shopId: shop.id, publishableKey: 'pk_test_b', secretKey: 'sk_test_3' })
-    expect(await accountById(app.deps, first, stripe)).toMatchObject({ id: first, keysId: rolled, isRetired: true })
-    const back = await keep(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_4' })
-    expect(await accountById(app.deps, first, stripe)).toMatchObject({ id: first, keysId: back, isRetired: false })
-    expect(await accountFor(app.deps, { ...stripe, shopId: shop.id })).toMatchObject({ id: first, keysId: back })
-    const hearing = await accountsToVerify(app.deps, { shopId: shop.id, processor: 'stripe' })
-    expect(hearing.map(({ account: { id, keysId } }) => [id, keysId])).toEqual([
-      [first, back],
+    const first = await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_1' })
+    const rotatedKeys = await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_2' })
+    expect(await accountById(app.deps, first, stripe)).toMatchObject({ id: first, keysId: rotatedKeys, isRetired: false })
+    const other = await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_test_b', secretKey: 'sk_test_3' })
+    expect(await accountById(app.deps, first, stripe)).toMatchObject({ id: first, keysId: rotatedKeys, isRetired: true })
+    const restoredKeys = await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_4' })
+    expect(await accountById(app.deps, first, stripe)).toMatchObject({ id: first, keysId: restoredKeys, isRetired: false })
+    expect(await accountFor(app.deps, { ...stripe, shopId: shop.id })).toMatchObject({ id: first, keysId: restoredKeys })
+    const verifyingAccounts = await accountsToVerify(app.deps, { shopId: shop.id, processor: 'stripe' })
+    expect(verifyingAccounts.map(({ account: { id, keysId } }) => [id, keysId])).toEqual([
+      [first, restoredKeys],
       [other, other],
-      [first, rolled],
+      [first, rotatedKeys],
       [first, first],
     ])
   })
 
-  test("of the instance is the one that the settings have now, while its money is of the payment's mode", async () => {
+  test("a payment of the instance uses the account in the current settings if that has the payment's mode", async () => {
     await using app = await testApp(everySetting)
     expect(await accountById(app.deps, 'instance', stripe)).toMatchObject({ id: 'instance', mode: 'TEST' })
     expect(await accountById(app.deps, 'instance', { processor: 'stripe', mode: 'LIVE' })).toBeUndefined()
@@ -152,7 +152,7 @@ describe('the account that a payment was bound to', () => {
   })
 })
 
-test('an account of a shop is where the settings say, if that is of its mode and no address of the instance’s own account', () => {
+test("a shop's account uses the URL of the settings if it has the same mode and is not specific to the instance's account", () => {
   const urlFor = (url: string, mode: 'TEST' | 'LIVE') =>
     apiUrlFor(parseConfig({ ...everySetting, CHECKOUT_API_URL: url, DATA_DIR: '/nowhere' }), 'checkout', mode)
   expect(urlFor('http://127.0.0.1:1234', 'TEST')).toBe('http://127.0.0.1:1234')
@@ -162,15 +162,15 @@ test('an account of a shop is where the settings say, if that is of its mode and
   expect(urlFor('https://abcdefgh.api.checkout.com', 'LIVE')).toBe('https://api.checkout.com')
 })
 
-test('a sealed set of keys opens for its own row, shop and processor only', async () => {
+test('sealed keys can be opened only with their own row, shop and processor', async () => {
   await using app = await testApp()
   const { shop } = await app.merchant()
-  const id = await keep(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_hidden' })
+  const id = await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_hidden' })
   const account = await accountFor(app.deps, { ...stripe, shopId: shop.id })
   if (!account?.sealedSettings) throw new Error('no account')
   const { keyring } = app.deps
-  const about = { id, shopId: shop.id, processor: 'stripe' }
-  expect(keyring.unseal(account.sealedSettings, accountSeal(about))).toContain('sk_test_hidden')
-  for (const wrong of [{ id: 'pacc_other' }, { shopId: 'shop_other' }, { processor: 'tap' }])
-    expect(() => keyring.unseal(account.sealedSettings ?? '', accountSeal({ ...about, ...wrong }))).toThrow()
+  const sealContext = { id, shopId: shop.id, processor: 'stripe' }
+  expect(keyring.unseal(account.sealedSettings, accountSeal(sealContext))).toContain('sk_test_hidden')
+  for (const change of [{ id: 'pacc_other' }, { shopId: 'shop_other' }, { processor: 'tap' }])
+    expect(() => keyring.unseal(account.sealedSettings ?? '', accountSeal({ ...sealContext, ...change }))).toThrow()
 })

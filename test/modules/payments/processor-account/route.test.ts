@@ -1,4 +1,4 @@
-/** Accounts of shops with processors: proven before they are kept, sealed, replaced and taken away, against servers that stand in. */
+/** Processor accounts of shops: probed, saved, sealed, replaced and removed. Stand-ins act as the processors. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog } from '../../../../db/schema/people.ts'
@@ -31,8 +31,8 @@ const rowsIn = ({ deps }: TestApp) => deps.db.read.select().from(processorAccoun
 const loopback = { OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' }
 const makeLive = ({ deps }: TestApp, shopId: string) => deps.db.write((tx) => deps.shopStore.update(tx, shopId, { mode: 'LIVE' }))
 
-describe('an account is proven before it is kept', () => {
-  test('each processor is asked whether it knows the keys, and only names are answered', async () => {
+describe('saving an account', () => {
+  test('the keys are probed at each processor, and the response has only the names of the fields', async () => {
     await using stripe = await startStripe()
     await using tap = await startTapServer()
     await using qpay = await startQpayServer()
@@ -48,8 +48,8 @@ describe('an account is proven before it is kept', () => {
     })
     const merchant = await app.merchant()
     const { username, password, invoiceCode } = qpay.account
-    const { mode: _, ...ofBtcpay } = btcpay.account
-    const good: [string, Record<string, string>, string[]][] = [
+    const { mode: _, ...btcpayKeys } = btcpay.account
+    const accounts: [string, Record<string, string>, string[]][] = [
       [
         'stripe',
         { secretKey: 'sk_test_standin', publishableKey: 'pk_test_standin', webhookSecret: 'whsec_a' },
@@ -63,34 +63,34 @@ describe('an account is proven before it is kept', () => {
       ['qpay', { username, password, invoiceCode }, ['invoiceCode', 'username', 'password']],
       ['checkout', { secretKey: checkoutKeys.secretKey, apiUrl: checkout.url, channelId: 'pc_a' }, ['secretKey', 'channelId', 'apiUrl']],
       ['paypal', { clientId: 'client', secret: 'secret', webhookId: 'WH-STANDIN' }, ['clientId', 'secret', 'webhookId']],
-      ['btcpay', ofBtcpay, ['storeId', 'apiKey', 'webhookSecret', 'apiUrl']],
+      ['btcpay', btcpayKeys, ['storeId', 'apiKey', 'webhookSecret', 'apiUrl']],
     ]
-    for (const [processor, body, set] of good) {
+    for (const [processor, body, set] of accounts) {
       expect((await get(app, merchant, processor)).status).toBe(404)
-      const made = ok(await put(app, merchant, processor, body, { 'idempotency-key': processor }))
-      expect([processor, made.body]).toEqual([
+      const saved = ok(await put(app, merchant, processor, body, { 'idempotency-key': processor }))
+      expect([processor, saved.body]).toEqual([
         processor,
         { processor, mode: 'TEST', set, checkedAt: new Date(app.clock.now()).toISOString() },
       ])
-      expect([made.headers.get('cache-control'), made.headers.get('etag')]).toEqual(['no-store', '"v1"'])
-      expect(ok(await get(app, merchant, processor)).text).toBe(made.text)
+      expect([saved.headers.get('cache-control'), saved.headers.get('etag')]).toEqual(['no-store', '"v1"'])
+      expect(ok(await get(app, merchant, processor)).text).toBe(saved.text)
       const account = await accountFor(app.deps, { shopId: merchant.shop.id, processor: processor as never, mode: 'TEST' })
       if (!account) throw new Error(`no account with ${processor}`)
-      // The client that payments get knows the same keys.
+      // The client that payments get uses the same keys.
       await clientOf(app.deps, account).probe()
       expect(account.isOwnUrl).toBe('apiUrl' in body)
     }
-    // What is sealed stands between other bytes, and is none of these; the log is searched besides.
-    const kept = [...(await everything(app)), JSON.stringify(app.logged)]
-    const secrets = good.flatMap(([, body]) =>
+    // No secret is readable in the database, where sealed values are encrypted, or in the log.
+    const storedTexts = [...(await everything(app)), JSON.stringify(app.logged)]
+    const secrets = accounts.flatMap(([, body]) =>
       Object.entries(body).filter(([name]) => /^(secretKey|webhookSecret|password|secret|apiKey)$/.test(name)),
     )
     expect(secrets.length).toBe(8)
     for (const [name, value] of secrets.filter(([, value]) => value !== 'secret'))
-      expect([name, kept.filter((text) => text.includes(value))]).toEqual([name, []])
+      expect([name, storedTexts.filter((text) => text.includes(value))]).toEqual([name, []])
   })
 
-  test('keys that the processor does not know are 400 and name the field; one that is away is 503; nothing is kept of either', async () => {
+  test('keys that the processor rejects get 400 with the field, an unavailable processor gets 503, and nothing is saved', async () => {
     await using stripe = await startStripe()
     await using qpay = await startQpayServer()
     await using paypal = await startPaypal()
@@ -104,14 +104,14 @@ describe('an account is proven before it is kept', () => {
     })
     const merchant = await app.merchant()
     const { apiUrl, storeId, apiKey } = btcpay.account
-    const wrong: [string, Record<string, string>, string][] = [
+    const rejections: [string, Record<string, string>, string][] = [
       ['stripe', { secretKey: 'sk_test_nobodys' }, 'secretKey:'],
       ['qpay', { username: 'a', password: 'nobodys', invoiceCode: 'c' }, 'username, password:'],
       ['paypal', { clientId: 'nobodys', secret: 'b' }, 'clientId, secret:'],
       ['btcpay', { apiUrl, storeId, apiKey: 'nobodys' }, 'storeId, apiKey:'],
       ['btcpay', { apiUrl, storeId: 'nobodys', apiKey }, 'storeId, apiKey:'],
     ]
-    for (const [processor, body, field] of wrong) {
+    for (const [processor, body, field] of rejections) {
       const { status, body: answer, text } = await put(app, merchant, processor, body)
       expect([processor, status, answer.message.startsWith(field)]).toEqual([processor, 400, true])
       expect(text).not.toContain('nobodys')
@@ -125,7 +125,7 @@ describe('an account is proven before it is kept', () => {
     expect(await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'shop.processor_account_set'))).toEqual([])
   })
 
-  test('what cannot be right is refused before anybody is called', async () => {
+  test('invalid fields are refused before the processor is called', async () => {
     await using stripe = await startStripe()
     await using app = await testApp({
       STRIPE_API_URL: stripe.url,
@@ -168,9 +168,9 @@ describe('an account is proven before it is kept', () => {
       ].map((apiUrl): [string, Record<string, unknown>, string] => ['btcpay', { ...btcpay, apiUrl }, 'apiUrl:']),
       ['checkout', { secretKey: 'sk_sbox_a', apiUrl: 'https://192.168.1.1' }, 'apiUrl:'],
     ]
-    for (const [processor, body, named] of refusals) {
+    for (const [processor, body, expectedMessage] of refusals) {
       const { status, body: answer } = await put(app, merchant, processor, body)
-      expect([body, status, answer.message]).toEqual([body, 400, expect.stringContaining(named)])
+      expect([body, status, answer.message]).toEqual([body, 400, expect.stringContaining(expectedMessage)])
       expect(answer.message).not.toContain('sk_')
     }
     expect(stripe.requests).toEqual([])
@@ -183,7 +183,7 @@ describe('an account is proven before it is kept', () => {
         expect([processor, answer.status]).toEqual([processor, 404])
   })
 
-  test("a merchant's own server is called as an address of a stranger is: no private network by name, no redirect", async () => {
+  test("a merchant's own server is called like any untrusted address: no private network, no redirect", async () => {
     await using btcpay = await startBtcpayServer()
     const { apiUrl, storeId, apiKey } = btcpay.account
     const database = await testDatabase()
@@ -197,7 +197,7 @@ describe('an account is proven before it is kept', () => {
       return merchant.shop.id
     })()
     const before = btcpay.requests.length
-    // Kept while loopback was allowed: it is not called once it is not.
+    // The account was saved while loopback was allowed. It is not called after that.
     await using app = await testApp({}, { database })
     const account = await accountFor(app.deps, { shopId, processor: 'btcpay', mode: 'TEST' })
     if (!account) throw new Error('no account')
@@ -206,7 +206,7 @@ describe('an account is proven before it is kept', () => {
     await database.drop()
   })
 
-  test('ten an hour of a shop, whatever came of them', async () => {
+  test('a shop may save ten times an hour, whether it succeeds or fails', async () => {
     await using stripe = await startStripe()
     await using app = await testApp({ STRIPE_API_URL: stripe.url, ACCESS_TOKEN_SECONDS: '86400' })
     const [merchant, other] = [await app.merchant(), await app.merchant()]
@@ -226,8 +226,8 @@ describe('an account is proven before it is kept', () => {
   })
 })
 
-describe('an account is replaced as a whole', () => {
-  test('other keys are another row, the row before is retired and stays, and each change is on record by names', async () => {
+describe('replacing an account', () => {
+  test('new keys are a new row, the old row is retired, and each change is in the audit log without values', async () => {
     await using stripe = await startStripe()
     await using app = await testApp({ STRIPE_API_URL: stripe.url })
     const merchant = await app.merchant()
@@ -237,7 +237,7 @@ describe('an account is replaced as a whole', () => {
     app.clock.advance(1_000)
     const second = ok(await put(app, merchant, 'stripe', keys, { 'if-match': '"v1"' }))
     expect([second.body.set, second.headers.get('etag')]).toEqual([['publishableKey', 'secretKey'], '"v2"'])
-    // The same account with other keys: payments that are bound to it go on with them.
+    // The account is the same, so payments that are bound to it use the new keys.
     expect(await accountById(app.deps, bound?.id ?? '', { processor: 'stripe', mode: 'TEST' })).toMatchObject({
       id: bound?.id,
       isRetired: false,
@@ -274,14 +274,14 @@ describe('an account is replaced as a whole', () => {
     ])
   })
 
-  test('of two at once there is one live account, and no other shop sees either', async () => {
+  test('two concurrent saves leave one live account, and other shops and keys cannot read it', async () => {
     await using stripe = await startStripe()
     await using app = await testApp({ STRIPE_API_URL: stripe.url })
     const [merchant, other] = [await app.merchant(), await app.merchant()]
-    const both = await Promise.all(
+    const responses = await Promise.all(
       ['pk_test_a', 'pk_test_b'].map((publishableKey) => put(app, merchant, 'stripe', { secretKey: 'sk_test_standin', publishableKey })),
     )
-    expect(both.map(({ status }) => status)).toEqual([200, 200])
+    expect(responses.map(({ status }) => status)).toEqual([200, 200])
     const rows = await rowsIn(app)
     expect(rows.map(({ version, retiredAt }) => [version, retiredAt === null])).toEqual([
       [1, false],
@@ -292,15 +292,15 @@ describe('an account is replaced as a whole', () => {
     expect((await app.call('GET', path('stripe'), { key: merchant.secretKey })).status).toBe(401)
   })
 
-  test('accounts of either mode stand side by side in a shop that is not live yet, and a live shop takes none of test money', async () => {
+  test('a shop in test mode may have accounts of both modes, and a live shop cannot save a test account', async () => {
     await using test = await startBtcpayServer()
     await using real = await startBtcpayServer()
     await using app = await testApp(loopback)
     const merchant = await app.merchant()
-    const { mode: _, ...ofTest } = test.account
-    const { mode: __, ...ofReal } = real.account
-    ok(await put(app, merchant, 'btcpay', ofTest))
-    const live = ok(await put(app, merchant, 'btcpay', { ...ofReal, mode: 'LIVE' }))
+    const { mode: _, ...testKeys } = test.account
+    const { mode: __, ...liveKeys } = real.account
+    ok(await put(app, merchant, 'btcpay', testKeys))
+    const live = ok(await put(app, merchant, 'btcpay', { ...liveKeys, mode: 'LIVE' }))
     expect(live.body.mode).toBe('LIVE')
     expect(ok(await get(app, merchant, 'btcpay')).body.mode).toBe('TEST')
     expect(ok(await get(app, merchant, 'btcpay', '?mode=LIVE')).body).toEqual(live.body)
@@ -309,15 +309,15 @@ describe('an account is replaced as a whole', () => {
     expect(ok(await get(app, merchant, 'btcpay')).body.mode).toBe('LIVE')
     const refused = await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin' })
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('secretKey: of test mode')])
-    const asked = await put(app, merchant, 'btcpay', { ...ofTest, mode: 'TEST' })
+    const asked = await put(app, merchant, 'btcpay', { ...testKeys, mode: 'TEST' })
     expect([asked.status, asked.body.message]).toEqual([400, expect.stringContaining('mode: of test mode')])
     expect((await remove(app, merchant, 'btcpay', '?mode=TEST')).status).toBe(204)
     expect(ok(await get(app, merchant, 'btcpay')).body.mode).toBe('LIVE')
   })
 })
 
-describe('what a payment page is told', () => {
-  test("is of the shop's own account, else of the instance's, and only of the shop's mode", async () => {
+describe('the payment page', () => {
+  test("a payment page uses the shop's account, else the instance's, and only of the shop's mode", async () => {
     await using stripe = await startStripe()
     await using btcpay = await startBtcpayServer()
     await using app = await testApp({
@@ -334,19 +334,19 @@ describe('what a payment page is told', () => {
     expect((await resolved()).card).toEqual({ processor: 'stripe', publishableKey: 'pk_test_instance', environment: 'test' })
     ok(await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin', publishableKey: 'pk_test_shop' }))
     expect((await resolved()).card).toEqual({ processor: 'stripe', publishableKey: 'pk_test_shop', environment: 'test' })
-    // The configuration's key first; without any, none: the instance's is no key to the shop's account.
+    // Without a key in the configuration or the account there is no card. The instance's key is for another account.
     ok(await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin' }))
     expect((await resolved()).card).toBeNull()
     expect((await choose({ processor: 'stripe', publishableKey: 'pk_test_said' })).warnings).toEqual([])
     expect((await resolved()).card).toMatchObject({ publishableKey: 'pk_test_said' })
     expect((await choose({ processor: 'stripe', publishableKey: 'pk_live_said' })).warnings).toHaveLength(1)
     expect((await resolved()).card).toBeNull()
-    // Coins: by the shop's own server, and its own breaker.
+    // Crypto goes through the shop's own server, which has its own breaker.
     expect((await resolved()).crypto).toEqual({ enabled: false })
-    const { mode: _, ...own } = btcpay.account
-    ok(await put(app, merchant, 'btcpay', { ...own, mode: 'LIVE' }))
+    const { mode: _, ...btcpayKeys } = btcpay.account
+    ok(await put(app, merchant, 'btcpay', { ...btcpayKeys, mode: 'LIVE' }))
     expect((await resolved()).crypto).toEqual({ enabled: false })
-    ok(await put(app, merchant, 'btcpay', own))
+    ok(await put(app, merchant, 'btcpay', btcpayKeys))
     expect((await resolved()).crypto).toEqual({ enabled: true, provider: 'btcpay' })
     for (let nth = 0; nth < failuresMax; nth++) app.deps.breakers.failed({ processor: 'btcpay', host: new URL(btcpay.url).host })
     expect((await resolved()).meta.skippedByBreaker).toEqual(['btcpay'])
@@ -356,7 +356,7 @@ describe('what a payment page is told', () => {
   })
 })
 
-test('each processor says where its keys come from, and which webhook to enter there', async () => {
+test('each processor has setup instructions: where to find its keys, and which webhook to enter', async () => {
   await using app = await testApp({ PUBLIC_URL: 'https://souk.example/' })
   const { token, shop } = await app.merchant()
   const { data } = ok(await app.call('GET', '/shops/v2/processor-accounts', { token })).body

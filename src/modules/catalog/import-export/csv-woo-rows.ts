@@ -112,7 +112,7 @@ function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: W
   // A zero-rate class counts as untaxed: an unknown class would be taxed by the standard rates.
   put('taxable', inherited('taxStatus')?.toLowerCase() === 'none' || taxClass === 'zero-rate' ? 'FALSE' : 'TRUE')
   put('taxClass', taxClass === undefined || taxClass === 'standard' ? undefined : taxClass)
-  putStock(row, isSold(row, indexes), put, report)
+  putStock(row, indexes, put, tell)
   if (row !== product) {
     const [imageUrl] = picturesOf(row)
     put('variantImage', imageUrl)
@@ -145,18 +145,27 @@ function putPrices(
 const decimal = (text: string | undefined) => (text !== undefined && /^\d+,\d+$/.test(text) ? text.replace(',', '.') : text)
 
 /** A variation is disabled if its `Published` is not 1, also if it is blank. */
-const isSold = (row: WooRow, indexes: WooColumns['indexes']): boolean =>
+const isVariantSold = (row: WooRow, indexes: WooColumns['indexes']): boolean =>
   !productKindsOf(row).includes('variation') || !indexes.has('published') || row.cells.get('published') === '1'
 
-function putStock(row: WooRow, isSold: boolean, put: (field: Field, text: string | undefined) => void, report: Report): void {
+function putStock(
+  row: WooRow,
+  indexes: WooColumns['indexes'],
+  put: (field: Field, text: string | undefined) => void,
+  { report, notice }: Reporters,
+): void {
   const { cells } = row
+  const isSold = isVariantSold(row, indexes)
   const stock = cells.get('stock')
   const isThere = cells.get('inStock')?.toLowerCase()
   if (stock?.toLowerCase() === 'parent') {
     report(row, 'stock', 'WooCommerce counts this stock for the whole product. Give each variation its own stock, or none.')
     return
   }
-  const isOut = isThere === '0' || isThere === 'outofstock'
+  // WooCommerce's importer reads a blank cell as out of stock.
+  const isBlank = indexes.has('inStock') && isThere === undefined && stock === undefined
+  if (isBlank) notice(row, 'inStock', 'Imported as out of stock: neither this cell nor the stock has a value.')
+  const isOut = isThere === '0' || isThere === 'outofstock' || isBlank
   // Disabled variations, and untracked ones that are out of stock, are imported with tracked stock of 0.
   if (stock !== undefined || isOut || !isSold) put('inventoryTracker', 'woocommerce')
   put('onHand', isSold ? (stock?.replace(/\.0+$/, '') ?? (isOut ? '0' : undefined)) : '0')

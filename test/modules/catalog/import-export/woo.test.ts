@@ -14,13 +14,22 @@ const quoted = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"',
 type Told = Record<string, string>
 const fileOf = (rows: Told[], columns = header) =>
   `\ufeff${[columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))].map((cells) => cells.map(quoted).join(',')).join('\n')}\n`
-const simple = (more: Told = {}): Told => ({ ID: '1', Type: 'simple', Name: 'Cup', Published: '1', 'Regular price': '9.50', ...more })
+const simple = (more: Told = {}): Told => ({
+  ID: '1',
+  Type: 'simple',
+  Name: 'Cup',
+  Published: '1',
+  'In stock?': '1',
+  'Regular price': '9.50',
+  ...more,
+})
 const shirt = (more: Told = {}): Told => ({
   ID: '10',
   Type: 'variable',
   SKU: 'SHIRT',
   Name: 'Shirt',
   Published: '1',
+  'In stock?': '1',
   'Weight (kg)': '0.25',
   'Attribute 1 name': 'Size',
   'Attribute 1 value(s)': 'S, M',
@@ -34,6 +43,7 @@ const variation = (size: string, more: Told = {}): Told => ({
   SKU: `SHIRT-${size}`,
   Name: `Shirt - ${size}`,
   Published: '1',
+  'In stock?': '1',
   'Regular price': '20',
   Parent: 'SHIRT',
   'Attribute 1 name': 'Size',
@@ -285,4 +295,22 @@ test('reads weights in the unit of the file, and refuses a header with a repeate
   expect((await all())[0].variants[0].weightGrams).toBe(1134)
   const twice = await send([simple()], '', ['Type', 'Name', 'Regular price', 'Weight (kg)', 'Weight (lbs)'])
   expect([twice.status, twice.body.message]).toEqual([400, 'The header has "Weight (lbs)" twice: remove one of the two columns.'])
+})
+
+test('a product with neither stock nor availability is out of stock, with a notice, unless the file has no such column', async () => {
+  await using app = await testApp()
+  const { send, all } = await importer(app)
+  const rows = [simple({ 'In stock?': '' }), simple({ ID: '2', Name: 'Jug', 'In stock?': '', Stock: '4' })]
+  const report = await send(rows)
+  const stockNotices = ({ body }: { body: Json }) =>
+    body.notices.flatMap(({ handle, column }: Json) => (column === 'In stock?' ? [handle] : []))
+  expect(stockNotices(report)).toEqual(['cup'])
+  const withoutColumn = header.filter((name) => name !== 'In stock?')
+  expect(stockNotices(await send([simple({ ID: '3', Name: 'Pot' })], '', withoutColumn))).toEqual([])
+  const stockOf = ({ title, variants }: Json) => [title, variants[0].trackInventory, variants[0].onHand]
+  expect((await all()).map(stockOf)).toEqual([
+    ['Cup', true, 0],
+    ['Jug', true, 4],
+    ['Pot', false, 0],
+  ])
 })

@@ -298,6 +298,8 @@ export async function cancelCheckout(deps: OrderDeps, caller: CartCaller, cartId
   const actor = principal.kind === 'customer' ? principal.id : 'shopper'
   if (order) await cancelUnpaidOrder(deps, order.id, requestSagaContext(deps, deps.newId('attempt')), actor)
   const view = await readCart(deps, caller, cartId)
+  // The cart of a draft keeps the draft's expiry when it is opened again.
+  if (view.status === 'EXPIRED') throw notOpen(view)
   // An open cart tells the caller that nothing was bought.
   if (view.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart was checked out by another request', { code: 'cart_changed' })
   return view

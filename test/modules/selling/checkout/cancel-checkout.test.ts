@@ -55,6 +55,19 @@ describe('cancelling a checkout', () => {
     expect((await shop.order(order.id)).status).toBe('CONFIRMED')
   })
 
+  test('tells that the cart of a draft has expired with its draft', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const draft = ok(
+      await shop.post('/v2/orders/drafts', { email: 'ann@example.com', lines: [{ variantId: shop.variantId, quantity: 1 }] }),
+    ).body
+    ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_decline' }))
+    app.clock.advance(Date.parse(draft.expiresAt) - app.clock.now())
+    await app.jobs.closeOrders()
+    const refused = await takeBack(app, shop, draft.cartId)
+    expect([refused.status, refused.body]).toMatchObject([409, { code: 'cart_closed', message: 'The cart has expired. Create a new cart' }])
+  })
+
   test('reopens the cart of an expired order, and leaves a cart without a checkout unchanged', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)

@@ -1,4 +1,4 @@
-/** Tests the operations over REST: what is refused before an operation runs, limits and errors. */
+/** Tests the operations over REST: refusals before an operation runs, limits and errors. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { startPlatform } from '../../support/agent-platform.ts'
 import { agentApp, openToAgents, restCall } from '../../support/agents.ts'
@@ -21,31 +21,31 @@ test('searches and looks up products over REST', async () => {
   const found = await restCall(app, shop.name, 'search_catalog', undefined, { body: { query: 'linen' } })
   expect([found.status, found.body.products.map((product: { id: string }) => product.id)]).toEqual([200, [id]])
   expect([found.headers.get('cache-control'), found.headers.get('access-control-allow-origin')]).toEqual(['no-store', null])
-  const looked = await restCall(app, shop.name, 'lookup_catalog', undefined, { body: { ids: [id, 'none'] } })
-  expect(looked.body).toMatchObject({ products: [{ id }], messages: [{ type: 'info', code: 'not_found', path: '$.ids[1]' }] })
+  const lookup = await restCall(app, shop.name, 'lookup_catalog', undefined, { body: { ids: [id, 'none'] } })
+  expect(lookup.body).toMatchObject({ products: [{ id }], messages: [{ type: 'info', code: 'not_found', path: '$.ids[1]' }] })
   expect((await restCall(app, shop.name, 'get_product', undefined, { body: { id } })).body.product.id).toBe(id)
   const missing = await restCall(app, shop.name, 'get_product', undefined, { body: { id: 'none' } })
   expect([missing.status, missing.body.ucp.status, missing.body.messages[0].code]).toEqual([200, 'error', 'not_found'])
 })
 
-test('a shop that agents do not see is as unknown as the path, before anything else is refused', async () => {
+test('a shop with agents off is an unknown path, before any other check', async () => {
   await using off = await testApp()
   await using app = await agentApp()
   const [shop, other] = [await shopFor(app), await shopIn(app)]
   const hidden = await shopIn(off)
   await openToAgents(off, hidden.shop.id)
   const unknown = { statusCode: 404, message: 'Unknown path', error: 'Not Found', code: 'not_found' }
-  const asked = { raw: 'no JSON', headers: { 'content-type': 'text/plain' }, profile: null }
-  for (const [where, name] of [[off, hidden.shop.name] as const, [app, other.shop.name] as const, [app, 'none'] as const]) {
-    const answer = await restCall(where, name, 'search_catalog', undefined, asked)
+  const invalidRequest = { raw: 'no JSON', headers: { 'content-type': 'text/plain' }, profile: null }
+  for (const [target, name] of [[off, hidden.shop.name] as const, [app, other.shop.name] as const, [app, 'none'] as const]) {
+    const answer = await restCall(target, name, 'search_catalog', undefined, invalidRequest)
     expect([answer.status, answer.body]).toEqual([404, unknown])
   }
-  expect((await restCall(app, shop.name, 'search_catalog', undefined, asked)).status).toBe(400)
+  expect((await restCall(app, shop.name, 'search_catalog', undefined, invalidRequest)).status).toBe(400)
   await openToAgents(app, shop.shop.id, 'OPEN', false)
-  expect((await restCall(app, shop.name, 'search_catalog', undefined, asked)).status).toBe(404)
+  expect((await restCall(app, shop.name, 'search_catalog', undefined, invalidRequest)).status).toBe(404)
 })
 
-test('a request over REST names its profile', async () => {
+test('a request over REST must name a valid profile', async () => {
   await using app = await agentApp()
   const { name } = await shopFor(app)
   for (const profile of [null, 'ftp://x.example', 'https://me:secret@x.example/ucp']) {
@@ -54,7 +54,7 @@ test('a request over REST names its profile', async () => {
   }
 })
 
-test('bodies are bounded before they are parsed, and the first invalid field is named', async () => {
+test('bodies are limited before they are parsed, and an error names the first invalid field', async () => {
   await using app = await agentApp()
   const { name } = await shopFor(app)
   const json = { 'content-type': 'application/json' }
@@ -97,43 +97,44 @@ test('bodies are bounded before they are parsed, and the first invalid field is 
   expect((await restCall(app, name, 'search_catalog', undefined, { body: unknown })).status).toBe(200)
 })
 
-test('what a cart or the platform does not use is ignored, whatever it is', async () => {
+test('fields that a cart or the platform does not use are ignored, even with invalid values', async () => {
   await using app = await agentApp()
   const { name, add } = await shopFor(app)
   const { variants } = await add({ title: 'Mug', variants: [{ price: { amount: 500, currency: 'USD' }, onHand: 5 }] })
   const lines = { line_items: [{ item: { id: variants[0]?.id }, quantity: 1 }] }
-  const unread = { fulfillment: { methods: [{ destinations: [{ street_address: 1 }], groups: [5] }] }, cart_id: 5, payment: [] }
-  const cart = await restCall(app, name, 'create_cart', undefined, { body: { ...lines, ...unread } })
+  const unusedFields = { fulfillment: { methods: [{ destinations: [{ street_address: 1 }], groups: [5] }] }, cart_id: 5, payment: [] }
+  const cart = await restCall(app, name, 'create_cart', undefined, { body: { ...lines, ...unusedFields } })
   expect([cart.status, cart.body.fulfillment]).toEqual([201, undefined])
   for (const fulfillment of [5, null, { methods: 5 }]) {
     const replaced = await restCall(app, name, 'update_cart', cart.body.id, { body: { ...lines, fulfillment } })
     expect([replaced.status, replaced.body.id]).toEqual([200, cart.body.id])
   }
-  await using plain = await startPlatform({ capabilities: ['checkout'] })
+  await using minimalPlatform = await startPlatform({ capabilities: ['checkout'] })
   const body = { ...lines, fulfillment: 5, discounts: { codes: 5 }, cart_id: 5 }
-  expect((await restCall(app, name, 'create_checkout', undefined, { body, profile: plain.url })).status).toBe(201)
+  expect((await restCall(app, name, 'create_checkout', undefined, { body, profile: minimalPlatform.url })).status).toBe(201)
   expect((await restCall(app, name, 'create_checkout', undefined, { body })).body.code).toBe('invalid_request')
   const card = { ...lines, fulfillment: { note: '4242 4242 4242 4242' } }
   expect((await restCall(app, name, 'create_cart', undefined, { body: card })).body.code).toBe('raw_card_refused')
 })
 
-test('an address has 120 requests a minute, whichever shop it asks, and others go on', async () => {
+test('an address has 120 requests a minute, and other addresses are not affected', async () => {
   await using app = await agentApp()
   const { name } = await shopFor(app)
-  const ask = (from: string) => restCall(app, name, 'search_catalog', undefined, { body: { query: 'a' }, from })
-  for (let nth = 0; nth < 120; nth++) expect((await ask('203.0.113.7')).status).toBe(200)
-  const limited = await ask('203.0.113.7')
+  const search = (from: string) => restCall(app, name, 'search_catalog', undefined, { body: { query: 'a' }, from })
+  for (let nth = 0; nth < 120; nth++) expect((await search('203.0.113.7')).status).toBe(200)
+  const limited = await search('203.0.113.7')
   expect([limited.status, limited.body.code, Number(limited.headers.get('retry-after')) > 0]).toEqual([429, 'rate_limited', true])
-  expect((await ask('203.0.113.8')).status).toBe(200)
-  // Signatures that prove nothing are limited too, apart from other requests.
+  expect((await search('203.0.113.8')).status).toBe(200)
+  // Requests with invalid signatures have a limit of their own.
   const headers = { 'signature-input': 'sig1=("@method");keyid="k"', signature: 'sig1=:AAAA:' }
-  const claim = () => restCall(app, name, 'search_catalog', undefined, { headers, body: { query: 'a' }, from: '203.0.113.9' })
-  for (let nth = 0; nth < 120; nth++) expect((await claim()).status).toBe(401)
-  expect((await claim()).status).toBe(429)
-  expect((await ask('203.0.113.9')).status).toBe(200)
+  const searchWithInvalidSignature = () =>
+    restCall(app, name, 'search_catalog', undefined, { headers, body: { query: 'a' }, from: '203.0.113.9' })
+  for (let nth = 0; nth < 120; nth++) expect((await searchWithInvalidSignature()).status).toBe(401)
+  expect((await searchWithInvalidSignature()).status).toBe(429)
+  expect((await search('203.0.113.9')).status).toBe(200)
 })
 
-test('other methods are 405, and a page of another origin reads nothing', async () => {
+test('other methods return 405, and a preflight of another origin is not allowed', async () => {
   await using app = await agentApp()
   const { name } = await shopFor(app)
   const path = `/ucp/${name}/catalog/search`

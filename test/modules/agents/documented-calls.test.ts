@@ -1,4 +1,4 @@
-/** Runs the calls of the README and of docs/agents.md as they stand there. */
+/** Runs the example calls of README.md and docs/agents.md. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The page and the route on which a shopper continues the cart of an agent's session. */
+/** Tests the page and the route on which a shopper continues the cart of an agent's session. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { carts } from '../../../db/schema/selling.ts'
@@ -15,10 +15,10 @@ setDefaultTimeout(longTestMs)
 const hourMs = 3_600_000
 const post = (app: TestApp, shop: Selling, token: string, key = shop.publishableKey) =>
   app.call('POST', '/cart/handoff', { key, body: { token } })
-const gone = 'This link has expired'
-const orders = async (shop: Selling) => ok(await shop.get('/v2/orders')).body.data
+const expiredText = 'This link has expired'
+const listOrders = async (shop: Selling) => ok(await shop.get('/v2/orders')).body.data
 
-test('takes details and a discount code, and pays what it showed, without a script', async () => {
+test('takes details and a discount code, and charges the total that it showed, without a script', async () => {
   await using app = await testApp(agentsOn)
   const shop = await sellingIn(app)
   await shop.put('/shops/v2/shipping-methods', {
@@ -50,11 +50,11 @@ test('takes details and a discount code, and pays what it showed, without a scri
   expect(form['due']).toBe('1400')
   expect((await send(form)).status).toBe(303)
   expect((await look()).text).toContain('Payment received')
-  expect(await orders(shop)).toMatchObject([{ status: 'CONFIRMED', total: shop.money(1_400), email: 'ann@example.com' }])
+  expect(await listOrders(shop)).toMatchObject([{ status: 'CONFIRMED', total: shop.money(1_400), email: 'ann@example.com' }])
   expect(JSON.stringify(app.logged)).not.toContain(session.token)
 })
 
-test('asks for the rest of an address of which the agent sent the country', async () => {
+test('asks for the fields of the address that the agent did not send', async () => {
   await using app = await testApp(agentsOn)
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
@@ -67,7 +67,7 @@ test('asks for the rest of an address of which the agent sent the country', asyn
   expect((await shop.checkout(cartId)).body.message).toContain('its shipping address is incomplete')
   expect((await send({ ...formOf(page, 'details'), ...address })).status).toBe(303)
   expect((await send(formOf(await look(), 'pay'))).status).toBe(303)
-  expect(await orders(shop)).toMatchObject([{ status: 'CONFIRMED', shippingAddress: { line1: '1 Quay Street' } }])
+  expect(await listOrders(shop)).toMatchObject([{ status: 'CONFIRMED', shippingAddress: { line1: '1 Quay Street' } }])
 })
 
 test('slows down guesses of discount codes', async () => {
@@ -80,7 +80,7 @@ test('slows down guesses of discount codes', async () => {
   expect(texts.at(-1)).toContain('Something went wrong')
 })
 
-test('opens until the session ends, and shows its order after that', async () => {
+test('opens until the session ends, and shows the order after that', async () => {
   await using app = await testApp(agentsOn)
   const shop = await sellingIn(app)
   const [unpaid, waiting, canceled] = [await shop.cart(), await shop.cart(), await shop.cart()]
@@ -89,20 +89,20 @@ test('opens until the session ends, and shows its order after that', async () =>
     waiting: await sessionBeside(app, shop.shop.id, waiting),
     canceled: await sessionBeside(app, shop.shop.id, canceled, { canceledAt: app.clock.now() }),
   }
-  const at = async (url: string) => (await browserOn(app, url).look()).text
-  expect(await at(sessions.unpaid.url)).toContain('Mug')
-  expect(await at(sessions.canceled.url)).toContain(gone)
+  const textAt = async (url: string) => (await browserOn(app, url).look()).text
+  expect(await textAt(sessions.unpaid.url)).toContain('Mug')
+  expect(await textAt(sessions.canceled.url)).toContain(expiredText)
   expect((await post(app, shop, sessions.canceled.token)).body).toMatchObject({ statusCode: 404, code: 'invalid_link' })
   app.clock.advance(6 * hourMs - 1_000)
   ok(await shop.checkout(waiting, { paymentToken: 'tok_action' }))
   app.clock.advance(2_000)
-  expect(await at(sessions.unpaid.url)).toContain(gone)
-  expect(await at(sessions.waiting.url)).toContain('complete yet')
+  expect(await textAt(sessions.unpaid.url)).toContain(expiredText)
+  expect(await textAt(sessions.waiting.url)).toContain('complete yet')
   expect((await post(app, shop, sessions.waiting.token)).status).toBe(404)
   app.clock.advance(2 * hourMs)
   await app.jobs.closeOrders()
   await app.jobs.resume()
-  expect(await at(sessions.waiting.url)).toContain(gone)
+  expect(await textAt(sessions.waiting.url)).toContain(expiredText)
 })
 
 test('returns the cart to the storefront of its shop while the session is open', async () => {
@@ -123,7 +123,7 @@ test('returns the cart to the storefront of its shop while the session is open',
   expect((await browserOn(app, session.url).look()).text).toContain('Payment received')
 })
 
-test('does not open with the tokens of other pages, which do not open with its own', async () => {
+test('does not open with tokens of other pages, and its token opens no other page', async () => {
   await using app = await testApp(agentsOn)
   const shop = await sellingIn(app)
   const session = await sessionBeside(app, shop.shop.id, await shop.cart())
@@ -137,27 +137,27 @@ test('does not open with the tokens of other pages, which do not open with its o
     `/pages/pay/${session.token}`,
     `/pages/cart/${session.token}`,
   ])
-    expect([path, (await app.call('GET', path)).text.includes(gone)]).toEqual([path, true])
+    expect([path, (await app.call('GET', path)).text.includes(expiredText)]).toEqual([path, true])
   expect((await app.call('GET', `/v2/orders/public/${session.token}`)).status).toBe(404)
   for (const route of [`/cart/${session.id}`, `/cart/${session.token}`])
     expect((await app.call('GET', route, { key: shop.publishableKey })).status).toBe(404)
 })
 
-test('pays for a cart that became a customer’s on the storefront', async () => {
+test('pays a cart that a customer took over on the storefront', async () => {
   await using app = await testApp(agentsOn)
   const shop = await sellingIn(app)
   const cartId = await shop.cart({ email: null })
   const session = await sessionBeside(app, shop.shop.id, cartId)
   const ann = await customerOf(app, shop.shop.name)
-  const taken = await app.call('POST', '/cart/handoff', { token: ann.token, body: { token: session.token } })
-  expect(ok(taken).body.id).toBe(cartId)
+  const handedOff = await app.call('POST', '/cart/handoff', { token: ann.token, body: { token: session.token } })
+  expect(ok(handedOff).body.id).toBe(cartId)
   ok(await app.call('PATCH', `/cart/${cartId}`, { token: ann.token, body: { email: 'ann@example.com' } }))
   const { look, send } = browserOn(app, session.url)
   expect((await send(formOf(await look(), 'pay'))).status).toBe(303)
-  expect(await orders(shop)).toMatchObject([{ customerId: ann.id, status: 'CONFIRMED' }])
+  expect(await listOrders(shop)).toMatchObject([{ customerId: ann.id, status: 'CONFIRMED' }])
 })
 
-test('is not there while agents are off', async () => {
+test('returns 404 while agents are off', async () => {
   await using app = await testApp({ PUBLIC_URL: 'https://souk.example' })
   const shop = await sellingIn(app)
   const session = await sessionBeside(app, shop.shop.id, await shop.cart())
@@ -167,7 +167,7 @@ test('is not there while agents are off', async () => {
   expect((await app.call('POST', '/cart/handoff', {})).status).toBe(404)
 })
 
-test('opens no cart while the shop has agents off, and still shows an order that was placed', async () => {
+test('does not open a cart while the shop has agents off, but shows an order that was placed', async () => {
   await using app = await testApp(agentsOn)
   const shop = await sellingIn(app)
   const [unpaid, waiting] = [await shop.cart(), await shop.cart()]
@@ -175,15 +175,15 @@ test('opens no cart while the shop has agents off, and still shows an order that
   const paying = await sessionBeside(app, shop.shop.id, waiting)
   ok(await shop.checkout(waiting, { paymentToken: 'tok_action' }))
   ok(await shop.put('/shops/v2/agents', { enabled: false }))
-  const at = async (url: string) => (await browserOn(app, url).look()).text
-  expect(await at(session.url)).toContain(gone)
+  const textAt = async (url: string) => (await browserOn(app, url).look()).text
+  expect(await textAt(session.url)).toContain(expiredText)
   expect((await post(app, shop, session.token)).body).toMatchObject({ statusCode: 404, code: 'invalid_link' })
-  expect(await at(paying.url)).toContain('complete yet')
+  expect(await textAt(paying.url)).toContain('complete yet')
   ok(await shop.put('/shops/v2/agents', { enabled: true }))
-  expect(await at(session.url)).toContain('Mug')
+  expect(await textAt(session.url)).toContain('Mug')
 })
 
-test('continues on the page of the shop, else on souk’s where a processor pays by link', async () => {
+test('the link leads to the checkout page of the shop, or to souk’s page if a processor pays by link', async () => {
   await using app = await testApp(agentsOn)
   const shop = await sellingIn(app)
   const session = await sessionBeside(app, shop.shop.id, await shop.cart())

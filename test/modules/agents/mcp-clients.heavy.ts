@@ -17,7 +17,7 @@ import { assertUcpAnswer } from '../../support/ucp-schemas.ts'
 
 setDefaultTimeout(longTestMs)
 
-async function listening() {
+async function serveShop() {
   const app = await agentApp()
   const shop = await sellingIn(app)
   await openToAgents(app, shop.shop.id)
@@ -34,13 +34,13 @@ async function listening() {
   }
 }
 
-/** What both clients have. They check structured content against the output schema of its tool. */
+/** Methods that both clients have. The clients validate structured content against the output schema of its tool. */
 type ToolCaller = {
   listTools(): Promise<{ tools: { name: string; outputSchema?: unknown }[] }>
   callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>
 }
 
-async function buyAs(client: ToolCaller, { shop }: Awaited<ReturnType<typeof listening>>): Promise<void> {
+async function buyAs(client: ToolCaller, { shop }: Awaited<ReturnType<typeof serveShop>>): Promise<void> {
   const { tools } = await client.listTools()
   expect(tools).toHaveLength(13)
   expect(tools.every(({ outputSchema }) => outputSchema !== undefined)).toBe(true)
@@ -58,21 +58,21 @@ async function buyAs(client: ToolCaller, { shop }: Awaited<ReturnType<typeof lis
   expect((await call('lookup_catalog', { catalog: { ids: [item] } })).products).toHaveLength(1)
   const cart = await call('create_cart', { cart: { line_items: [{ item: { id: item }, quantity: 1 }] } })
   const content = { line_items: [{ item: { id: item }, quantity: 2 }], buyer, fulfillment: shippedTo() }
-  const begun = await call('create_checkout', { checkout: { cart_id: cart.id, line_items: [] } })
-  const ready = await call('update_checkout', { id: begun.id, checkout: content })
+  const checkout = await call('create_checkout', { checkout: { cart_id: cart.id, line_items: [] } })
+  const ready = await call('update_checkout', { id: checkout.id, checkout: content })
   expect(ready.status).toBe('ready_for_complete')
-  const done = await call('complete_checkout', { id: begun.id, meta: key(), checkout: paidBy('tok_success') })
-  expect([done.status, (await shop.order(done.order.id)).total]).toEqual([
+  const completed = await call('complete_checkout', { id: checkout.id, meta: key(), checkout: paidBy('tok_success') })
+  expect([completed.status, (await shop.order(completed.order.id)).total]).toEqual([
     'completed',
     { amount: ready.totals.at(-1).amount, currency: 'USD' },
   ])
   const other = await call('create_checkout', { checkout: content })
   expect((await call('cancel_checkout', { id: other.id, meta: key() })).status).toBe('canceled')
-  await expect(client.callTool({ name: 'cancel_checkout', arguments: { id: begun.id, meta: key() } })).rejects.toThrow()
+  await expect(client.callTool({ name: 'cancel_checkout', arguments: { id: checkout.id, meta: key() } })).rejects.toThrow()
 }
 
-test('the client of the SDK, version 1, lists and buys', async () => {
-  await using here = await listening()
+test('version 1 of the SDK client lists tools and buys', async () => {
+  await using here = await serveShop()
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(here.url) as Parameters<typeof client.connect>[0])
   await buyAs(client, here)
@@ -80,11 +80,11 @@ test('the client of the SDK, version 1, lists and buys', async () => {
 })
 
 test.each([
-  ['by a handshake', { mode: 'legacy' }, '2025-11-25'],
-  ['as it negotiates', { mode: 'auto' }, '2026-07-28'],
-  ['pinned', { mode: { pin: '2026-07-28' } }, '2026-07-28'],
-] as const)('the client of the SDK, version 2, lists and buys %s', async (_, versionNegotiation, version) => {
-  await using here = await listening()
+  ['with a handshake', { mode: 'legacy' }, '2025-11-25'],
+  ['with negotiation', { mode: 'auto' }, '2026-07-28'],
+  ['with a pinned version', { mode: { pin: '2026-07-28' } }, '2026-07-28'],
+] as const)('version 2 of the SDK client lists tools and buys %s', async (_, versionNegotiation, version) => {
+  await using here = await serveShop()
   const client = new StatelessClient({ name: 'test', version: '1' }, { versionNegotiation })
   await client.connect(new StatelessTransport(here.url))
   expect(client.getNegotiatedProtocolVersion()).toBe(version)
@@ -96,12 +96,12 @@ type Check = { id: string; name: string; status: string; errorMessage?: string }
 
 describe('the conformance suite', () => {
   const suite = join(import.meta.dir, '../../../node_modules/@modelcontextprotocol/conformance/dist/index.js')
-  /** Runs a scenario. Returns its checks that are neither passed nor informative, and how many others there are. */
+  /** Runs a scenario. Returns the checks that failed or were skipped, and the number of other checks. */
   async function failuresOf(url: URL, scenario: string, version: string): Promise<{ passed: number; failures: string[] }> {
     const results = mkdtempSync(join(tmpdir(), 'mcp-conformance-'))
     try {
-      const asked = ['--url', url.href, '--scenario', scenario, '--spec-version', version, '-o', results]
-      const run = Bun.spawn([process.execPath, suite, 'server', ...asked], { stdout: 'pipe', stderr: 'pipe' })
+      const args = ['--url', url.href, '--scenario', scenario, '--spec-version', version, '-o', results]
+      const run = Bun.spawn([process.execPath, suite, 'server', ...args], { stdout: 'pipe', stderr: 'pipe' })
       const [out, errors] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
       await run.exited
       const [path] = [...new Bun.Glob('**/checks.json').scanSync(results)]
@@ -125,8 +125,8 @@ describe('the conformance suite', () => {
     ['dns-rebinding-protection', '2025-11-25'],
     ['dns-rebinding-protection', '2026-07-28'],
     ['http-header-validation', '2026-07-28'],
-  ])('passes %s of %s whole', async (scenario, version) => {
-    await using here = await listening()
+  ])('passes %s of %s', async (scenario, version) => {
+    await using here = await serveShop()
     const { passed, failures } = await failuresOf(here.url, scenario, version)
     expect(failures).toEqual([])
     expect(passed).toBeGreaterThan(0)
@@ -136,14 +136,14 @@ describe('the conformance suite', () => {
     [
       'server-stateless',
       [
-        // A tool `test_streaming_elicitation`.
+        // Needs a tool `test_streaming_elicitation`.
         'FAILURE sep-2575-http-server-no-independent-requests-on-stream',
-        // A tool `test_missing_capability`, also for the third.
+        // Needs a tool `test_missing_capability`, as does `rejects-undeclared-capability`.
         'FAILURE sep-2575-missing-capability-http-400',
-        // A tool `test_logging_tool`.
+        // Needs a tool `test_logging_tool`.
         'FAILURE sep-2575-server-no-log-without-loglevel',
         'FAILURE sep-2575-server-rejects-undeclared-capability',
-        // Subscriptions to prompts and to changing lists of tools.
+        // Need subscriptions to prompts and to changes of the tool list.
         'SKIPPED sep-2575-server-honors-notification-filter',
         'SKIPPED sep-2575-server-sends-prompts-list-changed-on-subscription',
         'SKIPPED sep-2575-server-sends-subscription-ack',
@@ -154,17 +154,17 @@ describe('the conformance suite', () => {
     [
       'caching',
       [
-        // Prompts and resources.
+        // Need prompts and resources.
         'FAILURE sep-2549-prompts-list-caching-hints',
         'FAILURE sep-2549-resources-list-caching-hints',
         'FAILURE sep-2549-resources-templates-list-caching-hints',
         'SKIPPED sep-2549-resources-read-caching-hints',
       ],
     ],
-  ])('passes %s but for what needs test tools, prompts or resources', async (scenario, needed) => {
-    await using here = await listening()
+  ])('passes %s, except checks that need test tools, prompts or resources', async (scenario, expectedFailures) => {
+    await using here = await serveShop()
     const { passed, failures } = await failuresOf(here.url, scenario, '2026-07-28')
-    expect(failures).toEqual(needed)
+    expect(failures).toEqual(expectedFailures)
     expect(passed).toBeGreaterThan(0)
   })
 })

@@ -1,4 +1,4 @@
-/** Many random stories of platforms, shoppers and shops that use the same checkouts; see `agent-model.ts`. */
+/** Runs many random stories of platforms, shoppers and shops that use the same checkouts; see `agent-model.ts`. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../../db/columns.ts'
 import { checkAgentModel, layAgentGround } from '../../support/agent-model.ts'
@@ -13,11 +13,11 @@ const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 60 : 20))
 let ground: Ground | undefined
 afterAll(() => ground?.database.drop())
 
-test('charges what was shown, once, and isolates the checkouts of platforms', async () => {
+test('charges the total that was shown, once, and isolates the checkouts of platforms', async () => {
   ground = await layAgentGround()
-  const seen = await checkAgentModel(ground, { seed, runs })
-  if (Bun.env['FUZZ_PRINT']) for (const [what, times] of seen) process.stderr.write(`${times} × ${what}\n`)
-  const usual = [
+  const eventCounts = await checkAgentModel(ground, { seed, runs })
+  if (Bun.env['FUZZ_PRINT']) for (const [what, times] of eventCounts) process.stderr.write(`${times} × ${what}\n`)
+  const expectedEvents = [
     'complete_checkout 200 completed',
     'complete_checkout 200 ready_for_complete',
     'complete_checkout 409 session_closed',
@@ -31,5 +31,5 @@ test('charges what was shown, once, and isolates the checkouts of platforms', as
     'repeated answer',
     'stolen id',
   ]
-  expect(usual.filter((what) => !seen.has(what))).toEqual([])
+  expect(expectedEvents.filter((what) => !eventCounts.has(what))).toEqual([])
 })

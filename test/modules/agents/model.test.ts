@@ -1,4 +1,4 @@
-/** A few random stories of platforms, shoppers and shops; `model.heavy.ts` has many. */
+/** Runs two random stories of platforms, shoppers and shops; `model.heavy.ts` runs many. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { checkAgentModel, layAgentGround } from '../../support/agent-model.ts'
 import type { Ground } from '../../support/selling-model.ts'
@@ -9,8 +9,8 @@ setDefaultTimeout(longTestMs)
 let ground: Ground | undefined
 afterAll(() => ground?.database.drop())
 
-test('in a few random stories, charges what was shown, once, and isolates the checkouts of platforms', async () => {
+test('in two random stories, charges the total that was shown, once, and isolates the checkouts of platforms', async () => {
   ground = await layAgentGround()
-  const seen = await checkAgentModel(ground, { seed: 20_260_825, runs: 2 })
-  expect(seen.size).toBeGreaterThan(10)
+  const eventCounts = await checkAgentModel(ground, { seed: 20_260_825, runs: 2 })
+  expect(eventCounts.size).toBeGreaterThan(10)
 })

@@ -1,4 +1,4 @@
-/** Lets the protocol's command-line client shop, in both releases. */
+/** Tests a purchase with the protocol's command-line client, in both releases. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,17 +18,17 @@ setDefaultTimeout(longTestMs)
 const program = join(import.meta.dir, '../../../node_modules/@shopify/ucp-cli/dist/bin.js')
 
 /**
- * A shop on loopback, and the client with a profile of a release. The client cannot sign, so the address of the shop is
- * that of a signer before it, which signs if access is SIGNED.
+ * Starts a shop on loopback and sets up the client with a profile of a release. The client cannot sign, so it calls a
+ * proxy that signs requests if access is SIGNED.
  */
-async function shopping(release: Release, access: 'OPEN' | 'SIGNED') {
+async function startShopping(release: Release, access: 'OPEN' | 'SIGNED') {
   const app = await agentApp()
   const shop = await sellingIn(app)
   await openToAgents(app, shop.shop.id, access)
   const serving = serveTestApp(app)
   const platform = await startPlatform({ release })
   let business = ''
-  const signer = Bun.serve({
+  const signingProxy = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
@@ -43,7 +43,7 @@ async function shopping(release: Release, access: 'OPEN' | 'SIGNED') {
       })
     },
   })
-  business = `http://127.0.0.1:${signer.port}`
+  business = `http://127.0.0.1:${signingProxy.port}`
   app.deps.life.url = business
   const home = mkdtempSync(join(tmpdir(), 'ucp-cli-'))
   const env = { ...Bun.env, UCP_HOME: home, UCP_TEST_ALLOW_INSECURE_LOCALHOST: 'true', NO_COLOR: '1' }
@@ -61,7 +61,7 @@ async function shopping(release: Release, access: 'OPEN' | 'SIGNED') {
   return {
     shop,
     ucp,
-    /** Calls an operation. */
+    /** Calls an operation and validates its response against the schemas. */
     async call(tool: string, command: string, input?: Json): Promise<Json> {
       const sent = input === undefined ? [] : ['--input', JSON.stringify(input)]
       const answer = await ucp(...command.split(' '), ...sent, '--business', business, '--profile', 'test')
@@ -71,7 +71,7 @@ async function shopping(release: Release, access: 'OPEN' | 'SIGNED') {
     },
     discover: () => ucp('discover', '--business', business, '--profile', 'test'),
     async [Symbol.asyncDispose]() {
-      await signer.stop(true)
+      await signingProxy.stop(true)
       await platform[Symbol.asyncDispose]()
       await serving.stop()
       await app.close()
@@ -81,27 +81,27 @@ async function shopping(release: Release, access: 'OPEN' | 'SIGNED') {
 }
 
 test.each([...releases.map((release) => [release, 'SIGNED'] as const), [newestRelease, 'OPEN'] as const])(
-  'the client of the protocol shops in %s (%s)',
+  'the client of the protocol buys in release %s with %s access',
   async (release, access) => {
-    await using here = await shopping(release, access)
+    await using here = await startShopping(release, access)
     const { shop, call } = here
     const discovered = (await here.discover()).result
     expect(discovered.protocol.version).toBe(release)
     const found = await call('search_catalog', 'catalog search', { query: 'mug' })
     const item = found.products[0].variants[0].id
     const cart = await call('create_cart', 'cart create', { line_items: [{ item: { id: item }, quantity: 2 }] })
-    const begun = await call('create_checkout', 'checkout create', { cart_id: cart.id, line_items: [] })
-    expect(begun.line_items).toMatchObject([{ item: { id: item, price: 1_000 }, quantity: 2 }])
+    const checkout = await call('create_checkout', 'checkout create', { cart_id: cart.id, line_items: [] })
+    expect(checkout.line_items).toMatchObject([{ item: { id: item, price: 1_000 }, quantity: 2 }])
     const content = { line_items: [{ item: { id: item }, quantity: 2 }], buyer, fulfillment: shippedTo() }
-    const ready = await call('update_checkout', `checkout update ${begun.id}`, content)
+    const ready = await call('update_checkout', `checkout update ${checkout.id}`, content)
     expect(ready.status).toBe('ready_for_complete')
-    const done = await call('complete_checkout', `checkout complete ${begun.id}`, paidBy('tok_success'))
-    expect(done.status).toBe('completed')
-    expect((await shop.order(done.order.id)).total).toEqual({ amount: ready.totals.at(-1).amount, currency: 'USD' })
+    const completed = await call('complete_checkout', `checkout complete ${checkout.id}`, paidBy('tok_success'))
+    expect(completed.status).toBe('completed')
+    expect((await shop.order(completed.order.id)).total).toEqual({ amount: ready.totals.at(-1).amount, currency: 'USD' })
     const other = await call('create_checkout', 'checkout create', content)
     expect((await call('cancel_checkout', `checkout cancel ${other.id}`)).status).toBe('canceled')
-    const order = await call('get_order', `order get ${done.order.id}`)
+    const order = await call('get_order', `order get ${completed.order.id}`)
     if (access === 'OPEN') expect(order.message).toContain('signature_missing')
-    else expect(order).toMatchObject({ id: done.order.id, checkout_id: begun.id, currency: 'USD' })
+    else expect(order).toMatchObject({ id: completed.order.id, checkout_id: checkout.id, currency: 'USD' })
   },
 )

@@ -1,14 +1,14 @@
-/** Tests that the schemas with which other tests judge answers refuse what breaks them. */
+/** Tests that the schemas that other tests use refuse invalid responses. */
 import { describe, expect, test } from 'bun:test'
 import { envelopeOf, refusalOf } from '../../../src/lib/ucp/call.ts'
 import { notFoundMessage } from '../../../src/lib/ucp/messages.ts'
 import { capabilityNames, releaseRules, releases } from '../../../src/lib/ucp/releases.ts'
 import { answerBreaches, assertUcpAnswer, haveUcpSchemas, ucpOperations, withoutUcpSchemas } from '../../support/ucp-schemas.ts'
 
-const all = new Set(capabilityNames)
+const allCapabilities = new Set(capabilityNames)
 
 describe.each(releases)('schemas of %s', (release) => {
-  const platform = { release, capabilities: all }
+  const platform = { release, capabilities: allCapabilities }
   const total = { type: 'total', amount: 1000 }
   const line = {
     id: 'line_1',
@@ -32,7 +32,7 @@ describe.each(releases)('schemas of %s', (release) => {
   }
   const cart = { ucp: envelopeOf(platform, 'cart'), id: 'ucart_1', currency: 'USD', line_items: [line], totals: checkout.totals }
 
-  test.skipIf(!haveUcpSchemas)(`accepts answers with and without a resource${withoutUcpSchemas}`, () => {
+  test.skipIf(!haveUcpSchemas)(`accepts responses with and without a resource${withoutUcpSchemas}`, () => {
     expect(answerBreaches(release, 'create_checkout', checkout)).toEqual([])
     expect(answerBreaches(release, 'get_cart', cart)).toEqual([])
     expect(answerBreaches(release, 'get_order', refusalOf(release, notFoundMessage))).toEqual([])
@@ -52,15 +52,15 @@ describe.each(releases)('schemas of %s', (release) => {
     ['without products', 'search_catalog', { ucp: envelopeOf(platform, 'search') }],
     ['without messages', 'get_cart', { ucp: { version: release, status: 'error' } }],
     ['without a resource, but with an id', 'get_cart', { ...refusalOf(release, notFoundMessage), id: 'ucart_1' }],
-    ['of no operation', 'sell', cart],
+    ['of an unknown operation', 'sell', cart],
     ['without fields', 'get_cart', {}],
-  ])(`refuses an answer %s${withoutUcpSchemas}`, (_, operation, answer) => {
+  ])(`refuses a response %s${withoutUcpSchemas}`, (_, operation, answer) => {
     const sent = JSON.parse(JSON.stringify(answer))
     expect(answerBreaches(release, operation, sent)).not.toEqual([])
     expect(() => assertUcpAnswer(release, operation, sent)).toThrow(operation)
   })
 
-  test.skipIf(!haveUcpSchemas)(`judges every operation of the protocol${withoutUcpSchemas}`, () => {
+  test.skipIf(!haveUcpSchemas)(`has a schema for every operation of the protocol${withoutUcpSchemas}`, () => {
     expect(ucpOperations(release)).toHaveLength(13)
     for (const { tool } of ucpOperations(release)) expect(answerBreaches(release, tool, refusalOf(release, notFoundMessage))).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** Orders as the platform that placed them sees them. */
+/** Tests how the platform that placed an order sees it. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { disputes } from '../../../../db/schema/payments.ts'
@@ -36,7 +36,7 @@ async function agentShop() {
         assertUcpAnswer(agent.call().platform.release, 'get_order', body)
         return body
       },
-      /** The cart of a session, as a person saw it. */
+      /** Returns the id of a session's cart after a person has seen the cart. */
       async cartOf(id: string): Promise<string> {
         const cartId = (await loadSession(app.deps, agent.call(), id))?.cart.id ?? ''
         ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey }))
@@ -45,7 +45,7 @@ async function agentShop() {
     }
   }
   const agent = by(proven)
-  /** Buys as the page would: on the session's cart. */
+  /** Checks out the session's cart, as the page does. */
   async function bought(quantity = 2, more: object = {}) {
     const session = await agent.create({ line_items: [line(quantity)], buyer, fulfillment: shippedTo(home, 'post'), ...more })
     const { order } = ok(await shop.checkout(await agent.cartOf(session.id))).body
@@ -60,7 +60,7 @@ const quantitiesOf = ({ line_items: lines }: Json) =>
   lines.map(({ quantity, status }: Json) => [quantity.original, quantity.total, quantity.fulfilled, status])
 
 describe('an order', () => {
-  test('shows what was bought, for whom and where, with the totals that the session showed', async () => {
+  test('shows its items, destination and attribution, with the totals that the session showed', async () => {
     await using world = await agentShop()
     const { session, id, order } = await world.bought(2, { attribution: { campaign: 'spring' } })
     for (const release of releases) {
@@ -87,7 +87,7 @@ describe('an order', () => {
     }
   })
 
-  test('shows each parcel with its tracking as plain text', async () => {
+  test('shows each fulfilment with its tracking as plain text', async () => {
     await using world = await agentShop()
     const { id } = await world.bought(3)
     const lineId = (await world.agent.readOrder(id)).line_items[0].id
@@ -101,12 +101,12 @@ describe('an order', () => {
       },
     ])
     await world.act(id, 'fulfil')
-    const whole = await world.agent.readOrder(id)
-    expect(quantitiesOf(whole)).toEqual([[3, 3, 3, 'fulfilled']])
-    expect(whole.fulfillment.events).toHaveLength(2)
+    const fulfilled = await world.agent.readOrder(id)
+    expect(quantitiesOf(fulfilled)).toEqual([[3, 3, 3, 'fulfilled']])
+    expect(fulfilled.fulfillment.events).toHaveLength(2)
   })
 
-  test('shows refunds as negative adjustments, and fewer units', async () => {
+  test('shows refunds as negative adjustments, and reduces its units', async () => {
     await using world = await agentShop()
     const { id } = await world.bought(3)
     const lineId = (await world.agent.readOrder(id)).line_items[0].id
@@ -130,7 +130,7 @@ describe('an order', () => {
     })
   })
 
-  test('that is cancelled has its units taken away, and the money back once', async () => {
+  test('that is cancelled shows no units, and its money refunded once', async () => {
     await using world = await agentShop()
     const { id, order } = await world.bought(3)
     const lineId = (await world.agent.readOrder(id)).line_items[0].id
@@ -141,8 +141,8 @@ describe('an order', () => {
     expect(body.fulfillment.expectations).toEqual([])
     const cancellation = body.adjustments.find(({ type }: Json) => type === 'cancellation')
     expect(cancellation).toMatchObject({ status: 'completed', line_items: [{ id: lineId, quantity: -2 }] })
-    const back = body.adjustments.flatMap(({ totals = [] }: Json) => totals).reduce((sum: number, { amount }: Json) => sum + amount, 0)
-    expect(back).toBe(-order.total.amount)
+    const refunded = body.adjustments.flatMap(({ totals = [] }: Json) => totals).reduce((sum: number, { amount }: Json) => sum + amount, 0)
+    expect(refunded).toBe(-order.total.amount)
   })
 
   test('shows a dispute until it is decided', async () => {
@@ -161,19 +161,19 @@ describe('an order', () => {
       }
       await tx.insert(disputes).values({ ...row, status: 'OPEN', createdAt: 1, updatedAt: 1 })
     })
-    const seen = async () =>
+    const readDisputes = async () =>
       (await world.agent.readOrder(id)).adjustments.map(({ type, status, totals }: Json) => [type, status, totals[0].amount])
-    expect(await seen()).toEqual([['dispute', 'pending', -700]])
+    expect(await readDisputes()).toEqual([['dispute', 'pending', -700]])
     for (const [status, shown] of [
       ['WON', 'failed'],
       ['LOST', 'completed'],
     ]) {
       await app.deps.db.write((tx) => tx.rows(sql`update disputes set status = ${status} returning 1 as done`))
-      expect(await seen()).toEqual([['dispute', shown, -700]])
+      expect(await readDisputes()).toEqual([['dispute', shown, -700]])
     }
   })
 
-  test('with free shipping shows the discount and the shipping before it', async () => {
+  test('with free shipping shows the discount and the price of shipping', async () => {
     await using world = await agentShop()
     ok((await world.shop.post('/discounts', { code: 'FREE', title: 'Free', kind: 'FREE_SHIPPING' })) as never)
     const { session, id } = await world.bought(2, { discounts: { codes: ['FREE'] } })
@@ -183,8 +183,8 @@ describe('an order', () => {
   })
 })
 
-describe('an address that the platform did not send', () => {
-  test('is shown as its country alone, and nothing else of what was typed', async () => {
+describe('the destination', () => {
+  test('contains only the country if the platform did not send the address', async () => {
     await using world = await agentShop()
     const session = await world.agent.create({ line_items: [world.line(1)] })
     const cartId = await world.agent.cartOf(session.id)
@@ -209,7 +209,7 @@ describe('an address that the platform did not send', () => {
     expect(JSON.stringify(body).toLowerCase()).not.toContain('typed')
   })
 
-  test('is read after its session was removed, with the country alone of its address', async () => {
+  test('contains only the country after the session is deleted', async () => {
     await using here = await agentShop()
     const { id, session } = await here.bought()
     const before = await here.agent.readOrder(id)
@@ -231,8 +231,8 @@ describe('an address that the platform did not send', () => {
   })
 })
 
-describe('no order', () => {
-  test('is found by another platform, an unproven creator, another shop, or before it is paid', async () => {
+describe('access to an order', () => {
+  test('is refused to another platform, an unproven creator and another shop, and before it is paid', async () => {
     await using world = await agentShop()
     const { id } = await world.bought()
     const missing = { ucp: { status: 'error' }, messages: [{ code: 'not_found' }] }
@@ -250,7 +250,7 @@ describe('no order', () => {
     expect(await world.agent.readOrder(declined.id)).toMatchObject(missing)
   })
 
-  test('that no agent placed is found', async () => {
+  test('is refused if no agent placed it', async () => {
     await using world = await agentShop()
     const { shop } = world
     const cartId = await shop.cart({
@@ -262,7 +262,7 @@ describe('no order', () => {
     expect(await world.agent.readOrder(order.id)).toMatchObject({ ucp: { status: 'error' } })
   })
 
-  test('is shown without a proof', async () => {
+  test('needs proof', async () => {
     await using world = await agentShop()
     const { id } = await world.bought()
     for (const options of [{ profile }, {}])

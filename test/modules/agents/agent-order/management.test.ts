@@ -1,4 +1,4 @@
-/** How a shop sees the orders of agents. */
+/** Tests how a shop sees the orders of agents. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { orders } from '../../../../db/schema/selling.ts'
 import { loadSession } from '../../../../src/modules/agents/agent-session/index.ts'
@@ -11,10 +11,10 @@ setDefaultTimeout(longTestMs)
 
 const profile = 'https://platform.example/profile'
 
-test('orders of agents are marked, and found by a filter, by other filters beside it, and in CSV', async () => {
+test('orders of agents are marked, and found by a filter, combined with other filters, and in CSV', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  async function boughtBy(options: Parameters<typeof agentOf>[2], more: Json = {}) {
+  async function buyAs(options: Parameters<typeof agentOf>[2], more: Json = {}) {
     const agent = agentOf(app, shop, options)
     const session = await agent.create({
       line_items: [{ item: { id: shop.variantId }, quantity: 1 }],
@@ -26,11 +26,11 @@ test('orders of agents are marked, and found by a filter, by other filters besid
     ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey }))
     return ok(await shop.checkout(cartId)).body.order
   }
-  const own = await shop.bought()
-  const named = await boughtBy({ profile, isProven: true }, { attribution: { campaign: 'spring' } })
-  const unnamed = await boughtBy({})
-  // A response to the shopper's own request says nothing of the platform.
-  expect([named.agent, own.agent]).toEqual([null, null])
+  const shopperOrder = await shop.bought()
+  const namedOrder = await buyAs({ profile, isProven: true }, { attribution: { campaign: 'spring' } })
+  const unnamedOrder = await buyAs({})
+  // The response to a shopper does not contain the platform.
+  expect([namedOrder.agent, shopperOrder.agent]).toEqual([null, null])
 
   const agents = async (query: string) =>
     ok(await shop.get(`/v2/orders?${query}`)).body.data.map(({ number, agent }: Json) => [number, agent])
@@ -48,9 +48,9 @@ test('orders of agents are marked, and found by a filter, by other filters besid
   expect(await agents('agent=true&number=1')).toEqual([])
   expect((await shop.get('/v2/orders?agent=maybe')).status).toBe(400)
   for (const [id, agent] of [
-    [named.id, two?.[1]],
-    [unnamed.id, three?.[1]],
-    [own.id, null],
+    [namedOrder.id, two?.[1]],
+    [unnamedOrder.id, three?.[1]],
+    [shopperOrder.id, null],
   ])
     expect(ok(await shop.get(`/v2/orders/${id}`)).body.agent).toEqual(agent)
 

@@ -37,18 +37,18 @@ for (const release of ['2026-08-25', '2026-04-08'] as const)
     const replaced = await agent.putCart(created.id, { line_items: [line(shop.variantId, 3)] })
     expect([replaced.line_items[0].quantity, replaced.buyer, replaced.messages]).toEqual([3, undefined, []])
     expect(await agent.readCart(created.id)).toEqual(replaced)
-    // Neither is the other.
+    // A cart is not a session, and a session is not a cart.
     expect((await agent.read(created.id)).ucp.status).toBe('error')
     const session = await agent.create({ line_items: [line(shop.variantId)] })
     expect((await agent.readCart(session.id)).ucp.status).toBe('error')
     expect((await agent.cancelCart(session.id)).ucp.status).toBe('error')
     expect(await agent.cancelCart(created.id)).toEqual(replaced)
-    for (const gone of [
+    for (const response of [
       await agent.readCart(created.id),
       await agent.cancelCart(created.id),
       await agent.putCart(created.id, { line_items: [] }),
     ])
-      expect(codesOf(gone)).toEqual(['not_found'])
+      expect(codesOf(response)).toEqual(['not_found'])
     expect(codesOf(await agent.create({ line_items: [], cart_id: created.id }))).toEqual(['not_found'])
     app.clock.advance(1)
     await expireCarts(app.deps)
@@ -57,7 +57,7 @@ for (const release of ['2026-08-25', '2026-04-08'] as const)
     ])
   })
 
-test('cancelling and replacing a cart at the same time keeps no content of a cancelled cart', async () => {
+test('no content of a cancelled cart remains if the cart is replaced while it is cancelled', async () => {
   await using world = await cartShop()
   const { app, shop, agent } = world
   for (let round = 0; round < 5; round++) {
@@ -68,30 +68,32 @@ test('cancelling and replacing a cart at the same time keeps no content of a can
       agent.cancelCart(id),
     ])
   }
-  const late = await app.deps.db.read.rows(sql`select id from agent_sessions where canceled_at is null or expires_at > ${app.clock.now()}`)
-  expect(late).toEqual([])
+  const openSessions = await app.deps.db.read.rows(
+    sql`select id from agent_sessions where canceled_at is null or expires_at > ${app.clock.now()}`,
+  )
+  expect(openSessions).toEqual([])
   app.clock.advance(1)
   await expireCarts(app.deps)
   await forgetSessions(app.deps)
-  const kept = await app.deps.db.read.rows(sql`select id from agent_sessions where cast(request as text) like '%noor%'`)
-  expect([kept, await app.deps.db.read.rows(sql`select id from carts where email is not null`)]).toEqual([[], []])
+  const sessionsWithData = await app.deps.db.read.rows(sql`select id from agent_sessions where cast(request as text) like '%noor%'`)
+  expect([sessionsWithData, await app.deps.db.read.rows(sql`select id from carts where email is not null`)]).toEqual([[], []])
 })
 
-test('a cart becomes a session with its content, and again the same open session', async () => {
+test('a cart becomes a session with its content, and a repeated request returns the same open session', async () => {
   await using world = await cartShop()
   const { agent, shop } = world
   const cart = await agent.createCart({ line_items: [line(shop.variantId, 2)], buyer, attribution: { source: 'chat' } })
   const session = await agent.create({ cart_id: cart.id, line_items: [line('var_other')], buyer: { email: 'other@example.com' } })
   expect(session).toMatchObject({ line_items: [{ item: { id: shop.variantId }, quantity: 2 }], buyer, attribution: { source: 'chat' } })
   expect(session.status).toBe('ready_for_complete')
-  const again = await agent.create({ cart_id: cart.id })
-  expect(again).toEqual(session)
-  // The session is independent of the cart from now on.
+  const repeated = await agent.create({ cart_id: cart.id })
+  expect(repeated).toEqual(session)
+  // The session no longer depends on the cart.
   await agent.putCart(cart.id, { line_items: [line(shop.variantId, 5)] })
   expect((await agent.create({ cart_id: cart.id })).line_items[0].quantity).toBe(2)
 })
 
-test('two conversions of a cart at once make one session', async () => {
+test('concurrent conversions of a cart create one session', async () => {
   await using world = await cartShop()
   const { agent, shop, app } = world
   const cart = await agent.createCart({ line_items: [line(shop.variantId)] })
@@ -101,7 +103,7 @@ test('two conversions of a cart at once make one session', async () => {
   expect(Number(rows[0]?.n)).toBe(1)
 })
 
-test('a session that has ended is not given again for its cart', async () => {
+test('a cart whose session ended gets a new session', async () => {
   await using world = await cartShop()
   const { agent, shop, app } = world
   const cart = await agent.createCart({ line_items: [line(shop.variantId)] })
@@ -117,6 +119,6 @@ test('a platform without carts cannot convert one', async () => {
   await using world = await cartShop()
   const { agent, shop, app } = world
   const cart = await agent.createCart({ line_items: [line(shop.variantId)] })
-  const plain = agentOf(app, shop, { capabilities: ['checkout'] })
-  expect(codesOf(await plain.create({ cart_id: cart.id }))).toEqual(['missing $.line_items'])
+  const withoutCarts = agentOf(app, shop, { capabilities: ['checkout'] })
+  expect(codesOf(await withoutCarts.create({ cart_id: cart.id }))).toEqual(['missing $.line_items'])
 })

@@ -1,4 +1,4 @@
-/** Completions and cancellations over REST with idempotency keys. */
+/** Tests completions and cancellations over REST with idempotency keys. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
@@ -10,7 +10,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-async function world() {
+async function startWorld() {
   const app = await agentApp()
   const shop = await sellingIn(app)
   await openToAgents(app, shop.shop.id)
@@ -31,15 +31,15 @@ async function world() {
   }
 }
 
-test('a completion happens once per key, and its retry sees the order', async () => {
-  await using here = await world()
+test('a completion happens once per key, and a retry returns the order', async () => {
+  await using here = await startWorld()
   const id = await here.ready()
   const key = randomUUID()
   expect((await here.call('complete_checkout', id, paidBy('tok_success'), null)).body.code).toBe('idempotency_key_missing')
-  const done = await here.call('complete_checkout', id, paidBy('tok_success'), key)
-  expect([done.status, done.body.status]).toEqual([200, 'completed'])
-  const again = await here.call('complete_checkout', id, paidBy('tok_success'), key)
-  expect([again.status, again.body]).toEqual([200, done.body])
+  const completed = await here.call('complete_checkout', id, paidBy('tok_success'), key)
+  expect([completed.status, completed.body.status]).toEqual([200, 'completed'])
+  const retried = await here.call('complete_checkout', id, paidBy('tok_success'), key)
+  expect([retried.status, retried.body]).toEqual([200, completed.body])
   const other = await here.call('complete_checkout', id, paidBy('tok_decline'), key)
   expect([other.status, other.body.code]).toEqual([409, 'idempotency_conflict'])
   const closed = await here.call('complete_checkout', id, paidBy('tok_success'))
@@ -49,8 +49,8 @@ test('a completion happens once per key, and its retry sees the order', async ()
   expect(await here.orders()).toBe(1)
 })
 
-test('a retry gets the answer that a person was shown, and what is undecided as it is by then', async () => {
-  await using here = await world()
+test('a retry returns the stored response, or the current state if the payment was undecided', async () => {
+  await using here = await startWorld()
   const [declined, waiting] = [await here.ready(), await here.ready()]
   const [first, second] = [randomUUID(), randomUUID()]
   const failed = await here.call('complete_checkout', declined, paidBy('tok_decline'), first)
@@ -60,12 +60,12 @@ test('a retry gets the answer that a person was shown, and what is undecided as 
   const undecided = await here.call('complete_checkout', waiting, paidBy('tok_timeout'), second)
   expect(undecided.body.status).toBe('complete_in_progress')
   expect((await here.call('cancel_checkout', waiting)).body.status).toBe('canceled')
-  const again = await here.call('complete_checkout', waiting, paidBy('tok_timeout'), second)
-  expect([again.status, again.body.status]).toEqual([200, 'canceled'])
+  const retried = await here.call('complete_checkout', waiting, paidBy('tok_timeout'), second)
+  expect([retried.status, retried.body.status]).toEqual([200, 'canceled'])
 })
 
-test('the same completion sent five times at once places one order', async () => {
-  await using here = await world()
+test('five concurrent requests with the same completion place one order', async () => {
+  await using here = await startWorld()
   const id = await here.ready()
   const key = randomUUID()
   const answers = await Promise.all(Array.from({ length: 5 }, () => here.call('complete_checkout', id, paidBy('tok_success'), key)))
@@ -74,8 +74,8 @@ test('the same completion sent five times at once places one order', async () =>
   expect(await here.orders()).toBe(1)
 })
 
-test('the same creation, replacement or cancellation sent five times at once happens once', async () => {
-  await using here = await world()
+test('five concurrent requests with the same creation, replacement or cancellation have one effect', async () => {
+  await using here = await startWorld()
   const five = async (tool: string, id: string | undefined, body: Json, status: number) => {
     const key = randomUUID()
     const answers = await Promise.all(Array.from({ length: 5 }, () => here.call(tool, id, body, key)))
@@ -95,35 +95,35 @@ test('the same creation, replacement or cancellation sent five times at once hap
   expect((await five('cancel_checkout', id, {}, 200)).status).toBe('canceled')
 })
 
-test('a late duplicate of a replacement leaves the payment alone that began after the replacement', async () => {
-  await using here = await world()
+test('a late duplicate of a replacement does not affect a payment that started after the replacement', async () => {
+  await using here = await startWorld()
   const id = await here.ready()
   const { idempotency } = here.app.deps
   const claim = idempotency.claim
-  const [late, isClaimed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  // The duplicate arrives before the replacement is stored, and is slow after that.
+  const [release, keyClaimed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  // The duplicate claims its key before the replacement is stored, and then waits.
   idempotency.claim = async (request) => {
     const claimed = await claim(request)
-    isClaimed.resolve()
-    await late.promise
+    keyClaimed.resolve()
+    await release.promise
     return claimed
   }
   const content = { line_items: [{ item: { id: here.shop.variantId }, quantity: 2 }], buyer, fulfillment: shippedTo() }
   const key = randomUUID()
   const duplicate = here.call('update_checkout', id, content, key)
-  await isClaimed.promise
+  await keyClaimed.promise
   idempotency.claim = claim
   ok(await here.call('update_checkout', id, content, key))
   expect((await here.call('complete_checkout', id, paidBy('tok_timeout'))).body.status).toBe('complete_in_progress')
-  late.resolve()
+  release.resolve()
   const { status, body } = await duplicate
   expect([status, body.code]).toEqual([409, 'idempotency_conflict'])
   expect((await here.call('get_checkout', id)).body.status).toBe('complete_in_progress')
   expect((await here.shop.get('/v2/orders')).body.data.map((order: Json) => order.status)).toEqual(['PENDING_PAYMENT'])
 })
 
-test('a repeated answer is the last one shown: nothing else is charged', async () => {
-  await using here = await world()
+test('a repeated response counts as the last one shown, and no other total is charged', async () => {
+  await using here = await startWorld()
   const content = { line_items: [{ item: { id: here.shop.variantId }, quantity: 1 }], buyer, fulfillment: shippedTo() }
   const key = randomUUID()
   const created = ok(await here.call('create_checkout', undefined, content, key), 201).body
@@ -135,25 +135,25 @@ test('a repeated answer is the last one shown: nothing else is charged', async (
   expect((await here.call('create_checkout', undefined, content, key)).body).toEqual(created)
   const refused = await here.call('complete_checkout', id, paidBy('tok_success'))
   expect([codesOf(refused.body), amountsOf(refused.body)['total']]).toEqual([['price_changed'], 1_500])
-  // The same of a repeated completion.
-  const again = randomUUID()
+  // The same rule applies to a repeated completion.
+  const completionKey = randomUUID()
   ok(await price(1_700))
-  expect(codesOf((await here.call('complete_checkout', id, paidBy('tok_success'), again)).body)).toEqual(['price_changed'])
-  const replaced = randomUUID()
-  const two = { ...content, line_items: [{ item: { id: here.shop.variantId }, quantity: 2 }] }
-  ok(await here.call('update_checkout', id, two, replaced))
-  expect(amountsOf((await here.call('complete_checkout', id, paidBy('tok_success'), again)).body)['total']).toBe(1_700)
+  expect(codesOf((await here.call('complete_checkout', id, paidBy('tok_success'), completionKey)).body)).toEqual(['price_changed'])
+  const replacementKey = randomUUID()
+  const contentOfTwo = { ...content, line_items: [{ item: { id: here.shop.variantId }, quantity: 2 }] }
+  ok(await here.call('update_checkout', id, contentOfTwo, replacementKey))
+  expect(amountsOf((await here.call('complete_checkout', id, paidBy('tok_success'), completionKey)).body)['total']).toBe(1_700)
   expect(codesOf((await here.call('complete_checkout', id, paidBy('tok_success'))).body)).toEqual(['price_changed'])
-  // What is repeated unchanged can be paid.
-  ok(await here.call('update_checkout', id, two, replaced))
-  const done = await here.call('complete_checkout', id, paidBy('tok_success'))
-  expect([done.body.status, amountsOf(done.body)['total']]).toEqual(['completed', 3_400])
-  ok(await here.call('update_checkout', id, two, replaced))
+  // A repeated response can be paid if its total is still correct.
+  ok(await here.call('update_checkout', id, contentOfTwo, replacementKey))
+  const completed = await here.call('complete_checkout', id, paidBy('tok_success'))
+  expect([completed.body.status, amountsOf(completed.body)['total']]).toEqual(['completed', 3_400])
+  ok(await here.call('update_checkout', id, contentOfTwo, replacementKey))
   expect(await here.orders()).toBe(1)
 })
 
-test('a retry whose answer was erased with its buyer finds nothing, and has no effect', async () => {
-  await using here = await world()
+test('a retry whose response was erased with its buyer finds nothing, and has no effect', async () => {
+  await using here = await startWorld()
   const { app, shop, call } = here
   const content = { line_items: [{ item: { id: shop.variantId }, quantity: 1 }], buyer, fulfillment: shippedTo() }
   const [created, canceled] = [randomUUID(), randomUUID()]
@@ -167,8 +167,8 @@ test('a retry whose answer was erased with its buyer finds nothing, and has no e
   expect(Number((await app.deps.db.read.rows<{ count: number }>(sql`select count(*) as count from agent_sessions`))[0]?.count)).toBe(1)
 })
 
-test('a card number is refused, in no log and in no stored answer', async () => {
-  await using here = await world()
+test('a card number is refused, and appears in no log and no response', async () => {
+  await using here = await startWorld()
   const id = await here.ready()
   const credential = { type: 'card', number: '4242424242424242', cvc: '123' }
   const refused = await here.call('complete_checkout', id, paidBy('', { credential }))

@@ -1,4 +1,4 @@
-/** Platforms pay what they were last shown, once, and cancel. */
+/** Tests that a platform pays the total that it was last shown, once, and can cancel. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { UcpError } from '../../../../src/lib/ucp/errors.ts'
 import { agentOf, amountsOf, buyer, codesOf, home, paidBy, shippedTo } from '../../../support/agent-calls.ts'
@@ -27,12 +27,12 @@ async function shopWith(agent: Parameters<typeof agentOf>[2] = {}, settings: Par
     },
   }
 }
-const orders = async (shop: Selling) => ok(await shop.get('/v2/orders')).body.data
-const charged = async (shop: Selling): Promise<number[]> =>
-  (await orders(shop))
+const listOrders = async (shop: Selling) => ok(await shop.get('/v2/orders')).body.data
+const listChargedTotals = async (shop: Selling): Promise<number[]> =>
+  (await listOrders(shop))
     .filter(({ paymentStatus }: { paymentStatus: string }) => paymentStatus === 'CAPTURED')
     .map((order: { total: { amount: number } }) => order.total.amount)
-const refusal = (work: Promise<unknown>): Promise<string> =>
+const refusalOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'none',
     (error: unknown) => (error instanceof UcpError ? error.code : String(error)),
@@ -50,7 +50,7 @@ for (const release of ['2026-08-25', '2026-04-08'] as const)
     const session = await ready(2)
     expect(session.continue_url).toStartWith('https://souk.example/pages/buy/')
     const done = await agent.complete(session.id)
-    const [order] = await orders(shop)
+    const [order] = await listOrders(shop)
     expect(done).toMatchObject({ status: 'completed', totals: session.totals, order: { id: order.id, label: String(order.number) } })
     expect(done.order.permalink_url).toBe(order.publicUrl)
     expect(done.continue_url).toBeUndefined()
@@ -62,20 +62,20 @@ for (const release of ['2026-08-25', '2026-04-08'] as const)
       agent.cancel(session.id),
       agent.put(session.id, { line_items: [line(shop.variantId)] }),
     ])
-      expect(await refusal(closed)).toBe('session_closed')
-    expect(await charged(shop)).toEqual([2_000])
+      expect(await refusalOf(closed)).toBe('session_closed')
+    expect(await listChargedTotals(shop)).toEqual([2_000])
     expect(await shop.stock()).toEqual({ onHand: 8, reserved: 0 })
-    // The answer of a completion is computed again for a retry, like the others it is stored once.
+    // The response of a completion is stored once, as null: a retry computes it again.
     expect(agent.stored.filter((answer) => answer === null)).toHaveLength(1)
   })
 
-test('a completion without all that is needed changes nothing', async () => {
+test('a completion of an incomplete session changes nothing', async () => {
   await using world = await shopWith()
   const { shop, agent } = world
   const session = await agent.create({ line_items: [line(shop.variantId)] })
   const answer = await agent.complete(session.id)
   expect([answer.status, codesOf(answer)]).toEqual(['incomplete', ['missing $.buyer.email']])
-  expect(await orders(shop)).toEqual([])
+  expect(await listOrders(shop)).toEqual([])
   expect(await agent.complete('chk_00000000000000000000000000')).toMatchObject({
     ucp: { status: 'error' },
     messages: [{ code: 'not_found' }],
@@ -109,13 +109,13 @@ test('an instrument must be the selected one of a handler that was offered', asy
   }
   const bare = await agent.complete(session.id, paidBy('', { credential: { type: 'token' } }))
   expect(codesOf(bare)).toEqual(['missing $.payment.instruments[0].credential.token'])
-  expect(await orders(shop)).toEqual([])
+  expect(await listOrders(shop)).toEqual([])
   expect((await agent.complete(session.id, { payment: { instruments: [{ ...one, selected: false, id: 'pi_0' }, one] } })).status).toBe(
     'completed',
   )
 })
 
-test('a card number in any field is refused before anything else', async () => {
+test('a card number in any field is refused before any other check', async () => {
   await using world = await shopWith()
   const { app, shop, agent, ready } = world
   const session = await ready()
@@ -125,12 +125,12 @@ test('a card number in any field is refused before anything else', async () => {
     paidBy('tok_success', { display: { anything: [{ deep: 4242424242424242 }] } }),
     { ...paidBy('tok_success'), attribution: { source: '4242-4242-4242-4242' } },
   ])
-    expect([body, await refusal(agent.complete(session.id, body))]).toEqual([body, 'raw_card_refused'])
-  expect(await orders(shop)).toEqual([])
+    expect([body, await refusalOf(agent.complete(session.id, body))]).toEqual([body, 'raw_card_refused'])
+  expect(await listOrders(shop)).toEqual([])
   expect(JSON.stringify(app.logged)).not.toContain('4242')
 })
 
-test('nothing is charged after any change since the last answer', async () => {
+test('nothing is charged if the total changed since the last response', async () => {
   await using world = await shopWith()
   const { app, shop, agent, ready } = world
   const cases: [string, () => Promise<unknown>][] = [
@@ -142,35 +142,35 @@ test('nothing is charged after any change since the last answer', async () => {
   for (const [what, change] of cases) {
     const session = await ready()
     await change()
-    const told = await agent.complete(session.id)
-    expect([what, told.status, codesOf(told).filter((code) => code !== 'tax_included')]).toEqual([
+    const response = await agent.complete(session.id)
+    expect([what, response.status, codesOf(response).filter((code) => code !== 'tax_included')]).toEqual([
       what,
       'ready_for_complete',
       ['price_changed'],
     ])
-    expect([what, amountsOf(told)['total'] === amountsOf(session)['total']]).toEqual([what, false])
-    const before = await charged(shop)
+    expect([what, amountsOf(response)['total'] === amountsOf(session)['total']]).toEqual([what, false])
+    const before = await listChargedTotals(shop)
     expect((await agent.complete(session.id)).status).toBe('completed')
-    expect((await charged(shop)).toSorted()).toEqual([...before, amountsOf(told)['total'] ?? 0].toSorted())
+    expect((await listChargedTotals(shop)).toSorted()).toEqual([...before, amountsOf(response)['total'] ?? 0].toSorted())
   }
-  // A reading shows the new price as well.
+  // A read shows the new price as well.
   const session = await ready()
   await reprice(app, shop, 2_000)
   const read = await agent.read(session.id)
   expect((await agent.complete(session.id)).totals).toEqual(read.totals)
 })
 
-test('a price that the page showed is not one that the platform was shown, and the other way around', async () => {
+test('a price shown on the page does not count as shown to the platform, and vice versa', async () => {
   await using world = await shopWith()
   const { app, shop, agent, ready } = world
   const session = await ready()
   const page = browserOn(app, session.continue_url)
-  const old = formOf(await page.look(), 'pay')
+  const outdatedForm = formOf(await page.look(), 'pay')
   await reprice(app, shop, 1_500)
   expect((await page.look()).text).toContain('$15.00')
-  const told = await agent.complete(session.id)
-  expect([codesOf(told), amountsOf(told)['total']]).toEqual([['price_changed'], 1_500])
-  expect((await page.send(old)).text).toContain('The order has changed')
+  const response = await agent.complete(session.id)
+  expect([codesOf(response), amountsOf(response)['total']]).toEqual([['price_changed'], 1_500])
+  expect((await page.send(outdatedForm)).text).toContain('The order has changed')
   await reprice(app, shop, 1_200)
   const form = formOf(await page.look(), 'pay')
   const read = await agent.read(session.id)
@@ -191,16 +191,16 @@ test('a price that the page showed is not one that the platform was shown, and t
       )
     ).text,
   ).toContain('Payment received')
-  expect(await charged(shop)).toEqual([1_200])
+  expect(await listChargedTotals(shop)).toEqual([1_200])
 })
 
-test('stock that is gone is told instead of charged', async () => {
+test('missing stock is reported instead of charged', async () => {
   await using world = await shopWith({}, { onHand: 2 })
   const { shop, agent, ready } = world
   const session = await ready(2)
   await shop.bought()
-  const told = await agent.complete(session.id)
-  expect([told.status, codesOf(told)]).toEqual(['incomplete', ['out_of_stock $.line_items[0]']])
+  const response = await agent.complete(session.id)
+  expect([response.status, codesOf(response)]).toEqual(['incomplete', ['out_of_stock $.line_items[0]']])
   expect(await shop.stock()).toEqual({ onHand: 1, reserved: 0 })
 })
 
@@ -209,40 +209,40 @@ test('a declined payment can be tried again ten times', async () => {
   const { shop, agent, ready } = world
   const session = await ready()
   for (const token of ['tok_decline', 'tok_unknown']) {
-    const told = await agent.complete(session.id, paidBy(token))
-    expect([token, told.status, codesOf(told)]).toEqual([token, 'ready_for_complete', ['payment_failed']])
-    expect(told.continue_url).toBe(session.continue_url)
+    const response = await agent.complete(session.id, paidBy(token))
+    expect([token, response.status, codesOf(response)]).toEqual([token, 'ready_for_complete', ['payment_failed']])
+    expect(response.continue_url).toBe(session.continue_url)
   }
   expect((await agent.complete(session.id)).status).toBe('completed')
-  expect(await charged(shop)).toEqual([1_000])
+  expect(await listChargedTotals(shop)).toEqual([1_000])
   const other = await ready()
   for (let nth = 0; nth < 10; nth++) expect(codesOf(await agent.complete(other.id, paidBy('tok_decline')))).toEqual(['payment_failed'])
   expect(codesOf(await agent.complete(other.id))).toEqual(['payment_failed'])
-  expect(await charged(shop)).toEqual([1_000])
+  expect(await listChargedTotals(shop)).toEqual([1_000])
 })
 
-test('a payment that its payer must confirm becomes the hand-off’s', async () => {
+test('a payment that the payer must confirm continues on the hand-off page', async () => {
   await using world = await shopWith()
   const { app, shop, agent, ready } = world
   const session = await ready()
-  const told = await agent.complete(session.id, paidBy('tok_action'))
-  expect([told.status, codesOf(told), told.continue_url]).toEqual(['requires_escalation', [], session.continue_url])
+  const response = await agent.complete(session.id, paidBy('tok_action'))
+  expect([response.status, codesOf(response), response.continue_url]).toEqual(['requires_escalation', [], session.continue_url])
   expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
-  const page = browserOn(app, told.continue_url)
+  const page = browserOn(app, response.continue_url)
   expect((await page.send(formOf(await page.look(), 'pay'))).status).toBe(303)
   expect((await agent.read(session.id)).status).toBe('completed')
-  expect((await orders(shop)).map(({ status }: { status: string }) => status).toSorted()).toEqual(['CANCELLED', 'CONFIRMED'])
+  expect((await listOrders(shop)).map(({ status }: { status: string }) => status).toSorted()).toEqual(['CANCELLED', 'CONFIRMED'])
 })
 
-test('a payment that is not decided is in progress, and the key’s retry tells how it ended', async () => {
+test('an undecided payment is in progress, and a retry with its key returns the result', async () => {
   await using world = await shopWith()
   const { app, shop, agent, ready } = world
   const session = await ready()
   const attempt = { ...agent.call().attempt, key: 'one' }
-  const told = await agent.complete(session.id, paidBy('tok_timeout'), { attempt })
-  expect([told.status, codesOf(told)]).toEqual(['complete_in_progress', []])
+  const response = await agent.complete(session.id, paidBy('tok_timeout'), { attempt })
+  expect([response.status, codesOf(response)]).toEqual(['complete_in_progress', []])
   expect((await agent.complete(session.id)).status).toBe('complete_in_progress')
-  expect(await orders(shop)).toHaveLength(1)
+  expect(await listOrders(shop)).toHaveLength(1)
   app.clock.advance(3 * 60 * 60_000)
   await app.jobs.resume()
   await app.jobs.closeOrders()
@@ -251,7 +251,7 @@ test('a payment that is not decided is in progress, and the key’s retry tells 
   expect([after.status, codesOf(after)]).toEqual(['ready_for_complete', ['payment_failed']])
 })
 
-test('a cancelled session cannot be paid any more', async () => {
+test('a cancelled session cannot be paid', async () => {
   await using world = await shopWith()
   const { app, shop, agent, ready } = world
   const session = await ready()
@@ -260,17 +260,17 @@ test('a cancelled session cannot be paid any more', async () => {
   const canceled = await agent.cancel(session.id)
   expect([canceled.status, canceled.continue_url]).toEqual(['canceled', undefined])
   expect((await page.send(form)).text).toContain('This link has expired')
-  const taken = await app.call('POST', '/cart/handoff', {
+  const handedOff = await app.call('POST', '/cart/handoff', {
     key: shop.publishableKey,
     body: { token: session.continue_url.split('/').at(-1) },
   })
-  expect(taken.status).toBe(404)
-  for (const work of [agent.cancel(session.id), agent.complete(session.id)]) expect(await refusal(work)).toBe('session_closed')
+  expect(handedOff.status).toBe(404)
+  for (const work of [agent.cancel(session.id), agent.complete(session.id)]) expect(await refusalOf(work)).toBe('session_closed')
   expect((await agent.read(session.id)).status).toBe('canceled')
-  expect(await orders(shop)).toEqual([])
+  expect(await listOrders(shop)).toEqual([])
 })
 
-test('cancels an unpaid checkout of the page, but none that is paid', async () => {
+test('cancels an unpaid checkout of the page, but not a paid one', async () => {
   await using world = await shopWith()
   const { app, shop, agent, ready } = world
   const cartOf = async (url: string) =>
@@ -284,23 +284,23 @@ test('cancels an unpaid checkout of the page, but none that is paid', async () =
   expect((await agent.cancel(session.id)).status).toBe('canceled')
   expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
   const other = await ready()
-  const begun = ok(await shop.checkout(await cartOf(other.continue_url), { paymentToken: 'tok_action' })).body
-  await confirmAtSandbox(app, begun.order.payments[0].id)
-  expect(await refusal(agent.cancel(other.id))).not.toBe('none')
+  const startedCheckout = ok(await shop.checkout(await cartOf(other.continue_url), { paymentToken: 'tok_action' })).body
+  await confirmAtSandbox(app, startedCheckout.order.payments[0].id)
+  expect(await refusalOf(agent.cancel(other.id))).not.toBe('none')
   expect((await agent.read(other.id)).status).toBe('completed')
 })
 
-test('what a person types on the page is told to no platform', async () => {
+test('no platform sees what a person types on the page', async () => {
   await using world = await shopWith()
   const { app, agent, ready } = world
   const session = await ready()
   const page = browserOn(app, session.continue_url)
   const typed = { ...address, name: 'Zelda Secret', line1: '9 Hidden Lane', city: 'Nowhere', email: 'zelda@example.com' }
   ok(await page.send({ ...formOf(await page.look(), 'details'), ...typed }), 303)
-  const told = await agent.complete(session.id)
-  // What the platform pays for goes where it was not told before.
-  expect(codesOf(told)).toEqual(['price_changed'])
-  const answers = [told, await agent.complete(session.id, paidBy('tok_decline')), await agent.read(session.id)]
+  const response = await agent.complete(session.id)
+  // The person changed the destination, so the platform must see the session again before it can pay.
+  expect(codesOf(response)).toEqual(['price_changed'])
+  const answers = [response, await agent.complete(session.id, paidBy('tok_decline')), await agent.read(session.id)]
   await page.send(formOf(await page.look(), 'pay'))
   answers.push(await agent.read(session.id))
   expect(answers.at(-1).status).toBe('completed')

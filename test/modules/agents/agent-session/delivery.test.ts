@@ -29,7 +29,7 @@ async function shippingShop() {
   return { app, shop, agent, [Symbol.asyncDispose]: () => app.close() }
 }
 
-test('country and province are enough for options and tax, and the rest of the address is missing', async () => {
+test('country and province are enough for options and tax, and messages name the missing fields of the address', async () => {
   await using world = await shippingShop()
   const { shop, agent } = world
   const answer = await agent.create({
@@ -53,7 +53,7 @@ test('country and province are enough for options and tax, and the rest of the a
   )
 })
 
-test('of several destinations one is chosen, and its problems name it', async () => {
+test('of several destinations the platform selects one, and messages point to it', async () => {
   await using world = await shippingShop()
   const { shop, agent } = world
   const put = async (id: string, destinations: Json[], selected?: string | null, option?: string) =>
@@ -82,7 +82,7 @@ test('of several destinations one is chosen, and its problems name it', async ()
   expect(codesOf(await put(id, [{ id: 'x', street_address: '1 Street' }], 'x'))).toEqual([
     'missing $.fulfillment.methods[0].destinations[0].address_country',
   ])
-  // Ids lose what cannot be seen, also where one is chosen.
+  // Invisible characters are removed from ids, and from the selected id.
   const odd = ' two\u0007\u202e words '
   expect(codesOf(await put(id, [home, { ...berlin, id: odd }], odd, 'post'))).toEqual(
     codesOf(await put(id, [home, { ...berlin, id: 'odd' }], 'odd', 'post')),
@@ -90,7 +90,7 @@ test('of several destinations one is chosen, and its problems name it', async ()
   expect(codesOf(await put(id, [home], 'other'))).toEqual(['missing $.fulfillment.methods[0].selected_destination_id'])
 })
 
-test('the buyer names the recipient, and what is sent is cleaned of what cannot be seen', async () => {
+test('the recipient has the name of the buyer, and invisible characters are removed from all texts', async () => {
   await using world = await shippingShop()
   const { app, shop, agent } = world
   const answer = await agent.create({

@@ -17,7 +17,7 @@ async function discountShop() {
   return { app, shop, agent: agentOf(app, shop), discount, [Symbol.asyncDispose]: () => app.close() }
 }
 
-test('of several codes the one that takes off most is used, and the others say why not', async () => {
+test('of several codes the one with the largest discount applies, and warnings explain the others', async () => {
   await using world = await discountShop()
   const { shop, agent, discount } = world
   await discount({ title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000 })
@@ -54,7 +54,7 @@ test('of several codes the one that takes off most is used, and the others say w
   expect([amountsOf(without)['total'], without.discounts]).toEqual([2_000, { codes: [], applied: [] }])
 })
 
-test('free shipping is taken off once, beside the price of shipping', async () => {
+test('free shipping is one discount, beside the price of shipping', async () => {
   await using world = await discountShop()
   const { shop, agent, discount } = world
   await discount({ title: 'Ships free', code: 'SHIP', kind: 'FREE_SHIPPING' })
@@ -81,7 +81,7 @@ test('free shipping is taken off once, beside the price of shipping', async () =
   expect(answer.status).toBe('ready_for_complete')
 })
 
-test('a platform without the discount extension neither sends nor sees discounts', async () => {
+test('a platform without the discount extension can neither send codes nor see discounts', async () => {
   await using world = await discountShop()
   const { app, shop, discount } = world
   await discount({ title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000 })
@@ -95,7 +95,7 @@ test('a platform without the discount extension neither sends nor sees discounts
   expect([bare.fulfillment, bare.status]).toEqual([undefined, 'incomplete'])
 })
 
-test('unknown codes are throttled as those of a cart, and a code that was sent before is no new try', async () => {
+test('unknown codes are rate limited, and a code that was sent before does not count again', async () => {
   await using world = await discountShop()
   const { shop, agent } = world
   const { id } = await agent.create({ line_items: [line(shop.variantId)], discounts: { codes: ['first'] } })

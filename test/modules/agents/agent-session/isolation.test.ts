@@ -13,7 +13,7 @@ async function sellingApp() {
   return { app, shop, [Symbol.asyncDispose]: () => app.close() }
 }
 
-test('only the platform that created a session finds it, as it was proven, in its shop', async () => {
+test('only the platform that created a session finds it, with the same proof and in its shop', async () => {
   await using world = await sellingApp()
   const { app, shop } = world
   const other = await sellingIn(app)
@@ -40,7 +40,7 @@ test('only the platform that created a session finds it, as it was proven, in it
     expect(codesOf(await owner.read(guess))).toEqual(['not_found'])
 })
 
-test('ids of sessions open no cart, and ids of carts no session', async () => {
+test('the id of a session opens no cart, and the id of a cart opens no session', async () => {
   await using world = await sellingApp()
   const { app, shop } = world
   const agent = agentOf(app, shop)
@@ -50,7 +50,7 @@ test('ids of sessions open no cart, and ids of carts no session', async () => {
   expect(codesOf(await agent.read(cartId))).toEqual(['not_found'])
 })
 
-test("the e-mail address of a known customer shows nothing of theirs, and the session is a guest's", async () => {
+test("the e-mail address of a customer reveals none of their data, and the session stays a guest's", async () => {
   await using world = await sellingApp()
   const { app, shop } = world
   const customer = await customerOf(app, shop.shop.name, buyer.email)
@@ -66,7 +66,7 @@ test("the e-mail address of a known customer shows nothing of theirs, and the se
   expect(await app.deps.db.read.rows(sql`select customer_id from carts`)).toEqual([{ customer_id: null }])
 })
 
-test('a session ends six hours after its last change and twenty after its creation', async () => {
+test('a session ends six hours after its last change, and at most twenty hours after its creation', async () => {
   await using world = await sellingApp()
   const { app, shop } = world
   const agent = agentOf(app, shop)
@@ -86,7 +86,7 @@ test('a session ends six hours after its last change and twenty after its creati
   await expect(agent.put(created.id, body)).rejects.toMatchObject({ code: 'session_closed', status: 409 })
 })
 
-test('an address opens fifty sessions at once, whatever platform it names', async () => {
+test('an address may have fifty open sessions, whatever platform it names', async () => {
   await using world = await sellingApp()
   const { app, shop } = world
   const body = { line_items: [line(shop.variantId)] }
@@ -94,7 +94,7 @@ test('an address opens fifty sessions at once, whatever platform it names', asyn
   const named = agentOf(app, shop, { profile: 'https://platform.example/profile.json' })
   for (let nth = 0; nth < 25; nth++) for (const one of [agent, named]) await one.create(body)
   for (const one of [agent, named]) await expect(one.create(body)).rejects.toMatchObject({ code: 'rate_limited', status: 429 })
-  // Others do not wait, and carts are no sessions.
+  // Other addresses and proven platforms are not limited, and carts do not count.
   expect((await agentOf(app, shop, { address: '192.0.2.2' }).create(body)).status).toBe('incomplete')
   expect((await agentOf(app, shop, { profile: 'https://p.example/', isProven: true }).create(body)).status).toBe('incomplete')
   expect((await agent.createCart(body)).id).toBeDefined()
@@ -102,7 +102,7 @@ test('an address opens fifty sessions at once, whatever platform it names', asyn
   expect((await agent.create(body)).status).toBe('incomplete')
 })
 
-test('of two changes at once both are whole, and what the platform reads is the last', async () => {
+test('concurrent changes are each applied completely, and a read returns one of them', async () => {
   await using world = await sellingApp()
   const { app, shop } = world
   const agent = agentOf(app, shop)

@@ -1,4 +1,4 @@
-/** What changes between an answer and the next request is shown before it can be charged. */
+/** Tests that a changed total is shown before it can be charged. */
 import { expect, test } from 'bun:test'
 import { loadCurrentSession, shownDigestOf } from '../../../../src/modules/agents/agent-session/index.ts'
 import { agentOf, amountsOf, buyer, codesOf, home, shippedTo } from '../../../support/agent-calls.ts'
@@ -18,7 +18,7 @@ async function pricedShop() {
   await rate(500)
   await tax(1_000)
   const agent = agentOf(app, shop)
-  /** Whether the platform has seen what it would pay now. */
+  /** Returns whether the platform has seen the current state of the session. */
   async function isAsShown(id: string): Promise<boolean> {
     const loaded = await loadCurrentSession(app.deps, agent.call(), id)
     return loaded !== undefined && shownDigestOf(loaded.view) === loaded.session.shown
@@ -28,15 +28,15 @@ async function pricedShop() {
 }
 type Priced = Awaited<ReturnType<typeof pricedShop>>
 
-const product = ({ shop }: Priced, body: Json) => shop.patch(`/product-v2/${shop.productId}`, body).then((answer) => void ok(answer))
+const changeProduct = ({ shop }: Priced, body: Json) => shop.patch(`/product-v2/${shop.productId}`, body).then((answer) => void ok(answer))
 
 const changes: Record<string, { change: (world: Priced) => Promise<unknown>; total: number }> = {
   'a higher price': {
-    change: (world) => product(world, { variants: [{ id: world.shop.variantId, price: world.shop.money(1_100) }] }),
+    change: (world) => changeProduct(world, { variants: [{ id: world.shop.variantId, price: world.shop.money(1_100) }] }),
     total: 2_178 + 550 - 50,
   },
   'a lower price': {
-    change: (world) => product(world, { variants: [{ id: world.shop.variantId, price: world.shop.money(900) }] }),
+    change: (world) => changeProduct(world, { variants: [{ id: world.shop.variantId, price: world.shop.money(900) }] }),
     total: 1_782 + 500,
   },
   'another tax rate': { change: ({ tax }) => tax(2_000), total: 2_160 + 500 },
@@ -45,7 +45,7 @@ const changes: Record<string, { change: (world: Priced) => Promise<unknown>; tot
 }
 
 for (const [what, { change, total }] of Object.entries(changes))
-  test(`${what} is shown by the next answer, and not charged before`, async () => {
+  test(`${what} is shown by the next response, and the state counts as unseen until then`, async () => {
     await using world = await pricedShop()
     const { agent, body, isAsShown, discount } = world
     await discount({ title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000 })
@@ -60,7 +60,7 @@ for (const [what, { change, total }] of Object.entries(changes))
     expect(await agent.read(created.id)).toEqual(read)
   })
 
-test('a code that ends is warned of, and its discount is no longer shown', async () => {
+test('a disabled code causes a warning, and its discount is no longer shown', async () => {
   await using world = await pricedShop()
   const { agent, body, isAsShown, discount, shop } = world
   const ten = await discount({ title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000 })
@@ -72,7 +72,7 @@ test('a code that ends is warned of, and its discount is no longer shown', async
   expect(await isAsShown(created.id)).toBe(true)
 })
 
-test('a shipping method that is gone is chosen again', async () => {
+test('a removed shipping method must be chosen again', async () => {
   await using world = await pricedShop()
   const { agent, body, isAsShown, shop } = world
   const created = await agent.create(body)
@@ -88,16 +88,20 @@ test('a shipping method that is gone is chosen again', async () => {
   expect(read.totals.map(({ type }: { type: string }) => type)).toEqual(['subtotal', 'tax', 'total'])
 })
 
-test('goods that are sold out or no longer sold make the session incomplete', async () => {
+test('a line that is out of stock or no longer sold makes the session incomplete', async () => {
   await using world = await pricedShop()
   const { agent, body, shop } = world
   const created = await agent.create({ ...body, discounts: undefined })
   ok(await shop.count(shop.productId, shop.variantId, { counted: 1 }))
-  const short = await agent.read(created.id)
-  expect([short.status, codesOf(short), short.line_items[0].quantity]).toEqual(['incomplete', ['out_of_stock $.line_items[0]'], 2])
+  const outOfStock = await agent.read(created.id)
+  expect([outOfStock.status, codesOf(outOfStock), outOfStock.line_items[0].quantity]).toEqual([
+    'incomplete',
+    ['out_of_stock $.line_items[0]'],
+    2,
+  ])
   const lowered = await agent.put(created.id, { ...body, discounts: undefined })
   expect([lowered.status, codesOf(lowered)]).toEqual(['ready_for_complete', ['quantity_adjusted $.line_items[0].quantity']])
-  await product(world, { status: 'ARCHIVED' })
+  await changeProduct(world, { status: 'ARCHIVED' })
   const archived = await agent.read(created.id)
   expect([archived.status, codesOf(archived)]).toEqual(['incomplete', ['item_unavailable $.line_items[0]']])
 })
@@ -120,7 +124,7 @@ test('prices, totals and currencies of a request are ignored', async () => {
   expect(forged).toMatchObject({ currency: 'USD', status: plain.status, line_items: [{ item: { title: 'Mug', price: 1_000 } }] })
 })
 
-test('more than any order can hold is refused', async () => {
+test('a total above the limit of orders is refused', async () => {
   await using world = await pricedShop()
   const { agent, shop } = world
   const gold = await shop.add({ title: 'Gold', variants: [{ price: shop.money(900_000_000_000), trackInventory: false }] })

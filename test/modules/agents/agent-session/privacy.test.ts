@@ -1,4 +1,4 @@
-/** Personal data of sessions goes with that of their carts. */
+/** Tests that personal data of sessions is removed together with that of their carts. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { expireCarts } from '../../../../jobs/expire-carts.ts'
@@ -34,7 +34,7 @@ async function plantedShop() {
     buyer,
     fulfillment: { methods: [{ type: 'shipping', destinations: [destination] }] },
   }
-  /** The cart of a session, as a person sees it on a page. */
+  /** Returns the id of a session's cart after a person has seen the cart. */
   async function cartOf(id: string): Promise<string> {
     const cartId = (await loadSession(app.deps, agent.call(), id))?.cart.id ?? ''
     ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey }))
@@ -42,24 +42,24 @@ async function plantedShop() {
   }
   return { app, shop, agent, body, cartOf, [Symbol.asyncDispose]: () => app.close() }
 }
-const isClean = async (app: TestApp): Promise<string[]> => (await tracesOf(app)).filter((trace) => !trace.startsWith('orders'))
+const tracesOutsideOrders = async (app: TestApp): Promise<string[]> => (await tracesOf(app)).filter((trace) => !trace.startsWith('orders'))
 
-test('what was sent is removed when a session or cart has ended', async () => {
+test('the personal data of a session or cart is removed after it ended', async () => {
   await using world = await plantedShop()
   const { app, shop, agent, body, cartOf } = world
   const session = await agent.create(body)
   await agent.createCart(body)
   const paid = await agent.create(body)
   ok(await shop.checkout(await cartOf(paid.id)))
-  expect((await isClean(app)).some((trace) => trace.startsWith('agent_sessions'))).toBe(true)
+  expect((await tracesOutsideOrders(app)).some((trace) => trace.startsWith('agent_sessions'))).toBe(true)
   app.clock.advance(6 * 3_600_000)
   await expireCarts(app.deps)
   await removeExpired(app.deps)
-  expect((await isClean(app)).length).toBeGreaterThan(0)
+  expect((await tracesOutsideOrders(app)).length).toBeGreaterThan(0)
   app.clock.advance(30 * 86_400_000)
   await expireCarts(app.deps)
   await removeExpired(app.deps)
-  expect((await isClean(app)).filter((trace) => /^(agent|carts)/.test(trace))).toEqual([])
+  expect((await tracesOutsideOrders(app)).filter((trace) => /^(agent|carts)/.test(trace))).toEqual([])
   const completed: Json = await agent.read(paid.id)
   expect([completed.status, completed.buyer, completed.fulfillment.methods[0].destinations]).toEqual([
     'completed',
@@ -67,14 +67,14 @@ test('what was sent is removed when a session or cart has ended', async () => {
     [{ id: 'dest_1', type: 'shipping_address', address_country: 'US' }],
   ])
   expect((await agent.read(session.id)).status).toBe('canceled')
-  // As any cart, ninety days after it is over.
+  // Like any cart, the session is deleted 90 days after it ended.
   app.clock.advance(91 * 86_400_000)
   await removeExpired(app.deps)
   expect(codesOf(await agent.read(session.id))).toEqual(['not_found'])
   expect(await app.deps.db.read.rows(sql`select id from agent_sessions`)).toHaveLength(0)
 })
 
-test('an erasure reaches open sessions, carts, and sessions of orders', async () => {
+test('an erasure removes the personal data of open sessions, carts, and sessions of orders', async () => {
   await using world = await plantedShop()
   const { app, shop, agent, body, cartOf } = world
   await agent.create(body)
@@ -89,7 +89,7 @@ test('an erasure reaches open sessions, carts, and sessions of orders', async ()
   expect(await tracesOf(app)).toEqual([])
 })
 
-test('a session that disagrees with its cart or order is named without its id', async () => {
+test('the integrity check reports a session that contradicts its cart or order, without its id', async () => {
   await using world = await plantedShop()
   const { app, shop, agent, body, cartOf } = world
   const sold = await agent.create(body)

@@ -1,4 +1,4 @@
-/** Whatever is sent, in any order and release: amounts add up, and an answer is what the next read shows. */
+/** Tests random requests in any order and release: amounts add up, and a read repeats the last response. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { loadCurrentSession, shownDigestOf } from '../../../../src/modules/agents/agent-session/index.ts'
@@ -44,7 +44,7 @@ const steps = fc.array(fc.oneof({ weight: 3, arbitrary: contents.map((sent) => (
   maxLength: 6,
 })
 
-test(`amounts of random sessions add up, and reads repeat answers${withoutUcpSchemas}`, async () => {
+test(`amounts of random sessions add up, and reads repeat responses${withoutUcpSchemas}`, async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 20 })
   const put = async (path: string, body: unknown) => void ok((await shop.put(path, body)) as never)
@@ -110,7 +110,7 @@ test(`amounts of random sessions add up, and reads repeat answers${withoutUcpSch
 
   await fc.assert(
     fc.asyncProperty(contents, steps, async (first, following) => {
-      // Tries of unknown codes are limited for each minute.
+      // Unknown codes are rate limited per minute.
       app.clock.advance(61_000)
       const created: Json = await agents[0]?.create(bodyOf(first))
       if (created.ucp.status === 'error') return void expect(created.id).toBeUndefined()
@@ -138,7 +138,7 @@ test(`amounts of random sessions add up, and reads repeat answers${withoutUcpSch
   )
 })
 
-test('in a live shop a person pays by the link', async () => {
+test('in a live shop a person pays on the page of the link', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const agent = agentOf(app, { shop: { ...shop.shop, mode: 'LIVE' } })

@@ -20,7 +20,7 @@ async function shopWith(agent: AgentOptions = {}, selling: Parameters<typeof sel
   }
 }
 
-const methods = (shop: { put: (path: string, body: unknown) => Promise<unknown>; money: (amount: number) => unknown }) =>
+const setShippingMethods = (shop: { put: (path: string, body: unknown) => Promise<unknown>; money: (amount: number) => unknown }) =>
   shop.put('/shops/v2/shipping-methods', {
     data: [
       { code: 'post', title: 'Post', countries: ['US'], price: shop.money(500) },
@@ -32,7 +32,7 @@ for (const release of ['2026-08-25', '2026-04-08'] as const) {
   test(`a session of ${release} becomes ready step by step${withoutUcpSchemas}`, async () => {
     await using world = await shopWith({ release, policies: [{ type: 'terms_of_service', url: 'https://shop.example/terms' }] })
     const { shop, agent } = world
-    await methods(shop)
+    await setShippingMethods(shop)
     const created = await agent.create({ line_items: [line(shop.variantId, 2)] })
     expect(created).toMatchObject({
       ucp: { version: release, status: 'success', payment_handlers: { 'localhost.souk.sandbox': [{ id: 'sandbox' }] } },
@@ -47,7 +47,7 @@ for (const release of ['2026-08-25', '2026-04-08'] as const) {
       { type: 'total', amount: 2_000 },
     ])
     expect(codesOf(created)).toEqual(['missing $.buyer.email', 'missing $.fulfillment.methods[0].destinations'])
-    // Clients of the protocol send the instruments back, and take an empty list of destinations for addresses.
+    // Clients of the protocol send the instruments back, and mistake an empty list of destinations for addresses.
     expect([created.payment, created.fulfillment.methods[0].destinations]).toEqual([{ instruments: [] }, undefined])
 
     const addressed = await agent.put(created.id, { line_items: [line(shop.variantId, 2)], buyer, fulfillment: shippedTo() })
@@ -82,7 +82,7 @@ test('lines of one variant add up, and quantities are lowered to the stock', asy
   expect(amountsOf(answer)).toEqual({ subtotal: 10_000, fulfillment: 0, total: 10_000 })
 })
 
-test('without a line that can be bought there is no session', async () => {
+test('a request without a line that can be bought creates no session', async () => {
   await using world = await shopWith({}, { onHand: 0 })
   const { shop, agent, app } = world
   const refused = await agent.create({ line_items: [line(shop.variantId), line('var_unknown')] })
@@ -114,7 +114,7 @@ test('a shop without shipping methods ships for free, and goods that are not shi
   const created = await agent.create({ line_items: [line(shop.variantId)], buyer })
   expect(created.fulfillment.methods[0].groups[0]).toMatchObject({ selected_option_id: 'free', options: [{ id: 'free' }] })
   expect(created.totals.map(({ type }: { type: string }) => type)).toEqual(['subtotal', 'fulfillment', 'total'])
-  await methods(shop)
+  await setShippingMethods(shop)
   const file = await shop.add({ title: 'Song', variants: [{ price: shop.money(300), requiresShipping: false }] })
   const digital = await agent.create({ line_items: [line(file.variants[0]?.id ?? '')], buyer })
   expect(digital.fulfillment).toBeUndefined()

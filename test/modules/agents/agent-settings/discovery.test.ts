@@ -1,4 +1,4 @@
-/** What platforms find at a host name. */
+/** Tests the profile that platforms read at a host name. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { shops } from '../../../../db/schema/index.ts'
@@ -18,7 +18,7 @@ const older = `${path}/2026-04-08`
 const pathOf: Record<Release, string> = { '2026-08-25': path, '2026-04-08': older }
 type Merchant = Awaited<ReturnType<TestApp['merchant']>>
 
-const ask = (app: TestApp, host = 'souk.example', at = path, options: CallOptions = {}) =>
+const getPath = (app: TestApp, host = 'souk.example', at = path, options: CallOptions = {}) =>
   app.call('GET', at, { ...options, headers: { host, ...options.headers } })
 const switchOn = async (app: TestApp, { token }: Merchant, more: object = {}) =>
   ok(await app.call('PUT', '/shops/v2/agents', { token, body: { enabled: true, ...more } }))
@@ -27,13 +27,13 @@ async function agentMerchant(app: TestApp) {
   await switchOn(app, merchant)
   return merchant
 }
-/** The host name as a storefront that its DNS proved. */
-const verified = (app: TestApp, { shop }: Merchant, host: string) =>
+/** Stores a host name of the shop's storefront that is verified by DNS. */
+const addVerifiedHost = (app: TestApp, { shop }: Merchant, host: string) =>
   app.deps.db.write((tx) => {
     const row = { shopId: shop.id, host, proof: 'p', createdAt: 0, verifiedAt: 1, checkedAt: 0, missingSince: null, version: 1 }
     return app.deps.hostStore.insert(tx, row)
   })
-const shopIn = ({ body }: { body: { ucp: { services: Record<string, { endpoint: string }[]> } } }) =>
+const shopNameIn = ({ body }: { body: { ucp: { services: Record<string, { endpoint: string }[]> } } }) =>
   body.ucp.services['dev.ucp.shopping']?.[0]?.endpoint.split('/').at(-1)
 const setLive = (app: TestApp, { shop }: Merchant) =>
   app.deps.db.write((tx) => tx.update(shops).set({ mode: 'LIVE' }).where(eq(shops.id, shop.id)))
@@ -42,14 +42,14 @@ describe('a profile', () => {
   test('is 404 while the operator or every shop has agents off, and for a suspended shop', async () => {
     await using off = await testApp()
     for (const at of [path, older, '/ucp/handlers/sandbox', '/ucp/handlers/sandbox/spec'])
-      expect((await ask(off, 'souk.example', at)).status).toBe(404)
+      expect((await getPath(off, 'souk.example', at)).status).toBe(404)
     await using app = await testApp(on)
     const merchant = await app.merchant()
-    expect((await ask(app)).status).toBe(404)
+    expect((await getPath(app)).status).toBe(404)
     await switchOn(app, merchant)
-    expect((await ask(app)).status).toBe(200)
+    expect((await getPath(app)).status).toBe(200)
     await app.deps.db.write((tx) => tx.update(shops).set({ status: 'SUSPENDED' }).where(eq(shops.id, merchant.shop.id)))
-    expect((await ask(app)).status).toBe(404)
+    expect((await getPath(app)).status).toBe(404)
   })
 
   test('names exactly what a test shop serves, in each release', async () => {
@@ -57,7 +57,7 @@ describe('a profile', () => {
     const { shop, ...rest } = await agentMerchant(app)
     const key = ok(await app.call('GET', '/shops/v2/agents', { token: rest.token })).body.keys[0].kid
     for (const release of releases) {
-      const { body, headers } = ok(await ask(app, 'souk.example', pathOf[release]))
+      const { body, headers } = ok(await getPath(app, 'souk.example', pathOf[release]))
       const { ucp, keys, signing_keys: signingKeys } = body
       expect(ucp.version).toBe(release)
       expect(ucp.supported_versions).toEqual(release === '2026-08-25' ? { '2026-04-08': `https://souk.example${older}` } : undefined)
@@ -83,7 +83,7 @@ describe('a profile', () => {
       expect(headers.get('access-control-allow-origin')).toBe('*')
       if (haveUcpSchemas) {
         expect(profileBreaches(release, body)).toEqual([])
-        // A definition that the release does not have throws.
+        // Throws if the release has no such definition.
         for (const [at, entries] of Object.entries<{ schema: string }[]>(ucp.capabilities))
           expect([
             at,
@@ -93,22 +93,22 @@ describe('a profile', () => {
     }
   })
 
-  test('follows the keys as they are rotated', async () => {
+  test('lists a new key after a rotation, and removes the old one after seven days', async () => {
     await using app = await testApp(on)
     const merchant = await agentMerchant(app)
     const { kid } = ok(await app.call('POST', '/shops/v2/agents/keys/rotate', { token: merchant.token })).body
-    const kids = async () => ok(await ask(app)).body.keys.map((one: { kid: string }) => one.kid)
+    const kids = async () => ok(await getPath(app)).body.keys.map((one: { kid: string }) => one.kid)
     expect(await kids()).toContain(kid)
     app.clock.advance(7 * 24 * 60 * 60_000)
     expect(await kids()).toEqual([kid])
   })
 
-  test('of a live shop has no payment handler, and without a hand-off catalog and carts alone', async () => {
+  test('of a live shop has no payment handler, and only catalog and carts if there is no checkout page', async () => {
     await using app = await testApp(on)
     const merchant = await agentMerchant(app)
     await setLive(app, merchant)
     for (const release of releases) {
-      const { body } = ok(await ask(app, 'souk.example', pathOf[release]))
+      const { body } = ok(await getPath(app, 'souk.example', pathOf[release]))
       expect(Object.keys(body.ucp.capabilities)).toEqual(
         ['cart', 'catalog.search', 'catalog.lookup'].map((name) => `dev.ucp.shopping.${name}`),
       )
@@ -116,7 +116,7 @@ describe('a profile', () => {
       if (haveUcpSchemas) expect(profileBreaches(release, body)).toEqual([])
     }
     ok(await app.call('PATCH', '/shops/v2', { token: merchant.token, body: { pages: { checkout: 'https://shop.example/buy' } } }))
-    const { body } = ok(await ask(app))
+    const { body } = ok(await getPath(app))
     expect(Object.keys(body.ucp.capabilities)).toEqual(capabilityNames.map(fullNameOf))
     expect(body.ucp.payment_handlers).toEqual({})
   })
@@ -128,57 +128,57 @@ describe('a profile', () => {
     const checkout = async (crypto: boolean) => {
       const body = { paypal: { enabled: false }, crypto: { enabled: crypto } }
       ok(await app.call('PUT', '/shops/v2/payment-methods', { token: merchant.token, body }))
-      return 'dev.ucp.shopping.checkout' in ok(await ask(app)).body.ucp.capabilities
+      return 'dev.ucp.shopping.checkout' in ok(await getPath(app)).body.ucp.capabilities
     }
     expect([await checkout(false), await checkout(true)]).toEqual([false, true])
   })
 })
 
-describe('the host name selects', () => {
-  test('the shop with this storefront, in any spelling and on any port', async () => {
+describe('a host name', () => {
+  test('selects the shop with this storefront, in any spelling and on any port', async () => {
     await using app = await testApp(on)
     const [one, other] = [await agentMerchant(app), await agentMerchant(app)]
-    await verified(app, one, 'one.example')
-    await verified(app, other, 'other.example')
+    await addVerifiedHost(app, one, 'one.example')
+    await addVerifiedHost(app, other, 'other.example')
     for (const host of ['one.example', 'ONE.example', 'one.example:8443', 'one.example.'])
-      expect(shopIn(ok(await ask(app, host)))).toBe(one.shop.name)
-    const { body } = ok(await ask(app, 'other.example'))
-    expect(shopIn({ body })).toBe(other.shop.name)
+      expect(shopNameIn(ok(await getPath(app, host)))).toBe(one.shop.name)
+    const { body } = ok(await getPath(app, 'other.example'))
+    expect(shopNameIn({ body })).toBe(other.shop.name)
     expect(body.ucp.supported_versions).toEqual({ '2026-04-08': `https://other.example${older}` })
-    expect(shopIn(ok(await ask(app, 'other.example', older)))).toBe(other.shop.name)
-    // Two shops have agents on, and none of them is the one.
-    expect((await ask(app)).status).toBe(404)
+    expect(shopNameIn(ok(await getPath(app, 'other.example', older)))).toBe(other.shop.name)
+    // Two shops have agents on, so the host of the instance selects none.
+    expect((await getPath(app)).status).toBe(404)
   })
 
-  test('no other shop where that of the storefront has agents off', async () => {
+  test('selects no other shop if the shop of the storefront has agents off', async () => {
     await using app = await testApp(on)
     const [one, other] = [await agentMerchant(app), await app.merchant()]
-    await verified(app, other, 'other.example')
-    expect((await ask(app, 'other.example')).status).toBe(404)
-    expect(shopIn(ok(await ask(app, 'elsewhere.example')))).toBe(one.shop.name)
+    await addVerifiedHost(app, other, 'other.example')
+    expect((await getPath(app, 'other.example')).status).toBe(404)
+    expect(shopNameIn(ok(await getPath(app, 'elsewhere.example')))).toBe(one.shop.name)
   })
 
-  test('the shop of AGENTS_SHOP where it is no storefront', async () => {
+  test('selects the shop of AGENTS_SHOP if it is not a storefront', async () => {
     await using app = await testApp({ ...on, AGENTS_SHOP: 'shop-2' })
     const [one, two] = [await agentMerchant(app), await app.merchant()]
-    expect((await ask(app)).status).toBe(404)
+    expect((await getPath(app)).status).toBe(404)
     await switchOn(app, two)
-    await verified(app, one, 'one.example')
-    expect([shopIn(ok(await ask(app))), shopIn(ok(await ask(app, 'one.example')))]).toEqual(['shop-2', one.shop.name])
+    await addVerifiedHost(app, one, 'one.example')
+    expect([shopNameIn(ok(await getPath(app))), shopNameIn(ok(await getPath(app, 'one.example')))]).toEqual(['shop-2', one.shop.name])
     expect(ok(await app.call('GET', '/shops/v2/agents', { token: two.token })).body.profile).toBe('https://souk.example/.well-known/ucp')
     expect(ok(await app.call('GET', '/shops/v2/agents', { token: one.token })).body.profile).toBe('https://one.example/.well-known/ucp')
   })
 
-  test('only among the allowed ones', async () => {
+  test('is refused if ALLOWED_HOSTS does not list it', async () => {
     await using app = await testApp({ ...on, ALLOWED_HOSTS: 'souk.example,localhost' })
     await agentMerchant(app)
-    expect((await ask(app)).status).toBe(200)
-    expect((await ask(app, 'evil.example')).status).toBe(400)
+    expect((await getPath(app)).status).toBe(200)
+    expect((await getPath(app, 'evil.example')).status).toBe(400)
   })
 })
 
 describe('responses', () => {
-  test('from memory equal those of the route, with 304 and for any origin, and follow each change', async () => {
+  test('from the cache equal those of the route, with 304 and for any origin, and follow each change', async () => {
     await using app = await testApp({ AGENTS_ENABLED: 'true' })
     const merchant = await agentMerchant(app)
     await using server = bothWays(app)
@@ -193,24 +193,24 @@ describe('responses', () => {
     expect((await server.same(path)).status).toBe(404)
   })
 
-  test('tell one host from another', async () => {
+  test('differ by host', async () => {
     await using app = await testApp(on)
     const [one, other] = [await agentMerchant(app), await agentMerchant(app)]
-    await verified(app, one, 'one.example')
-    await verified(app, other, 'other.example')
+    await addVerifiedHost(app, one, 'one.example')
+    await addVerifiedHost(app, other, 'other.example')
     for (const _ of [1, 2])
-      expect([shopIn(ok(await ask(app, 'one.example'))), shopIn(ok(await ask(app, 'other.example')))]).toEqual([
+      expect([shopNameIn(ok(await getPath(app, 'one.example'))), shopNameIn(ok(await getPath(app, 'other.example')))]).toEqual([
         one.shop.name,
         other.shop.name,
       ])
   })
 
-  test('describe the sandbox by a schema and a page', async () => {
+  test('include a schema and a page that describe the sandbox', async () => {
     await using app = await testApp(on)
     const schema = ok(await app.call('GET', '/ucp/handlers/sandbox'))
     expect([schema.body.$id, schema.headers.get('access-control-allow-origin')]).toEqual(['https://souk.example/ucp/handlers/sandbox', '*'])
     const page = ok(await app.call('GET', '/ucp/handlers/sandbox/spec'))
-    // Platforms cache what a profile names.
+    // Platforms cache the documents that a profile names.
     for (const { headers } of [schema, page]) expect(headers.get('cache-control')).toBe('public, max-age=300')
     expect(page.headers.get('content-type')).toStartWith('text/html')
     expect(page.text).toContain('tok_success')
@@ -218,7 +218,7 @@ describe('responses', () => {
 })
 
 test('the authority of handlers is the host reversed, in the grammar of each release', () => {
-  const both = (host: string) => [authorityOf(host, '2026-08-25'), authorityOf(host, '2026-04-08')]
-  expect(both('shop.4u-store.example')).toEqual(['example.4u-store.shop', 'example.x4u_store.shop'])
-  for (const host of ['127.0.0.1', 'localhost', '[::1]']) expect(both(host)).toEqual(['localhost.souk', 'localhost.souk'])
+  const authoritiesOf = (host: string) => [authorityOf(host, '2026-08-25'), authorityOf(host, '2026-04-08')]
+  expect(authoritiesOf('shop.4u-store.example')).toEqual(['example.4u-store.shop', 'example.x4u_store.shop'])
+  for (const host of ['127.0.0.1', 'localhost', '[::1]']) expect(authoritiesOf(host)).toEqual(['localhost.souk', 'localhost.souk'])
 })

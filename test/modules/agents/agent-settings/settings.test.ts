@@ -62,7 +62,7 @@ describe('settings', () => {
     expect(log[0]).toMatchObject({ subject: shop.id, after: { enabled: true, access: 'OPEN', policies } })
   })
 
-  test('refuse policies that are no https links, and name the field', async () => {
+  test('refuse policies that are not https links, and name the field', async () => {
     await using app = await testApp(on)
     const { token } = await app.merchant()
     const policy = { type: 'faq', url: 'https://shop.example/faq' }
@@ -80,7 +80,7 @@ describe('settings', () => {
     expect(ok(await put(app, token, { enabled: true, policies: Array(20).fill(policy) })).body.policies).toHaveLength(20)
   })
 
-  test('name the profile at a storefront host where the own host serves another shop', async () => {
+  test('name the profile at a storefront host if the host of the instance does not serve the shop', async () => {
     await using app = await testApp(on)
     const [one, other] = [await app.merchant(), await app.merchant()]
     for (const { token } of [one, other]) ok(await put(app, token, { enabled: true }))
@@ -98,27 +98,27 @@ describe('findAgentShop', () => {
   test('finds a shop with agents on, and follows each change', async () => {
     await using app = await testApp(on)
     const { token, shop } = await app.merchant()
-    const found = () => findAgentShop(app.deps, shop.name)
-    expect(await found()).toBeUndefined()
+    const findShop = () => findAgentShop(app.deps, shop.name)
+    expect(await findShop()).toBeUndefined()
     ok(await put(app, token, { enabled: true, access: 'OPEN' }))
-    expect(await found()).toMatchObject({
+    expect(await findShop()).toMatchObject({
       shop: { id: shop.id, currency: 'USD', mode: 'TEST' },
       settings: { name: shop.name, access: 'OPEN', policies: [], checkoutPage: null },
     })
     ok(await app.call('PATCH', '/shops/v2', { token, body: { pages: { checkout: 'https://shop.example/buy' } } }))
-    expect((await found())?.settings.checkoutPage).toBe('https://shop.example/buy')
+    expect((await findShop())?.settings.checkoutPage).toBe('https://shop.example/buy')
     await app.deps.db.write((tx) => tx.update(shops).set({ status: 'SUSPENDED' }).where(eq(shops.id, shop.id)))
-    expect(await found()).toBeUndefined()
+    expect(await findShop()).toBeUndefined()
     await app.deps.db.write((tx) => tx.update(shops).set({ status: 'ACTIVE' }).where(eq(shops.id, shop.id)))
-    expect(await found()).toBeDefined()
+    expect(await findShop()).toBeDefined()
     ok(await put(app, token, { enabled: false }))
-    expect(await found()).toBeUndefined()
+    expect(await findShop()).toBeUndefined()
     expect(await findAgentShop(app.deps, 'unknown')).toBeUndefined()
   })
 })
 
 describe('keys', () => {
-  test('are made at the first switch, sealed, and kept when agents are switched off and on', async () => {
+  test('are created when agents are first switched on, sealed, and stay when agents are switched off and on', async () => {
     await using app = await testApp(on)
     const { token, shop } = await app.merchant()
     const { body } = ok(await put(app, token, { enabled: true }))
@@ -140,29 +140,29 @@ describe('keys', () => {
     expect(verify('sha256', data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature)).toBe(true)
   })
 
-  test('are rotated: published at once, signing ten minutes later, the old one for seven days', async () => {
+  test('are rotated: the new one is published at once and signs ten minutes later, the old one is published for seven days', async () => {
     await using app = await testApp(on)
     const { token, secretKey, shop } = await app.merchant()
     expect((await rotate(app, secretKey)).status).toBe(409)
     const first = ok(await put(app, token, { enabled: true })).body.keys[0].kid
     const { body: second } = ok(await rotate(app, secretKey))
     expect(Object.keys(second).sort()).toEqual(['createdAt', 'expiresAt', 'kid', 'signsFrom'])
-    const seen = async () => ({
+    const readKeys = async () => ({
       signs: (await signingKeyOf(app.deps, shop.id))?.kid,
       published: (await publishedKeysOf(app.deps, shop.id)).map(({ kid }) => kid),
     })
-    expect(await seen()).toEqual({ signs: first, published: [first, second.kid] })
+    expect(await readKeys()).toEqual({ signs: first, published: [first, second.kid] })
     app.clock.advance(10 * minute - 1)
-    expect((await seen()).signs).toBe(first)
+    expect((await readKeys()).signs).toBe(first)
     app.clock.advance(1)
-    expect(await seen()).toEqual({ signs: second.kid, published: [first, second.kid] })
+    expect(await readKeys()).toEqual({ signs: second.kid, published: [first, second.kid] })
     app.clock.advance(7 * 24 * 60 * minute - 10 * minute)
-    expect(await seen()).toEqual({ signs: second.kid, published: [second.kid] })
+    expect(await readKeys()).toEqual({ signs: second.kid, published: [second.kid] })
     ok(await rotate(app, secretKey))
     expect(await app.deps.db.read.select().from(agentKeys)).toHaveLength(2)
   })
 
-  test('rotated twice within ten minutes sign in turn, and at most ten are published', async () => {
+  test('that are rotated several times within ten minutes sign in turn, and at most ten are published', async () => {
     await using app = await testApp(on)
     const { token, secretKey, shop } = await app.merchant()
     const kids = [ok(await put(app, token, { enabled: true })).body.keys[0].kid]
@@ -179,7 +179,7 @@ describe('keys', () => {
     expect((await publishedKeysOf(app.deps, shop.id)).map(({ kid }) => kid)).toEqual([kids[9]])
   })
 
-  test('are drawn again where the random number is too large', () => {
+  test('are drawn again if the random number is too large', () => {
     const numbers = [new Uint8Array(32).fill(255), new Uint8Array(32).fill(7)]
     expect(newSigningKey(() => numbers.shift() ?? new Uint8Array(32)).kid).toHaveLength(43)
   })

@@ -1,4 +1,4 @@
-/** Orders as platforms are told of them, over real connections. */
+/** Tests the messages about orders to platforms, over real connections. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createPublicKey } from 'node:crypto'
 import { asc } from 'drizzle-orm'
@@ -21,8 +21,8 @@ setDefaultTimeout(longTestMs)
 const second = 1_000
 type Options = NonNullable<Parameters<typeof startPlatform>[0]>
 
-/** A shop with agents on, and a platform whose agent orders there. */
-async function world(options: Options = {}, settings: Record<string, string> = {}) {
+/** Starts a shop with agents on, and a platform whose agent orders there. */
+async function startWorld(options: Options = {}, settings: Record<string, string> = {}) {
   const platform = await startPlatform(options)
   const app = await testApp({ AGENTS_ENABLED: 'true', PUBLIC_URL: 'https://shop.example', ...platformSettings, ...settings })
   const shop = await sellingIn(app)
@@ -36,11 +36,11 @@ async function world(options: Options = {}, settings: Record<string, string> = {
     async order(by = agent) {
       const session = await by.create({ line_items: [{ item: { id: shop.variantId }, quantity: 1 }], buyer: { email: 'a@example.com' } })
       const cartId = (await loadSession(app.deps, by.call(), session.id))?.cart.id ?? ''
-      // As a person sees it on a page.
+      // A person must see the cart before it can be paid.
       ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey }))
       return ok(await shop.checkout(cartId)).body.order as { id: string }
     },
-    /** One round of the job, and the answers to what it sent. */
+    /** Runs the job once and waits for the responses. */
     async deliver() {
       await deliverWebhooks(app.deps)
       await app.deps.webhooks.idle()
@@ -54,7 +54,7 @@ async function world(options: Options = {}, settings: Record<string, string> = {
   }
 }
 
-async function isSignedBy(app: Awaited<ReturnType<typeof world>>['app'], { headers, url, body }: ReceivedMessage, origin: string) {
+async function isSignedBy(app: Awaited<ReturnType<typeof startWorld>>['app'], { headers, url, body }: ReceivedMessage, origin: string) {
   const profile = await app.call('GET', '/.well-known/ucp', { headers: { host: 'shop.example' } })
   const signature = signaturesOf(headers.get('signature-input') ?? '', headers.get('signature') ?? '')?.[0]
   const jwk = profile.body.keys.find(({ kid }: { kid: string }) => kid === signature?.params.get('keyid'))
@@ -68,8 +68,8 @@ async function isSignedBy(app: Awaited<ReturnType<typeof world>>['app'], { heade
   )
 }
 
-test.each(releases)('an order is told to its platform in release %s, signed, at every change', async (release: Release) => {
-  await using it = await world({ release })
+test.each(releases)('an order is sent to its platform in release %s, signed, at every change', async (release: Release) => {
+  await using it = await startWorld({ release })
   const { id } = await it.order()
   expect(it.platform.messages).toEqual([])
   await it.deliver()
@@ -94,9 +94,9 @@ test.each(releases)('an order is told to its platform in release %s, signed, at 
   ])
 })
 
-test('a message that fails is sent again as the same bytes after two seconds, and holds back those behind it', async () => {
+test('a message that fails is sent again with the same bytes after two seconds, and delays later messages', async () => {
   let status = 500
-  await using it = await world({ answer: () => status })
+  await using it = await startWorld({ answer: () => status })
   const { id } = await it.order()
   await it.deliver()
   ok(await it.shop.post(`/v2/orders/${id}/fulfil`, {}, { 'idempotency-key': 'fulfil' }))
@@ -118,8 +118,8 @@ test('a message that fails is sent again as the same bytes after two seconds, an
   expect(JSON.parse(it.platform.messages[3]?.body ?? '').fulfillment.events.length).toBe(1)
 })
 
-test('events before the first round are messages in their order', async () => {
-  await using it = await world()
+test('events before the first run of the job are sent in order', async () => {
+  await using it = await startWorld()
   const { id } = await it.order()
   ok(await it.shop.post(`/v2/orders/${id}/fulfil`, {}, { 'idempotency-key': 'fulfil' }))
   await it.deliver()
@@ -131,9 +131,9 @@ test('events before the first round are messages in their order', async () => {
   expect(it.platform.messages.map(({ headers }) => headers.get('webhook-id'))).toEqual(rows.map((row) => row.id))
 })
 
-test('a platform that does not answer holds up no other', async () => {
+test('a platform that does not answer does not delay others', async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<number>()
-  await using it = await world({ answer: () => answered })
+  await using it = await startWorld({ answer: () => answered })
   await using other = await startPlatform()
   for (let nth = 0; nth < 6; nth++) await it.order()
   await it.order(agentOf(it.app, it.shop, { profile: other.url, isProven: true }))
@@ -146,9 +146,9 @@ test('a platform that does not answer holds up no other', async () => {
   expect([it.platform.messages.length, other.messages.length]).toEqual([6, 1])
 })
 
-test('a message is given up after a day, or at 410, and the next one is sent', async () => {
+test('a message fails after ten attempts, or at 410, and the next one is sent', async () => {
   let status = 503
-  await using it = await world({ answer: () => status })
+  await using it = await startWorld({ answer: () => status })
   const first = await it.order()
   for (let nth = 0; nth < 12; nth++) {
     await it.deliver()
@@ -170,7 +170,7 @@ test('a message is given up after a day, or at 410, and the next one is sent', a
 })
 
 test('a crash after an attempt sends the same bytes again', async () => {
-  await using it = await world()
+  await using it = await startWorld()
   await it.order()
   const { db } = it.app.deps
   await deliverWebhooks({
@@ -189,9 +189,9 @@ test('a crash after an attempt sends the same bytes again', async () => {
   expect(it.platform.messages.map(({ body }) => body)).toEqual([row?.body ?? '', row?.body ?? ''])
 })
 
-test('orders without a profile or a URL at its host are sent to no platform, and webhooks continue', async () => {
+test('an order whose platform has no profile or no URL for messages is sent to no platform, and webhooks continue', async () => {
   await using shopServer = await receiver()
-  await using it = await world({ capabilities: ['checkout'] }, loopbackAllowed)
+  await using it = await startWorld({ capabilities: ['checkout'] }, loopbackAllowed)
   await endpointOf(it.app, it.shop as never, shopServer.url)
   await it.order()
   await it.order(agentOf(it.app, it.shop))
@@ -202,14 +202,14 @@ test('orders without a profile or a URL at its host are sent to no platform, and
 })
 
 test('a profile that cannot be read delays the message', async () => {
-  await using it = await world()
+  await using it = await startWorld()
   await it.order(agentOf(it.app, it.shop, { profile: 'http://127.0.0.1:1/profile', isProven: true }))
   await it.deliver()
   expect((await it.rows()).map(({ status, attempts, body }) => [status, attempts, body])).toEqual([['PENDING', 1, '']])
 })
 
 test('with agents off, nothing is queued', async () => {
-  await using it = await world({}, { AGENTS_ENABLED: 'false' })
+  await using it = await startWorld({}, { AGENTS_ENABLED: 'false' })
   await it.order()
   await it.deliver()
   expect(await it.rows()).toEqual([])

@@ -1,4 +1,4 @@
-/** Who calls: profile, proof and what both sides have in common. */
+/** Tests how a caller is identified: profile, proof and common capabilities. */
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { contentDigest } from '../../../../src/lib/http-signatures.ts'
@@ -25,7 +25,7 @@ const capabilities = {
 const profileOf = (keys: unknown[]) => ({ ucp: { version: release, capabilities }, keys })
 const goodKey = { kid: 'good', ...jwkOf(good.publicKey) }
 
-/** `profiles`: the documents that the URL gives, one after the other. */
+/** Returns functions that identify a request. The profile is the first of `profiles`, and the last after a refresh. */
 function setUp({ profiles = [profileOf([goodKey])] }: { profiles?: unknown[] } = {}) {
   let reads = 0
   const deps = {
@@ -40,7 +40,7 @@ function setUp({ profiles = [profileOf([goodKey])] }: { profiles?: unknown[] } =
     },
   }
   const identify = (request: Partial<PlatformRequest> & Pick<PlatformRequest, 'request'>) =>
-    // @ts-expect-error: only the part of the settings that it reads.
+    // @ts-expect-error: contains only the settings that it reads.
     identifyPlatform(deps, { access: 'OPEN', rawBody: new Uint8Array(), ...request })
   return {
     reads: () => reads,
@@ -59,7 +59,7 @@ type Signing = {
   params?: string
   kid?: string
   key?: KeyObject
-  /** Changes after signing. */
+  /** Headers that are changed after signing. */
   headers?: Record<string, string | undefined>
   sent?: Partial<{ method: string; url: string; body: string }>
   publicUrl?: string
@@ -68,7 +68,7 @@ type Signing = {
 }
 const components = ['@method', '@authority', '@path', 'ucp-agent', 'idempotency-key', 'content-digest', 'content-type']
 
-/** A request that a platform signed. The test writes the base itself. */
+/** Returns a signed request. Builds the signature base itself, so that it does not share code with the verification. */
 function signed(options: Signing = {}): Pick<PlatformRequest, 'request' | 'rawBody'> {
   const { label = 'sig1', params = '', kid = 'good', key = good.privateKey } = options
   const address = new URL(options.publicUrl ?? endpoint)
@@ -108,44 +108,44 @@ function signed(options: Signing = {}): Pick<PlatformRequest, 'request' | 'rawBo
 }
 const memberOf = (header: string) => header.split('=').slice(1).join('=')
 
-const plain = (headers: Record<string, string> = {}) => ({
+const unnamedRequest = (headers: Record<string, string> = {}) => ({
   request: { method: 'GET', url: 'http://localhost:3000/ucp/tea/orders/1', headers: new Headers(headers) },
 })
-const named = plain({ 'ucp-agent': `profile="${url}"` })
+const namedRequest = unnamedRequest({ 'ucp-agent': `profile="${url}"` })
 
 describe('without a signature', () => {
-  test('a named platform has what it shares with the shop in OPEN, and needs a proof in SIGNED and for orders', async () => {
+  test('a named platform has the common capabilities in OPEN, and needs proof in SIGNED and for orders', async () => {
     const { identify, code, reads } = setUp()
-    expect(await identify(named)).toEqual({
+    expect(await identify(namedRequest)).toEqual({
       profile: url,
       isProven: false,
       release,
       capabilities: new Set(['checkout', 'discount', 'order']),
       webhookUrl: 'https://agent.example/orders',
     })
-    expect((await identify({ ...named, offered: new Set(['cart', 'order']) })).capabilities).toEqual(new Set(['order']))
+    expect((await identify({ ...namedRequest, offered: new Set(['cart', 'order']) })).capabilities).toEqual(new Set(['order']))
     const before = reads()
-    expect(await code({ ...named, access: 'SIGNED' })).toBe('signature_missing')
-    expect(await code({ ...named, needsProof: true })).toBe('signature_missing')
+    expect(await code({ ...namedRequest, access: 'SIGNED' })).toBe('signature_missing')
+    expect(await code({ ...namedRequest, needsProof: true })).toBe('signature_missing')
     expect(reads()).toBe(before)
   })
 
   test('an unnamed platform may call over MCP in OPEN', async () => {
     const { identify, code, reads } = setUp()
     const meta = { profile: undefined }
-    expect(await identify({ ...plain(), meta })).toMatchObject({ profile: null, isProven: false, release, webhookUrl: null })
-    expect(await code({ ...plain(), meta, access: 'SIGNED' })).toBe('invalid_profile_url')
-    expect(await code({ ...plain(), meta, needsProof: true })).toBe('invalid_profile_url')
-    expect(await code(plain())).toBe('invalid_profile_url')
-    expect(await code({ ...named, meta })).toBe('unproven')
-    expect(await code({ ...plain(), meta: { profile: url } })).toBe('unproven')
-    expect(await code({ ...named, meta: { profile: `${url}/other` } })).toBe('invalid_profile_url')
+    expect(await identify({ ...unnamedRequest(), meta })).toMatchObject({ profile: null, isProven: false, release, webhookUrl: null })
+    expect(await code({ ...unnamedRequest(), meta, access: 'SIGNED' })).toBe('invalid_profile_url')
+    expect(await code({ ...unnamedRequest(), meta, needsProof: true })).toBe('invalid_profile_url')
+    expect(await code(unnamedRequest())).toBe('invalid_profile_url')
+    expect(await code({ ...namedRequest, meta })).toBe('unproven')
+    expect(await code({ ...unnamedRequest(), meta: { profile: url } })).toBe('unproven')
+    expect(await code({ ...namedRequest, meta: { profile: `${url}/other` } })).toBe('invalid_profile_url')
     expect(reads()).toBe(2)
   })
 
   test('a digest that is sent is checked', async () => {
     const { code } = setUp()
-    for (const request of [named, { ...plain(), meta: { profile: undefined } }]) {
+    for (const request of [namedRequest, { ...unnamedRequest(), meta: { profile: undefined } }]) {
       const { headers } = request.request
       const sent = (digest: string) => ({
         ...request,
@@ -177,7 +177,7 @@ describe('a signature', () => {
     expect(await code(signed({ components: [...without, `"${component}";req`] }))).toBe('signature_invalid')
   })
 
-  test('need not cover fields that the request has not', async () => {
+  test('need not cover headers that the request does not have', async () => {
     const { code } = setUp()
     const few = ['@method', '@authority', '@path', 'ucp-agent']
     const headers = { 'idempotency-key': undefined, 'content-digest': undefined, 'content-type': undefined }
@@ -223,7 +223,7 @@ describe('a signature', () => {
     expect(await setUp().code(signed({ params }))).toBe(result)
   })
 
-  test('with another tag is passed over', async () => {
+  test('with another tag is ignored', async () => {
     const { code } = setUp()
     const tagged = signed({ params: ';tag="other"' })
     expect(await code(tagged)).toBe('unproven')
@@ -231,7 +231,7 @@ describe('a signature', () => {
     expect(await code(signed({ params: ';tag=web-bot-auth' }))).toBe('unproven')
   })
 
-  test('covers its own member of signature-agent', async () => {
+  test('must cover its member of signature-agent', async () => {
     const { code } = setUp()
     const signedHeaders = { 'signature-agent': 'sig1="https://agent.example/.well-known/ucp";type=jwks_uri' }
     expect(await code(signed({ signedHeaders, components: [...components, 'signature-agent'] }))).toBe('proven')
@@ -240,7 +240,7 @@ describe('a signature', () => {
     expect(await code(signed({ signedHeaders }))).toBe('signature_invalid')
   })
 
-  test('suffices beside bad ones, and a bad one is refused in OPEN too', async () => {
+  test('is enough beside invalid ones, and an invalid one alone is refused even in OPEN', async () => {
     const { code } = setUp()
     const params = `(${components.map((name) => `"${name}"`).join(' ')});keyid="good"`
     const extra = { input: `bad=${params}`, signature: `bad=:${Buffer.alloc(64, 1).toString('base64')}:` }
@@ -263,7 +263,7 @@ describe('a signature', () => {
 })
 
 describe('keys', () => {
-  test('that the profile does not list are not found, after it was read again', async () => {
+  test('that the profile does not list are not found, even after it is read again', async () => {
     const { code, reads } = setUp()
     expect(await code(signed({ kid: 'unknown' }))).toBe('key_not_found')
     expect(reads()).toBe(2)
@@ -280,7 +280,7 @@ describe('keys', () => {
     expect(await code(signed({ kid: 'enc' }))).toBe('algorithm_unsupported')
   })
 
-  test('with the same name are tried', async () => {
+  test('with the same id are all tried', async () => {
     const twins = [{ kid: 'good', ...jwkOf(other.publicKey) }, { kid: 'good', ...jwkOf(generateKeyPairSync('ed25519').publicKey) }, goodKey]
     expect(await setUp({ profiles: [profileOf(twins)] }).code(signed())).toBe('proven')
   })

@@ -40,7 +40,7 @@ test('refuses a URL that is too long', () => {
   expect(codeOf(() => namedProfile(`profile="${url}${'a'.repeat(2_048)}"`, undefined))).toBe('invalid_profile_url')
 })
 
-test('refuses a profile in the meta of a call that is no URL, or differs from the header', () => {
+test('refuses a profile in meta that is not a URL, or differs from the header', () => {
   for (const inMeta of [null, 1, '', {}, [url], 'file:///etc/passwd'])
     expect(codeOf(() => namedProfile(null, inMeta))).toBe('invalid_profile_url')
   expect(codeOf(() => namedProfile(`profile="${url}"`, `${url}/`))).toBe('invalid_profile_url')

@@ -1,4 +1,4 @@
-/** Profiles over real connections. */
+/** Tests profiles over real connections. */
 import { expect, test } from 'bun:test'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,8 +10,8 @@ import { testApp } from '../../../support/app.ts'
 
 type Answer = { status?: number; headers?: Record<string, string>; body?: string }
 
-/** A server of a profile on loopback. */
-async function profileServer(answer: () => Answer) {
+/** Starts a server on loopback that answers with a profile. */
+async function startProfileServer(answer: () => Answer) {
   let count = 0
   const server = createServer((_, response) => {
     count++
@@ -29,8 +29,8 @@ const codeOf = (reading: Promise<unknown>) =>
     (error: unknown) => (error instanceof UcpError ? error.code : error),
   )
 
-test('profiles on http and private addresses are read from networks of the settings only', async () => {
-  using server = await profileServer(() => ({ headers: { 'cache-control': 'max-age=600' } }))
+test('profiles on http and private addresses are read only in the networks of AGENTS_PROFILE_NETWORKS', async () => {
+  using server = await startProfileServer(() => ({ headers: { 'cache-control': 'max-age=600' } }))
   await using open = await testApp({ AGENTS_PROFILE_NETWORKS: '127.0.0.0/8' })
   expect(await codeOf(open.deps.platformProfiles.read(server.url))).toBe('read')
   // The official suite serves its profile at this name.
@@ -44,8 +44,8 @@ test('profiles on http and private addresses are read from networks of the setti
 
 test('redirects, huge bodies and errors are refused', async () => {
   let answer: Answer = {}
-  using target = await profileServer(() => ({}))
-  using server = await profileServer(() => answer)
+  using target = await startProfileServer(() => ({}))
+  using server = await startProfileServer(() => answer)
   await using app = await testApp({ AGENTS_PROFILE_NETWORKS: '127.0.0.0/8' })
   for (const [nth, one] of [
     { status: 302, headers: { location: target.url } },

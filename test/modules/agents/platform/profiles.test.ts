@@ -9,7 +9,7 @@ const profile = { ucp: { version: '2026-08-25', capabilities: {} } }
 
 type Reply = { status?: number; body?: unknown; cacheControl?: string } | OutgoingFailure
 
-/** A reader of profiles on a clock and replies of the test. */
+/** Returns a profile reader with a clock and replies that the test controls. */
 function setUp(reply: (url: string, nth: number) => Reply | Promise<Reply> = () => ({})) {
   let now = 1_000_000
   const fetched: { url: string; options: SafeFetchOptions }[] = []
@@ -33,14 +33,14 @@ function setUp(reply: (url: string, nth: number) => Reply | Promise<Reply> = () 
         () => 'read',
         (error: unknown) => (error instanceof UcpError ? error.code : error),
       ),
-    pass: (ms: number) => {
+    advance: (ms: number) => {
       now += ms
     },
   }
 }
 
 describe('a profile that is fetched', () => {
-  test('has limits of time and size, and is parsed once for callers at the same time', async () => {
+  test('has limits of time and size, and is parsed once for concurrent callers', async () => {
     const { read, fetched } = setUp()
     const [one, other] = await Promise.all([read(), read()])
     expect(one).toBe(other)
@@ -59,25 +59,25 @@ describe('a profile that is fetched', () => {
     ['max-age=999999999', 24 * 60],
     ['max-age=99999999999999999999', 24 * 60],
   ])('with cache-control %p is cached for %p minutes', async (cacheControl, minutes) => {
-    const { read, fetched, pass } = setUp(() => (cacheControl === undefined ? {} : { cacheControl }))
+    const { read, fetched, advance } = setUp(() => (cacheControl === undefined ? {} : { cacheControl }))
     await read()
-    pass(minutes * minute - 1)
+    advance(minutes * minute - 1)
     await read()
     expect(fetched.length).toBe(1)
-    pass(1)
+    advance(1)
     await read()
     expect(fetched.length).toBe(2)
   })
 
-  test('that lacks a key is fetched again once a minute, and stays if that fails', async () => {
-    const { attempt, read, fetched, pass } = setUp((_, nth) => (nth === 3 ? 'timeout' : { cacheControl: 'max-age=3600' }))
+  test('that lacks a key is fetched again at most once a minute, and stays cached if that fails', async () => {
+    const { attempt, read, fetched, advance } = setUp((_, nth) => (nth === 3 ? 'timeout' : { cacheControl: 'max-age=3600' }))
     const first = await read()
     expect(await read(url, true)).toBe(first)
-    pass(minute)
+    advance(minute)
     expect(await read(url, true)).not.toBe(first)
     expect(await attempt(url, true)).toBe('read')
     expect(fetched.length).toBe(2)
-    pass(minute)
+    advance(minute)
     expect(await attempt(url, true)).toBe('read')
     expect(await attempt(url, true)).toBe('read')
     expect(await attempt()).toBe('read')
@@ -106,7 +106,7 @@ describe('a profile that cannot be read', () => {
     expect(await setUp(() => reply).attempt()).toBe(code)
   })
 
-  test('has an address that says so itself', async () => {
+  test('has an invalid URL if its address is forbidden', async () => {
     const { attempt } = setUp(() => 'address not allowed')
     for (const address of [
       'http://agent.example/',
@@ -118,33 +118,33 @@ describe('a profile that cannot be read', () => {
       expect([address, await attempt(address)]).toEqual([address, 'invalid_profile_url'])
   })
 
-  test('by http at a name that does not resolve has no valid URL, unlike a closed port', async () => {
+  test('by http has an invalid URL if its host does not resolve, but not if its port is closed', async () => {
     const { attempt } = setUp(() => 'connection failed')
     expect(await attempt('http://agent.example/')).toBe('invalid_profile_url')
     for (const address of ['http://127.0.0.1:9999/', 'http://localhost:9999/', 'https://agent.example/'])
       expect([address, await attempt(address)]).toEqual([address, 'profile_unreachable'])
   })
 
-  test('is tried again after a minute, then twice as long, up to an hour', async () => {
-    const { attempt, fetched, pass } = setUp((_, nth) => (nth < 10 ? 'timeout' : {}))
+  test('is fetched again after a minute, then after twice as long each time, up to an hour', async () => {
+    const { attempt, fetched, advance } = setUp((_, nth) => (nth < 10 ? 'timeout' : {}))
     for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60, 60]) {
       const before = fetched.length
       expect(await attempt()).toBe('profile_unreachable')
       expect(fetched.length).toBe(before + 1)
-      pass(minutes * minute - 1)
+      advance(minutes * minute - 1)
       expect(await attempt()).toBe('profile_unreachable')
       expect(fetched.length).toBe(before + 1)
-      pass(1)
+      advance(1)
     }
     expect(await attempt()).toBe('read')
   })
 })
 
-describe('profiles of strangers', () => {
+describe('profiles of new platforms', () => {
   test('share 30 fetches a minute, while cached ones are read and fetched again', async () => {
-    const { attempt, read, fetched, pass } = setUp((address) => (address === url ? {} : 'timeout'))
+    const { attempt, read, fetched, advance } = setUp((address) => (address === url ? {} : 'timeout'))
     await read()
-    pass(minute)
+    advance(minute)
     const others = Array.from({ length: 1_000 }, (_, nth) => `https://stranger-${nth}.example/`)
     const found = await Promise.all(others.map((address) => attempt(address)))
     expect(found.filter((code) => code === 'profile_unreachable').length).toBe(30)
@@ -153,15 +153,15 @@ describe('profiles of strangers', () => {
     expect(fetched.filter((one) => one.url === url).length).toBe(2)
     const refusal = await read('https://another.example/').catch((error: unknown) => error)
     expect(refusal).toMatchObject({ code: 'unavailable', status: 503, retryAfterSeconds: 60 })
-    pass(minute)
+    advance(minute)
     expect(await attempt('https://another.example/')).toBe('profile_unreachable')
   })
 
-  test('do not displace one that is in use', async () => {
-    const { attempt, fetched, pass } = setUp(() => ({ cacheControl: 'max-age=86400' }))
+  test('do not evict a cached profile that is in use', async () => {
+    const { attempt, fetched, advance } = setUp(() => ({ cacheControl: 'max-age=86400' }))
     expect(await attempt()).toBe('read')
     for (let nth = 0; nth < 1_500; nth++) {
-      if (nth % 30 === 0) pass(minute)
+      if (nth % 30 === 0) advance(minute)
       expect(await attempt(`https://stranger-${nth}.example/`)).toBe('read')
       expect(await attempt()).toBe('read')
     }

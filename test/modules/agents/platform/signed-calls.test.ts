@@ -1,4 +1,4 @@
-/** Signed requests through the routes, at a shop that asks for proof and at one that does not. */
+/** Tests signed requests through the routes, with SIGNED and OPEN access. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { startPlatform } from '../../../support/agent-platform.ts'
 import { agentApp, openToAgents } from '../../../support/agents.ts'
@@ -25,7 +25,7 @@ async function signedShop() {
   return { app, shop, other, platform, body, path, signed, post, [Symbol.asyncDispose]: () => app.close() }
 }
 
-test('a signed request is answered once per key, and only where it was signed for', async () => {
+test('a signed request has one effect per key, and its signature is invalid for any other request', async () => {
   await using it = await signedShop()
   await using platform = it.platform
   const headers = await it.signed(platform)
@@ -54,7 +54,7 @@ test('a signed request is answered once per key, and only where it was signed fo
   ])
 })
 
-test('another platform, proven or not, does not find what a proven one made', async () => {
+test('another platform, proven or not, does not find the cart of a proven one', async () => {
   await using it = await signedShop()
   await using platform = it.platform
   await using stranger = await startPlatform()
@@ -64,7 +64,7 @@ test('another platform, proven or not, does not find what a proven one made', as
   expect((await read(await it.signed(platform, 'GET', path, null))).body.id).toBe(cart.id)
   const unknown = (await read(await it.signed(stranger, 'GET', path, null))).body
   expect([unknown.ucp.status, unknown.messages[0].code]).toEqual(['error', 'not_found'])
-  // Names the profile of the other, and signs by a key of its own.
+  // Names the profile of the platform, but is signed by the stranger.
   const forged = { ...(await it.signed(stranger, 'GET', path, null)), ...platform.unsigned }
   expect((await read(forged)).status).toBe(401)
   await openToAgents(it.app, it.shop.shop.id, 'OPEN')
@@ -96,7 +96,7 @@ test('proof over MCP has the statuses of REST and the codes of JSON-RPC', async 
   expect(await ask({ ...platform.unsigned, ...accept })).toEqual([401, -32000, 'signature_missing'])
   expect(await ask(accept, named)).toEqual([401, -32000, 'signature_missing'])
   expect(await ask(accept)).toEqual([400, -32001, 'invalid_profile_url'])
-  // Signed for REST.
+  // This signature is for the path of REST.
   expect(await ask(await it.signed(platform, 'POST', it.path, call()))).toEqual([401, -32000, 'signature_invalid'])
   await openToAgents(it.app, it.shop.shop.id, 'OPEN')
   expect(await ask(accept)).toEqual([200, 'success'])

@@ -1,4 +1,4 @@
-/** Agent and page act on one session: each payment happens once, for the amount that its payer saw. */
+/** Tests an agent and the page that act on one session: one payment, for the total that its payer saw. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, inArray } from 'drizzle-orm'
 import { agentSessions } from '../../../../db/schema/agents.ts'
@@ -16,10 +16,10 @@ setDefaultTimeout(longTestMs)
 
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 
-/** Every session of a test is paid from one address. */
+/** Raises the limits, because all sessions of a test are paid from one address. */
 const settings = { ...agentsOn, UNPAID_ORDERS_PER_ADDRESS: '1000', UNPAID_ORDERS_PER_SHOP: '1000' }
 
-async function world() {
+async function startWorld() {
   const app = await testApp(settings)
   const shop = await sellingIn(app, { onHand: 1_000 })
   const agent = agentOf(app, shop)
@@ -36,43 +36,44 @@ async function world() {
     },
   }
 }
-type World = Awaited<ReturnType<typeof world>>
+type World = Awaited<ReturnType<typeof startWorld>>
 
 async function ordersOf({ app, shop }: World, { id }: Json): Promise<Json[]> {
   const ofSession = app.deps.db.read.select({ cartId: agentSessions.cartId }).from(agentSessions).where(eq(agentSessions.id, id))
   const rows = await app.deps.db.read.select({ id: orders.id }).from(orders).where(inArray(orders.cartId, ofSession))
   return Promise.all(rows.map((row) => shop.order(row.id)))
 }
-const settled = (work: Promise<Json>): Promise<Json> =>
+const resultOrRefusal = (work: Promise<Json>): Promise<Json> =>
   work.catch((error: unknown) => {
     if (error instanceof UcpError) return { refused: error.code }
     throw error
   })
 
-/** What a party does, and what it was shown when it pays. */
-type Party = { readonly name: string; readonly act: (world: World, session: Json, form: Record<string, string>) => Promise<Json> }
-const completes = (token: string): Party => ({
+/** An action of the agent or the page. `form` is the payment form that the page showed. */
+type Action = { readonly name: string; readonly act: (startWorld: World, session: Json, form: Record<string, string>) => Promise<Json> }
+const completes = (token: string): Action => ({
   name: `the agent completes with ${token}`,
-  act: ({ agent }, { id }) => settled(agent.complete(id, paidBy(token))),
+  act: ({ agent }, { id }) => resultOrRefusal(agent.complete(id, paidBy(token))),
 })
-const pays: Party = { name: 'the page pays', act: ({ app }, { continue_url }, form) => browserOn(app, continue_url).send(form) }
-const puts: Party = {
+const pays: Action = { name: 'the page pays', act: ({ app }, { continue_url }, form) => browserOn(app, continue_url).send(form) }
+const puts: Action = {
   name: 'the agent changes',
-  act: ({ agent, shop }, { id }) => settled(agent.put(id, { line_items: [line(shop.variantId, 3)], buyer, fulfillment: shippedTo() })),
+  act: ({ agent, shop }, { id }) =>
+    resultOrRefusal(agent.put(id, { line_items: [line(shop.variantId, 3)], buyer, fulfillment: shippedTo() })),
 }
-const cancels: Party = { name: 'the agent cancels', act: ({ agent }, { id }) => settled(agent.cancel(id)) }
-const types: Party = {
+const cancels: Action = { name: 'the agent cancels', act: ({ agent }, { id }) => resultOrRefusal(agent.cancel(id)) }
+const savesDetails: Action = {
   name: 'the page saves details',
   act: ({ app }, { continue_url }) => browserOn(app, continue_url).send({ step: 'details', email: 'typed@example.com' }),
 }
-const goesBack: Party = {
+const goesBack: Action = {
   name: 'the page goes back',
   act: ({ app }, { continue_url }) => browserOn(app, continue_url).send({ step: 'back' }),
 }
 
-const parties = [completes('tok_success'), completes('tok_decline'), completes('tok_action'), pays, puts, cancels, types, goesBack]
+const actions = [completes('tok_success'), completes('tok_decline'), completes('tok_action'), pays, puts, cancels, savesDetails, goesBack]
 
-/** Every order that was paid has a total that its payer saw, and there is one of them at most. */
+/** Asserts that at most one order is paid, and that its payer saw the total. */
 async function assertPaidOnce(here: World, session: Json, results: readonly Json[], what: string): Promise<void> {
   const { agent } = here
   const paid = (await ordersOf(here, session)).filter((order) => order.status !== 'CANCELLED' && order.paymentStatus === 'CAPTURED')
@@ -86,10 +87,10 @@ async function assertPaidOnce(here: World, session: Json, results: readonly Json
   expect([what, payments.length]).toEqual([what, paid.length])
 }
 
-for (const first of parties)
-  test(`${first.name}, while another acts at the same moment`, async () => {
-    await using here = await world()
-    for (const second of parties) {
+for (const first of actions)
+  test(`${first.name}at the same moment as each other action, and at most one order is paid`, async () => {
+    await using here = await startWorld()
+    for (const second of actions) {
       const { session, page } = await here.ready()
       const form = formOf(await page.look(), 'pay')
       const results = await Promise.all([first, second].map(({ act }) => act(here, session, form)))
@@ -98,10 +99,10 @@ for (const first of parties)
     expect(violationsOf(await booksOf(here.app))).toEqual([])
   })
 
-test('one after the other, in every order, with the page as it was opened before', async () => {
-  await using here = await world()
-  for (const first of parties)
-    for (const second of parties) {
+test('two actions in sequence, on a page that was opened before, pay at most one order', async () => {
+  await using here = await startWorld()
+  for (const first of actions)
+    for (const second of actions) {
       const { session, page } = await here.ready()
       const form = formOf(await page.look(), 'pay')
       const results = [await first.act(here, session, form), await second.act(here, session, form)]
@@ -110,10 +111,10 @@ test('one after the other, in every order, with the page as it was opened before
   expect(violationsOf(await booksOf(here.app))).toEqual([])
 })
 
-test('ten completions at once place one order', async () => {
-  await using here = await world()
+test('ten concurrent completions place one order', async () => {
+  await using here = await startWorld()
   const { session } = await here.ready()
-  const results: Json[] = await Promise.all(Array.from({ length: 10 }, () => settled(here.agent.complete(session.id))))
+  const results: Json[] = await Promise.all(Array.from({ length: 10 }, () => resultOrRefusal(here.agent.complete(session.id))))
   await assertPaidOnce(here, session, results, 'ten')
   expect(await ordersOf(here, session)).toHaveLength(1)
   expect(results.some(({ status }) => status === 'completed')).toBe(true)
@@ -121,12 +122,12 @@ test('ten completions at once place one order', async () => {
     expect(['completed', 'complete_in_progress', 'session_closed', 'unavailable']).toContain(result.status ?? result.refused)
 })
 
-test('the page pays the total of a change that it showed, and an old page nothing', async () => {
-  await using here = await world()
+test('the page charges the changed total that it showed, and an outdated page charges nothing', async () => {
+  await using here = await startWorld()
   const { session, page } = await here.ready()
-  const old = formOf(await page.look(), 'pay')
+  const outdatedForm = formOf(await page.look(), 'pay')
   const changed = await here.agent.put(session.id, { line_items: [line(here.shop.variantId, 2)], buyer, fulfillment: shippedTo() })
-  expect((await page.send(old)).text).toContain('The order has changed')
+  expect((await page.send(outdatedForm)).text).toContain('The order has changed')
   expect((await page.send(formOf((await page.look()) as Answer, 'pay'))).status).toBe(303)
   await assertPaidOnce(here, session, [changed], 'changed')
   expect((await ordersOf(here, session)).map(({ total }) => total.amount)).toEqual([2_000])

@@ -1,4 +1,4 @@
-/** Sessions whose cart is paid, wherever that happens. */
+/** Tests sessions whose cart a person pays. */
 import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { orders } from '../../../../db/schema/selling.ts'
@@ -20,7 +20,7 @@ async function paidShop() {
   )
   const agent = agentOf(app, shop)
   const body = { line_items: [line(shop.variantId, 2)], buyer, fulfillment: shippedTo(home, 'post') }
-  /** The cart of a session, as a person sees it on a page. */
+  /** Returns the id of a session's cart after a person has seen the cart. */
   async function cartOf(id: string): Promise<string> {
     const cartId = (await loadSession(app.deps, agent.call(), id))?.cart.id ?? ''
     ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey }))
@@ -33,7 +33,7 @@ test('a session whose cart is paid is completed, and nothing changes it', async 
   await using world = await paidShop()
   const { app, shop, agent, body, cartOf } = world
   const ready = await agent.create(body)
-  const bought = ok(await shop.checkout(await cartOf(ready.id))).body.order
+  const order = ok(await shop.checkout(await cartOf(ready.id))).body.order
   const completed = await agent.read(ready.id)
   expect(completed).toMatchObject({
     status: 'completed',
@@ -41,19 +41,19 @@ test('a session whose cart is paid is completed, and nothing changes it', async 
     line_items: ready.line_items,
     buyer,
     fulfillment: { methods: [{ selected_destination_id: 'home', groups: [{ selected_option_id: 'post', options: [{ title: 'Post' }] }] }] },
-    order: { id: bought.id, label: '1', permalink_url: bought.publicUrl },
+    order: { id: order.id, label: '1', permalink_url: order.publicUrl },
     messages: [],
   })
   expect(ready.continue_url).toStartWith(`${publicUrlOf(app.deps)}/pages/buy/`)
   expect(completed.continue_url).toBeUndefined()
   await expect(agent.put(ready.id, body)).rejects.toMatchObject({ code: 'session_closed' })
-  ok(await shop.post(`/v2/orders/${bought.id}/cancel`, {}, { 'idempotency-key': 'cancel' }))
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}, { 'idempotency-key': 'cancel' }))
   app.clock.advance(30 * 3_600_000)
   expect(await agent.read(ready.id)).toEqual(completed)
-  expect((await shop.get(`/v2/orders/${bought.id}`)).body.customerId).toBeNull()
+  expect((await shop.get(`/v2/orders/${order.id}`)).body.customerId).toBeNull()
 })
 
-test('a change takes an unpaid checkout back first', async () => {
+test('a change cancels an unpaid checkout first', async () => {
   await using world = await paidShop()
   const { app, shop, agent, body, cartOf } = world
   const ready = await agent.create(body)
@@ -71,7 +71,7 @@ test('a change takes an unpaid checkout back first', async () => {
   expect(Number(rows[0]?.expires_at)).toBe(Date.parse(changed.expires_at))
 })
 
-test('while a payment is undecided the session is in progress, and a change voids it', async () => {
+test('while a payment is undecided the session is in progress, and a change voids the payment', async () => {
   await using world = await paidShop()
   const { shop, agent, body, cartOf } = world
   const ready = await agent.create(body)
@@ -83,7 +83,7 @@ test('while a payment is undecided the session is in progress, and a change void
   expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'VOIDED' })
 })
 
-test('an order of an agent is marked, and what a person typed elsewhere is told to no platform', async () => {
+test('an order of an agent is marked, and no platform sees what a person typed in the storefront', async () => {
   await using world = await paidShop()
   const { app, shop, agent, cartOf } = world
   const created = await agent.create({ line_items: [line(shop.variantId)], attribution: { source: 'chat' } })
@@ -106,20 +106,20 @@ test('an order of an agent is marked, and what a person typed elsewhere is told 
   expect(order?.agent).toMatchObject({ profile: null, attribution: { source: 'chat' } })
 })
 
-test('a change by an agent is not payable before a person has seen it', async () => {
+test('a person cannot pay a change by an agent before they have seen it', async () => {
   await using world = await paidShop()
   const { app, shop, agent, body, cartOf } = world
   const { id } = await agent.create(body)
   const cartId = await cartOf(id)
   const cup = await shop.add({ title: 'Cup', variants: [{ price: shop.money(1_000), onHand: 5 }] })
-  // The same total.
+  // The total stays the same.
   const changed = await agent.put(id, { ...body, line_items: [line(cup.variants[0]?.id ?? '', 2)] })
   expect(changed.totals).toEqual((await agent.read(id)).totals)
   const refused = await shop.checkout(cartId)
   expect([refused.status, refused.body.code]).toEqual([409, 'cart_changed'])
   ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey }))
   ok(await shop.patch(`/product-v2/${cup.id}`, { variants: [{ id: cup.variants[0]?.id, price: shop.money(1_200) }] }))
-  // The agent sees the new price, and the person does not yet.
+  // The agent has seen the new price. The person has not.
   expect(amountsOf(await agent.read(id))['total']).toBe(2_900)
   expect((await shop.checkout(cartId)).status).toBe(409)
   ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey }))

@@ -44,9 +44,10 @@ const statuses = { UNKNOWN: 'UNSUPPORTED_MEDIA', BROKEN: 'INVALID', TOO_LARGE: '
 
 function toAppError(error: unknown): unknown {
   if (error instanceof PictureRefused) return new AppError(statuses[error.kind], error.rule)
-  if (error instanceof RenderFailed && error.kind === 'DAMAGED')
-    return new AppError('INVALID', 'The picture is damaged or incomplete: it cannot be decoded')
-  return error
+  if (!(error instanceof RenderFailed)) return error
+  return error.kind === 'DAMAGED'
+    ? new AppError('INVALID', 'The picture is damaged or incomplete: it cannot be decoded')
+    : new AppError('UNAVAILABLE', 'The picture was not processed in time: nothing was changed, try again later', { retryAfterSeconds })
 }
 
 /**

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSyn
 import { join } from 'node:path'
 import { media, mediaUsage, pictureFiles, pictures } from '../../../../db/schema/media.ts'
 import { sweepDocuments } from '../../../../jobs/sweep-documents.ts'
+import { RenderFailed } from '../../../../src/core/pictures.ts'
 import { describePictureDifferences, findPictureFaults } from '../../../../src/modules/catalog/media/index.ts'
 import { startS3 } from '../../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
@@ -167,6 +168,20 @@ test('refuses files that are not images, damaged images and decompression bombs,
   ])
     expect((await app.call('POST', '/media', call)).status).toBe(401)
   expect((await app.call('POST', '/media', { token, raw: png, headers: { 'content-encoding': 'gzip' } })).status).toBe(415)
+})
+
+test('answers 503 and stores nothing if a picture is not processed in time', async () => {
+  await using app = await testApp(settings)
+  const { secretKey } = await shopIn(app)
+  const { pictureBench } = app.deps
+  const { receive } = pictureBench
+  pictureBench.receive = (chunks, use) =>
+    receive(chunks, (picture) => use({ ...picture, render: async () => Promise.reject(new RenderFailed('FAILED', 'SIGKILL')) }))
+  const refused = await handIn(app, secretKey, make.drawn(300, 200))
+  expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([503, 'unavailable', '5'])
+  expect([await filesOf(app), inFolder(app, 'media-bench'), await usageOf(app)]).toEqual([{ named: 0, others: 1 }, [], []])
+  pictureBench.receive = receive
+  expect((await handIn(app, secretKey, make.drawn(300, 200))).status).toBe(201)
 })
 
 test('stores an image of two shops once, hides that from both, and deletes it with the last one', async () => {

@@ -16,8 +16,8 @@ AZ ABS=Abşeron;AGC=Ağcabədi;AGS=Ağdaş;BA=Bakı;BAB=Babək;BAL=Balakən;BAR=
 BA BIH=Federacija Bosne i Hercegovine;BRC=Brčko Distrikt
 BD 03=Bogura;06=Barishal;08=Cumilla;10=Chattogram;22=Jashore;25=Jhalakathi;29=Khagrachhari;38=Moulvibazar;41=Netrakona;45=Chapai Nawabganj;56=Rangamati
 BE BRU=Bruxelles|Brussel|Région de Bruxelles-Capitale|Brussels Hoofdstedelijk Gewest;VLG=Vlaanderen|Flandre|Vlaams Gewest;WAL=Wallonie|Waals Gewest;VAN=Antwerpen|Anvers;VBR=Vlaams-Brabant|Brabant flamand;VLI=Limbourg;VOV=Oost-Vlaanderen|Flandre orientale;VWV=West-Vlaanderen|Flandre occidentale;WBR=Brabant wallon|Waals-Brabant;WHT=Henegouwen;WLG=Luik;WLX=Luxemburg;WNA=Namen
-BG 22=Sofia (stolitsa)
-BH 13=Al ‘Āşimah;14=Al Janūbīyah;15=Al Muḩarraq;17=Ash Shamālīyah
+BG 22=Sofia (stolitsa)|София|София-град|София (столица);01=Благоевград;02=Бургас;03=Варна;04=Велико Търново;05=Видин;06=Враца;07=Габрово;08=Добрич;09=Кърджали;10=Кюстендил;11=Ловеч;12=Монтана;13=Пазарджик;14=Перник;15=Плевен;16=Пловдив;17=Разград;18=Русе;19=Силистра;20=Сливен;21=Смолян;23=Софийска област;24=Стара Загора;25=Търговище;26=Хасково;27=Шумен;28=Ямбол
+BH 13=Al ‘Āşimah|العاصمة|محافظة العاصمة;14=Al Janūbīyah|الجنوبية|المحافظة الجنوبية;15=Al Muḩarraq|المحرق|محافظة المحرق;17=Ash Shamālīyah|الشمالية|المحافظة الشمالية
 BI BM=Bujumbura Mairie
 BJ AK=Atacora;KO=Couffo
 BO B=El Beni
@@ -31,7 +31,7 @@ CF HS=Haute-Sangha;KB=Gribingui;KG=Kémo-Gribingui;SE=Sangha
 CH AG=Argovie|Argovia;AI=Appenzell Rhodes-Intérieures|Appenzello Interno;AR=Appenzell Rhodes-Extérieures|Appenzello Esterno;BE=Berne|Berna;BL=Bâle-Campagne|Basilea Campagna;BS=Bâle-Ville|Basilea Città;FR=Freiburg|Friburgo;GE=Genève|Genf|Ginevra;GL=Glaris|Glarona;GR=Grisons|Grigioni;JU=Giura;LU=Luzern|Lucerna;NE=Neuenburg;NW=Nidwald|Nidvaldo;OW=Obwald|Obvaldo;SG=Sankt Gallen|Saint-Gall|San Gallo;SH=Schaffhouse|Sciaffusa;SO=Soleure|Soletta;SZ=Svitto;TG=Thurgovie|Turgovia;TI=Tessin;VD=Waadt;VS=Wallis|Vallese;ZG=Zoug|Zugo;ZH=Zurigo
 CL AI=Aisén del General Carlos Ibañez del Campo;AR=La Araucanía;BI=Biobío;MA=Magallanes;RM=Región Metropolitana de Santiago
 CM AD=Adamaoua;NW=North-West;SW=South-West
-CN AH=安徽省|安徽|Anhui Sheng;BJ=北京市|北京|Beijing Shi;CQ=重庆市|重庆|重慶|Chongqing Shi;FJ=福建省|福建|Fujian Sheng;GD=广东省|广东|廣東|Guangdong Sheng;GS=甘肃省|甘肃|甘肅|Gansu Sheng;GX=广西壮族自治区|广西|廣西|Guangxi Zhuangzu Zizhiqu;GZ=贵州省|贵州|貴州|Guizhou Sheng;HA=河南省|河南|Henan Sheng;HB=湖北省|湖北|Hubei Sheng;HE=河北省|河北|Hebei Sheng;HI=海南省|海南|Hainan Sheng;HL=黑龙江省|黑龙江|黑龍江|Heilongjiang Sheng;HN=湖南省|湖南|Hunan Sheng;JL=吉林省|吉林|Jilin Sheng;JS=江苏省|江苏|江蘇|Jiangsu Sheng;JX=江西省|江西|Jiangxi Sheng;LN=辽宁省|辽宁|遼寧|Liaoning Sheng;NM=内蒙古自治区|内蒙古|Nei Mongol Zizhiqu;NX=宁夏回族自治区|宁夏|寧夏|Ningxia Huizu Zizhiqu;QH=青海省|青海|Qinghai Sheng;SC=四川省|四川|Sichuan Sheng;SD=山东省|山东|山東|Shandong Sheng;SH=上海市|上海|Shanghai Shi;SN=陕西省|陕西|陝西|Shaanxi Sheng;SX=山西省|山西|Shanxi Sheng;TJ=天津市|天津|Tianjin Shi;XJ=新疆维吾尔自治区|新疆|Xinjiang Uygur Zizhiqu;XZ=西藏自治区|西藏|Xizang Zizhiqu;YN=云南省|云南|雲南|Yunnan Sheng;ZJ=浙江省|浙江|Zhejiang Sheng;HK=香港特别行政区|香港|Hong Kong SAR;MO=澳门特别行政区|澳门|澳門|Macao SAR;TW=台湾省|台湾|台灣|臺灣|Taiwan Sheng
+CN AH=安徽省|安徽|Anhui Sheng;BJ=北京市|北京|Beijing Shi;CQ=重庆市|重庆|重慶|Chongqing Shi|重慶市;FJ=福建省|福建|Fujian Sheng;GD=广东省|广东|廣東|Guangdong Sheng|廣東省;GS=甘肃省|甘肃|甘肅|Gansu Sheng|甘肅省;GX=广西壮族自治区|广西|廣西|Guangxi Zhuangzu Zizhiqu|廣西壯族自治區;GZ=贵州省|贵州|貴州|Guizhou Sheng|貴州省;HA=河南省|河南|Henan Sheng;HB=湖北省|湖北|Hubei Sheng;HE=河北省|河北|Hebei Sheng;HI=海南省|海南|Hainan Sheng;HL=黑龙江省|黑龙江|黑龍江|Heilongjiang Sheng|黑龍江省;HN=湖南省|湖南|Hunan Sheng;JL=吉林省|吉林|Jilin Sheng;JS=江苏省|江苏|江蘇|Jiangsu Sheng|江蘇省;JX=江西省|江西|Jiangxi Sheng;LN=辽宁省|辽宁|遼寧|Liaoning Sheng|遼寧省;NM=内蒙古自治区|内蒙古|Nei Mongol Zizhiqu|內蒙古自治區|內蒙古;NX=宁夏回族自治区|宁夏|寧夏|Ningxia Huizu Zizhiqu|寧夏回族自治區;QH=青海省|青海|Qinghai Sheng;SC=四川省|四川|Sichuan Sheng;SD=山东省|山东|山東|Shandong Sheng|山東省;SH=上海市|上海|Shanghai Shi;SN=陕西省|陕西|陝西|Shaanxi Sheng|陝西省;SX=山西省|山西|Shanxi Sheng;TJ=天津市|天津|Tianjin Shi;XJ=新疆维吾尔自治区|新疆|Xinjiang Uygur Zizhiqu|新疆維吾爾自治區;XZ=西藏自治区|西藏|Xizang Zizhiqu|西藏自治區;YN=云南省|云南|雲南|Yunnan Sheng|雲南省;ZJ=浙江省|浙江|Zhejiang Sheng;HK=香港特别行政区|香港|Hong Kong SAR;MO=澳门特别行政区|澳门|澳門|Macao SAR;TW=台湾省|台湾|台灣|臺灣|Taiwan Sheng
 CO DC=Distrito Capital de Bogotá;SAP=Providencia y Santa Catalina San Andrés|San Andrés
 CU 03=La Habana
 CV B=Ilhas de Barlavento;S=Ilhas de Sotavento
@@ -42,7 +42,7 @@ DK 81=Region Nordjylland;82=Region Midjylland;83=Region Syddanmark;84=Region Hov
 DO 01=Distrito Nacional (Santo Domingo)
 DZ 11=Tamanrasset;16=Alger;42=Tipaza
 EE 37=Harjumaa;84=Viljandimaa
-EG ALX=Al Iskandarīyah;BA=Al Baḩr al Aḩmar;BH=Al Buḩayrah;BNS=Banī Suwayf;C=Al Qāhirah;DK=Ad Daqahlīyah;DT=Dumyāţ;FYM=Al Fayyūm;GH=Al Gharbīyah;GZ=Al Jīzah;IS=Al Ismā'īlīyah;JS=Janūb Sīnā';KB=Al Qalyūbīyah;KFS=Kafr ash Shaykh;KN=Qinā;LX=Al Uqşur;MN=Al Minyā;MNF=Al Minūfīyah;MT=Maţrūḩ;PTS=Būr Sa‘īd;SHG=Sūhāj;SHR=Ash Sharqīyah;SIN=Shamāl Sīnā';SUZ=As Suways;WAD=Al Wādī al Jadīd
+EG ALX=Al Iskandarīyah|الإسكندرية;BA=Al Baḩr al Aḩmar|البحر الأحمر;BH=Al Buḩayrah|البحيرة;BNS=Banī Suwayf|بني سويف;C=Al Qāhirah|القاهرة;DK=Ad Daqahlīyah|الدقهلية;DT=Dumyāţ|دمياط;FYM=Al Fayyūm|الفيوم;GH=Al Gharbīyah|الغربية;GZ=Al Jīzah|الجيزة;IS=Al Ismā'īlīyah|الإسماعيلية;JS=Janūb Sīnā'|جنوب سيناء;KB=Al Qalyūbīyah|القليوبية;KFS=Kafr ash Shaykh|كفر الشيخ;KN=Qinā|قنا;LX=Al Uqşur|الأقصر;MN=Al Minyā|المنيا;MNF=Al Minūfīyah|المنوفية;MT=Maţrūḩ|مطروح;PTS=Būr Sa‘īd|بورسعيد;SHG=Sūhāj|سوهاج;SHR=Ash Sharqīyah|الشرقية;SIN=Shamāl Sīnā'|شمال سيناء;SUZ=As Suways|السويس;WAD=Al Wādī al Jadīd|الوادي الجديد;ASN=أسوان;AST=أسيوط
 ER AN=Ansabā;DK=Janūbī al Baḩrī al Aḩmar;DU=Al Janūbī;GB=Qāsh-Barkah;MA=Al Awsaţ;SK=Shimālī al Baḩrī al Aḩmar
 ES CT=Cataluña|Catalunya;PV=País Vasco|Euskadi;VC=Comunidad Valenciana|Comunitat Valenciana|Valenciana;IB=Islas Baleares|Illes Balears|Baleares;CN=Canarias|Islas Canarias;AN=Andalucía;AS=Principado de Asturias;CL=Castilla y León;CM=Castilla-La Mancha;MD=Comunidad de Madrid;MC=Región de Murcia;NC=Comunidad Foral de Navarra;SE=Sevilla;A=Alacant;CS=Castelló;BI=Vizcaya|Bizkaia;SS=Guipúzcoa;VI=Araba;C=La Coruña;GI=Gerona;L=Lérida;OR=Orense;M=Madrid
 ET AA=Ādīs Ābeba;AM=Āmara;BE=Bīnshangul Gumuz;GA=Gambēla Hizboch;HA=Hārerī Hizb;OR=Oromīya;SN=YeDebub Bihēroch Bihēreseboch na Hizboch;SO=Sumalē;SW=YeDebub M‘irab Ītyop’iya Hizboch
@@ -56,7 +56,7 @@ GL KU=Kommune Kujalleq;QE=Qeqqata Kommunia;SM=Kommuneqarfik Sermersooq
 GM L=Lower River;M=Central River;N=North Bank;U=Upper River;W=Western
 GN GU=Guékédou
 GQ C=Región Continental;I=Región Insular
-GR 69=Ágion Óros;A=Anatolikí Makedonía kai;B=Kentrikí Makedonía;C=Dytikí Makedonía;D=Ípeiros;E=Thessalía;F=Ionía Nísia;G=Dytikí Elláda;H=Stereá Elláda;I=Attikí;J=Pelopónnisos;K=Vóreio Aigaío;L=Nótio Aigaío;M=Kríti
+GR 69=Ágion Óros;A=Anatolikí Makedonía kai|Ανατολική Μακεδονία και Θράκη;B=Kentrikí Makedonía|Κεντρική Μακεδονία;C=Dytikí Makedonía|Δυτική Μακεδονία;D=Ípeiros|Ήπειρος;E=Thessalía|Θεσσαλία;F=Ionía Nísia|Ιόνια Νησιά;G=Dytikí Elláda|Δυτική Ελλάδα;H=Stereá Elláda|Στερεά Ελλάδα;I=Attikí|Αττική;J=Pelopónnisos|Πελοπόννησος;K=Vóreio Aigaío|Βόρειο Αιγαίο;L=Nótio Aigaío|Νότιο Αιγαίο;M=Kríti|Κρήτη
 GW BL=Bijagós
 HN IB=Islas de la Bahía
 HR 01=Zagrebačka županija;02=Krapinsko-zagorska županija;03=Sisačko-moslavačka županija;04=Karlovačka županija;05=Varaždinska županija;06=Koprivničko-križevačka županija;07=Bjelovarsko-bilogorska županija;08=Primorsko-goranska županija;09=Ličko-senjska županija;10=Virovitičko-podravska županija;11=Požeško-slavonska županija;12=Brodsko-posavska županija;13=Zadarska županija;14=Osječko-baranjska županija;15=Šibensko-kninska županija;16=Vukovarsko-srijemska županija;17=Splitsko-dalmatinska županija;18=Istarska županija;19=Dubrovačko-neretvanska županija;20=Međimurska županija;21=Grad Zagreb
@@ -66,7 +66,7 @@ ID BB=Kepulauan Bangka Belitung;JB=Jawa Barat;JI=Jawa Timur;JK=Jakarta Raya;JT=J
 IE C=Connaught
 IL D=HaDarom;HA=H̱efa;JM=Yerushalayim;M=HaMerkaz;TA=Tel Aviv;Z=HaTsafon
 IN PY=Puducherry (Pondicherry)
-IQ AR=Arbīl;BA=Al Başrah;BB=Bābil;DA=Dahūk;KR=Iqlīm Kūrdistān;NA=An Najaf;NI=Nīnawá;QA=Al Qādisīyah;SD=Şalāḩ ad Dīn;SU=As Sulaymānīyah
+IQ AR=Arbīl|أربيل;BA=Al Başrah|البصرة;BB=Bābil|بابل;DA=Dahūk|دهوك;KR=Iqlīm Kūrdistān;NA=An Najaf|النجف;NI=Nīnawá|نينوى;QA=Al Qādisīyah|القادسية;SD=Şalāḩ ad Dīn|صلاح الدين;SU=As Sulaymānīyah|السليمانية;AN=الأنبار;BG=بغداد;DI=ديالى;DQ=ذي قار;KA=كربلاء;KI=كركوك;MA=ميسان;MU=المثنى;WA=واسط
 IR 03=Āz̄ārbāyjān-e Shārqī;04=Āz̄ārbāyjān-e Ghārbī;10=Eşfahān;11=Sīstān va Balūchestān;12=Kordestān;14=Chahār Maḩāl va Bakhtīārī;17=Kohgīlūyeh va Bowyer Aḩmad;28=Khorāsān-e Shomālī;29=Khorāsān-e Jonūbī
 IS 1=Höfuðborgarsvæði;2=Suðurnes;3=Vesturland;4=Vestfirðir;5=Norðurland vestra;6=Norðurland eystra;7=Austurland;8=Suðurland
 IT 21=Piemonte;23=Valle d'Aosta|Vallée d'Aoste Valle d'Aosta;25=Lombardia;32=Trentino-Alto Adige|Südtirol|Trentino-Südtirol|Trentino-Südtirol Trentino-Alto Adige;52=Toscana;75=Puglia;82=Sicilia;88=Sardegna;BZ=Bolzano|Bozen|Bozen Bolzano;RM=Roma;MI=Milano;TO=Torino;NA=Napoli;FI=Firenze;VE=Venezia;GE=Genova;MB=Monza e Brianza;MN=Mantova;MS=Massa-Carrara;PD=Padova;PU=Pesaro e Urbino;SR=Siracusa;TN=Trento
@@ -77,10 +77,10 @@ KG GB=Bishkek Shaary;GO=Osh Shaary;Y=Ysyk-Köl
 KH 1=Banteay Mean Choăy;10=Kracheh;11=Mondol Kiri;14=Prey Veaeng;15=Pousaat;16=Rotanak Kiri;17=Siem Reab;18=Preah Sihanouk;19=Stueng Traeng;2=Baat Dambang;20=Svaay Rieng;21=Taakaev;22=Otdar Mean Chey;23=Kaeb;3=Kampong Chaam;5=Kampong Spueu;6=Kampong Thum;8=Kandaal;9=Kaoh Kong
 KP 02=P'yǒngan-namdo;03=P'yǒngan-bukto;04=Chagang-do;05=Hwanghae-namdo;06=Hwanghae-bukto;07=Kangwǒn-do;08=Hamgyǒng-namdo;09=Hamgyǒng-bukto;10=Ryanggang-do;14=Namp’o;15=Kaesŏng
 KR 11=서울특별시|서울|서울시|Seoul-teukbyeolsi;26=부산광역시|부산|부산시|Busan-gwangyeoksi;27=대구광역시|대구|대구시|Daegu-gwangyeoksi;28=인천광역시|인천|인천시|Incheon-gwangyeoksi;29=광주광역시|광주|광주시|Gwangju-gwangyeoksi;30=대전광역시|대전|대전시|Daejeon-gwangyeoksi;31=울산광역시|울산|울산시|Ulsan-gwangyeoksi;41=경기도|경기|Gyeonggi-do;42=강원도|강원특별자치도|강원|Gangwon-teukbyeoljachido;43=충청북도|충북|Chungcheongbuk-do;44=충청남도|충남|Chungcheongnam-do;45=전라북도|전북특별자치도|전북|Jeollabuk-do;46=전라남도|전남|Jeollanam-do;47=경상북도|경북|Gyeongsangbuk-do;48=경상남도|경남|Gyeongsangnam-do;49=제주특별자치도|제주도|제주|Jeju-teukbyeoljachido;50=세종특별자치시|세종|세종시
-KW MU=Mubārak al Kabīr
+KW MU=Mubārak al Kabīr|مبارك الكبير|محافظة مبارك الكبير;AH=الأحمدي|محافظة الأحمدي;FA=الفروانية|محافظة الفروانية;HA=حولي|محافظة حولي;JA=الجهراء|محافظة الجهراء;KU=العاصمة|محافظة العاصمة
 KZ 10=Abay;62=Ulytaū
 LA AT=Attapu;BL=Bolikhamxai;HO=Houaphan;KH=Khammouan;LM=Louang Namtha;LP=Louangphabang;OU=Oudômxai;PH=Phôngsali;VI=Viangchan;XA=Xaignabouli;XE=Xékong
-LB AK=Aakkâr;AS=Liban-Nord;BA=Beyrouth;JA=Liban-Sud;JL=Mont-Liban;NA=Nabatîyé
+LB AK=Aakkâr|عكار;AS=Liban-Nord|الشمال|لبنان الشمالي;BA=Beyrouth|بيروت;JA=Liban-Sud|الجنوب|لبنان الجنوبي;JL=Mont-Liban|جبل لبنان;NA=Nabatîyé|النبطية;BH=بعلبك الهرمل;BI=البقاع
 LK 1=Basnāhira paḷāta;11=Kŏḷamba;2=Madhyama paḷāta;21=Mahanuvara;23=Nuvara Ĕliya;3=Dakuṇu paḷāta;31=Gālla;4=Uturu paḷāta;41=Yāpanaya;43=Mannārama;44=Vavuniyāva;45=Mulativ;5=Næ̆gĕnahira paḷāta;51=Maḍakalapuva;53=Trikuṇāmalaya;6=Vayamba paḷāta;61=Kuruṇægala;62=Puttalama;7=Uturumæ̆da paḷāta;72=Pŏḷŏnnaruva;8=Ūva paḷāta;82=Mŏṇarāgala;9=Sabaragamuva paḷāta;92=Kægalla
 LR RI=River Cess
 LS B=Botha-Bothe
@@ -98,7 +98,7 @@ MT 06=Bormla;20=Isla;35=Mtarfa;45=Rabat Għawdex;46=Rabat Malta;48=San Ġiljan;5
 MU AG=Agalega Islands;BL=Black River;CC=Cargados Carajos Shoals;RO=Rodrigues Island
 MV 00=Ariatholhu Dhekunuburi;02=Ariatholhu Uthuruburi;03=Faadhippolhu;04=Felidheatholhu;05=Hahdhunmathi;07=Thiladhunmathee Uthuruburi;08=Kolhumadulu;12=Mulakatholhu;13=Maalhosmadulu Uthuruburi;14=Nilandheatholhu Uthuruburi;17=Nilandheatholhu Dhekunuburi;20=Maalhosmadulu Dhekunuburi;23=Thiladhunmathee Dhekunuburi;24=Miladhunmadulu Uthuruburi;25=Miladhunmadulu Dhekunuburi;26=Maaleatholhu;27=Huvadhuatholhu Uthuruburi;28=Huvadhuatholhu Dhekunuburi;29=Fuvammulah;MLE=Maale
 MW C=Chapakati;N=Chakumpoto;S=Chakumwera
-MX COA=Coahuila de Zaragoza;MEX=México;MIC=Michoacán de Ocampo;VER=Veracruz de Ignacio de la Llave
+MX COA=Coahuila de Zaragoza;MEX=México;MIC=Michoacán de Ocampo;VER=Veracruz de Ignacio de la Llave;CMX=CDMX|Mexico City|Distrito Federal|DIF|D.F.
 MY 04=Melaka;07=Pulau Pinang;14=Wilayah Persekutuan Kuala Lumpur;15=Wilayah Persekutuan Labuan;16=Wilayah Persekutuan Putrajaya
 NA KA=
 NG FC=Abuja Federal Capital Territory

@@ -76,8 +76,15 @@ const territoriesOf: Readonly<Record<string, string>> = {
   NL: 'AW CW SX',
   US: 'AS GU MP PR UM VI',
 }
-/** Codes that the table has only under a former code. */
-const missingCodes = [['CN', 'NM', 'Inner Mongolia']] as const
+/** The Federal District is Mexico City, CMX, since 2016. */
+const formerCode = 'MXDIF'
+/** China: the table has only a former code. United States: codes of the postal service for military addresses. */
+const missingCodes = [
+  ['CN', 'NM', 'Inner Mongolia'],
+  ['US', 'AA', 'Armed Forces Americas'],
+  ['US', 'AE', 'Armed Forces Europe'],
+  ['US', 'AP', 'Armed Forces Pacific'],
+] as const
 
 async function loadCountryParts(): Promise<(Province & { country: string })[]> {
   const [{ default: table }, provinceListsCache] = await Promise.all([
@@ -88,7 +95,7 @@ async function loadCountryParts(): Promise<(Province & { country: string })[]> {
   const add = (country: string, code: string, name: string) => void parts.push({ country, code, name })
   for (const [joined, name] of Object.entries(table.subdivisions.localeDisplayNames.subdivisions)) {
     const code = joined.toUpperCase()
-    add(code.slice(0, 2), code.slice(2), name)
+    if (code !== formerCode) add(code.slice(0, 2), code.slice(2), name)
   }
   for (const [country, codes] of Object.entries(territoriesOf))
     for (const code of codes.split(' '))
@@ -99,5 +106,7 @@ async function loadCountryParts(): Promise<(Province & { country: string })[]> {
 
 async function loadProvinces(): Promise<Provinces> {
   const [parts, { localProvinceNames }] = await Promise.all([loadCountryParts(), import('../../../lib/province-names.ts')])
-  return provincesOf([...parts, ...localProvinceNames()])
+  const irish = parts.filter(({ country }) => country === 'IE')
+  const counties = ['County', 'Co'].flatMap((word) => irish.map((county) => ({ ...county, name: `${word} ${county.name}` })))
+  return provincesOf([...parts, ...counties, ...localProvinceNames()])
 }

@@ -1,109 +1,109 @@
-/** What is cached is bounded, and never older than what is stored. */
+/** Tests that cached values are bounded and never older than the stored values. */
 import { describe, expect, test } from 'bun:test'
 import { type CacheOptions, createCache } from '../../src/core/cache.ts'
 
-/** A cache of a store of texts, which counts how often it is read. */
+/** Creates a cache in front of a store of texts, and counts the reads of the store. */
 function cacheOf(options: Partial<CacheOptions<string>> = {}) {
   const stored = new Map<string, string>()
-  const state = { version: 0 as number | undefined, reads: 0, late: false }
+  const state = { version: 0 as number | undefined, reads: 0, isAsync: false }
   const cache = createCache<string>({ version: () => state.version, entriesMax: 3, ...options })
-  const recall = (key: string) =>
+  const read = (key: string) =>
     cache.getOrLoad(key, () => {
       state.reads++
-      return state.late ? Promise.resolve(stored.get(key)) : stored.get(key)
+      return state.isAsync ? Promise.resolve(stored.get(key)) : stored.get(key)
     })
-  return { cache, stored, state, recall }
+  return { cache, stored, state, read }
 }
 
-test('what was read is not read again, until it is forgotten', () => {
-  const { cache, stored, state, recall } = cacheOf()
+test('a cached value is not read again until it is deleted', () => {
+  const { cache, stored, state, read } = cacheOf()
   stored.set('a', 'first')
-  expect([recall('a'), recall('a'), state.reads]).toEqual(['first', 'first', 1])
+  expect([read('a'), read('a'), state.reads]).toEqual(['first', 'first', 1])
   stored.set('a', 'second')
   cache.delete('b')
-  expect(recall('a')).toBe('first')
+  expect(read('a')).toBe('first')
   cache.delete('a')
-  expect([recall('a'), recall('a'), state.reads]).toEqual(['second', 'second', 2])
+  expect([read('a'), read('a'), state.reads]).toEqual(['second', 'second', 2])
 })
 
-test('what is not there is asked for again each time', () => {
-  const { stored, state, recall } = cacheOf()
-  expect([recall('a'), recall('a'), state.reads]).toEqual([undefined, undefined, 2])
+test('a missing value is not cached', () => {
+  const { stored, state, read } = cacheOf()
+  expect([read('a'), read('a'), state.reads]).toEqual([undefined, undefined, 2])
   stored.set('a', 'now')
-  expect(recall('a')).toBe('now')
+  expect(read('a')).toBe('now')
 })
 
-test('those that are picked are forgotten, and no others', () => {
-  const { cache, stored, state, recall } = cacheOf()
+test('deleteWhere deletes the matching entries and no others', () => {
+  const { cache, stored, state, read } = cacheOf()
   for (const key of ['a', 'b', 'c']) stored.set(key, `text of ${key}`)
-  for (const key of stored.keys()) recall(key)
+  for (const key of stored.keys()) read(key)
   cache.deleteWhere((value) => value.endsWith('a') || value.endsWith('c'))
   for (const key of stored.keys()) stored.set(key, 'changed')
-  expect([recall('a'), recall('b'), recall('c'), state.reads]).toEqual(['changed', 'text of b', 'changed', 5])
+  expect([read('a'), read('b'), read('c'), state.reads]).toEqual(['changed', 'text of b', 'changed', 5])
 })
 
-test('all is forgotten when another process has committed', () => {
-  const { stored, state, recall } = cacheOf()
+test('a commit of another process clears the cache', () => {
+  const { stored, state, read } = cacheOf()
   stored.set('a', 'first')
-  recall('a')
+  read('a')
   stored.set('a', 'second')
   state.version = 1
-  expect([recall('a'), recall('a'), state.reads]).toEqual(['second', 'second', 2])
+  expect([read('a'), read('a'), state.reads]).toEqual(['second', 'second', 2])
 })
 
-test('nothing is kept where nobody can tell of the commits of others', async () => {
-  const { cache, stored, state, recall } = cacheOf()
+test('nothing is cached while commits of other processes cannot be detected', async () => {
+  const { cache, stored, state, read } = cacheOf()
   stored.set('a', 'first')
-  recall('a')
+  read('a')
   state.version = undefined
   expect(cache.isEnabled()).toBe(false)
   stored.set('a', 'second')
-  expect([recall('a'), recall('a'), state.reads]).toEqual(['second', 'second', 3])
+  expect([read('a'), read('a'), state.reads]).toEqual(['second', 'second', 3])
   state.version = 0
   stored.set('a', 'third')
-  expect([cache.isEnabled(), recall('a')]).toEqual([true, 'third'])
+  expect([cache.isEnabled(), read('a')]).toEqual([true, 'third'])
 })
 
-test('what comes later is not kept: a commit may have come between', async () => {
-  const { stored, state, recall } = cacheOf()
-  state.late = true
+test('a value that loads asynchronously is not cached, because a commit may have happened meanwhile', async () => {
+  const { stored, state, read } = cacheOf()
+  state.isAsync = true
   stored.set('a', 'first')
-  expect(await recall('a')).toBe('first')
+  expect(await read('a')).toBe('first')
   stored.set('a', 'second')
-  expect([await recall('a'), state.reads]).toEqual(['second', 2])
+  expect([await read('a'), state.reads]).toEqual(['second', 2])
 })
 
-describe('the room', () => {
-  test('the room is so many entries: the oldest goes', () => {
-    const { stored, state, recall } = cacheOf()
+describe('the size limit', () => {
+  test('a full cache evicts the entry that was added first', () => {
+    const { stored, state, read } = cacheOf()
     for (const key of ['a', 'b', 'c', 'd']) stored.set(key, key)
-    for (const key of stored.keys()) recall(key)
-    expect([recall('b'), recall('c'), recall('d'), state.reads]).toEqual(['b', 'c', 'd', 4])
-    expect([recall('a'), state.reads]).toEqual(['a', 5])
-    expect([recall('c'), recall('d'), state.reads]).toEqual(['c', 'd', 5])
-    expect([recall('b'), state.reads]).toEqual(['b', 6])
+    for (const key of stored.keys()) read(key)
+    expect([read('b'), read('c'), read('d'), state.reads]).toEqual(['b', 'c', 'd', 4])
+    expect([read('a'), state.reads]).toEqual(['a', 5])
+    expect([read('c'), read('d'), state.reads]).toEqual(['c', 'd', 5])
+    expect([read('b'), state.reads]).toEqual(['b', 6])
   })
 
-  test('the room is not taken up by what is not there', () => {
-    const { stored, state, recall } = cacheOf()
+  test('missing values take no room in the cache', () => {
+    const { stored, state, read } = cacheOf()
     for (const key of ['a', 'b', 'c']) stored.set(key, key)
-    for (const key of ['a', 'b', 'c', 'none', 'a']) recall(key)
+    for (const key of ['a', 'b', 'c', 'none', 'a']) read(key)
     expect(state.reads).toBe(4)
   })
 
-  test('the room is so many characters: as many of the oldest go as one needs, and one that is larger than all is not kept', () => {
-    const { cache, stored, state, recall } = cacheOf({ entriesMax: 100, charactersMax: 10, charactersOf: (text) => text.length })
+  test('a cache with a limit of characters evicts as many old entries as needed, and does not cache a value above the limit', () => {
+    const { cache, stored, state, read } = cacheOf({ entriesMax: 100, charactersMax: 10, charactersOf: (text) => text.length })
     for (const [key, length] of Object.entries({ a: 4, b: 4, c: 2, d: 5, e: 11 })) stored.set(key, key.repeat(length))
-    for (const key of ['a', 'b', 'c']) recall(key)
-    expect([recall('a'), recall('b'), recall('c'), state.reads]).toEqual(['aaaa', 'bbbb', 'cc', 3])
-    recall('e')
-    expect([recall('e'), recall('a'), state.reads]).toEqual(['e'.repeat(11), 'aaaa', 5])
-    recall('d')
-    expect([recall('c'), recall('d'), state.reads]).toEqual(['cc', 'ddddd', 6])
+    for (const key of ['a', 'b', 'c']) read(key)
+    expect([read('a'), read('b'), read('c'), state.reads]).toEqual(['aaaa', 'bbbb', 'cc', 3])
+    read('e')
+    expect([read('e'), read('a'), state.reads]).toEqual(['e'.repeat(11), 'aaaa', 5])
+    read('d')
+    expect([read('c'), read('d'), state.reads]).toEqual(['cc', 'ddddd', 6])
     cache.delete('d')
     cache.delete('none')
-    recall('a')
-    recall('b')
-    expect([recall('a'), recall('b'), recall('c'), state.reads]).toEqual(['aaaa', 'bbbb', 'cc', 8])
+    read('a')
+    read('b')
+    expect([read('a'), read('b'), read('c'), state.reads]).toEqual(['aaaa', 'bbbb', 'cc', 8])
   })
 })

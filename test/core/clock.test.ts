@@ -3,7 +3,7 @@ import { watchClock } from '../../src/core/clock.ts'
 
 const minute = 60_000
 
-/** A clock that somebody sets, and time that goes on. */
+/** Creates a wall clock that can be set, and a monotonic clock. */
 function clocks() {
   let now = Date.UTC(2026, 0, 6)
   let elapsed = 0
@@ -12,59 +12,59 @@ function clocks() {
   return {
     watch: watchClock(clock, (byMs) => jumps.push(byMs)),
     jumps,
-    pass(ms: number) {
+    advance(ms: number) {
       now += ms
       elapsed += ms
     },
-    set(by: number) {
+    jump(by: number) {
       now += by
     },
   }
 }
 
-test('a clock that goes on with time is steady, however seldom it is looked at', () => {
-  const { watch, pass, jumps } = clocks()
+test('a clock that advances with the monotonic clock is steady, however rarely it is checked', () => {
+  const { watch, advance, jumps } = clocks()
   for (const ms of [0, 1, minute, 24 * 60 * minute, 400 * 24 * 60 * minute]) {
-    pass(ms)
+    advance(ms)
     expect(watch.isSteady()).toBe(true)
   }
   expect(jumps).toEqual([])
 })
 
 test.each([30 * 24 * 60 * minute, -30 * 24 * 60 * minute, 61_000, -61_000])(
-  'a jump by %p ms is told once, and the clock is steady again a quarter of an hour later',
+  'a jump by %p ms is reported once, and the clock is steady again 15 minutes later',
   (by) => {
-    const { watch, pass, set, jumps } = clocks()
-    pass(minute)
-    set(by)
+    const { watch, advance, jump, jumps } = clocks()
+    advance(minute)
+    jump(by)
     expect(watch.isSteady()).toBe(false)
-    pass(15 * minute - 1)
+    advance(15 * minute - 1)
     expect(watch.isSteady()).toBe(false)
-    pass(1)
+    advance(1)
     expect(watch.isSteady()).toBe(true)
     expect(jumps).toEqual([by])
   },
 )
 
-test('a clock that is set right again waits anew from then on', () => {
-  const { watch, pass, set, jumps } = clocks()
-  set(60 * minute)
+test('correcting the clock starts the 15 minutes again', () => {
+  const { watch, advance, jump, jumps } = clocks()
+  jump(60 * minute)
   watch.isSteady()
-  pass(14 * minute)
-  set(-60 * minute)
+  advance(14 * minute)
+  jump(-60 * minute)
   expect(watch.isSteady()).toBe(false)
-  pass(14 * minute)
+  advance(14 * minute)
   expect(watch.isSteady()).toBe(false)
-  pass(minute)
+  advance(minute)
   expect(watch.isSteady()).toBe(true)
   expect(jumps).toEqual([60 * minute, -60 * minute])
 })
 
-test('the small steps of a time server are no jumps', () => {
-  const { watch, pass, set } = clocks()
+test('small corrections by a time server are not jumps', () => {
+  const { watch, advance, jump } = clocks()
   for (let nth = 0; nth < 1_000; nth++) {
-    pass(minute)
-    set(nth % 2 === 0 ? 900 : -500)
+    advance(minute)
+    jump(nth % 2 === 0 ? 900 : -500)
     expect(watch.isSteady()).toBe(true)
   }
 })

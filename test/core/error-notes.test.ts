@@ -4,11 +4,11 @@ import { hourMs } from '../../src/lib/day.ts'
 import type { Log } from '../../src/lib/log.ts'
 
 const nothing = () => undefined
-const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+const silentLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 const at = 100 * hourMs + 5
 
-describe('the errors of the log', () => {
-  test('an error is called by its event, its part of the program, its kind and its place, and never by its message', () => {
+describe('error summaries', () => {
+  test('the title of an error has its event, job, route, class, code and source line, and never its message', () => {
     const error = Object.assign(new RangeError('4111 1111 1111 1111 of ana@example.com'), { code: 'ERR_CARD' })
     error.stack =
       'RangeError: ana@example.com\n    at f (/usr/lib/x.js:1:1)\n    at g (/home/ana/souk/src/modules/selling/order/saga/saga.ts:12:3)'
@@ -21,10 +21,10 @@ describe('the errors of the log', () => {
     expect(titleOf('job.failed', { error: 'ana@example.com', job: 'ana smith' })).toBe('job.failed')
   })
 
-  test('errors are counted by kind and hour, the log has them all the same, and what was taken is not counted again', () => {
+  test('errors are counted by kind and hour, still logged, and not counted twice after take', () => {
     const lines: string[] = []
     let now = at
-    const { log, notes } = countErrors({ ...silent, error: (event) => void lines.push(event) }, () => now)
+    const { log, notes } = countErrors({ ...silentLog, error: (event) => void lines.push(event) }, () => now)
     log.error('a')
     log.error('b')
     now += 10
@@ -32,15 +32,15 @@ describe('the errors of the log', () => {
     now += hourMs
     log.error('a')
     log.warn('c')
-    const taken = notes.take()
-    expect(taken.map(({ title, hour, count, lastSeen }) => [title, hour / hourMs, count, lastSeen - at])).toEqual([
+    const counts = notes.take()
+    expect(counts.map(({ title, hour, count, lastSeen }) => [title, hour / hourMs, count, lastSeen - at])).toEqual([
       ['a', 100, 2, 10],
       ['b', 100, 1, 0],
       ['a', 101, 1, hourMs + 10],
     ])
     expect(lines).toEqual(['a', 'b', 'a', 'a'])
     expect(notes.take()).toEqual([])
-    notes.restore(taken.slice(0, 1))
+    notes.restore(counts.slice(0, 1))
     log.error('b')
     expect(notes.take().map(({ title, count }) => [title, count])).toEqual([
       ['a', 2],
@@ -48,8 +48,8 @@ describe('the errors of the log', () => {
     ])
   })
 
-  test('kinds without end are counted together, also when what there was has been taken meanwhile', () => {
-    const { log, notes } = countErrors(silent, () => at)
+  test('more than 200 kinds of errors are counted together, also after take', () => {
+    const { log, notes } = countErrors(silentLog, () => at)
     for (let nth = 0; nth < 150; nth++) log.error(`event-${nth}`)
     const first = notes.take()
     for (let nth = 100; nth < 1_000; nth++) log.error(`event-${nth}`)

@@ -11,25 +11,25 @@ function outcome(html: string): unknown {
 }
 
 describe('sanitising', () => {
-  test('sanitising keeps what an editor writes as it was written', () => {
+  test('sanitising does not change the HTML that an editor produces', () => {
     const link = '<a href="https://a.example" title="A" target="_blank" rel="noopener noreferrer nofollow">a</a>'
     const image = '<img src="https://a.example/a.png" alt="A" title="A" width="1" height="1" loading="lazy" />'
     const table =
       '<table><caption>a</caption><colgroup><col span="2" /></colgroup><thead><tr><th colspan="2" rowspan="1" scope="col">a</th></tr></thead>' +
       '<tbody><tr><td colspan="2" rowspan="1">a</td></tr></tbody><tfoot><tr><td>a</td></tr></tfoot></table>'
-    const around = (tags: string) => tags.split(' ').map((tag) => `<${tag}>a</${tag}>`)
-    const written = [
-      ...around('h1 h2 h3 h4 h5 h6 p div span blockquote pre code b strong i em u s small sub sup mark figcaption'),
+    const wrapEach = (tags: string) => tags.split(' ').map((tag) => `<${tag}>a</${tag}>`)
+    const accepted = [
+      ...wrapEach('h1 h2 h3 h4 h5 h6 p div span blockquote pre code b strong i em u s small sub sup mark figcaption'),
       ...['<br />', '<hr />', '<ul><li>a</li></ul>', '<ol><li>a</li></ol>', '<dl><dt>a</dt><dd>a</dd></dl>'],
       ...[link, image, `<figure>${image}</figure>`, table, '<p lang="ar" dir="rtl">a</p>'],
       ...['<img src="http://a.example" />', '<img src="/a.png" />'],
     ]
-    for (const html of written) expect(outcome(html)).toBe(html)
+    for (const html of accepted) expect(outcome(html)).toBe(html)
     for (const href of ['http://a.example', 'https://a.example', 'mailto:a@a.example', 'tel:+1', '/a', '#a'])
       expect(outcome(`<a href="${href}">a</a>`)).toBe(`<a href="${href}" rel="noopener noreferrer nofollow">a</a>`)
   })
 
-  test('sanitising takes out whatever could run, load, cover the page or lead anywhere else', () => {
+  test('sanitising removes scripts, styles, frames, event handlers and unsafe links', () => {
     const changed: [html: string, clean: string][] = [
       ['<script>alert(1)</script>a', 'a'],
       ['<style>p { color: red }</style>a', 'a'],
@@ -44,13 +44,13 @@ describe('sanitising', () => {
     for (const [html, clean] of changed) expect([html, outcome(html)]).toEqual([html, clean])
   })
 
-  test('sanitising takes tags as deep as 64, and drops those within', () => {
+  test('sanitising accepts tags nested up to 64 levels, and drops deeper tags', () => {
     const nested = (depth: number) => `${'<b>'.repeat(depth)}a${'</b>'.repeat(depth)}`
     expect(outcome(nested(64))).toBe(nested(64))
     expect(outcome(nested(65))).toBe(nested(64))
   })
 
-  test('sanitising takes 5,000 tags and not one more, closed or not: what the parser must do is bounded', () => {
+  test("sanitising accepts at most 5,000 tags, closed or not, so that the parser's work is bounded", () => {
     for (const [unit, times] of [
       ['<b>', 5_000],
       ['<p></p>', 2_500],
@@ -64,7 +64,7 @@ describe('sanitising', () => {
     expect(outcome('<'.repeat(htmlLengthMax))).toEqual(refusal('at most 5000 tags'))
   })
 
-  test('sanitising refuses what grows beyond 64 KiB by it, and takes what does not', () => {
+  test('sanitising rejects HTML whose result is longer than 64 KiB', () => {
     const ampersands = Math.floor(htmlLengthMax / '&amp;'.length)
     expect(outcome('&'.repeat(ampersands))).toBe('&amp;'.repeat(ampersands))
     expect(outcome('&'.repeat(ampersands + 1))).toEqual(refusal('bodyHtml: must have at most 65536 characters'))

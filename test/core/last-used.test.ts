@@ -5,7 +5,7 @@ import type { Log } from '../../src/lib/log.ts'
 
 function recorder(write: () => Promise<void> = async () => undefined) {
   let now = 1_000_000
-  const noted: [string, number][] = []
+  const records: [string, number][] = []
   const logged: unknown[] = []
   const warn: Log['warn'] = (event, fields) => void logged.push([event, fields])
   const db = {
@@ -15,15 +15,15 @@ function recorder(write: () => Promise<void> = async () => undefined) {
     },
   }
   const deps = { db, clock: { now: () => now }, log: { warn } } as unknown as Parameters<typeof createLastUsedRecorder>[0]
-  const touch = createLastUsedRecorder(deps, 'key', async (_tx, id, at) => void noted.push([id, at]))
+  const touch = createLastUsedRecorder(deps, 'key', async (_tx, id, at) => void records.push([id, at]))
   return {
-    ...{ noted, logged, now: () => now },
+    ...{ records, logged, now: () => now },
     async use(lastUsedAt: number | null) {
       touch({ id: 'one', lastUsedAt })
       touch({ id: 'one', lastUsedAt })
       await Bun.sleep(0)
     },
-    pass(ms: number) {
+    advance(ms: number) {
       now += ms
     },
   }
@@ -31,16 +31,16 @@ function recorder(write: () => Promise<void> = async () => undefined) {
 
 describe('the last use of a key', () => {
   test('is recorded once for concurrent uses, and again after a minute', async () => {
-    const { noted, use, now, pass } = recorder()
+    const { records, use, now, advance } = recorder()
     await use(null)
     const first = now()
-    expect(noted).toEqual([['one', first]])
-    pass(59_999)
+    expect(records).toEqual([['one', first]])
+    advance(59_999)
     await use(first)
-    expect(noted).toHaveLength(1)
-    pass(1)
+    expect(records).toHaveLength(1)
+    advance(1)
     await use(first)
-    expect(noted).toEqual([
+    expect(records).toEqual([
       ['one', first],
       ['one', first + 60_000],
     ])
@@ -49,13 +49,13 @@ describe('the last use of a key', () => {
   test('that cannot be recorded is logged as last_used_not_noted and retried at the next use', async () => {
     const failure = new Error('the disk is full')
     let fails = true
-    const { noted, logged, use } = recorder(async () => {
+    const { records, logged, use } = recorder(async () => {
       if (fails) throw failure
     })
     await use(null)
     expect(logged).toEqual([['key.last_used_not_noted', { error: failure }]])
     fails = false
     await use(null)
-    expect([noted.length, logged.length]).toEqual([1, 1])
+    expect([records.length, logged.length]).toEqual([1, 1])
   })
 })

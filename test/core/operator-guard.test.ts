@@ -9,7 +9,7 @@ const guard = createOperatorGuard(
   (address) => ({ '203.0.113.1': 'AE', '203.0.113.2': 'FR', '2001:db8::1': 'MN' })[address],
 )
 
-test('operators may call from an address of the list, whatever its spelling, in a country of the list', () => {
+test('operators may call from a listed address, in any spelling, and a listed country', () => {
   for (const [address, proxyCountry, reason] of [
     [undefined, 'AE', 'NO_ADDRESS'],
     ['198.51.100.1', 'AE', 'ADDRESS'],
@@ -23,14 +23,14 @@ test('operators may call from an address of the list, whatever its spelling, in 
     // The proxy's header wins over the file; an invalid or repeated value is no country.
     ['203.0.113.2', 'ae', undefined],
     ['203.0.113.1', 'FR', 'COUNTRY'],
-    ...['XX', 'T1', '', 'AE, FR', 'ARE'].map((word) => ['203.0.113.1', word, 'COUNTRY_UNKNOWN'] as const),
+    ...['XX', 'T1', '', 'AE, FR', 'ARE'].map((country) => ['203.0.113.1', country, 'COUNTRY_UNKNOWN'] as const),
     // Private addresses have no country, whatever the header contains.
     ...['127.9.9.9', '10.1.2.3', '::1', 'fd00::7', '::ffff:10.1.2.3'].map((private_) => [private_, 'FR', undefined] as const),
   ] as const)
     expect([address, proxyCountry, guard({ address, proxyCountry })]).toEqual([address, proxyCountry, reason])
 })
 
-test('operators may call from anywhere in the list of addresses while no country is named, and each refusal has words of its own', () => {
+test('without listed countries only the address is checked, and each refusal has its own message', () => {
   const anywhere = createOperatorGuard({ operatorIpAllowlist: ['203.0.113.0/24'], operatorCountries: [] }, () => undefined)
   expect(anywhere({ address: '203.0.113.3', proxyCountry: undefined })).toBeUndefined()
   expect(anywhere({ address: '127.0.0.1', proxyCountry: undefined })).toBe('ADDRESS')

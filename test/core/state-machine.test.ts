@@ -1,4 +1,4 @@
-/** Rows that move by a table of transitions. */
+/** Tests state changes along a table of transitions. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { orders } from '../../db/schema/selling.ts'
 import { createStateMachine } from '../../src/core/state-machine.ts'
@@ -12,46 +12,46 @@ setDefaultTimeout(longTestMs)
 
 const { change, move, moveThrough } = createStateMachine(orders, orderTransitions)
 
-test('a row moves on by two steps at once, from where the first one begins and from nowhere else', async () => {
+test("moveThrough moves a row by two steps at once, from the first step's state only", async () => {
   await using app = await testApp()
   const { shop } = await sellingIn(app)
-  const { id: waits } = await insertOrder(app, shop.id, { status: 'PENDING_PAYMENT' })
-  const { id: isPaid } = await insertOrder(app, shop.id, { status: 'PAID' })
-  const sold = (id: string) =>
+  const { id: unpaidId } = await insertOrder(app, shop.id, { status: 'PENDING_PAYMENT' })
+  const { id: paidId } = await insertOrder(app, shop.id, { status: 'PAID' })
+  const confirm = (id: string) =>
     app.deps.db.write((tx) => moveThrough(tx, id, ['PENDING_PAYMENT'], 'PAID', 'CONFIRMED', { paymentStatus: 'CAPTURED' }))
-  expect(await sold(waits)).toMatchObject({ id: waits, status: 'CONFIRMED', paymentStatus: 'CAPTURED' })
-  expect(await sold(waits)).toBeUndefined()
-  expect(await sold(isPaid)).toBeUndefined()
-  expect(await app.deps.db.write((tx) => move(tx, isPaid, ['PAID'], 'CONFIRMED', {}))).toMatchObject({ status: 'CONFIRMED' })
+  expect(await confirm(unpaidId)).toMatchObject({ id: unpaidId, status: 'CONFIRMED', paymentStatus: 'CAPTURED' })
+  expect(await confirm(unpaidId)).toBeUndefined()
+  expect(await confirm(paidId)).toBeUndefined()
+  expect(await app.deps.db.write((tx) => move(tx, paidId, ['PAID'], 'CONFIRMED', {}))).toMatchObject({ status: 'CONFIRMED' })
 })
 
-test('a row that a write has locked comes back as it is stored after its change, whether or not a value is another', async () => {
+test('change returns the row as it is stored, whether or not a value changed', async () => {
   await using app = await testApp()
   const { shop } = await sellingIn(app)
   const { id } = await insertOrder(app, shop.id, { status: 'PENDING_PAYMENT' })
   const stored = async () => app.deps.orderStore.find(id)
   const before = await stored()
   if (!before) throw new Error('no order')
-  const by = (fields: Parameters<typeof change>[3]) =>
+  const changeOrder = (fields: Parameters<typeof change>[3]) =>
     app.deps.db.write(async (tx) => {
       const row = await app.deps.orderStore.lock(tx, id)
       if (!row) throw new Error('no order')
       return change(tx, row, ['PENDING_PAYMENT'], fields)
     })
-  const changed = await by({
+  const changed = await changeOrder({
     capturedTotal: before.capturedTotal,
     attempts: 3,
     shippingMethod: { code: 'a', title: 'A' },
   })
   expect(changed).toEqual({ ...before, attempts: 3, shippingMethod: { code: 'a', title: 'A' } })
   expect(await stored()).toEqual(changed)
-  expect(await by({ attempts: 3 })).toEqual(changed)
+  expect(await changeOrder({ attempts: 3 })).toEqual(changed)
   expect(await stored()).toEqual(changed)
   expect(await app.deps.db.write((tx) => move(tx, before, ['PAID'], 'CONFIRMED', { attempts: 4 }))).toBeUndefined()
   expect(await stored()).toEqual(changed)
 })
 
-test('two steps that the table does not have do not compile', () => {
+test('two steps that the table does not contain do not compile', () => {
   // @ts-expect-error an order that expired is not paid
   const first = () => moveThrough({} as never, 'order', ['EXPIRED'], 'PAID', 'CONFIRMED', {})
   // @ts-expect-error an order that expired is not confirmed

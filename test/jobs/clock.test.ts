@@ -1,4 +1,4 @@
-/** Jobs that end or forget things by their age, and a clock that jumps. */
+/** Tests the jobs that expire or delete data by age, when the clock jumps. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { jobs, runJob } from '../../jobs/index.ts'
 import { startOfTime, testApp } from '../support/app.ts'
@@ -29,7 +29,7 @@ test('after a clock jump of a month no cart and no session expires until the clo
   expect(await statusOf()).toBe('OPEN')
   expect((await app.call('GET', '/merchant/me', { token })).status).toBe(200)
   expect(app.logged.filter(({ event }) => event === 'clock.jumped').map(({ fields }) => fields['byMs'])).toEqual([40 * dayMs])
-  // What really is old ends once the clock has been steady.
+  // Old data expires once the clock has been steady.
   app.clock.advance(40 * dayMs)
   await everyJobByAge()
   app.clock.advance(quarterMs)
@@ -52,7 +52,7 @@ test('readiness shows the clock jump and stays ready', async () => {
   expect(await steady()).toEqual([200, true])
 })
 
-test('every job that depends on ages says so', () => {
+test('the jobs with `byAge` are these', () => {
   expect(jobs.filter(({ byAge }) => byAge).map(({ name }) => name)).toEqual([
     'close-orders',
     'forget',
@@ -67,7 +67,7 @@ test('every job that depends on ages says so', () => {
   expect(jobNamed('look-around').byAge).toBeUndefined()
 })
 
-test('a job notices faults around a running process, which are logged once', async () => {
+test('the job look-around logs a clock jump once', async () => {
   await using app = await testApp()
   app.clock.set(startOfTime + dayMs)
   await runJob(jobNamed('look-around'), app.deps)

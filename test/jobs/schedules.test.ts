@@ -1,4 +1,4 @@
-/** When jobs run, by croner and by the clock of the machine, also when somebody sets it. */
+/** Tests the schedules of jobs by croner and the machine's clock, also when the clock is set. */
 import { afterEach, expect, setDefaultTimeout, setSystemTime, test } from 'bun:test'
 import { Cron } from 'croner'
 import { jobs, startJobs } from '../../jobs/index.ts'
@@ -12,7 +12,7 @@ setDefaultTimeout(longTestMs)
 
 afterEach(() => void setSystemTime())
 
-test('every job has work and a pattern with a next time', async () => {
+test('every job has a function and a pattern with a next time', async () => {
   expect(jobs.map(({ name }) => name)).toEqual(jobNames)
   for (const [name, { pattern }] of Object.entries(jobTable)) {
     const schedule = await openSchedule(pattern)
@@ -28,33 +28,33 @@ test('a pattern without a next time is invalid, and any that croner can schedule
     expect([pattern, isPattern(pattern)]).toEqual([pattern, (await openSchedule(pattern).catch(() => undefined))?.next(0) !== undefined])
 })
 
-test('a clock set forward or back by hours neither stops a job of every second nor makes it catch up on each', async () => {
-  // setSystemTime stops the clock: it goes on by hand.
+test('a clock that is set by hours neither stops a job that runs every second nor makes it catch up', async () => {
+  // setSystemTime stops the clock, so the test advances it.
   const began = Date.now() - performance.now()
   let aheadMs = 0
-  const going = setInterval(() => setSystemTime(new Date(began + performance.now() + aheadMs)), 10)
+  const ticking = setInterval(() => setSystemTime(new Date(began + performance.now() + aheadMs)), 10)
   let runs = 0
   let next = Promise.withResolvers<void>()
   const cron = new Cron('* * * * * *', { utcOffset: 0 }, () => {
     runs++
     next.resolve()
   })
-  const another = () => {
+  const nextRun = () => {
     next = Promise.withResolvers()
     return next.promise
   }
-  await another()
+  await nextRun()
   for (const hours of [-5, 7]) {
     aheadMs = hours * 3_600_000
     const before = runs
-    await another()
+    await nextRun()
     const since = performance.now()
-    for (let more = 0; more < 3; more++) await another()
-    // Three more, three seconds behind the first: two where that was so late that the next came at once, and then there is a second to spare.
+    for (let more = 0; more < 3; more++) await nextRun()
+    // Three more runs take at least two seconds, even if the first one was late.
     expect([hours, runs - before, performance.now() - since > 1_000]).toEqual([hours, 4, true])
   }
   cron.stop()
-  clearInterval(going)
+  clearInterval(ticking)
 })
 
 test('the start logs the jobs that JOB_SCHEDULES turns off as jobs.off', async () => {

@@ -15,32 +15,32 @@ const outcome = (work: Promise<unknown>) =>
     () => 'whole',
     (error: { kind: string; message: string }) => `${error.kind}: ${error.message}`,
   )
-const late = 'TIMEOUT: The body took too long to arrive'
-const crowdedOut = 'TIMEOUT: Too many request bodies arrived at once. Send the request again'
+const timeoutMessage = 'TIMEOUT: The body took too long to arrive'
+const evictedMessage = 'TIMEOUT: Too many request bodies arrived at once. Send the request again'
 
-describe('bodies that are still arriving', () => {
-  test('bodies that are still arriving hold no more bytes together than there is room for: the oldest makes room', () => {
-    const room = createBodyBudget(100)
+describe('incomplete bodies', () => {
+  test('incomplete bodies together hold at most the budget: the oldest one is dropped for a new one', () => {
+    const budget = createBodyBudget(100)
     const dropped: string[] = []
-    const [a, b, c] = ['a', 'b', 'c'].map((name) => room.enter('sender', () => void dropped.push(name)))
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => budget.enter('sender', () => void dropped.push(name)))
     a?.hold(40)
     b?.hold(40)
-    expect([dropped, room.usage()]).toEqual([[], { bodies: 3, bytes: 80 }])
+    expect([dropped, budget.usage()]).toEqual([[], { bodies: 3, bytes: 80 }])
     c?.hold(30)
-    expect([dropped, room.usage()]).toEqual([['a'], { bodies: 2, bytes: 70 }])
-    // A body that was dropped takes no memory.
+    expect([dropped, budget.usage()]).toEqual([['a'], { bodies: 2, bytes: 70 }])
+    // A dropped body uses no memory.
     a?.hold(90)
-    expect(room.usage()).toEqual({ bodies: 2, bytes: 70 })
+    expect(budget.usage()).toEqual({ bodies: 2, bytes: 70 })
     c?.hold(101)
-    expect([dropped, room.usage()]).toEqual([['a', 'b', 'c'], { bodies: 0, bytes: 0 }])
-    for (const place of [a, b, c]) place?.release()
-    expect(room.usage()).toEqual({ bodies: 0, bytes: 0 })
+    expect([dropped, budget.usage()]).toEqual([['a', 'b', 'c'], { bodies: 0, bytes: 0 }])
+    for (const slot of [a, b, c]) slot?.release()
+    expect(budget.usage()).toEqual({ bodies: 0, bytes: 0 })
   })
 
-  test('bodies that are still arriving make room by whichever sender holds the most: one who sends little is left alone by one who sends much', () => {
-    const room = createBodyBudget(100)
+  test('the sender that holds the most bytes loses its oldest body, so that one with few bytes is not affected', () => {
+    const budget = createBodyBudget(100)
     const dropped: string[] = []
-    const enter = (sender: string, name: string) => room.enter(sender, () => void dropped.push(name))
+    const enter = (sender: string, name: string) => budget.enter(sender, () => void dropped.push(name))
     const honest = enter('honest', 'honest')
     honest.hold(40)
     for (let nth = 1; nth <= 17; nth++) enter('eager', `eager ${nth}`).hold(30)
@@ -48,29 +48,29 @@ describe('bodies that are still arriving', () => {
     // The largest sender loses its oldest body, also to its own new one.
     honest.hold(90)
     expect(dropped.slice(15)).toEqual(['honest'])
-    expect(room.usage()).toEqual({ bodies: 2, bytes: 60 })
+    expect(budget.usage()).toEqual({ bodies: 2, bytes: 60 })
   })
 
-  test('bodies that are still arriving count by the memory that is kept for them', async () => {
-    const room = createBodyBudget(10_000)
+  test('an incomplete body counts with the memory allocated for it', async () => {
+    const budget = createBodyBudget(10_000)
     let send: ReadableStreamDefaultController<Uint8Array> | undefined
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         send = controller
       },
     })
-    const reading = readBody(new Request('http://localhost/', { method: 'POST', body }), 1_000, { budget: room })
-    const held: number[] = []
+    const result = readBody(new Request('http://localhost/', { method: 'POST', body }), 1_000, { budget })
+    const heldBytes: number[] = []
     for (const bytes of [60, 10, 40, 20]) {
       send?.enqueue(new Uint8Array(bytes))
-      for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve))
-      held.push(room.usage().bytes)
+      for (let tick = 0; tick < 5; tick++) await new Promise((resolve) => setImmediate(resolve))
+      heldBytes.push(budget.usage().bytes)
     }
     send?.close()
-    expect([held, (await reading).length]).toEqual([[60, 120, 120, 220], 130])
+    expect([heldBytes, (await result).length]).toEqual([[60, 120, 120, 220], 130])
   })
 
-  test('a large body is kept in the pieces in which it came, without a copy, and small pieces of it together', async () => {
+  test('a large body keeps its large chunks without a copy, and small chunks are joined', async () => {
     const [large, small] = [new Uint8Array(100 * 1024).fill(1), new Uint8Array(1_000).fill(2)]
     const chunks = [large, ...Array.from({ length: 70 }, () => small), large, large]
     const request = () =>
@@ -89,23 +89,23 @@ describe('bodies that are still arriving', () => {
     expect(Buffer.from(await readBody(request(), 1024 * 1024))).toEqual(Buffer.concat(chunks))
   })
 
-  test('bodies that are still arriving make room for one that comes at once, and nothing is held once all are gone', async () => {
-    const room = createBodyBudget(10_000)
+  test('a complete body evicts stalled ones, and nothing is held after all of them end', async () => {
+    const budget = createBodyBudget(10_000)
     const waiting = Array.from({ length: 200 }, () =>
-      outcome(readBody(stalled(new Uint8Array(1_000)), 64 * 1024, { budget: room, withinMs: 50 })),
+      outcome(readBody(stalled(new Uint8Array(1_000)), 64 * 1024, { budget, withinMs: 50 })),
     )
     expect(
-      await outcome(readBody(new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(5_000) }), 64 * 1024, { budget: room })),
+      await outcome(readBody(new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(5_000) }), 64 * 1024, { budget })),
     ).toBe('whole')
     await Promise.race(waiting)
-    expect(room.usage().bytes).toBeLessThanOrEqual(10_000)
-    expect(new Set(await Promise.all(waiting))).toEqual(new Set([late]))
-    expect(room.usage()).toEqual({ bodies: 0, bytes: 0 })
+    expect(budget.usage().bytes).toBeLessThanOrEqual(10_000)
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([timeoutMessage]))
+    expect(budget.usage()).toEqual({ bodies: 0, bytes: 0 })
   })
 
-  test('bodies whose beginning was thrown away are refused when they go on, or come to their end', async () => {
+  test('a dropped body is refused when it continues or ends', async () => {
     for (const rest of [[new Uint8Array(10)], []]) {
-      const room = createBodyBudget(100)
+      const budget = createBodyBudget(100)
       let send: ReadableStreamDefaultController<Uint8Array> | undefined
       const request = new Request('http://localhost/', {
         method: 'POST',
@@ -115,18 +115,18 @@ describe('bodies that are still arriving', () => {
           },
         }),
       })
-      const reading = outcome(readBody(request, 1_000, { budget: room }))
+      const result = outcome(readBody(request, 1_000, { budget }))
       send?.enqueue(new Uint8Array(90))
-      while (room.usage().bytes === 0) await new Promise((resolve) => setImmediate(resolve))
-      room.enter('', () => undefined).hold(50)
-      expect(room.usage()).toEqual({ bodies: 1, bytes: 50 })
+      while (budget.usage().bytes === 0) await new Promise((resolve) => setImmediate(resolve))
+      budget.enter('', () => undefined).hold(50)
+      expect(budget.usage()).toEqual({ bodies: 1, bytes: 50 })
       for (const chunk of rest) send?.enqueue(chunk)
       send?.close()
-      expect(await reading).toBe(crowdedOut)
+      expect(await result).toBe(evictedMessage)
     }
   })
 
-  test('bodies that arrive a byte at a time are put together in one buffer', async () => {
+  test('a body that arrives a byte at a time is joined in one buffer', async () => {
     const text = 'a body that comes in many pieces'.repeat(40)
     const request = new Request('http://localhost/', {
       method: 'POST',
@@ -143,23 +143,23 @@ describe('bodies that are still arriving', () => {
   })
 })
 
-describe('what is set aside for small bodies', () => {
-  test("what is set aside for small bodies has an end, is given back, and takes nobody's room", async () => {
-    const room = createBodyBudget(100, 100)
-    const place = room.enter('a', () => {
-      throw new Error('thrown out')
+describe('the reserve for small bodies', () => {
+  test('the reserve for small bodies is limited, is released, and does not use the budget of other bodies', async () => {
+    const budget = createBodyBudget(100, 100)
+    const slot = budget.enter('a', () => {
+      throw new Error('dropped')
     })
-    place.hold(100)
-    const [first, second] = [room.reserve(60), room.reserve(40)]
-    expect([first, second, room.reserve(1)]).toEqual([expect.any(Function), expect.any(Function), undefined])
+    slot.hold(100)
+    const [first, second] = [budget.reserve(60), budget.reserve(40)]
+    expect([first, second, budget.reserve(1)]).toEqual([expect.any(Function), expect.any(Function), undefined])
     first?.()
-    expect(room.reserve(61)).toBeUndefined()
-    expect(room.reserve(60)).toBeDefined()
-    expect(room.usage()).toEqual({ bodies: 1, bytes: 100 })
+    expect(budget.reserve(61)).toBeUndefined()
+    expect(budget.reserve(60)).toBeDefined()
+    expect(budget.usage()).toEqual({ bodies: 1, bytes: 100 })
   })
 
-  test('what is set aside for small bodies is free again whatever became of them', async () => {
-    const room = createBodyBudget(0, 64 * 1024)
+  test('the reserve is released after a complete, a broken, a too large and an invalid body', async () => {
+    const budget = createBodyBudget(0, 64 * 1024)
     const read = (body: BodyInit, length: number, bytesMax = 64 * 1024) =>
       readJson(
         new Request('http://localhost/', {
@@ -168,7 +168,7 @@ describe('what is set aside for small bodies', () => {
           headers: { 'content-length': String(length), 'content-type': 'application/json' },
         }),
         { bytesMax, valuesMax: 9 },
-        { budget: room, senderOf: () => 'a' },
+        { budget, senderOf: () => 'a' },
       ).catch((error: Error) => error.message)
     const broken = () =>
       new ReadableStream({
@@ -181,13 +181,13 @@ describe('what is set aside for small bodies', () => {
     expect(await read(broken(), all)).toBe('The body is incomplete')
     expect(await read(`{"a":"${'x'.repeat(1_024)}"}`, all, 1_024)).toBe('The body is larger than 1 KB')
     expect(await read('{"a":', all)).toBe('The body is not valid JSON')
-    expect(room.reserve(all)).toBeDefined()
+    expect(budget.reserve(all)).toBeDefined()
     // The budget is used up, so the body cannot be read.
     expect(await read('{"a":1}', 7)).toBe('Too many request bodies arrived at once. Send the request again')
   })
 })
 
-describe('what a body of JSON may hold', () => {
+describe('the content of a JSON body', () => {
   const refusal = (text: string): string | undefined => {
     try {
       parseObject(new TextEncoder().encode(text))
@@ -197,9 +197,9 @@ describe('what a body of JSON may hold', () => {
     }
   }
 
-  test('what a body of JSON may hold is 50,000 values, lists and objects among them', () => {
+  test('a JSON body holds at most 50,000 values, including arrays and objects', () => {
     const tooMany = 'The body has more than 50000 values'
-    // The object and the list are two.
+    // The object and the array count as two values.
     const list = (items: number, item: string) => `{"a": [ ${Array.from({ length: items }, () => item).join(' , ')} ] }`
     expect(refusal(list(49_998, '1'))).toBeUndefined()
     expect(refusal(list(49_999, '1'))).toBe(tooMany)
@@ -207,11 +207,11 @@ describe('what a body of JSON may hold', () => {
     expect(refusal(list(49_999, '[]'))).toBe(tooMany)
     expect(refusal(list(24_999, '{"b":1}'))).toBeUndefined()
     expect(refusal(list(25_000, '[[ ]]'))).toBe(tooMany)
-    // What stands in a text is no value.
+    // Brackets and commas inside a string are not values.
     expect(refusal(`{"a":"${',[{'.repeat(60_000)}\\",[","b":"\\\\"}`)).toBeUndefined()
   })
 
-  test('what a body of JSON may hold in a text is told as its schema tells it, also where it is too long to be parsed first', () => {
+  test("a too long string is reported with its schema's rule, also when that is detected before parsing", () => {
     const schema = Type.Object({
       mail: Type.String({ maxLength: 900, pattern: '^a', rule: 'an email address' }),
       é: Type.String(),
@@ -220,7 +220,7 @@ describe('what a body of JSON may hold', () => {
       either: Type.Union([Type.String({ maxLength: 900 }), Type.Null()]),
     })
     const shape = shapeOf(schema)
-    const told = (json: string, by?: typeof shape) => {
+    const parseOrMessage = (json: string, by?: typeof shape) => {
       try {
         const value = parseObject(new TextEncoder().encode(json), 99, by)
         assertShape(shape, value)
@@ -241,13 +241,13 @@ describe('what a body of JSON may hold', () => {
         `"${String.raw`é\"`.repeat(5_500)}"`,
       ])
         for (const json of [`{"${name}":${value}}`, `{ "free" : "x", "${name}"\n:\t${value} }`])
-          expect(told(json, shape)).toEqual(told(json))
-    const early = () => parseObject(new TextEncoder().encode(`{"mail":"${long}`), 99, shape)
-    expect(early).toThrow('mail: must be an email address, with at most 900 characters')
+          expect(parseOrMessage(json, shape)).toEqual(parseOrMessage(json))
+    const parseTruncated = () => parseObject(new TextEncoder().encode(`{"mail":"${long}`), 99, shape)
+    expect(parseTruncated).toThrow('mail: must be an email address, with at most 900 characters')
   })
 
-  test('what a body of JSON may hold is counted past texts of any length, quotes and backslashes', () => {
-    const holds = (text: string, valuesMax: number) => parseObject(new TextEncoder().encode(text), valuesMax)
+  test('values are counted correctly past strings of any length, quotes and backslashes', () => {
+    const parse = (text: string, valuesMax: number) => parseObject(new TextEncoder().encode(text), valuesMax)
     const sign = fc.constantFrom('a', 'é', '"', '\\', '[', ',', ':', '{', ' ')
     const long = fc.tuple(fc.integer({ max: 130, min: 0 }), fc.array(sign, { maxLength: 12 }), fc.integer({ max: 130, min: 0 }))
     const text = long.map(([before, signs, after]) => 'x'.repeat(before) + signs.join('') + 'y'.repeat(after))
@@ -256,15 +256,15 @@ describe('what a body of JSON may hold', () => {
         const body = { texts, [texts.join('')]: [1, 2] }
         const json = JSON.stringify(body)
         const values = 5 + texts.length
-        expect(holds(json, values)).toEqual(body)
-        expect(() => holds(json, values - 1)).toThrow(`The body has more than ${values - 1} values`)
-        expect(() => holds(json.slice(0, -1), values)).toThrow('The body is not valid JSON')
+        expect(parse(json, values)).toEqual(body)
+        expect(() => parse(json, values - 1)).toThrow(`The body has more than ${values - 1} values`)
+        expect(() => parse(json.slice(0, -1), values)).toThrow('The body is not valid JSON')
       }),
       { seed: 8, numRuns: 300 },
     )
   })
 
-  test('what a body of JSON may hold is 32 levels, however much is sent', () => {
+  test('a JSON body is nested at most 32 levels, whatever its size', () => {
     const nested = (levels: number, open: string, close: string) => `${open.repeat(levels)}1${close.repeat(levels)}`
     expect(refusal(`{"a":${nested(31, '[', ']')}}`)).toBeUndefined()
     expect(refusal(nested(32, '{"a":', '}'))).toBeUndefined()
@@ -272,7 +272,7 @@ describe('what a body of JSON may hold', () => {
       expect(refusal(text)).toBe('The body is nested deeper than 32 levels')
   })
 
-  test('what a body of JSON may hold is each field of an object once: of two, neither is taken', () => {
+  test('a repeated field in an object is refused', () => {
     for (const [text, field] of [
       ['{"amount":1,"amount":2}', 'amount'],
       ['{"a":{"b":1},"c":[{"d":1},{"d":1, "e":[[],{"f":":\\"{[","\\u0066" : null}]}]}', 'c.1.e.1.f'],
@@ -290,7 +290,7 @@ describe('what a body of JSON may hold', () => {
       expect(refusal(text)).toBeUndefined()
   })
 
-  test('what a body of JSON may hold is no NUL and no half of a surrogate pair, in no place', () => {
+  test('NUL characters and unpaired surrogates are refused everywhere in a JSON body', () => {
     for (const bad of ['\\u0000', 'a\\u0000b']) {
       expect(refusal(`{"a":"${bad}"}`)).toBe('The body contains a NUL character')
       expect(refusal(`{"${bad}":1}`)).toBe('The body contains a NUL character')

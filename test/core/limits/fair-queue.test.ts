@@ -5,34 +5,37 @@ import { longTestMs } from '../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-type Options = { atOnce?: number; waitMaxMs?: number; waitingMax?: number; usualMs?: number }
+type Options = { atOnce?: number; waitMaxMs?: number; waitingMax?: number; initialTurnMs?: number }
 
-/** Callers whose turns end when the test says so, by a clock that the test moves; `served` has them in the order of their turns. */
-function callersOf({ atOnce = 1, waitMaxMs = 1_000, waitingMax = 1_000, usualMs = 1 }: Options = {}) {
+/**
+ * Creates callers of a fair queue. The test ends their turns and advances the clock. `served` lists callers in the
+ * order of their turns.
+ */
+function callersOf({ atOnce = 1, waitMaxMs = 1_000, waitingMax = 1_000, initialTurnMs = 1 }: Options = {}) {
   let ms = 0
-  const turns = createFairQueue({
+  const queue = createFairQueue({
     atOnce,
     waitMaxMs,
     waitingMax,
-    initialTurnMs: usualMs,
+    initialTurnMs,
     now: () => ms,
     full: (wait) => new Error(`${wait} ms`),
   })
   const served: string[] = []
   const refused: string[] = []
   const ends: (() => void)[] = []
-  /** Waits until whatever can begin has begun. */
+  /** Waits until every turn that can start has started. */
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
   return {
     served,
     refused,
     settle,
-    pass(by: number): void {
+    advance(by: number): void {
       ms += by
     },
     /** @param path names divided by blanks */
-    come(path: string, name = path, until?: number): void {
-      turns.acquire(path.split(' '), until).then(
+    enqueue(path: string, name = path, until?: number): void {
+      queue.acquire(path.split(' '), until).then(
         (end) => {
           served.push(name)
           ends.push(end)
@@ -40,7 +43,7 @@ function callersOf({ atOnce = 1, waitMaxMs = 1_000, waitingMax = 1_000, usualMs 
         (error: Error) => void refused.push(`${name}: ${error.message}`),
       )
     },
-    /** Ends turns, the oldest first, until nobody waits any more. */
+    /** Ends turns, the oldest first, until none is left. */
     async serveAll(): Promise<string[]> {
       await settle()
       for (let end = ends.shift(); end; end = ends.shift()) {
@@ -49,7 +52,7 @@ function callersOf({ atOnce = 1, waitMaxMs = 1_000, waitingMax = 1_000, usualMs 
       }
       return served
     },
-    /** Ends a turn that took so long. */
+    /** Ends the oldest turn after `tookMs`. */
     async endOne(tookMs = 1): Promise<void> {
       await settle()
       ms += tookMs
@@ -60,9 +63,9 @@ function callersOf({ atOnce = 1, waitMaxMs = 1_000, waitingMax = 1_000, usualMs 
 }
 
 describe('turns', () => {
-  test('turns go to as many at once as there are, and in the order of coming where all are alike', async () => {
+  test('the queue runs up to `atOnce` turns, in order of arrival for equal callers', async () => {
     const callers = callersOf({ atOnce: 2 })
-    for (const name of ['1', '2', '3', '4']) callers.come('kind key', name)
+    for (const name of ['1', '2', '3', '4']) callers.enqueue('kind key', name)
     await callers.settle()
     expect(callers.served).toEqual(['1', '2'])
     await callers.endOne()
@@ -70,21 +73,21 @@ describe('turns', () => {
     expect(await callers.serveAll()).toEqual(['1', '2', '3', '4'])
   })
 
-  test('turns go round those who wait side by side, however many wait under one name', async () => {
+  test('turns alternate between names, however many callers wait under one name', async () => {
     const callers = callersOf()
-    for (let nth = 1; nth <= 4; nth++) callers.come('many', `many ${nth}`)
-    callers.come('few')
-    callers.come('other')
+    for (let nth = 1; nth <= 4; nth++) callers.enqueue('many', `many ${nth}`)
+    callers.enqueue('few')
+    callers.enqueue('other')
     expect(await callers.serveAll()).toEqual(['many 1', 'many 2', 'few', 'other', 'many 3', 'many 4'])
   })
 
-  test('turns go round at every level: a kind of many networks, and a network of many addresses, have one turn in each round', async () => {
+  test('turns alternate at every level: a kind with many networks, or a network with many addresses, gets one turn per round', async () => {
     const callers = callersOf()
-    callers.come('customer here a', 'running')
-    for (let nth = 1; nth <= 4; nth++) callers.come(`customer wide ${nth}`)
-    callers.come('customer quiet one')
-    callers.come('merchant quiet one')
-    callers.come('merchant quiet two')
+    callers.enqueue('customer here a', 'running')
+    for (let nth = 1; nth <= 4; nth++) callers.enqueue(`customer wide ${nth}`)
+    callers.enqueue('customer quiet one')
+    callers.enqueue('merchant quiet one')
+    callers.enqueue('merchant quiet two')
     expect(await callers.serveAll()).toEqual([
       'running',
       'customer wide 1',
@@ -97,103 +100,103 @@ describe('turns', () => {
     ])
   })
 
-  test('turns of one who was served before come after those who were there, and before all who come later under ever new names', async () => {
+  test('a caller that had a turn waits for those already waiting, but not for later arrivals under new names', async () => {
     const callers = callersOf()
-    callers.come('shop', 'shop 1')
+    callers.enqueue('shop', 'shop 1')
     await callers.serveAll()
-    for (let nth = 1; nth <= 3; nth++) callers.come(`there${nth}`)
-    callers.come('shop', 'shop 2')
+    for (let nth = 1; nth <= 3; nth++) callers.enqueue(`there${nth}`)
+    callers.enqueue('shop', 'shop 2')
     for (let nth = 1; nth <= 500 && !callers.served.includes('shop 2'); nth++) {
-      callers.come(`new${nth}`)
+      callers.enqueue(`new${nth}`)
       await callers.endOne()
     }
     expect(callers.served).toEqual(['shop 1', 'there1', 'there2', 'there3', 'shop 2'])
   })
 
-  test('turns are refused to whoever would come last, once those who wait would take too long: to the longest line, and of equals to the newest', async () => {
-    const callers = callersOf({ waitMaxMs: 40, usualMs: 10 })
-    callers.come('running')
-    for (let nth = 1; nth <= 4; nth++) callers.come('many', `many ${nth}`)
-    callers.come('few', 'few 1')
-    callers.come('few', 'few 2')
+  test('when the wait is too long, the last caller of the longest line is refused; of equal lines, the newest', async () => {
+    const callers = callersOf({ waitMaxMs: 40, initialTurnMs: 10 })
+    callers.enqueue('running')
+    for (let nth = 1; nth <= 4; nth++) callers.enqueue('many', `many ${nth}`)
+    callers.enqueue('few', 'few 1')
+    callers.enqueue('few', 'few 2')
     await callers.settle()
     expect(callers.refused).toEqual(['many 4: 40 ms', 'many 3: 40 ms'])
-    callers.come('few', 'few 3')
-    callers.come('other')
-    callers.come('another')
-    callers.come('one too many')
+    callers.enqueue('few', 'few 3')
+    callers.enqueue('other')
+    callers.enqueue('another')
+    callers.enqueue('one too many')
     await callers.settle()
     expect(callers.refused.slice(2)).toEqual(['few 3: 40 ms', 'few 2: 40 ms', 'many 2: 40 ms', 'one too many: 40 ms'])
     expect(await callers.serveAll()).toEqual(['running', 'many 1', 'few 1', 'other', 'another'])
   })
 
-  test('turns let fewer wait as they turn out to take longer, and more as they take less', async () => {
+  test('the queue admits fewer waiters as turns take longer, and more as they take less', async () => {
     const room = async (tookMs: number) => {
-      const callers = callersOf({ waitMaxMs: 1_000, usualMs: 100 })
+      const callers = callersOf({ waitMaxMs: 1_000, initialTurnMs: 100 })
       for (let nth = 0; nth < 50; nth++) {
-        callers.come('before')
+        callers.enqueue('before')
         await callers.endOne(tookMs)
       }
-      callers.come('running')
-      for (let nth = 0; nth < 100; nth++) callers.come('line')
+      callers.enqueue('running')
+      for (let nth = 0; nth < 100; nth++) callers.enqueue('line')
       await callers.settle()
       return 100 - callers.refused.length
     }
     expect([await room(50), await room(100), await room(200)]).toEqual([19, 10, 5])
   })
 
-  test('turns go on as before after one during which the process stood still for an hour', async () => {
-    const callers = callersOf({ waitMaxMs: 1_000, usualMs: 100 })
-    callers.come('running')
+  test('a turn of an hour, during which the process was blocked, does not shorten the queue', async () => {
+    const callers = callersOf({ waitMaxMs: 1_000, initialTurnMs: 100 })
+    callers.enqueue('running')
     await callers.endOne(3_600_000)
-    callers.come('running', 'again')
-    for (let nth = 0; nth < 5; nth++) callers.come('line', `${nth}`)
+    callers.enqueue('running', 'again')
+    for (let nth = 0; nth < 5; nth++) callers.enqueue('line', `${nth}`)
     await callers.settle()
     expect(callers.refused).toEqual([])
   })
 
-  test('turns are refused to whoever has waited too long after all, or until when they said, as soon as the next one ends', async () => {
-    const callers = callersOf({ waitMaxMs: 100, usualMs: 1 })
-    callers.come('running', 'running')
-    callers.come('next')
-    callers.come('patient')
-    callers.come('short', 'short', 20)
+  test('a caller is refused after its maximum wait or its own deadline, when the next turn ends', async () => {
+    const callers = callersOf({ waitMaxMs: 100, initialTurnMs: 1 })
+    callers.enqueue('running', 'running')
+    callers.enqueue('next')
+    callers.enqueue('patient')
+    callers.enqueue('short', 'short', 20)
     await callers.endOne(30)
     expect([callers.served, callers.refused.length]).toEqual([['running', 'next'], 1])
     expect(callers.refused[0]).toStartWith('short: ')
     await callers.endOne(70)
     expect([callers.served, callers.refused.length]).toEqual([['running', 'next'], 2])
-    callers.come('late', 'late', 99)
+    callers.enqueue('late', 'late', 99)
     await callers.settle()
     expect(callers.refused.length).toBe(3)
-    callers.come('afterwards')
+    callers.enqueue('afterwards')
     expect(await callers.serveAll()).toEqual(['running', 'next', 'afterwards'])
   })
 
-  test('turns of any length let no more than so many wait', async () => {
-    const callers = callersOf({ waitingMax: 2, usualMs: 0 })
-    for (let nth = 1; nth <= 4; nth++) callers.come('key', `${nth}`)
+  test('at most `waitingMax` callers wait, however short the turns are', async () => {
+    const callers = callersOf({ waitingMax: 2, initialTurnMs: 0 })
+    for (let nth = 1; nth <= 4; nth++) callers.enqueue('key', `${nth}`)
     await callers.settle()
     expect(callers.refused).toEqual(['4: 0 ms'])
     expect(await callers.serveAll()).toEqual(['1', '2', '3'])
   })
 
-  test('turns that are ended twice make room for one', async () => {
-    const turns = createFairQueue({ atOnce: 1, waitMaxMs: 9, waitingMax: 9, initialTurnMs: 1, now: () => 0, full: () => new Error('full') })
-    const end = await turns.acquire(['key'])
+  test('a turn that is ended twice frees one place', async () => {
+    const queue = createFairQueue({ atOnce: 1, waitMaxMs: 9, waitingMax: 9, initialTurnMs: 1, now: () => 0, full: () => new Error('full') })
+    const end = await queue.acquire(['key'])
     end()
     end()
-    await turns.acquire(['key'])
-    let begun = false
-    turns.acquire(['key']).then(() => {
-      begun = true
+    await queue.acquire(['key'])
+    let hasBegun = false
+    queue.acquire(['key']).then(() => {
+      hasBegun = true
     })
     await new Promise<void>((resolve) => setImmediate(resolve))
-    expect(begun).toBe(false)
+    expect(hasBegun).toBe(false)
   })
 })
 
-type Waiting = { path: readonly [string, string, string]; since: number; until: number; ahead: readonly [number, number, number] }
+type Waiting = { path: readonly [string, string, string]; since: number; until: number; neighbours: readonly [number, number, number] }
 
 const someName = (names: number) => fc.nat(names - 1).map(String)
 const step = fc.oneof(
@@ -204,23 +207,23 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ ended: fc.nat(20) }) },
 )
 
-/** Whether two paths have the first `level` names in common. */
-const isBeside = (one: readonly string[], other: readonly string[], level: number) =>
+/** Checks whether two paths share their first `level` names. */
+const sharesPrefix = (one: readonly string[], other: readonly string[], level: number) =>
   one.slice(0, level).every((name, at) => name === other[at])
-/** How many different names there are at a level among those who share what comes before. */
-const namesAt = (waiting: readonly Waiting[], path: readonly string[], level: number) =>
-  new Set(waiting.filter((other) => isBeside(other.path, path, level)).map((other) => other.path[level])).size
+/** Counts the distinct names at a level among waiters that share the names before it. */
+const countNamesAt = (waiting: readonly Waiting[], path: readonly string[], level: number) =>
+  new Set(waiting.filter((other) => sharesPrefix(other.path, path, level)).map((other) => other.path[level])).size
 
-test('turns, whatever comes and in whatever order: none runs idle while somebody waits, nobody waits for too long or behind a newcomer, and whoever is alone under a name waits for no more than one turn of each beside it', async () => {
-  const [atOnce, waitMaxMs, usualMs] = [2, 100, 10]
+test('for any arrivals: no turn is idle while a caller waits, no caller waits too long or behind a newcomer, and a lone caller waits for at most one turn of each neighbour', async () => {
+  const [atOnce, waitMaxMs, initialTurnMs] = [2, 100, 10]
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 150 }), async (steps) => {
       let ms = 0
-      const turns = createFairQueue({
+      const queue = createFairQueue({
         atOnce,
         waitMaxMs,
         waitingMax: 50,
-        initialTurnMs: usualMs,
+        initialTurnMs,
         now: () => ms,
         full: () => new Error('full'),
       })
@@ -233,13 +236,13 @@ test('turns, whatever comes and in whatever order: none runs idle while somebody
       const begin = (one: Waiting & { servedBefore: number }) => {
         waiting.delete(one)
         expect(ms).toBeLessThanOrEqual(one.until)
-        // At each level, of those who share what comes before: what had turns since it came, under other names than its own.
+        // At each level, among paths with the same prefix: before its first turn, each other name had at most one.
         for (const level of [0, 1, 2]) {
-          const since = served.slice(one.servedBefore).filter((path) => isBeside(path, one.path, level))
-          const own = since.findIndex((path) => path[level] === one.path[level])
-          const others = own === -1 ? since : since.slice(0, own)
-          expect(new Set(others.map((path) => path[level])).size).toBe(others.length)
-          expect(others.length).toBeLessThanOrEqual(one.ahead[level] ?? 0)
+          const since = served.slice(one.servedBefore).filter((path) => sharesPrefix(path, one.path, level))
+          const ownIndex = since.findIndex((path) => path[level] === one.path[level])
+          const otherTurns = ownIndex === -1 ? since : since.slice(0, ownIndex)
+          expect(new Set(otherTurns.map((path) => path[level])).size).toBe(otherTurns.length)
+          expect(otherTurns.length).toBeLessThanOrEqual(one.neighbours[level] ?? 0)
         }
         served.push(one.path)
       }
@@ -249,16 +252,20 @@ test('turns, whatever comes and in whatever order: none runs idle while somebody
           ends.shift()?.()
         } else {
           const { path } = next
-          const there = [...waiting]
+          const waitingBefore = [...waiting]
           const one = {
             path,
             since: ms,
             until: Math.min(ms + next.until, ms + waitMaxMs),
-            ahead: [namesAt(there, path, 0), namesAt(there, path, 1), namesAt(there, path, 2)] as const,
+            neighbours: [
+              countNamesAt(waitingBefore, path, 0),
+              countNamesAt(waitingBefore, path, 1),
+              countNamesAt(waitingBefore, path, 2),
+            ] as const,
             servedBefore: served.length,
           }
           waiting.add(one)
-          turns.acquire(path, ms + next.until).then(
+          queue.acquire(path, ms + next.until).then(
             (end) => {
               begin(one)
               ends.push(end)

@@ -7,8 +7,8 @@ import { longTestMs } from '../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** Two at once and then one every 10 ms, within 40 ms; four may wait. */
-function spacingOf() {
+/** Creates a delay: two errors at once, then one every 10 ms, within 40 ms. At most four wait. */
+function createTestDelay() {
   let now = 1_000
   const slept: { ms: number; wake: () => void }[] = []
   const penaltyDelay = createPenaltyDelay({
@@ -21,7 +21,7 @@ function spacingOf() {
     sendersMax: 3,
   })
   return {
-    /** After how many milliseconds a refusal of this sender goes out. */
+    /** Returns the delay of this sender's error in milliseconds. */
     wait(sender = 'a'): number {
       const before = slept.length
       const waits = penaltyDelay.wait(sender) !== undefined
@@ -39,9 +39,9 @@ function spacingOf() {
   }
 }
 
-describe('refusals of one sender', () => {
-  test('refusals of one sender go out at once where they are few, and apart where they are many; nobody waits longer than so', async () => {
-    const { wait, advance, wakeAll } = spacingOf()
+describe('repeated errors of one sender', () => {
+  test('few errors of one sender are sent at once, many are spaced, and none waits longer than the maximum', async () => {
+    const { wait, advance, wakeAll } = createTestDelay()
     expect([wait(), wait(), wait(), wait()]).toEqual([0, 0, 10, 20])
     advance(20)
     await wakeAll()
@@ -49,25 +49,25 @@ describe('refusals of one sender', () => {
     await wakeAll()
     expect(wait()).toBe(40)
     await wakeAll()
-    // As many as at first once a while has passed, and no more for a longer one.
+    // After a pause the first errors are free again, however long the pause was.
     advance(1_000)
     expect([wait(), wait(), wait()]).toEqual([0, 0, 10])
   })
 
-  test('refusals of one sender hold up nobody else, and take no memory beyond a bound', async () => {
-    const { wait, wakeAll } = spacingOf()
+  test('errors of one sender do not delay other senders, and use bounded memory', async () => {
+    const { wait, wakeAll } = createTestDelay()
     expect([wait('a'), wait('a'), wait('a'), wait('b'), wait('b'), wait('b')]).toEqual([0, 0, 10, 0, 0, 10])
     expect([wait('a'), wait('b')]).toEqual([20, 20])
-    // Four wait.
+    // Four errors wait, so that further ones are not delayed.
     expect([wait('a'), wait('c')]).toEqual([0, 0])
     await wakeAll()
     expect([wait('a'), wait('b')]).toEqual([40, 30])
-    // Of four senders the one who was refused the longest ago is forgotten.
+    // The fourth sender replaces the one with the oldest error.
     wait('d')
     expect(wait('c')).toBe(0)
   })
 
-  test('refusals of one sender who moves about in an IPv6 /48 are apart too, however many networks it has', () => {
+  test('errors from many networks of an IPv6 /48 are spaced too', () => {
     let now = 1_000
     const waits: number[] = []
     const penaltyDelay = createPenaltyDelay({
@@ -79,7 +79,7 @@ describe('refusals of one sender', () => {
     })
     const times = 65
     for (let nth = 0; nth < times; nth++) void penaltyDelay.wait(`2001:db8:7:${nth.toString(16)}::/64`)
-    // Sixteen times as many at once as of one address, and then as much closer.
+    // A /48 has sixteen times as many free errors as one address, and a sixteenth of the spacing.
     expect(waits).toHaveLength(times - 32)
     expect([waits[0], waits.at(-1)]).toEqual([1, times - 32])
     // Other IPv6 sites and IPv4 addresses are not affected.
@@ -88,10 +88,10 @@ describe('refusals of one sender', () => {
     expect(penaltyDelay.wait('2001:db8:7:1::/64')).toBeUndefined()
   })
 
-  test('refusals of one sender wait for large bodies that they read in vain, and for nothing else', async () => {
+  test('errors of large bodies are delayed, those of small bodies are not', async () => {
     await using app = await testApp()
     await using served = serveTestApp(app)
-    const done: string[] = []
+    const ended: string[] = []
     const send = async (name: string, body: string) => {
       const connection = await rawConnection(served.port)
       connection.send(
@@ -99,7 +99,7 @@ describe('refusals of one sender', () => {
       )
       const { status, body: answer } = await connection.answer()
       connection.close()
-      done.push(name)
+      ended.push(name)
       return `${status} ${JSON.parse(answer).message}`
     }
     const large = `{"unheard":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
@@ -109,10 +109,10 @@ describe('refusals of one sender', () => {
     await answers[0]
     expect(await send('small', '{"unheard":[]}')).toBe('400 unknown field: unheard')
     expect(new Set(await afterAll)).toEqual(new Set(['400 The body is nested deeper than 32 levels']))
-    expect(done.indexOf('small')).toBeLessThan(69)
+    expect(ended.indexOf('small')).toBeLessThan(69)
   })
 
-  test('what was read of a body is let go of before its refusal waits', async () => {
+  test('the parsed body is released before its error waits', async () => {
     await using app = await testApp()
     const { promise: over, resolve: end } = Promise.withResolvers<void>()
     using wait = spyOn(app.deps.penaltyDelay, 'wait').mockReturnValue(over)
@@ -130,7 +130,7 @@ describe('refusals of one sender', () => {
     for (const { status } of await Promise.all(answers)) expect(status).toBe(400)
   })
 
-  test('refusals of one sender wait for writes beyond their limit', async () => {
+  test('errors of writes beyond the rate limit are delayed', async () => {
     await using app = await testApp({ STOREFRONT_WRITES_PER_MINUTE: '1' })
     using wait = spyOn(app.deps.penaltyDelay, 'wait')
     const { publishableKey: key } = await app.merchant()

@@ -1,4 +1,4 @@
-/** What shoppers and strangers may change within a minute. */
+/** Tests the limit of writes per minute. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { createRateLimit } from '../../../src/core/limits/rate-limit.ts'
@@ -24,7 +24,7 @@ function limitOf(most: number, keysMax?: number) {
 }
 
 describe('a sliding window', () => {
-  test('a sliding window lets so many through within any minute, and says to the second when the next one may come', () => {
+  test('a sliding window allows `most` requests in any minute, and returns the seconds until the next one', () => {
     const { take, advance } = limitOf(3)
     expect(take()).toBeUndefined()
     advance(20 * second)
@@ -39,7 +39,7 @@ describe('a sliding window', () => {
     expect(take()).toBe(20)
   })
 
-  test('a sliding window does not count what it refused', () => {
+  test('a sliding window does not count refused requests', () => {
     const { take, advance } = limitOf(2)
     take()
     take()
@@ -51,28 +51,28 @@ describe('a sliding window', () => {
     expect([take(), take(), take()]).toEqual([undefined, undefined, 60])
   })
 
-  test('a sliding window never holds more than it may, whatever the times between', () => {
+  test('a sliding window never allows more than `most` in a minute, whatever the intervals', () => {
     const { take, advance } = limitOf(5)
-    const through: number[] = []
+    const allowedAt: number[] = []
     let at = 0
     for (let nth = 0; nth < 2_000; nth++) {
       const step = (nth * 7_919) % 4_001
       advance(step)
       at += step
-      if (take() === undefined) through.push(at)
+      if (take() === undefined) allowedAt.push(at)
     }
-    expect(through.length).toBeGreaterThan(100)
-    for (const [nth, time] of through.entries()) expect(time - (through[nth - 5] ?? -60_000)).toBeGreaterThan(59_000)
+    expect(allowedAt.length).toBeGreaterThan(100)
+    for (const [nth, time] of allowedAt.entries()) expect(time - (allowedAt[nth - 5] ?? -60_000)).toBeGreaterThan(59_000)
   })
 
-  test('a sliding window counts each caller alone, and begins anew where the clock was set back', () => {
+  test('a sliding window counts each key separately, and restarts when the clock is set back', () => {
     const { take, advance } = limitOf(1)
     expect([take('a'), take('a'), take('b')]).toEqual([undefined, 60, undefined])
     advance(-3_600 * second)
     expect([take('a'), take('a')]).toEqual([undefined, 60])
   })
 
-  test('a sliding window keeps a bounded number of callers, and forgets who was quiet the longest', () => {
+  test('a sliding window remembers a bounded number of keys, and evicts the least recent one', () => {
     const { take, advance } = limitOf(1, 3)
     for (const key of ['a', 'b', 'c', 'a', 'd']) {
       take(key)
@@ -83,27 +83,27 @@ describe('a sliding window', () => {
   })
 })
 
-/** The same by a list of all that came, for the comparison. */
-function plainLimitOf(most: number) {
-  const came = new Map<string, number[]>()
+/** Creates the reference implementation: a list of all allowed requests. */
+function createReferenceLimit(most: number) {
+  const allowed = new Map<string, number[]>()
   return (now: number, key: string, wider: readonly { key: string; times: number }[]): number | undefined => {
     const second = Math.floor(now / 1_000)
     const levels = [
       { name: `one ${key}`, most },
       ...wider.map((level) => ({ name: `${level.times} ${level.key}`, most: level.times * most })),
     ]
-    for (const { name } of levels) came.set(name, came.get(name)?.filter((then) => then > second - 60) ?? [])
+    for (const { name } of levels) allowed.set(name, allowed.get(name)?.filter((then) => then > second - 60) ?? [])
     const waits = levels.flatMap(({ name, most }) => {
-      const within = came.get(name) as number[]
-      return within.length >= most ? [(within[0] as number) + 60 - now / 1_000] : []
+      const recent = allowed.get(name) as number[]
+      return recent.length >= most ? [(recent[0] as number) + 60 - now / 1_000] : []
     })
     if (waits.length > 0) return Math.max(...waits)
-    for (const { name } of levels) came.get(name)?.push(second)
+    for (const { name } of levels) allowed.get(name)?.push(second)
     return undefined
   }
 }
 
-describe('whoever is counted', () => {
+describe('counts by key', () => {
   const key = fc.constantFrom('203.0.113.9', '203.0.113.10', '0.0.0.0', '255.255.255.255', '2001:db8:1:2::/64', 'cus_1', 'unknown', '-1')
   const wider = fc.constantFrom(
     [],
@@ -113,23 +113,23 @@ describe('whoever is counted', () => {
       { key: 'site', times: 3 },
     ],
   )
-  const ask = fc.record({ key, wider, later: fc.oneof(fc.constant(0), fc.nat(999), fc.nat(70_000)) })
+  const call = fc.record({ key, wider, later: fc.oneof(fc.constant(0), fc.nat(999), fc.nat(70_000)) })
 
-  test('whoever is counted may ask as often, and has to wait as long, as a list of all that came says', () => {
+  test('allows as many requests and returns the same waits as the reference implementation', () => {
     fc.assert(
-      fc.property(fc.array(ask, { minLength: 20, maxLength: 120 }), fc.integer({ min: 1, max: 4 }), (asked, most) => {
+      fc.property(fc.array(call, { minLength: 20, maxLength: 120 }), fc.integer({ min: 1, max: 4 }), (calls, most) => {
         let now = 1_000_000_000
         const limit = createRateLimit({ name: 'test', most, now: () => now })
-        const plain = plainLimitOf(most)
-        for (const { key, wider, later } of asked) {
+        const reference = createReferenceLimit(most)
+        for (const { key, wider, later } of calls) {
           now += later
-          expect(limit.take(key, wider)).toEqual(plain(now, key, wider))
+          expect(limit.take(key, wider)).toEqual(reference(now, key, wider))
         }
       }),
     )
   })
 
-  test('whoever is counted is never counted as another who takes their place', () => {
+  test('an evicted key is never counted for the key that replaces it', () => {
     const { take, takeOf, advance } = limitOf(2, 2)
     take('a')
     take('b')
@@ -142,7 +142,7 @@ describe('whoever is counted', () => {
 })
 
 describe('a wider count', () => {
-  test('a wider count takes ten times as many of all who share it, and what either refuses is counted by neither', () => {
+  test('a wider count allows ten times as many requests of all its keys, and a refused request is not counted', () => {
     const { takeOf, advance } = limitOf(2)
     for (let nth = 0; nth < 10; nth++) for (let time = 0; time < 2; time++) expect(takeOf(`c${nth}`, 'office')).toBeUndefined()
     expect(takeOf('another', 'office')).toBe(60)
@@ -154,19 +154,19 @@ describe('a wider count', () => {
     expect(takeOf('one more', 'office')).toBe(60)
   })
 
-  test('a wider count is its own: a caller who is counted by its name alone does not use it up', () => {
+  test('a wider count is separate: a key with the same name does not use it up', () => {
     const { take, takeOf } = limitOf(1)
     expect([take('office'), take('office')]).toEqual([undefined, 60])
     expect(takeOf('customer', 'office')).toBeUndefined()
   })
 })
 
-const few = { STOREFRONT_WRITES_PER_MINUTE: '5' }
+const lowLimit = { STOREFRONT_WRITES_PER_MINUTE: '5' }
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
 
-describe('writes under a publishable key', () => {
-  test('writes under a publishable key are limited by address, together, while reads go on; 429 says when to come back', async () => {
-    await using app = await testApp(few)
+describe('writes with a publishable key', () => {
+  test('writes with a publishable key are limited by address, reads are not, and a 429 has Retry-After', async () => {
+    await using app = await testApp(lowLimit)
     const { publishableKey: key, shop, ...merchant } = await sellingIn(app)
     const other = await app.merchant()
     const { body: cart } = await app.call('POST', '/cart', { key, body: {} })
@@ -204,8 +204,8 @@ describe('writes under a publishable key', () => {
     expect((await app.call('POST', '/cart', { key, body: {} })).status).toBe(201)
   })
 
-  test('writes under a publishable key from anywhere in an IPv6 /64 count together', async () => {
-    await using app = await testApp(few)
+  test('writes with a publishable key from an IPv6 /64 count together', async () => {
+    await using app = await testApp(lowLimit)
     const { publishableKey: key } = await app.merchant()
     const answers = []
     for (let nth = 0; nth < 6; nth++) answers.push(await app.call('POST', '/cart', { key, body: {}, from: `2001:db8::${nth}` }))
@@ -213,8 +213,8 @@ describe('writes under a publishable key', () => {
     expect((await app.call('POST', '/cart', { key, body: {}, from: '2001:db8:0:1::1' })).status).toBe(201)
   })
 
-  test('writes under a publishable key from many /64 of an IPv6 /48 count together too, sixteen times as many', async () => {
-    await using app = await testApp(few)
+  test('writes with a publishable key from an IPv6 /48 count together, with sixteen times the limit', async () => {
+    await using app = await testApp(lowLimit)
     const { publishableKey: key } = await app.merchant()
     const from = (nth: number) => app.call('POST', '/cart', { key, body: {}, from: `2001:db8:7:${nth.toString(16)}::1` })
     for (let nth = 0; nth < 80; nth++) expect((await from(nth)).status).toBe(201)
@@ -222,8 +222,8 @@ describe('writes under a publishable key', () => {
     expect((await app.call('POST', '/cart', { key, body: {}, from: '2001:db8:8::1' })).status).toBe(201)
   })
 
-  test('writes under a secret key or by a merchant are not limited, and leave a storefront at the same address its own', async () => {
-    await using app = await testApp(few)
+  test('writes with a secret key or by a merchant are not limited, and do not use up the limit of a storefront at the same address', async () => {
+    await using app = await testApp(lowLimit)
     const { publishableKey, secretKey, token } = await app.merchant()
     for (let nth = 0; nth < 8; nth++) {
       expect((await app.call('POST', '/cart', { key: secretKey, body: {} })).status).toBe(201)
@@ -233,8 +233,8 @@ describe('writes under a publishable key', () => {
     expect((await app.call('POST', '/cart', { key: publishableKey, body: {} })).status).toBe(201)
   })
 
-  test('writes of a customer count for that customer alone, wherever they come from', async () => {
-    await using app = await testApp(few)
+  test('writes of a customer count for that customer alone, from any address', async () => {
+    await using app = await testApp(lowLimit)
     const { publishableKey: key, shop } = await app.merchant()
     const [one, other] = [await customerIn(app, shop), await customerIn(app, shop)]
     const asOne = (nth: number) => app.call('POST', '/cart', { key, token: one.token, body: {}, from: `203.0.113.${nth}` })
@@ -245,7 +245,7 @@ describe('writes under a publishable key', () => {
     expect((await app.call('POST', '/cart', { key, body: {}, from: '203.0.113.1' })).status).toBe(201)
   })
 
-  test('writes of customers from one address are ten times the setting together, whatever the number of accounts', async () => {
+  test('writes of customers from one address are limited to ten times the setting, however many accounts they use', async () => {
     await using app = await testApp({ STOREFRONT_WRITES_PER_MINUTE: '1' })
     const { publishableKey: key, shop } = await app.merchant()
     const customers = []
@@ -262,7 +262,7 @@ describe('writes under a publishable key', () => {
   })
 
   test('writes of a customer to their own sessions are limited too; merchants and super admins are not', async () => {
-    await using app = await testApp(few)
+    await using app = await testApp(lowLimit)
     const { token, shop } = await app.merchant()
     const customer = await customerIn(app, shop)
     const admin = await app.superAdmin()
@@ -276,8 +276,8 @@ describe('writes under a publishable key', () => {
     expect(answers).toEqual({ customer: [204, 204, 204, 204, 204, 429], merchant: Array(6).fill(204), admin: Array(6).fill(204) })
   })
 
-  test('writes of nobody are limited likewise, but for logins, which have limits of their own', async () => {
-    await using app = await testApp(few)
+  test('writes without authentication are limited too, except logins, which have their own limits', async () => {
+    await using app = await testApp(lowLimit)
     const { email, password } = await app.merchant()
     const logout = () => app.call('POST', '/auth/logout', { body: { refreshToken: 'made up' } })
     const answers = []

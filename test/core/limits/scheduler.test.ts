@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'bun:test'
 import { createScheduler } from '../../../src/core/limits/scheduler.ts'
 
-/** A thread whose time goes by only with what is done on it. */
-function thread({ requestsWaiting = 0, requestMs = 1, othersShare = 3 } = {}) {
-  const state = { now: 0, seen: 0, waiting: requestsWaiting, turns: 0 }
+/** Simulates a thread whose clock advances only by the work on it. */
+function simulateThread({ requestsWaiting = 0, requestMs = 1, othersShare = 3 } = {}) {
+  const state = { now: 0, requestsSeen: 0, waiting: requestsWaiting, turns: 0 }
   const pass = async (idleMs: number) => {
     state.turns++
     if (state.waiting > 0) {
       state.waiting--
-      state.seen++
+      state.requestsSeen++
       state.now += requestMs
     } else state.now += idleMs
   }
   const scheduler = createScheduler({
     now: () => state.now,
-    activityCount: () => state.seen,
+    activityCount: () => state.requestsSeen,
     othersShare,
     turn: () => pass(0.05),
     sleep: async (ms) => {
@@ -24,69 +24,69 @@ function thread({ requestsWaiting = 0, requestMs = 1, othersShare = 3 } = {}) {
   return { state, scheduler }
 }
 
-describe('long work on the thread that answers everybody', () => {
-  test('while requests come, long work gives them three times as long as its piece took, and says that they wanted it', async () => {
-    const { state, scheduler } = thread({ requestsWaiting: 1_000 })
+describe('long work on the main thread', () => {
+  test("after each piece, long work leaves requests three times the piece's duration", async () => {
+    const { state, scheduler } = simulateThread({ requestsWaiting: 1_000 })
     const work = await scheduler.enter()
     for (const pieceMs of [10, 4]) {
-      const [before, { seen }] = [state.now + pieceMs, { ...state }]
+      const [before, { requestsSeen }] = [state.now + pieceMs, { ...state }]
       state.now += pieceMs
       expect(await work.rest()).toBe(true)
-      expect([state.now - before, state.seen - seen]).toEqual([3 * pieceMs, 3 * pieceMs])
+      expect([state.now - before, state.requestsSeen - requestsSeen]).toEqual([3 * pieceMs, 3 * pieceMs])
     }
   })
 
-  test('while nobody comes, long work goes on at once; and so it does when those who came are served', async () => {
-    const { state, scheduler } = thread({ requestsWaiting: 5 })
+  test('long work continues at once without requests, and soon after the last request was served', async () => {
+    const { state, scheduler } = simulateThread({ requestsWaiting: 5 })
     const work = await scheduler.enter()
-    const lost: number[] = []
-    for (const came of [true, false, false]) {
+    const restsMs: number[] = []
+    for (const hasRequests of [true, false, false]) {
       state.now += 1_000
       const before = state.now
-      expect(await work.rest()).toBe(came)
-      lost.push(Math.round(state.now - before))
+      expect(await work.rest()).toBe(hasRequests)
+      restsMs.push(Math.round(state.now - before))
     }
     // After a request it waits briefly for the next one, then continues.
-    expect([state.seen, lost]).toEqual([5, [9, 4, 1]])
+    expect([state.requestsSeen, restsMs]).toEqual([5, [9, 4, 1]])
   })
 
-  test('a piece too short to be noticed is followed by the next, until they are one that can be', async () => {
-    const { state, scheduler } = thread({ requestsWaiting: 1_000 })
+  test('a piece below the minimum duration is followed by the next one without a rest', async () => {
+    const { state, scheduler } = simulateThread({ requestsWaiting: 1_000 })
     const work = await scheduler.enter()
     state.now += 1.5
     expect(await work.rest()).toBe(false)
     expect(state.turns).toBe(0)
     state.now += 1.5
     expect(await work.rest()).toBe(true)
-    expect(state.seen).toBe(9)
+    expect(state.requestsSeen).toBe(9)
   })
 
-  test('several do a piece each in turn, so that all of them together leave others as much as one does', async () => {
-    const { state, scheduler } = thread({ requestsWaiting: 1_000 })
+  test('several works alternate piece by piece, so that together they leave requests as much time as one does', async () => {
+    const { state, scheduler } = simulateThread({ requestsWaiting: 1_000 })
     const pieces: string[] = []
-    let atWork = 0
+    let running = 0
     const run = async (name: string, count: number) => {
       const work = await scheduler.enter()
       for (let nth = 0; nth < count; nth++) {
-        expect(++atWork).toBe(1)
+        expect(++running).toBe(1)
         pieces.push(name)
         state.now += 10
-        atWork--
+        running--
         await work.rest()
       }
       work.leave()
     }
     await Promise.all([run('a', 3), run('b', 2), run('c', 1)])
     expect(pieces.join('')).toBe('abcaba')
-    expect(state.seen).toBe(6 * 30)
+    expect(state.requestsSeen).toBe(6 * 30)
     // Later requests find the thread free.
     ;(await scheduler.enter()).leave()
   })
 })
 
-describe('pieces of work that wait between themselves', () => {
+describe('single pieces of work', () => {
   test('a piece ends before its rest, and the next one starts after three times its duration', async () => {
-    const { state, scheduler } = thread({ requestsWaiting: 1_000 })
+    const { state, scheduler } = simulateThread({ requestsWaiting: 1_000 })
     const starts: number[] = []
     const piece = (ms: number) =>
       scheduler.run(async () => {
@@ -99,8 +99,8 @@ describe('pieces of work that wait between themselves', () => {
     expect(starts).toEqual([0, 11, 91])
   })
 
-  test('a piece rests for one turn while nobody comes, for a second at most, and lets the next have its turn if it fails', async () => {
-    const { state, scheduler } = thread()
+  test('a piece without requests rests for one turn, with requests at most a second, and a failing piece lets the next one run', async () => {
+    const { state, scheduler } = simulateThread()
     const piece = (ms: number) =>
       scheduler.run(async () => {
         state.now += ms
@@ -111,7 +111,7 @@ describe('pieces of work that wait between themselves', () => {
     expect(failing).rejects.toThrow('broken')
     await piece(1)
     state.waiting = 5_000
-    state.seen++
+    state.requestsSeen++
     const before = state.now
     await Promise.all([piece(60_000), piece(0)])
     expect(state.now - before).toBeLessThan(61_010)

@@ -33,7 +33,7 @@ describe('API keys', () => {
   test('API keys have stable check characters, and are valid only as a whole', () => {
     const zeros = newApiKey('SECRET', 'LIVE', (count) => new Uint8Array(count))
     expect(zeros).toBe('sk_live_0000000000000000000000000000001yMVfD')
-    // With check characters that are right for more than a key.
+    // The check characters are right, but the text is longer than a key.
     for (const text of ['xsk_live_0000000000000000000000000000004OaWJZ', 'sk_live_00000000000000000000000000000000ijjBO'])
       expect([text, isApiKey(text)]).toEqual([text, false])
   })

@@ -36,7 +36,7 @@ test('only a probe closes an open breaker: after 30 seconds, doubling with each 
     const half = startProbe(breaker, now)
     expect(half.state).toBe('HALF_OPEN')
     expect(isClosed(half)).toBe(false)
-    // One at a time.
+    // Only one probe runs at a time.
     expect(isProbeDue(half, now)).toBe(false)
     breaker = afterProbe(half, false, now)
   }
@@ -55,20 +55,20 @@ test('a probe that does not end is followed by another after a minute, and a lat
 test('in any order of events, calls pass exactly while fewer than five failures came since it last closed', () => {
   const events = fc.array(fc.constantFrom('ok', 'fail', 'tick', 'probe ok', 'probe fail'), { maxLength: 200 })
   fc.assert(
-    fc.property(events, (happened) => {
+    fc.property(events, (sequence) => {
       let breaker: Breaker = closedBreaker
       let [now, inARow, isOpen] = [0, 0, false]
-      for (const what of happened) {
-        if (what === 'tick') now += 20_000
-        if (what === 'ok') breaker = afterSuccess(breaker)
-        if (what === 'fail') breaker = afterFailure(breaker, now)
-        if (what === 'ok' && !isOpen) inARow = 0
-        if (what === 'fail' && !isOpen && ++inARow >= 5) isOpen = true
-        if (what.startsWith('probe')) {
+      for (const event of sequence) {
+        if (event === 'tick') now += 20_000
+        if (event === 'ok') breaker = afterSuccess(breaker)
+        if (event === 'fail') breaker = afterFailure(breaker, now)
+        if (event === 'ok' && !isOpen) inARow = 0
+        if (event === 'fail' && !isOpen && ++inARow >= 5) isOpen = true
+        if (event.startsWith('probe')) {
           const half = startProbe(breaker, now)
           const isProbed = half !== breaker
-          breaker = isProbed ? afterProbe(half, what === 'probe ok', now) : breaker
-          if (isProbed && what === 'probe ok') [inARow, isOpen] = [0, false]
+          breaker = isProbed ? afterProbe(half, event === 'probe ok', now) : breaker
+          if (isProbed && event === 'probe ok') [inARow, isOpen] = [0, false]
         }
         expect(isClosed(breaker)).toBe(!isOpen)
       }

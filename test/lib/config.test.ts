@@ -7,8 +7,8 @@ type Case = {
   byDefault: unknown
   good: [text: string, value: unknown][]
   bad: string[]
-  /** What must be set with it. */
-  beside?: Record<string, string>
+  /** Other settings that must be set with this one. */
+  requires?: Record<string, string>
 }
 
 const long = (character: string) => character.repeat(32)
@@ -19,9 +19,9 @@ const bucket = {
   DOCUMENTS_S3_KEY_ID: 'key',
   DOCUMENTS_S3_SECRET: 'secret',
 }
-/** The same for pictures. */
+/** The settings of an image bucket. */
 const mediaBucket = Object.fromEntries(Object.entries(bucket).map(([name, value]) => [name.replace('DOCUMENTS', 'MEDIA'), value]))
-/** What each provider of the operations' pages cannot do without. */
+/** The settings that each provider of the operations pages requires. */
 const ecs = { OPERATIONS_SERVICES: 'ecs', ECS_REGION: 'eu-central-1', ECS_KEY_ID: 'AKIA1', ECS_SECRET: 'a/b+c' }
 const glitchtip = {
   OPERATIONS_ERRORS: 'glitchtip',
@@ -30,20 +30,20 @@ const glitchtip = {
   ERRORS_TOKEN: 'token',
 }
 const github = { OPERATIONS_DEPLOYS: 'github', GITHUB_TOKEN: 'token', GITHUB_REPOSITORIES: 'shop/souk' }
-/** The same for backups, which are sealed there. */
+/** The settings of a backup bucket, which include a passphrase. */
 const backupBucket = {
   ...Object.fromEntries(Object.entries(bucket).map(([name, value]) => [name.replace('DOCUMENTS', 'BACKUP'), value])),
   BACKUP_PASSPHRASE: 'a passphrase of words',
 }
-const spaced = 'with spaces in it'
-/** A setting that is sent as it is. */
-const plain = (field: keyof Config, good: string, ...bad: string[]): Case => ({
+const valueWithSpaces = 'with spaces in it'
+/** Creates the case of a setting whose value is used unchanged. */
+const verbatim = (field: keyof Config, good: string, ...bad: string[]): Case => ({
   field,
   byDefault: undefined,
   good: [[good, good]],
-  bad: [spaced, '"quoted-value"', 'x'.repeat(301), ...bad],
+  bad: [valueWithSpaces, '"quoted-value"', 'x'.repeat(301), ...bad],
 })
-const secretLooking = ['sk_test_0123456789', 'RK_live_0123456789']
+const secretKeys = ['sk_test_0123456789', 'RK_live_0123456789']
 const apiUrl = (field: keyof Config, byDefault: string | undefined): Case => ({
   field,
   byDefault,
@@ -64,7 +64,7 @@ const apiUrl = (field: keyof Config, byDefault: string | undefined): Case => ({
   ],
 })
 
-/** Every setting there is: its default, values that are taken, and values that stop the start. */
+/** The case of every setting: its default, accepted values and values that stop the start. */
 const cases: Partial<Record<keyof typeof settings, Case>> = {
   HOST: {
     field: 'host',
@@ -146,7 +146,7 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   SMTP_URL: {
     field: 'smtpUrl',
     byDefault: undefined,
-    beside: { MAIL_FROM: 'shop@souk.example' },
+    requires: { MAIL_FROM: 'shop@souk.example' },
     good: [
       ['smtp://mail.example', 'smtp://mail.example'],
       ['smtps://me%40souk:p%40ss@mail.example:465', 'smtps://me%40souk:p%40ss@mail.example:465'],
@@ -292,41 +292,41 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     bad: ['29', '256', '-1', '75s'],
   },
   STOREFRONT_WRITES_PER_MINUTE: { field: 'storefrontWritesPerMinute', byDefault: 600, good: [['1', 1]], bad: ['0', 'many'] },
-  STRIPE_PUBLISHABLE_KEY: plain('stripePublishableKey', 'pk_test_abc', 'hello', ...secretLooking),
-  STRIPE_SECRET_KEY: plain('stripeSecretKey', 'rk_live_abc', 'hello-hello', 'whsec_0123456789', 'pk_test_0123456789'),
-  STRIPE_WEBHOOK_SECRET: plain('stripeWebhookSecret', 'whsec_abc', 'sk_test_0123456789'),
+  STRIPE_PUBLISHABLE_KEY: verbatim('stripePublishableKey', 'pk_test_abc', 'hello', ...secretKeys),
+  STRIPE_SECRET_KEY: verbatim('stripeSecretKey', 'rk_live_abc', 'hello-hello', 'whsec_0123456789', 'pk_test_0123456789'),
+  STRIPE_WEBHOOK_SECRET: verbatim('stripeWebhookSecret', 'whsec_abc', 'sk_test_0123456789'),
   STRIPE_API_URL: apiUrl('stripeApiUrl', 'https://api.stripe.com'),
-  TAP_PUBLISHABLE_KEY: plain('tapPublishableKey', 'pk_live_abc', 'hello', ...secretLooking),
-  TAP_SECRET_KEY: plain('tapSecretKey', 'sk_test_abc', 'hello-hello', 'pk_test_0123456789'),
-  TAP_MERCHANT_ID: plain('tapMerchantId', '599424', ...secretLooking),
+  TAP_PUBLISHABLE_KEY: verbatim('tapPublishableKey', 'pk_live_abc', 'hello', ...secretKeys),
+  TAP_SECRET_KEY: verbatim('tapSecretKey', 'sk_test_abc', 'hello-hello', 'pk_test_0123456789'),
+  TAP_MERCHANT_ID: verbatim('tapMerchantId', '599424', ...secretKeys),
   TAP_API_URL: apiUrl('tapApiUrl', 'https://api.tap.company/v2'),
-  QPAY_USERNAME: plain('qpayUsername', 'SOUK'),
-  QPAY_PASSWORD: plain('qpayPassword', 'p4ss!'),
-  QPAY_INVOICE_CODE: plain('qpayInvoiceCode', 'SOUK_INVOICE', ...secretLooking),
+  QPAY_USERNAME: verbatim('qpayUsername', 'SOUK'),
+  QPAY_PASSWORD: verbatim('qpayPassword', 'p4ss!'),
+  QPAY_INVOICE_CODE: verbatim('qpayInvoiceCode', 'SOUK_INVOICE', ...secretKeys),
   QPAY_API_URL: apiUrl('qpayApiUrl', 'https://merchant.qpay.mn/v2'),
-  CHECKOUT_PUBLISHABLE_KEY: plain('checkoutPublishableKey', 'pk_sbox_abc', 'hello', ...secretLooking),
-  CHECKOUT_SECRET_KEY: plain('checkoutSecretKey', 'sk_abc', 'hello-hello', 'pk_sbox_0123456789'),
-  CHECKOUT_WEBHOOK_SECRET: plain('checkoutWebhookSecret', 'abc'),
-  CHECKOUT_CHANNEL_ID: plain('checkoutChannelId', 'pc_abc', 'hello', ...secretLooking),
+  CHECKOUT_PUBLISHABLE_KEY: verbatim('checkoutPublishableKey', 'pk_sbox_abc', 'hello', ...secretKeys),
+  CHECKOUT_SECRET_KEY: verbatim('checkoutSecretKey', 'sk_abc', 'hello-hello', 'pk_sbox_0123456789'),
+  CHECKOUT_WEBHOOK_SECRET: verbatim('checkoutWebhookSecret', 'abc'),
+  CHECKOUT_CHANNEL_ID: verbatim('checkoutChannelId', 'pc_abc', 'hello', ...secretKeys),
   CHECKOUT_API_URL: apiUrl('checkoutApiUrl', undefined),
-  PAYPAL_CLIENT_ID: plain('paypalClientId', 'AbC-1', ...secretLooking),
-  PAYPAL_SECRET: plain('paypalSecret', 'EfG'),
-  PAYPAL_WEBHOOK_ID: plain('paypalWebhookId', '8PT'),
+  PAYPAL_CLIENT_ID: verbatim('paypalClientId', 'AbC-1', ...secretKeys),
+  PAYPAL_SECRET: verbatim('paypalSecret', 'EfG'),
+  PAYPAL_WEBHOOK_ID: verbatim('paypalWebhookId', '8PT'),
   PAYPAL_API_URL: apiUrl('paypalApiUrl', 'https://api-m.paypal.com'),
-  BTCPAY_STORE_ID: plain('btcpayStoreId', 'AbC'),
-  BTCPAY_API_KEY: plain('btcpayApiKey', 'abc'),
-  BTCPAY_WEBHOOK_SECRET: plain('btcpayWebhookSecret', 'abc'),
+  BTCPAY_STORE_ID: verbatim('btcpayStoreId', 'AbC'),
+  BTCPAY_API_KEY: verbatim('btcpayApiKey', 'abc'),
+  BTCPAY_WEBHOOK_SECRET: verbatim('btcpayWebhookSecret', 'abc'),
   BTCPAY_API_URL: apiUrl('btcpayApiUrl', undefined),
-  DOCUMENTS_S3_ENDPOINT: { ...apiUrl('documentsS3Endpoint', undefined), beside: bucket },
+  DOCUMENTS_S3_ENDPOINT: { ...apiUrl('documentsS3Endpoint', undefined), requires: bucket },
   DOCUMENTS_S3_BUCKET: {
     field: 'documentsS3Bucket',
     byDefault: undefined,
     good: [['my-bucket.1', 'my-bucket.1']],
     bad: ['My_Bucket', 'ab', '-a-'],
-    beside: bucket,
+    requires: bucket,
   },
-  DOCUMENTS_S3_KEY_ID: { ...plain('documentsS3KeyId', 'AKIA1'), beside: bucket },
-  DOCUMENTS_S3_SECRET: { ...plain('documentsS3Secret', 'a/b+c'), beside: bucket },
+  DOCUMENTS_S3_KEY_ID: { ...verbatim('documentsS3KeyId', 'AKIA1'), requires: bucket },
+  DOCUMENTS_S3_SECRET: { ...verbatim('documentsS3Secret', 'a/b+c'), requires: bucket },
   DOCUMENTS_S3_REGION: { field: 'documentsS3Region', byDefault: 'us-east-1', good: [['auto', 'auto']], bad: ['Europe', 'a b'] },
   DOCUMENTS_S3_PREFIX: {
     field: 'documentsS3Prefix',
@@ -343,16 +343,16 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     ],
     bad: ['-1', '1.5', '10000001', 'much'],
   },
-  MEDIA_S3_ENDPOINT: { ...apiUrl('mediaS3Endpoint', undefined), beside: mediaBucket },
+  MEDIA_S3_ENDPOINT: { ...apiUrl('mediaS3Endpoint', undefined), requires: mediaBucket },
   MEDIA_S3_BUCKET: {
     field: 'mediaS3Bucket',
     byDefault: undefined,
     good: [['my-bucket.1', 'my-bucket.1']],
     bad: ['My_Bucket', 'ab', '-a-'],
-    beside: mediaBucket,
+    requires: mediaBucket,
   },
-  MEDIA_S3_KEY_ID: { ...plain('mediaS3KeyId', 'AKIA1'), beside: mediaBucket },
-  MEDIA_S3_SECRET: { ...plain('mediaS3Secret', 'a/b+c'), beside: mediaBucket },
+  MEDIA_S3_KEY_ID: { ...verbatim('mediaS3KeyId', 'AKIA1'), requires: mediaBucket },
+  MEDIA_S3_SECRET: { ...verbatim('mediaS3Secret', 'a/b+c'), requires: mediaBucket },
   MEDIA_S3_REGION: { field: 'mediaS3Region', byDefault: 'us-east-1', good: [['auto', 'auto']], bad: ['Europe', 'a b'] },
   MEDIA_S3_PREFIX: {
     field: 'mediaS3Prefix',
@@ -362,16 +362,16 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   },
   BACKUP_ENABLED: { field: 'backupEnabled', byDefault: true, good: [['false', false]], bad: ['nightly'] },
   BACKUP_DIR: { field: 'backupDir', byDefault: undefined, good: [['./copies', resolve('copies')]], bad: [] },
-  BACKUP_S3_ENDPOINT: { ...apiUrl('backupS3Endpoint', undefined), beside: backupBucket },
+  BACKUP_S3_ENDPOINT: { ...apiUrl('backupS3Endpoint', undefined), requires: backupBucket },
   BACKUP_S3_BUCKET: {
     field: 'backupS3Bucket',
     byDefault: undefined,
     good: [['my-bucket.1', 'my-bucket.1']],
     bad: ['My_Bucket', 'ab', '-a-'],
-    beside: backupBucket,
+    requires: backupBucket,
   },
-  BACKUP_S3_KEY_ID: { ...plain('backupS3KeyId', 'AKIA1'), beside: backupBucket },
-  BACKUP_S3_SECRET: { ...plain('backupS3Secret', 'a/b+c'), beside: backupBucket },
+  BACKUP_S3_KEY_ID: { ...verbatim('backupS3KeyId', 'AKIA1'), requires: backupBucket },
+  BACKUP_S3_SECRET: { ...verbatim('backupS3Secret', 'a/b+c'), requires: backupBucket },
   BACKUP_S3_REGION: { field: 'backupS3Region', byDefault: 'us-east-1', good: [['auto', 'auto']], bad: ['Europe', 'a b'] },
   BACKUP_S3_PREFIX: {
     field: 'backupS3Prefix',
@@ -418,7 +418,7 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
         `[{"chainId":31337,"rpc":["http://127.0.0.1:1"],"contract":"0x${'aB'.repeat(20)}","confirmations":0}]`,
         [{ chainId: 31_337, rpc: ['http://127.0.0.1:1'], contract: `0x${'ab'.repeat(20)}`, startBlock: 0, confirmations: 0 }],
       ],
-      // Another contract than the known one was made at another time.
+      // A contract other than the known one has its own start block.
       [
         `[{"chainId":1,"rpc":["http://127.0.0.1:1"],"contract":"0x${'ab'.repeat(20)}","startBlock":7}]`,
         [{ chainId: 1, rpc: ['http://127.0.0.1:1'], contract: `0x${'ab'.repeat(20)}`, startBlock: 7, confirmations: undefined }],
@@ -454,7 +454,7 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
       ['systemd', 'systemd'],
     ],
     bad: ['kubernetes', 'ECS'],
-    beside: { ...ecs, SYSTEMD_UNITS: 'souk.service' },
+    requires: { ...ecs, SYSTEMD_UNITS: 'souk.service' },
   },
   OPERATIONS_ERRORS: {
     field: 'operationsErrors',
@@ -464,9 +464,9 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
       ['glitchtip', 'glitchtip'],
     ],
     bad: ['rollbar'],
-    beside: glitchtip,
+    requires: glitchtip,
   },
-  OPERATIONS_DEPLOYS: { field: 'operationsDeploys', byDefault: 'self', good: [['github', 'github']], bad: ['gitlab'], beside: github },
+  OPERATIONS_DEPLOYS: { field: 'operationsDeploys', byDefault: 'self', good: [['github', 'github']], bad: ['gitlab'], requires: github },
   OPERATIONS_DEADLINE_MS: { field: 'operationsDeadlineMs', byDefault: 5_000, good: [['100', 100]], bad: ['99', '20001', 'soon'] },
   OPERATIONS_ENVIRONMENT: {
     field: 'operationsEnvironment',
@@ -474,12 +474,12 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     good: [['live eu', 'live eu']],
     bad: ['a\u0007b', 'a'.repeat(101)],
   },
-  BUILD_REVISION: { field: 'buildRevision', byDefault: undefined, good: [['5f3a', '5f3a']], bad: [spaced, 'a'.repeat(65)] },
+  BUILD_REVISION: { field: 'buildRevision', byDefault: undefined, good: [['5f3a', '5f3a']], bad: [valueWithSpaces, 'a'.repeat(65)] },
   ECS_REGION: { field: 'ecsRegion', byDefault: undefined, good: [['us-gov-west-1', 'us-gov-west-1']], bad: ['here', 'eu-west-1.example'] },
   ECS_CLUSTERS: { field: 'ecsClusters', byDefault: ['default'], good: [['live, test', ['live', 'test']]], bad: ['a b', 'a,,b'] },
-  ECS_KEY_ID: plain('ecsKeyId', 'AKIA1'),
-  ECS_SECRET: plain('ecsSecret', 'a/b+c'),
-  ECS_SESSION_TOKEN: { field: 'ecsSessionToken', byDefault: undefined, good: [['Fwo/+=', 'Fwo/+=']], bad: [spaced] },
+  ECS_KEY_ID: verbatim('ecsKeyId', 'AKIA1'),
+  ECS_SECRET: verbatim('ecsSecret', 'a/b+c'),
+  ECS_SESSION_TOKEN: { field: 'ecsSessionToken', byDefault: undefined, good: [['Fwo/+=', 'Fwo/+=']], bad: [valueWithSpaces] },
   ECS_API_URL: apiUrl('ecsApiUrl', undefined),
   SWARM_SOCKET: {
     field: 'swarmSocket',
@@ -495,11 +495,16 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   },
   SENTRY_API_URL: apiUrl('sentryApiUrl', 'https://sentry.io'),
   GLITCHTIP_API_URL: apiUrl('glitchtipApiUrl', undefined),
-  ERRORS_ORGANIZATION: { field: 'errorsOrganization', byDefault: undefined, good: [['my-shop', 'my-shop']], bad: ['../x', 'a/b', spaced] },
-  ERRORS_TOKEN: plain('errorsToken', 'sntrys_1'),
+  ERRORS_ORGANIZATION: {
+    field: 'errorsOrganization',
+    byDefault: undefined,
+    good: [['my-shop', 'my-shop']],
+    bad: ['../x', 'a/b', valueWithSpaces],
+  },
+  ERRORS_TOKEN: verbatim('errorsToken', 'sntrys_1'),
   ERRORS_PROJECTS: { field: 'errorsProjects', byDefault: [], good: [['shop, site', ['shop', 'site']]], bad: ['a/b', 'a,,b'] },
   GITHUB_API_URL: apiUrl('githubApiUrl', 'https://api.github.com'),
-  GITHUB_TOKEN: plain('githubToken', 'ghp_1'),
+  GITHUB_TOKEN: verbatim('githubToken', 'ghp_1'),
   GITHUB_REPOSITORIES: {
     field: 'githubRepositories',
     byDefault: [],
@@ -556,7 +561,7 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     byDefault: undefined,
     good: [['5', 5]],
     bad: ['0', '3601', 'often'],
-    beside: { BACKUP_DIR: '/mnt/backups' },
+    requires: { BACKUP_DIR: '/mnt/backups' },
   },
   SHIP_LOG_DAYS: { field: 'shipLogDays', byDefault: 7, good: [['30', 30]], bad: ['0', '3651'] },
   DISK_FREE_MIN_MB: {
@@ -590,16 +595,16 @@ describe('the settings', () => {
 
   for (const name of names) {
     test(`the setting ${name} has its default and accepted values, and a refusal that names it without the value`, () => {
-      const { field, byDefault, good, bad, beside } = cases[name] as Case
+      const { field, byDefault, good, bad, requires } = cases[name] as Case
       expect(parseConfig({})[field]).toEqual(byDefault as never)
       expect(parseConfig({ [name]: '' })[field]).toEqual(byDefault as never)
       expect(parseConfig({ [name]: '  ' })[field]).toEqual(byDefault as never)
-      for (const [text, value] of good) expect(parseConfig({ ...beside, [name]: text })[field]).toEqual(value as never)
+      for (const [text, value] of good) expect(parseConfig({ ...requires, [name]: text })[field]).toEqual(value as never)
       for (const text of bad) {
-        const problems = problemsOf({ ...beside, [name]: text })
+        const problems = problemsOf({ ...requires, [name]: text })
         expect([text, problems.length]).toEqual([text, 1])
         expect(problems[0]).toStartWith(`${name} must be `)
-        // Short values may well be part of a rule ("-1", "postgres:"); a real one never is.
+        // Short values such as "-1" may be part of a rule. Longer ones never are.
         if (text.length > 11) expect(problems[0]).not.toContain(text)
       }
       expect(settings[name].meaning.length).toBeGreaterThan(10)
@@ -652,7 +657,7 @@ describe('the settings', () => {
       ...['GITHUB_TOKEN', 'GITHUB_REPOSITORIES'].map((name) => `${name} must be set when OPERATIONS_DEPLOYS is github`),
     ])
     expect(problemsOf({ OPERATIONS_SERVICES: 'systemd' })).toEqual(['SYSTEMD_UNITS must be set when OPERATIONS_SERVICES is systemd'])
-    for (const whole of [ecs, glitchtip, github, { OPERATIONS_SERVICES: 'swarm' }]) parseConfig(whole)
+    for (const env of [ecs, glitchtip, github, { OPERATIONS_SERVICES: 'swarm' }]) parseConfig(env)
   })
 
   test('shipping the log needs a backup target and SQLite', () => {

@@ -47,7 +47,7 @@ test('fractionOf refuses texts that are not positive numbers or are too long', (
 })
 
 test('decimalText rounds a quotient half-even to the given significant digits, without trailing zeros', () => {
-  const written: [numerator: bigint, denominator: bigint, text: string][] = [
+  const cases: [numerator: bigint, denominator: bigint, text: string][] = [
     [1n, 1n, '1'],
     [100n, 1n, '100'],
     [10_000n, 36_725n, '0.2723'],
@@ -62,13 +62,13 @@ test('decimalText rounds a quotient half-even to the given significant digits, w
     [100_050n, 100_000n, '1'],
     [100_150n, 100_000n, '1.002'],
   ]
-  for (const [numerator, denominator, text] of written) expect(decimalText({ numerator, denominator }, 4)).toBe(text)
+  for (const [numerator, denominator, text] of cases) expect(decimalText({ numerator, denominator }, 4)).toBe(text)
 })
 
 test('decimalText is exact to half a unit of its last digit, and reads back to the same text', () => {
-  const whole = fc.bigInt({ min: 1n, max: 10n ** 20n })
+  const positiveInteger = fc.bigInt({ min: 1n, max: 10n ** 20n })
   fc.assert(
-    fc.property(whole, whole, (numerator, denominator) => {
+    fc.property(positiveInteger, positiveInteger, (numerator, denominator) => {
       const text = decimalText({ numerator, denominator }, 12)
       expect(text).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/)
       expect(text.replace('.', '').replace(/^0+|0+$/g, '').length).toBeLessThanOrEqual(12)
@@ -78,8 +78,8 @@ test('decimalText is exact to half a unit of its last digit, and reads back to t
       // |written - exact| / exact ≤ 5e-12
       expect((off < 0n ? -off : off) * 10n ** 12n <= 5n * numerator * scale).toBe(true)
       if (text.length <= 40) {
-        const again = fractionOf(text)
-        expect(again && decimalText(again, 12)).toBe(text)
+        const reparsed = fractionOf(text)
+        expect(reparsed && decimalText(reparsed, 12)).toBe(text)
       }
     }),
   )

@@ -21,9 +21,9 @@ test('an address is written with the checksum of viem, and read with it, in lowe
   fc.assert(
     fc.property(hexAddress, (address) => {
       fc.pre(!/^0x0+$/.test(address))
-      const told = withChecksum(address)
-      expect(told as string).toBe(getAddress(address))
-      for (const text of [told, address, `0x${address.slice(2).toUpperCase()}`]) expect(readAddress(text)).toEqual({ address })
+      const checksummed = withChecksum(address)
+      expect(checksummed as string).toBe(getAddress(address))
+      for (const text of [checksummed, address, `0x${address.slice(2).toUpperCase()}`]) expect(readAddress(text)).toEqual({ address })
     }),
   )
 })
@@ -31,12 +31,12 @@ test('an address is written with the checksum of viem, and read with it, in lowe
 test('an address with a wrong checksum is invalid, and the zero address is refused', () => {
   fc.assert(
     fc.property(hexAddress, fc.nat(39), (address, nth) => {
-      const told = withChecksum(address)
+      const checksummed = withChecksum(address)
       const at = 2 + nth
-      const letter = told.charAt(at)
+      const letter = checksummed.charAt(at)
       fc.pre(/[a-f]/i.test(letter))
       const other = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()
-      const mistyped = told.slice(0, at) + other + told.slice(at + 1)
+      const mistyped = checksummed.slice(0, at) + other + checksummed.slice(at + 1)
       const digits = mistyped.slice(2)
       fc.pre(digits !== digits.toLowerCase() && digits !== digits.toUpperCase())
       expect('wrong' in readAddress(mistyped)).toBe(true)

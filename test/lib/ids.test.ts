@@ -35,13 +35,13 @@ describe('ids', () => {
   test('ids sort by time of creation, and within a millisecond by order', () => {
     let now = 1_767_700_800_000
     const newId = createNewId(() => Bun.randomUUIDv7('buffer', now))
-    const made: string[] = []
+    const ids: string[] = []
     for (let nth = 0; nth < 3_000; nth++) {
       if (nth % 100 === 0) now++
-      made.push(newId('product'))
+      ids.push(newId('product'))
     }
-    expect(new Set(made).size).toBe(made.length)
-    expect(made).toEqual([...made].sort())
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids).toEqual([...ids].sort())
   })
 
   test('ids are a prefix, an underscore and 26 base32 characters, the first at most 7', () => {

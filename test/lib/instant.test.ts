@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { instantPattern, parseInstant } from '../../src/lib/instant.ts'
 
 const pattern = new RegExp(instantPattern)
-const two = (part: number) => String(part).padStart(2, '0')
+const twoDigits = (part: number) => String(part).padStart(2, '0')
 
 describe('an instant', () => {
   test('an instant needs a valid day and a valid time', () => {
@@ -60,9 +60,10 @@ describe('an instant', () => {
     })
     fc.assert(
       fc.property(parts, ({ year, month, day, hour, minute, offset, fraction }) => {
-        const there = Math.abs(offset)
-        const zone = offset === 0 ? 'z' : `${offset < 0 ? '-' : '+'}${two(Math.trunc(there / 60))}:${two(there % 60)}`
-        const text = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}t${two(hour)}:${two(minute)}:07.${fraction}${zone}`
+        const offsetMinutes = Math.abs(offset)
+        const zone =
+          offset === 0 ? 'z' : `${offset < 0 ? '-' : '+'}${twoDigits(Math.trunc(offsetMinutes / 60))}:${twoDigits(offsetMinutes % 60)}`
+        const text = `${String(year).padStart(4, '0')}-${twoDigits(month)}-${twoDigits(day)}t${twoDigits(hour)}:${twoDigits(minute)}:07.${fraction}${zone}`
         const local = new Date(Date.UTC(year, month - 1, day, hour, minute, 7, Number(fraction.slice(0, 3))))
         const carried = local.getUTCMonth() !== month - 1 || local.getUTCDate() !== day || local.getUTCHours() !== hour
         expect(pattern.test(text)).toBe(true)

@@ -77,24 +77,24 @@ describe('a log line', () => {
       expect(redact({ [name]: 'hidden value' })).toEqual({ [name]: '***' })
       expect(redact({ deep: { list: [{ [name]: { inner: 'hidden value' } }] } })).toEqual({ deep: { list: [{ [name]: '***' }] } })
     }
-    const shown = { email: 'shown', passenger: 'shown too', jwtIssuer: 'souk', nojwt: 'none' }
-    expect(redact(shown)).toEqual(shown)
+    const harmless = { email: 'shown', passenger: 'shown too', jwtIssuer: 'souk', nojwt: 'none' }
+    expect(redact(harmless)).toEqual(harmless)
   })
 
   test('a log line redacts values that look secret, at any position', () => {
-    const texts: [text: string, written: string][] = [
+    const texts: [text: string, expected: string][] = [
       [`key ${secretKey} was refused`, 'key *** was refused'],
       [`key ${publishable}`, 'key ***'],
       [`Bearer ${token}`, 'Bearer ***'],
       ['whsec_c2VjcmV0c2VjcmV0 is old', '*** is old'],
       ['$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaGhhc2g is a hash', '*** is a hash'],
     ]
-    for (const [text, written] of texts)
-      expect(JSON.parse(lineOf({ note: text, deep: [{ text }] }))).toMatchObject({ note: written, deep: [{ text: written }] })
+    for (const [text, expected] of texts)
+      expect(JSON.parse(lineOf({ note: text, deep: [{ text }] }))).toMatchObject({ note: expected, deep: [{ text: expected }] })
   })
 
   test('a log line redacts passwords and keys in URLs, and keeps the host', () => {
-    const texts: [text: string, written: string][] = [
+    const texts: [text: string, expected: string][] = [
       ['postgres://souk:hunter2@db.example:5432/souk', 'postgres://souk:***@db.example:5432/souk'],
       ['connect ECONNREFUSED postgresql://souk:p%40ss@10.0.0.1/souk', 'connect ECONNREFUSED postgresql://souk:***@10.0.0.1/souk'],
       ['https://user:hunter2@hooks.example/x', 'https://user:***@hooks.example/x'],
@@ -106,7 +106,7 @@ describe('a log line', () => {
       ['https://cb.example/?sig=hunter2', 'https://cb.example/?sig=***'],
       ['a monkey=1', 'a monkey=1'],
     ]
-    for (const [text, written] of texts) expect(redact(text)).toBe(written)
+    for (const [text, expected] of texts) expect(redact(text)).toBe(expected)
   })
 
   test('a log line has an error and its causes without secrets and without query parameters', () => {
@@ -141,7 +141,7 @@ describe('a log line', () => {
     expect(redact(circular)).toEqual({ self: { self: { self: { self: { self: '…' } } } } })
     expect(redact([[[[[['deep']]]]]])).toEqual([[[[['…']]]]])
     expect(redact(Array(51).fill(1))).toEqual(Array(50).fill(1))
-    // No more than twice what is shown is searched for secrets: the end of the parameters is not found.
+    // At most twice the shown length is searched for secrets, so the end of the parameters is not found.
     expect(redact(`\nparams: ${'x'.repeat(10_000)}\n    at end`)).toBe('')
     let chain = new Error('last')
     for (let nth = 0; nth < 50; nth++) chain = new Error(`cause ${nth}`, { cause: chain })

@@ -45,12 +45,12 @@ describe('IPv4 addresses as numbers', () => {
   test('an IPv4 address is in a block exactly if ipaddr.js says so', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.ipV4(), fc.nat(32), fc.boolean(), (address, network, bits, isNear) => {
-        // Near ones, so that both answers come.
-        const asked = isNear ? [...network.split('.').slice(0, 3), address.split('.')[3]].join('.') : address
-        const [parsed, block] = [addressOf(asked), blockOf(`${network}/${bits}`)]
+        // Addresses near the block, so that both results occur.
+        const candidate = isNear ? [...network.split('.').slice(0, 3), address.split('.')[3]].join('.') : address
+        const [parsed, block] = [addressOf(candidate), blockOf(`${network}/${bits}`)]
         if (!parsed || !block) throw new Error('not an address')
-        expect(blockList([`${network}/${bits}`])(asked)).toBe(parsed.match(block[0], block[1]))
-        expect(blockList([`${network}/${bits}`])(`::ffff:${asked}`)).toBe(parsed.match(block[0], block[1]))
+        expect(blockList([`${network}/${bits}`])(candidate)).toBe(parsed.match(block[0], block[1]))
+        expect(blockList([`${network}/${bits}`])(`::ffff:${candidate}`)).toBe(parsed.match(block[0], block[1]))
       }),
     )
   })
@@ -75,32 +75,35 @@ describe('the network of an address', () => {
   })
 })
 
-/** An address as the 128 bits that it stands for; those of IPv4 as mapped ones. */
+/** Converts an address to its 128 bits. IPv4 addresses are IPv4-mapped. */
 const bitsOf = (groups: readonly number[]) => groups.reduce((bits, group) => (bits << 16n) | BigInt(group), 0n)
 const isMapped = (bits: bigint) => bits >> 32n === 0xffffn
 
-/** Groups with more zeros than chance would have, and what is mapped from IPv4 now and then. */
+/** Generates groups with many zeros, and some IPv4-mapped addresses. */
 const someGroups = fc.oneof(
   fc.array(fc.oneof(fc.constant(0), fc.nat(0xffff)), { minLength: 8, maxLength: 8 }),
   fc.tuple(fc.nat(0xffff), fc.nat(0xffff)).map((last) => [0, 0, 0, 0, 0, 0xffff, ...last]),
 )
 
-/** Every spelling of an address by a few choices: zeros in front, capitals, where `::` stands, and how its end is written. */
+/** Lists spellings of an address: leading zeros, capitals, the position of `::`, and a dotted end. */
 function spellings(groups: readonly number[]): string[] {
   const dotted = groups.slice(6).flatMap((group) => [group >> 8, group & 255])
   const ends = [groups.map((group) => group.toString(16)), [...groups.slice(0, 6).map((group) => group.toString(16)), dotted.join('.')]]
-  const whole = ends.flatMap((parts) => [parts, parts.map((part) => (part.includes('.') ? part : part.padStart(4, '0').toUpperCase()))])
+  const uncompressed = ends.flatMap((parts) => [
+    parts,
+    parts.map((part) => (part.includes('.') ? part : part.padStart(4, '0').toUpperCase())),
+  ])
   const runs = [1, 2, 3, 5].flatMap((length) => groups.map((_, at) => ({ at, length })))
-  const short = ends.flatMap((parts) =>
+  const compressed = ends.flatMap((parts) =>
     runs
       .filter(({ at, length }) => at + length <= parts.length && groups.slice(at, at + length).every((group) => group === 0))
       .filter(({ at, length }) => !parts.slice(at, at + length).some((part) => part.includes('.')))
       .map(({ at, length }) => `${parts.slice(0, at).join(':')}::${parts.slice(at + length).join(':')}`),
   )
-  // `::1.2.3.4` is refused: see below.
-  return [...whole.map((parts) => parts.join(':')), ...short.filter((text) => !/^::\d+\./.test(text))]
+  // `::1.2.3.4` is refused, as another test states.
+  return [...uncompressed.map((parts) => parts.join(':')), ...compressed.filter((text) => !/^::\d+\./.test(text))]
 }
-const spelt = (bits: bigint) =>
+const canonicalAddress = (bits: bigint) =>
   addressOf(Array.from({ length: 8 }, (_, at) => ((bits >> BigInt(112 - 16 * at)) & 0xffffn).toString(16)).join(':'))
 
 describe('parsing addresses', () => {
@@ -116,9 +119,19 @@ describe('parsing addresses', () => {
   })
 
   test('C-style numbers, zones and ambiguous spellings are not addresses', () => {
-    const taken = ['010.2.3.4', '1.2.3.04', '0x7f.1', '127.1', '2130706433', '0', '1.2.3.4.', '::ffff:010.0.0.1', '::ffff:0x7f.0.0.1']
-    const others = ['fe80::1%eth0', '::ffff:1.2.3.4%1', '::1.2.3.4', '::8.8.8.8', '1::2::3', '1:2:3:4:5:6:7:8::', '::00001', '12345::', '']
-    for (const text of [...taken, ...others]) expect([text, addressOf(text)]).toEqual([text, undefined])
+    const legacyForms = ['010.2.3.4', '1.2.3.04', '0x7f.1', '127.1', '2130706433', '0', '1.2.3.4.', '::ffff:010.0.0.1', '::ffff:0x7f.0.0.1']
+    const invalidForms = [
+      'fe80::1%eth0',
+      '::ffff:1.2.3.4%1',
+      '::1.2.3.4',
+      '::8.8.8.8',
+      '1::2::3',
+      '1:2:3:4:5:6:7:8::',
+      '::00001',
+      '12345::',
+      '',
+    ]
+    for (const text of [...legacyForms, ...invalidForms]) expect([text, addressOf(text)]).toEqual([text, undefined])
   })
 
   test('parsing any text as an address or block does not throw', () => {
@@ -140,12 +153,12 @@ describe('CIDR blocks', () => {
         const network = bitsOf(groups)
         const address = flip ? network ^ (1n << BigInt(flipped)) : network
         const isFour = isMapped(network)
-        if (isFour && length < 96) return expect(blockOf(`${spelt(network)}/${length - 96}`)).toBeUndefined()
+        if (isFour && length < 96) return expect(blockOf(`${canonicalAddress(network)}/${length - 96}`)).toBeUndefined()
         const shift = BigInt(128 - length)
         const expected = isFour === isMapped(address) && network >> shift === address >> shift
-        const [given] = spellings(groups)
-        for (const block of [`${given}/${length}`, `${spelt(network)}/${isFour ? length - 96 : length}`])
-          expect([block, blockList([block])(`${spelt(address)}`)]).toEqual([block, expected])
+        const [spelling] = spellings(groups)
+        for (const block of [`${spelling}/${length}`, `${canonicalAddress(network)}/${isFour ? length - 96 : length}`])
+          expect([block, blockList([block])(`${canonicalAddress(address)}`)]).toEqual([block, expected])
       }),
       { numRuns: 500 },
     )
@@ -173,7 +186,7 @@ describe('the guard of addresses chosen by others', () => {
 
   test('the guard allows public addresses', () => {
     const publicOnes = ['1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255', '128.0.0.0']
-    const besidePrivate = [
+    const nearPrivate = [
       '172.15.255.255',
       '172.32.0.0',
       '192.167.255.255',
@@ -191,7 +204,7 @@ describe('the guard of addresses chosen by others', () => {
       '2400::',
       '2400::ffff:7f00:1',
     ]
-    for (const address of [...publicOnes, ...besidePrivate, ...six]) expect([address, mayCall(address)]).toEqual([address, true])
+    for (const address of [...publicOnes, ...nearPrivate, ...six]) expect([address, mayCall(address)]).toEqual([address, true])
   })
 
   test.each([

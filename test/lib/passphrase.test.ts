@@ -8,7 +8,7 @@ setDefaultTimeout(longTestMs)
 const passphrase = 'a passphrase — ünïcode'
 const plain = '{"encryption":["the-key-itself"]}'
 const sealed = await sealUnderPassphrase(plain, passphrase, randomBytes)
-const changed = (change: (file: Record<string, unknown> & { kdf: Record<string, unknown> }) => void) => {
+const modifiedFile = (change: (file: Record<string, unknown> & { kdf: Record<string, unknown> }) => void) => {
   const file = JSON.parse(sealed)
   change(file)
   return JSON.stringify(file)
@@ -37,13 +37,13 @@ test('a sealed file does not open with another passphrase or after any change', 
   expect(await openUnderPassphrase(sealed, `${passphrase} `)).toEqual({ kind: 'refused' })
   const flip = (text: string) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`
   for (const text of [
-    changed((file) => Object.assign(file, { sealed: flip(JSON.parse(sealed).sealed) })),
-    changed((file) => Object.assign(file, { iv: flip(JSON.parse(sealed).iv) })),
-    changed((file) => Object.assign(file, { cipher: 'aes-256-cbc' })),
-    changed((file) => Object.assign(file, { sealed: 'AAAA' })),
-    changed((file) => Object.assign(file.kdf, { salt: flip(JSON.parse(sealed).kdf.salt) })),
-    changed((file) => Object.assign(file.kdf, { n: 2 ** 30 })),
-    changed((file) => Object.assign(file, { kdf: undefined })),
+    modifiedFile((file) => Object.assign(file, { sealed: flip(JSON.parse(sealed).sealed) })),
+    modifiedFile((file) => Object.assign(file, { iv: flip(JSON.parse(sealed).iv) })),
+    modifiedFile((file) => Object.assign(file, { cipher: 'aes-256-cbc' })),
+    modifiedFile((file) => Object.assign(file, { sealed: 'AAAA' })),
+    modifiedFile((file) => Object.assign(file.kdf, { salt: flip(JSON.parse(sealed).kdf.salt) })),
+    modifiedFile((file) => Object.assign(file.kdf, { n: 2 ** 30 })),
+    modifiedFile((file) => Object.assign(file, { kdf: undefined })),
   ]) {
     expect(await openUnderPassphrase(text, passphrase)).toEqual({ kind: 'refused' })
   }
@@ -52,11 +52,11 @@ test('a sealed file does not open with another passphrase or after any change', 
 test('a file of a newer version is distinguished from a foreign one', async () => {
   expect(
     await openUnderPassphrase(
-      changed((file) => Object.assign(file, { version: 2 })),
+      modifiedFile((file) => Object.assign(file, { version: 2 })),
       passphrase,
     ),
   ).toEqual({ kind: 'newer' })
-  for (const text of ['', 'null', '[]', '"x"', '{}', '{"jwt":[]}', changed((file) => Object.assign(file, { format: 'other' }))]) {
+  for (const text of ['', 'null', '[]', '"x"', '{}', '{"jwt":[]}', modifiedFile((file) => Object.assign(file, { format: 'other' }))]) {
     expect(await openUnderPassphrase(text, passphrase)).toEqual({ kind: 'notOurs' })
   }
 })

@@ -2,13 +2,13 @@ import { expect, test } from 'bun:test'
 import { bytesText, createProgress, durationText } from '../../src/lib/progress.ts'
 
 function terminal(columns = 100) {
-  const written: string[] = []
-  return { isTTY: true, columns, written, write: (text: string) => written.push(text) }
+  const output: string[] = []
+  return { isTTY: true, columns, output, write: (text: string) => output.push(text) }
 }
 
 function pipe() {
-  const written: string[] = []
-  return { written, write: (text: string) => written.push(text) }
+  const output: string[] = []
+  return { output, write: (text: string) => output.push(text) }
 }
 
 test('the bar shows label, percentage, amounts, rate and time left, and is removed at the end', () => {
@@ -18,7 +18,7 @@ test('the bar shows label, percentage, amounts, rate and time left, and is remov
   now = 1_000
   progress.at(500)
   progress.end()
-  expect(stream.written).toEqual([
+  expect(stream.output).toEqual([
     '\r\x1b[KImporting  [######------------------]  25 %  500 of 2,000 rows  500 rows/s  3 s left',
     '\r\x1b[K',
   ])
@@ -27,7 +27,7 @@ test('the bar shows label, percentage, amounts, rate and time left, and is remov
 test('the bar shows a note, and no rate before there is one', () => {
   const stream = terminal()
   createProgress({ total: 2_000_000, label: 'Importing', stream, unit: 'bytes', monotonicMs: () => 0 }).at(500_000, '12,000 rows')
-  expect(stream.written).toEqual(['\r\x1b[KImporting  [######------------------]  25 %  500.0 KB of 2.0 MB  12,000 rows'])
+  expect(stream.output).toEqual(['\r\x1b[KImporting  [######------------------]  25 %  500.0 KB of 2.0 MB  12,000 rows'])
 })
 
 test('work of an earlier run counts as done but not in the rate', () => {
@@ -36,7 +36,7 @@ test('work of an earlier run counts as done but not in the rate', () => {
   const progress = createProgress({ total: 2_000, label: 'Moving', stream, unit: 'rows', from: 1_000, monotonicMs: () => now })
   now = 1_000
   progress.at(1_500)
-  expect(stream.written).toEqual(['\r\x1b[KMoving  [##################------]  75 %  1,500 of 2,000 rows  500 rows/s  1 s left'])
+  expect(stream.output).toEqual(['\r\x1b[KMoving  [##################------]  75 %  1,500 of 2,000 rows  500 rows/s  1 s left'])
 })
 
 test('the bar shows no remaining time before two percent are done', () => {
@@ -47,7 +47,7 @@ test('the bar shows no remaining time before two percent are done', () => {
   progress.at(19)
   now = 4_000
   progress.at(20)
-  expect(stream.written.map((text) => text.endsWith(' left'))).toEqual([false, true])
+  expect(stream.output.map((text) => text.endsWith(' left'))).toEqual([false, true])
 })
 
 test('the bar is drawn at most ten times a second, and always at the end', () => {
@@ -58,9 +58,9 @@ test('the bar is drawn at most ten times a second, and always at the end', () =>
     now += 10
     progress.at(done)
   }
-  expect(stream.written.length).toBe(10)
+  expect(stream.output.length).toBe(10)
   progress.at(100)
-  expect(stream.written.at(-1)).toContain('100 %')
+  expect(stream.output.at(-1)).toContain('100 %')
 })
 
 test('without a terminal, quick work prints nothing and long work a line from time to time', () => {
@@ -72,7 +72,7 @@ test('without a terminal, quick work prints nothing and long work a line from ti
     progress.at(second * 1_000)
   }
   progress.end()
-  expect(stream.written).toEqual([
+  expect(stream.output).toEqual([
     'Sealing anew: 8 %, 5,000 of 60,000 secrets, 1,000 secrets/s, 55 s left\n',
     'Sealing anew: 25 %, 15,000 of 60,000 secrets, 1,000 secrets/s, 45 s left\n',
     'Sealing anew: 41 %, 25,000 of 60,000 secrets, 1,000 secrets/s, 35 s left\n',
@@ -82,7 +82,7 @@ test('without a terminal, quick work prints nothing and long work a line from ti
 test('a line fits the terminal, an unknown total shows amount and time, and the bar ends at 100 %', () => {
   const narrow = terminal(20)
   createProgress({ total: 100, label: 'A long label indeed', stream: narrow, unit: 'rows', monotonicMs: () => 0 }).at(100)
-  expect(narrow.written[0]?.replace('\r\x1b[K', '').length).toBe(19)
+  expect(narrow.output[0]?.replace('\r\x1b[K', '').length).toBe(19)
   const unknown = terminal()
   let now = 0
   const progress = createProgress({ total: 0, label: 'X', stream: unknown, unit: 'bytes', monotonicMs: () => now })
@@ -90,10 +90,10 @@ test('a line fits the terminal, an unknown total shows amount and time, and the 
   progress.at(2_500_000)
   now = 61_050
   progress.at(2_600_000)
-  expect(unknown.written).toEqual(['\r\x1b[KX  2.5 MB  1 min so far'])
+  expect(unknown.output).toEqual(['\r\x1b[KX  2.5 MB  1 min so far'])
   const beyond = terminal()
   createProgress({ total: 10, label: 'X', stream: beyond, unit: 'rows', monotonicMs: () => 0 }).at(12)
-  expect(beyond.written[0]).toContain('[########################] 100 %')
+  expect(beyond.output[0]).toContain('[########################] 100 %')
 })
 
 test.each([

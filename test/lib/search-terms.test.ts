@@ -14,7 +14,7 @@ describe('search terms', () => {
     expect(searchTermsOf('İstanbul ISPARTA ısparta GROẞ łódź Øre đak æon œuvre Þór ſo ΟΔΟΣ οδός Schiff\u00adfahrt', 20)).toEqual(
       'istanbul isparta gross lodz ore dak aeon oeuvre thor so οδοσ schifffahrt'.split(' '),
     )
-    // Three apostrophes part a word alike, and what stretches an Arabic one is none of its letters.
+    // Three kinds of apostrophe split a word equally, and the Arabic elongation character is removed.
     expect(searchTermsOf("м'ята м’ята мʼята كتـــاب كِتَابٌ كتاب", 20)).toEqual(['м', 'ята', 'كتاب'])
   })
 
@@ -79,7 +79,7 @@ describe('handles', () => {
   })
 })
 
-test('the text of HTML is what stands between tags, without entities', () => {
+test('the text of HTML is the content between tags, without entities', () => {
   expect(searchTermsOf(textOfHtml('<p class="big">Tea<br/>pot</p><p>salt&amp;pepper&#39;s &#x41; < done'), 20)).toEqual([
     ...['tea', 'pot', 'salt', 'pepper', 's', 'done'],
   ])

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import { idOfSigned, signedHeaders, webhookSecret, webhookSecretBytes } from '../../src/lib/standard-webhooks.ts'
 
 test('signs a message like the Standard Webhooks library', () => {
-  // The example of their own tests.
+  // The example of the library's own tests.
   const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1_614_265_330, body: '{"test": 2432232314}' }
   expect(signedHeaders('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', message)).toEqual({
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -35,12 +35,12 @@ test('verifies a message signed by the library with any of several secrets, and 
 })
 
 test('a message is valid for five minutes in either direction', () => {
-  const known = (at: number) => idOfSigned([secret], headers(sign(secret, 'msg_1', at), 'msg_1', at), bytes, now) !== undefined
-  expect([-301, -300, 0, 300, 301].map((seconds) => known(now + seconds * 1_000))).toEqual([false, true, true, true, false])
+  const isValid = (at: number) => idOfSigned([secret], headers(sign(secret, 'msg_1', at), 'msg_1', at), bytes, now) !== undefined
+  expect([-301, -300, 0, 300, 301].map((seconds) => isValid(now + seconds * 1_000))).toEqual([false, true, true, true, false])
 })
 
 test('an invalid signature, time or id is refused', () => {
-  const wrong = [
+  const invalid = [
     { id: null },
     { timestamp: null },
     { signature: null },
@@ -57,7 +57,7 @@ test('an invalid signature, time or id is refused', () => {
     { signature: `v2,${sign(secret).slice(3)}` },
     { signature: `${'v1,AAAA '.repeat(20)}${sign(secret)}` },
   ]
-  for (const one of wrong) expect([one, idOfSigned([secret], { ...headers(sign(secret)), ...one }, bytes, now)]).toEqual([one, undefined])
+  for (const one of invalid) expect([one, idOfSigned([secret], { ...headers(sign(secret)), ...one }, bytes, now)]).toEqual([one, undefined])
   const long = 'a'.repeat(255)
   expect(idOfSigned([secret], headers(sign(secret, long), long), bytes, now)).toBe(long)
 })

@@ -37,8 +37,8 @@ describe('time-based one-time passwords', () => {
   test('a code is accepted in its own step and the ones before and after', () => {
     const now = 1_234_567_890_000
     const at = totpStepAt(now)
-    const found = [-3, -2, -1, 0, 1, 2, 3].map((steps) => totpStepOf(secret, totpCode(secret, at + steps), now))
-    expect(found).toEqual([undefined, undefined, at - 1, at, at + 1, undefined, undefined])
+    const acceptedSteps = [-3, -2, -1, 0, 1, 2, 3].map((steps) => totpStepOf(secret, totpCode(secret, at + steps), now))
+    expect(acceptedSteps).toEqual([undefined, undefined, at - 1, at, at + 1, undefined, undefined])
     expect(totpStepOf(secret, totpCode(secret, 0), 0)).toBe(0)
   })
 

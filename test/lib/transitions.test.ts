@@ -16,11 +16,11 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** Compiles for two types that are the same, and no others. */
+/** Resolves to true for two identical types, and to false otherwise. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
-const same = <A, B>(are: Same<A, B>) => expect<boolean>(are).toBe(true)
+const expectSame = <A, B>(are: Same<A, B>) => expect<boolean>(are).toBe(true)
 
-/** The states from which `to` may be entered, found out from the table alone. */
+/** Returns the states from which `to` may be entered, read from the table. */
 const sourcesIn = (table: Transitions, to: string): string[] => Object.keys(table).filter((from) => table[from]?.includes(to) ?? false)
 
 describe('state transitions', () => {
@@ -36,80 +36,80 @@ describe('state transitions', () => {
   test('statesOf lists the states, and transitionOf returns an allowed transition', () => {
     expect(statesOf(lamp)).toEqual(['NEW', 'LIT', 'DARK', 'BROKEN'])
     expect(transitionOf(lamp, 'DARK', 'LIT')).toEqual({ from: 'DARK', to: 'LIT' })
-    // @ts-expect-error a broken lamp stays dark
+    // @ts-expect-error BROKEN has no next state
     transitionOf(lamp, 'BROKEN', 'LIT')
-    // @ts-expect-error no lamp becomes new
+    // @ts-expect-error no state leads to NEW
     transitionOf(lamp, 'LIT', 'NEW')
   })
 
   test('SourceOf gives the states from which each state can be entered', () => {
-    same<StateOf<Lamp>, 'NEW' | 'LIT' | 'DARK' | 'BROKEN'>(true)
-    same<SourceOf<Lamp, 'LIT'>, 'NEW' | 'DARK'>(true)
-    same<SourceOf<Lamp, 'NEW'>, never>(true)
-    // One of several: only from where each of them may follow.
-    same<SourceOf<Lamp, 'LIT' | 'BROKEN'>, 'NEW'>(true)
-    same<SourceOf<typeof orderTransitions, 'CANCELLED'>, 'PENDING_PAYMENT' | 'CONFIRMED' | 'COMPENSATING'>(true)
+    expectSame<StateOf<Lamp>, 'NEW' | 'LIT' | 'DARK' | 'BROKEN'>(true)
+    expectSame<SourceOf<Lamp, 'LIT'>, 'NEW' | 'DARK'>(true)
+    expectSame<SourceOf<Lamp, 'NEW'>, never>(true)
+    // For a union: the states from which each of its states can be entered.
+    expectSame<SourceOf<Lamp, 'LIT' | 'BROKEN'>, 'NEW'>(true)
+    expectSame<SourceOf<typeof orderTransitions, 'CANCELLED'>, 'PENDING_PAYMENT' | 'CONFIRMED' | 'COMPENSATING'>(true)
   })
 })
 
-/** Only the types of this count: nobody calls it. */
-export async function whatCompiles(
+/** Contains the calls that must and must not compile. It is never called. */
+export async function compileTimeChecks(
   tx: Writer,
   { orderStore, paymentStore, lendingStore }: Pick<TestApp['deps'], 'orderStore' | 'paymentStore' | 'lendingStore'>,
 ): Promise<void> {
   await orderStore.move(tx, 'order_1', ['PAID'], 'CONFIRMED', { resumeAt: null })
   await orderStore.move(tx, 'order_1', ['PENDING_PAYMENT', 'CONFIRMED', 'COMPENSATING'], 'CANCELLED', {})
-  // @ts-expect-error nothing follows CANCELLED
+  // @ts-expect-error CANCELLED has no next state
   await orderStore.move(tx, 'order_1', ['CANCELLED'], 'PAID', {})
-  // @ts-expect-error CONFIRMED comes after PAID, and after nothing else
+  // @ts-expect-error only PAID leads to CONFIRMED
   await orderStore.move(tx, 'order_1', ['PAID', 'PENDING_PAYMENT'], 'CONFIRMED', {})
-  // @ts-expect-error no order becomes PENDING_PAYMENT
+  // @ts-expect-error no state leads to PENDING_PAYMENT
   await orderStore.move(tx, 'order_1', ['PAID'], 'PENDING_PAYMENT', {})
-  // @ts-expect-error there is no such state
+  // @ts-expect-error unknown state
   await orderStore.move(tx, 'order_1', ['PAID'], 'REFUNDED', {})
-  // @ts-expect-error one of the two may not follow CONFIRMED
+  // @ts-expect-error CONFIRMED does not lead to EXPIRED
   await orderStore.move(tx, 'order_1', ['CONFIRMED'], 'CANCELLED' as 'CANCELLED' | 'EXPIRED', {})
-  // @ts-expect-error a move has one state that it leads to
+  // @ts-expect-error a move may not set another status
   await orderStore.move(tx, 'order_1', ['PAID'], 'CONFIRMED', { status: 'CANCELLED' })
   await orderStore.change(tx, 'order_1', ['PAID'], { carrier: 'Post' })
-  // @ts-expect-error a change leaves the row in its state
+  // @ts-expect-error a change may not set the status
   await orderStore.change(tx, 'order_1', ['PAID'], { status: 'CONFIRMED' })
-  // @ts-expect-error and leaves it its id
+  // @ts-expect-error a change may not set the id
   await orderStore.change(tx, 'order_1', ['PAID'], { id: 'order_2' })
 
   await paymentStore.move(tx, 'pay_1', ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED'], 'CAPTURED', { captured: 1 })
   await paymentStore.move(tx, 'pay_1', ['FAILED', 'VOIDED'], 'CAPTURED', {})
   await paymentStore.move(tx, 'pay_1', ['FAILED'], 'AUTHORIZED', {})
-  // @ts-expect-error a payment that was given up is not authorized any more
+  // @ts-expect-error VOIDED does not lead to AUTHORIZED
   await paymentStore.move(tx, 'pay_1', ['VOIDED'], 'AUTHORIZED', {})
-  // @ts-expect-error and does not go back
+  // @ts-expect-error AUTHORIZED does not lead to REQUIRES_ACTION
   await paymentStore.move(tx, 'pay_1', ['AUTHORIZED'], 'REQUIRES_ACTION', {})
   await paymentStore.change(tx, 'pay_1', ['FAILED'], { captured: 1 })
-  // @ts-expect-error a change leaves the row in its state
+  // @ts-expect-error a change may not set the status
   await paymentStore.change(tx, 'pay_1', ['AUTHORIZED'], { status: 'CAPTURED' })
 
   await orderStore.moveRefund(tx, 'ref_1', ['PENDING'], 'SUCCEEDED', {})
-  // @ts-expect-error a refund that failed is not taken up again
+  // @ts-expect-error FAILED does not lead to SUCCEEDED
   await orderStore.moveRefund(tx, 'ref_1', ['FAILED'], 'SUCCEEDED', {})
-  // @ts-expect-error nor does it begin anew
+  // @ts-expect-error FAILED does not lead to PENDING
   await orderStore.moveRefund(tx, 'ref_1', ['FAILED'], 'PENDING', {})
   await orderStore.changeRefund(tx, 'ref_1', ['PENDING'], { attempts: 1 })
-  // @ts-expect-error a change leaves the row in its state
+  // @ts-expect-error a change may not set the status
   await orderStore.changeRefund(tx, 'ref_1', ['PENDING'], { status: 'FAILED' })
 
   await lendingStore.move(tx, 'loan_1', ['SUBMITTED', 'UNDER_REVIEW'], 'APPROVED', {})
-  // @ts-expect-error a draft is not decided about
+  // @ts-expect-error DRAFT does not lead to APPROVED
   await lendingStore.move(tx, 'loan_1', ['DRAFT'], 'APPROVED', {})
-  // @ts-expect-error a decision is final
+  // @ts-expect-error APPROVED does not lead to REJECTED
   await lendingStore.move(tx, 'loan_1', ['APPROVED'], 'REJECTED', {})
-  // @ts-expect-error what was withdrawn is not submitted again
+  // @ts-expect-error WITHDRAWN does not lead to SUBMITTED
   await lendingStore.move(tx, 'loan_1', ['WITHDRAWN'], 'SUBMITTED', {})
-  // @ts-expect-error a change leaves the row in its state
+  // @ts-expect-error a change may not set the status
   await lendingStore.change(tx, 'loan_1', ['DRAFT'], { status: 'SUBMITTED' })
 }
 
 type Row = { id: string; status: string }
-/** A row, and what moves it, without what the types know of its states. */
+/** A row and its state changes, without the types of its states. */
 type Subject = {
   transitions: Transitions
   force(status: string): Promise<unknown>
@@ -122,12 +122,12 @@ async function subjectsIn(app: TestApp): Promise<Record<'orders' | 'payments' | 
   const { db, orderStore, paymentStore } = app.deps
   const { shop } = await app.merchant()
   const order = await insertOrder(app, shop.id)
-  const way = { method: 'card', processor: 'sandbox', accountId: '', mode: 'TEST' } as const
-  const choice = { ...way, token: undefined, returnUrl: undefined, attemptKey: 'one' }
+  const selection = { method: 'card', processor: 'sandbox', accountId: '', mode: 'TEST' } as const
+  const choice = { ...selection, token: undefined, returnUrl: undefined, attemptKey: 'one' }
   const payment = await db.write((tx) => createPayment(tx, app.deps, { order, choice, holder: 'test' }))
-  const parts = { amount: 1, giftCardAmount: 0, giftCards: [] }
+  const amounts = { amount: 1, giftCardAmount: 0, giftCards: [] }
   const refund = await db.write((tx) =>
-    createRefund(tx, app.deps, { order, purpose: 'REFUND', attemptKey: 'one', payment, parts, holder: 'test' }),
+    createRefund(tx, app.deps, { order, purpose: 'REFUND', attemptKey: 'one', payment, parts: amounts, holder: 'test' }),
   )
   const updatedAt = app.clock.now() + 1
   const subject = (
@@ -172,7 +172,7 @@ describe.each(['orders', 'payments', 'refunds'] as const)('state changes of a ro
         const sources = sourcesIn(transitions, to)
         const allowed = transitions[state]?.includes(to) ?? false
         for (const from of [sources, [state], sources.filter((source) => source !== state), []]) {
-          // Only what the types let through.
+          // Skips source states that the types do not allow.
           if (!from.every((source) => sources.includes(source))) continue
           await row.force(state)
           const before = await row.read()

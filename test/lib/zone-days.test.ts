@@ -1,4 +1,4 @@
-/** Days of time zones with and without daylight-saving time. */
+/** Tests days of time zones with and without daylight-saving time. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { dayMs, dayNumberOf, dayText, hourMs, startOfDay } from '../../src/lib/day.ts'

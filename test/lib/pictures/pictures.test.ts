@@ -1,4 +1,4 @@
-/** Tests cleaning and refusing images of every format, which are made by code. */
+/** Tests the cleaning and refusal of images of every format. The images are generated. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { beginsAsPicture, cleanPicture, PictureRefused } from '../../../src/lib/pictures/index.ts'
@@ -30,30 +30,30 @@ const samples: Record<string, () => Promise<Buffer> | Buffer> = {
 }
 
 describe('reading images', () => {
-  for (const [what, made] of Object.entries(samples))
-    test(`a ${what} image gets its type and size, and is unchanged if it has no metadata`, async () => {
-      const picture = await made()
+  for (const [format, makeImage] of Object.entries(samples))
+    test(`a ${format} image gets its type and size, and is unchanged if it has no metadata`, async () => {
+      const picture = await makeImage()
       const clean = cleanPicture(picture)
       expect([clean.width, clean.height, clean.frames]).toEqual([64, 48, 1])
-      expect(clean.type).toBe(`image/${what.split(' ').at(-1)}` as typeof clean.type)
+      expect(clean.type).toBe(`image/${format.split(' ').at(-1)}` as typeof clean.type)
       expect(bytesOf(picture).equals(picture)).toBe(true)
       // Parsing it again gives the same result.
       expect(bytesOf(bytesOf(picture)).equals(picture)).toBe(true)
     })
 
-  for (const [what, made] of Object.entries(samples))
-    test(`a ${what} image cut at any length is refused without an unexpected error`, async () => {
-      const picture = await made()
+  for (const [format, makeImage] of Object.entries(samples))
+    test(`a ${format} image cut at any length is refused without an unexpected error`, async () => {
+      const picture = await makeImage()
       const lengths = Array.from({ length: picture.length }, (_, length) => length)
       for (const length of lengths.filter((one) => one < 700 || one % 37 === 0 || one > picture.length - 40)) {
         const refusal = refusalOf(picture.subarray(0, length))
-        // A GIF may go without its last byte, and a WebP without the one that makes its length even.
-        if (refusal === 'taken') expect([what, picture.length - length]).toEqual(['gif', 1])
+        // A GIF is accepted without its last byte.
+        if (refusal === 'taken') expect([format, picture.length - length]).toEqual(['gif', 1])
       }
     })
 
   test('an image with random changed bytes is accepted or refused without an unexpected error', async () => {
-    const all = await Promise.all(Object.values(samples).map((made) => made()))
+    const all = await Promise.all(Object.values(samples).map((makeImage) => makeImage()))
     fc.assert(
       fc.property(fc.constantFrom(...all), fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 12 }), (picture, changes) => {
         const changed = Buffer.from(picture)
@@ -77,14 +77,14 @@ describe('metadata of images', () => {
   const secret = 'GPS 47.918 N 106.917 E'
   const jpegs = async () => {
     const plain = await make.jpegOf()
-    // Behind the start and JFIF.
+    // The offset after the start marker and the JFIF segment.
     const at = 4 + plain.readUInt16BE(4)
     return { plain, at }
   }
 
   test('metadata, thumbnails and trailing data are removed from a JPEG', async () => {
     const { plain, at } = await jpegs()
-    const told = Buffer.concat([
+    const withMetadata = Buffer.concat([
       make.spliced(
         plain,
         at,
@@ -96,22 +96,22 @@ describe('metadata of images', () => {
       ),
       Buffer.from(`PK\x03\x04 ${secret} <script>alert(1)</script>`),
     ])
-    expect(bytesOf(told).equals(plain)).toBe(true)
+    expect(bytesOf(withMetadata).equals(plain)).toBe(true)
   })
 
   for (const orientation of [2, 3, 4, 5, 6, 7, 8])
     test(`the orientation of a JPEG is kept (${orientation}), and its size is that when shown`, async () => {
       const { plain, at } = await jpegs()
-      const turned = make.spliced(plain, at, make.segment(0xe1, make.exif(orientation, secret)))
-      const clean = cleanPicture(turned)
-      const bytes = bytesOf(turned)
+      const rotated = make.spliced(plain, at, make.segment(0xe1, make.exif(orientation, secret)))
+      const clean = cleanPicture(rotated)
+      const bytes = bytesOf(rotated)
       expect([clean.width, clean.height]).toEqual(orientation >= 5 ? [48, 64] : [64, 48])
       expect(bytes.includes(secret)).toBe(false)
       expect(bytes.length).toBe(plain.length + 36)
-      // Others read it as we do.
-      const shown = new Bun.Image(bytes).png()
-      await shown.bytes()
-      expect([shown.width, shown.height]).toEqual([clean.width, clean.height])
+      // Another decoder reads the same size.
+      const decoded = new Bun.Image(bytes).png()
+      await decoded.bytes()
+      expect([decoded.width, decoded.height]).toEqual([clean.width, clean.height])
       expect(bytesOf(bytes).equals(bytes)).toBe(true)
     })
 
@@ -130,7 +130,7 @@ describe('metadata of images', () => {
 
   test('metadata is removed from a WebP, and its flags are updated', async () => {
     const pixels = make.pixelsOfWebp(await make.webpOf())
-    const told = make.riff([
+    const withMetadata = make.riff([
       ['VP8X', make.vp8x(0x0c, 64, 48)],
       pixels,
       ['EXIF', make.exif(1, secret)],
@@ -138,35 +138,43 @@ describe('metadata of images', () => {
       ['what', Buffer.from(secret)],
     ])
     const plain = make.riff([['VP8X', make.vp8x(0, 64, 48)], pixels])
-    expect(bytesOf(Buffer.concat([told, Buffer.from(secret)])).equals(plain)).toBe(true)
-    expect([new Bun.Image(bytesOf(told)).metadata !== undefined, (await new Bun.Image(bytesOf(told)).metadata()).width]).toEqual([true, 64])
+    expect(bytesOf(Buffer.concat([withMetadata, Buffer.from(secret)])).equals(plain)).toBe(true)
+    expect([
+      new Bun.Image(bytesOf(withMetadata)).metadata !== undefined,
+      (await new Bun.Image(bytesOf(withMetadata)).metadata()).width,
+    ]).toEqual([true, 64])
   })
 
   test('metadata is removed from the frames of an animated WebP', async () => {
-    const told = await make.movingWebp(32, 24, 3, [
+    const withMetadata = await make.movingWebp(32, 24, 3, [
       ['EXIF', make.exif(1, secret)],
       ['what', Buffer.from(secret)],
     ])
-    expect(told.includes(secret)).toBe(true)
-    expect(bytesOf(told).equals(await make.movingWebp(32, 24, 3))).toBe(true)
+    expect(withMetadata.includes(secret)).toBe(true)
+    expect(bytesOf(withMetadata).equals(await make.movingWebp(32, 24, 3))).toBe(true)
   })
 
   test('comments and application data are removed from a GIF, except the loop count', () => {
     const xmp = Buffer.from([0x21, 0xff, 11, ...Buffer.from('XMP DataXMP'), secret.length, ...Buffer.from(secret), 0])
-    const told = Buffer.concat([make.gifOf(32, 24, 3, [make.gifComment(secret), xmp]), Buffer.from(secret)])
-    const bytes = bytesOf(told)
+    const withMetadata = Buffer.concat([make.gifOf(32, 24, 3, [make.gifComment(secret), xmp]), Buffer.from(secret)])
+    const bytes = bytesOf(withMetadata)
     expect([bytes.includes(secret), bytes.includes('NETSCAPE2.0')]).toEqual([false, true])
     expect(bytes.equals(make.gifOf(32, 24, 3))).toBe(true)
   })
 
   test('metadata of an AVIF is overwritten in place, and its orientation is kept', () => {
-    const told = make.avifOf(64, 48, { exif: Buffer.from(secret), xmp: Buffer.from(secret), turned: true, beside: [Buffer.from(secret)] })
-    const clean = cleanPicture(told)
-    const bytes = bytesOf(told)
+    const withMetadata = make.avifOf(64, 48, {
+      exif: Buffer.from(secret),
+      xmp: Buffer.from(secret),
+      turned: true,
+      beside: [Buffer.from(secret)],
+    })
+    const clean = cleanPicture(withMetadata)
+    const bytes = bytesOf(withMetadata)
     expect([clean.width, clean.height, bytes.length, bytes.includes(secret), bytes.includes('not coded')]).toEqual([
       48,
       64,
-      told.length,
+      withMetadata.length,
       false,
       true,
     ])
@@ -209,7 +217,7 @@ describe('refused images', () => {
     expect(refusalOf(make.gifOfPoints(65_535, 65_535, 1))).toBe(tooMany)
     expect(refusalOf(make.riff([['VP8X', make.vp8x(0, 16_384, 16_384)], make.pixelsOfWebp(await make.webpOf())]))).toBe(tooMany)
     expect(refusalOf(make.avifOf(65_535, 65_535))).toBe(tooMany)
-    // A small claim before large pixels.
+    // The declared size is small and the coded size is large.
     expect(refusalOf(make.avifOf(64, 48, { coded: [65_535, 65_535] }))).toBe(tooMany)
     const jpeg = Buffer.from(await make.jpegOf())
     const frame = jpeg.indexOf(Buffer.from([0xff, 0xc0]))
@@ -227,47 +235,47 @@ describe('refused images', () => {
     expect(refusalOf(frames)).toBe('TOO_LARGE: The frames of the picture have more than 1000 megapixels together')
   })
 
-  /** So many bytes of nothing but one part, said again and again. */
+  /** Creates `count` copies of a part. */
   const repeated = (part: readonly number[], count: number) => Buffer.alloc(part.length * count, Buffer.from(part))
 
   test('an image with too many parts is refused, in every format', async () => {
     const many = 100_000
     const [png, jpeg, gif] = [make.drawn(), await make.jpegOf(), make.gifOf(32, 24)]
     const chunk = make.pngChunk('IDAT', Buffer.alloc(0))
-    const behindHeader = gif.indexOf(Buffer.from([0x2c, 0, 0, 0, 0, 32, 0, 24, 0]))
+    const headerEnd = gif.indexOf(Buffer.from([0x2c, 0, 0, 0, 0, 32, 0, 24, 0]))
     const webp = await make.webpOf()
     const inWebp = Buffer.concat([webp, repeated([...Buffer.from('ICCP'), 0, 0, 0, 0], many)])
     inWebp.writeUInt32LE(inWebp.length - 8, 4)
     const pictures = {
       png: Buffer.concat([png.subarray(0, 33), repeated([...chunk], many), png.subarray(33)]),
-      // Those that are left out count, too.
+      // Removed chunks count too.
       'png of texts': Buffer.concat([png.subarray(0, 33), repeated([...make.pngChunk('tEXt', Buffer.alloc(0))], many), png.subarray(33)]),
       jpeg: Buffer.concat([jpeg.subarray(0, 2), repeated([0xff, 0xdb, 0, 2], many), jpeg.subarray(2)]),
-      gif: Buffer.concat([gif.subarray(0, behindHeader), repeated([0x21, 0xf9, 0], many), gif.subarray(behindHeader)]),
+      gif: Buffer.concat([gif.subarray(0, headerEnd), repeated([0x21, 0xf9, 0], many), gif.subarray(headerEnd)]),
       webp: inWebp,
       avif: Buffer.concat([make.avifOf(), repeated([0, 0, 0, 8, ...Buffer.from('free')], many)]),
-      // 300 items of 65,535 places each, which take no byte of the file.
-      'avif of places': make.avifOf(64, 48, {
+      // 300 items of 65,535 extents each, which use no bytes of the file.
+      'avif of extents': make.avifOf(64, 48, {
         places: Buffer.concat([Buffer.from([0, 0, 1, 44]), repeated([0, 1, 0, 0, 0xff, 0xff], 300)]),
       }),
     }
-    const refusals = Object.entries(pictures).map(([what, picture]) => [what, refusalOf(picture)])
+    const refusals = Object.entries(pictures).map(([format, picture]) => [format, refusalOf(picture)])
     expect(refusals).toEqual(
-      Object.keys(pictures).map((what) => [what, 'BROKEN: The picture is damaged or incomplete: it has too many parts']),
+      Object.keys(pictures).map((format) => [format, 'BROKEN: The picture is damaged or incomplete: it has too many parts']),
     )
   })
 
   test('an AVIF with overlapping or deeply nested parts is refused', () => {
     const secret = Buffer.alloc(200, 'x')
-    const whole = make.avifOf(64, 48, { exif: secret }).length
-    // What is emptied, item 2, twice all of the file.
-    const place = (length: number) => [0, 0, 0, 0, ...new Uint8Array(new Uint32Array([length]).buffer).toReversed()]
-    const places = Buffer.from([0x44, 0, 0, 1, 0, 2, 0, 0, 0, 2, ...place(whole - 50), ...place(whole - 50)])
-    expect(refusalOf(make.avifOf(64, 48, { exif: secret, places }))).toStartWith('BROKEN')
-    const around = (depth: number) => refusalOf(Buffer.concat([make.avifOf(), make.nestedBoxes(depth)]))
-    expect(around(5)).toBe('taken')
-    expect(around(15_000)).toBe('BROKEN: The picture is damaged or incomplete: its parts are nested too deeply')
-    expect(around(100_000)).toStartWith('BROKEN')
+    const fileLength = make.avifOf(64, 48, { exif: secret }).length
+    // Item 2, whose data is overwritten, refers twice to the whole file.
+    const extent = (length: number) => [0, 0, 0, 0, ...new Uint8Array(new Uint32Array([length]).buffer).toReversed()]
+    const extents = Buffer.from([0x44, 0, 0, 1, 0, 2, 0, 0, 0, 2, ...extent(fileLength - 50), ...extent(fileLength - 50)])
+    expect(refusalOf(make.avifOf(64, 48, { exif: secret, places: extents }))).toStartWith('BROKEN')
+    const refusalAtDepth = (depth: number) => refusalOf(Buffer.concat([make.avifOf(), make.nestedBoxes(depth)]))
+    expect(refusalAtDepth(5)).toBe('taken')
+    expect(refusalAtDepth(15_000)).toBe('BROKEN: The picture is damaged or incomplete: its parts are nested too deeply')
+    expect(refusalAtDepth(100_000)).toStartWith('BROKEN')
   })
 
   test('an image with two sizes, or with a frame outside of itself, is refused', async () => {
@@ -287,10 +295,10 @@ describe('refused images', () => {
     const scan = jpeg.indexOf(Buffer.from([0xff, 0xda]))
     const steps = Array.from({ length: 101 }, () => jpeg.subarray(scan, -2))
     expect(refusalOf(Buffer.concat([jpeg.subarray(0, scan), ...steps, Buffer.from([0xff, 0xd9])]))).toContain('too many scans')
-    // Of a large one, each of which is decoded over all of it, far fewer are too many.
-    const loads = Buffer.from(await new Bun.Image(make.drawn()).jpeg({ quality: 80, progressive: true }).bytes())
+    // A large image may have fewer scans, because each scan decodes all its pixels.
+    const progressive = Buffer.from(await new Bun.Image(make.drawn()).jpeg({ quality: 80, progressive: true }).bytes())
     const steps10 = 10 * 64 * 48
-    expect(cleanPicture(loads, { ...pictureBounds, framesPixelsMax: steps10 }).type).toBe('image/jpeg')
-    expect(() => cleanPicture(loads, { ...pictureBounds, framesPixelsMax: steps10 - 1 })).toThrow('too many scans')
+    expect(cleanPicture(progressive, { ...pictureBounds, framesPixelsMax: steps10 }).type).toBe('image/jpeg')
+    expect(() => cleanPicture(progressive, { ...pictureBounds, framesPixelsMax: steps10 - 1 })).toThrow('too many scans')
   })
 })

@@ -32,7 +32,7 @@ const codeOf = (run: () => unknown) => {
 const negotiated = (declared: Record<string, unknown>, version: Release = release) =>
   [...commonCapabilities(all, parseProfile(profileOf(declared, {}, version), url))].sort()
 
-/** Every combination of one choice for each name. */
+/** Generates every combination of one choice per name. */
 function* combinationsOf<Name extends string, Choice>(choices: Record<Name, readonly Choice[]>): Generator<Record<Name, Choice>> {
   const names = Object.keys(choices) as Name[]
   const counts = names.map((name) => choices[name].length)
@@ -70,15 +70,15 @@ describe('capabilities in common', () => {
     }
     let count = 0
     for (const chosen of combinationsOf(choices)) {
-      // By recursion, since no declaration here is a circle.
+      // Computes the result by recursion: no declaration here has a cycle.
       const isActive = (capability: Capability): boolean => {
         const entry = chosen[capability]
         if (entry?.version !== version) return false
-        const ours: readonly Capability[] = capabilities[capability]
-        const theirs = entry.extends === undefined ? [] : [entry.extends].flat()
+        const ourParents: readonly Capability[] = capabilities[capability]
+        const theirParents = entry.extends === undefined ? [] : [entry.extends].flat()
         return (
-          (ours.length === 0 || ours.some(isActive)) &&
-          (theirs.length === 0 || capabilityNames.some((one) => theirs.includes(fullNameOf(one)) && isActive(one)))
+          (ourParents.length === 0 || ourParents.some(isActive)) &&
+          (theirParents.length === 0 || capabilityNames.some((one) => theirParents.includes(fullNameOf(one)) && isActive(one)))
         )
       }
       const declared = Object.fromEntries(
@@ -184,14 +184,14 @@ describe('a profile', () => {
   })
 
   test('leaves out keys without a name or a point on the curve', () => {
-    const far = Buffer.alloc(32, 255).toString('base64url')
-    const off = Buffer.alloc(32, 1).toString('base64url')
+    const outOfRange = Buffer.alloc(32, 255).toString('base64url')
+    const offCurve = Buffer.alloc(32, 1).toString('base64url')
     const bad = [
       jwk,
       { ...jwk, kid: 1 },
       { ...jwk, kid: 'x'.repeat(256) },
-      { ...jwk, kid: 'k', x: off },
-      { ...jwk, kid: 'k', x: far, y: far },
+      { ...jwk, kid: 'k', x: offCurve },
+      { ...jwk, kid: 'k', x: outOfRange, y: outOfRange },
       { ...jwk, kid: 'k', x: '' },
       { ...jwk, kid: 'k', x: 1 },
       { ...jwk, kid: 'k', y: undefined },
@@ -220,7 +220,7 @@ describe('a profile', () => {
     ])
       expect(webhookOf(bad)).toBeNull()
     for (const config of [undefined, null, 'x', [], {}]) expect(webhookOf('', config)).toBeNull()
-    const elsewhere = { [fullNameOf('checkout')]: [{ version: release, config: { webhook_url: 'https://agent.example/x' } }] }
-    expect(parseProfile(profileOf(elsewhere), url).webhookUrl).toBeNull()
+    const inOtherCapability = { [fullNameOf('checkout')]: [{ version: release, config: { webhook_url: 'https://agent.example/x' } }] }
+    expect(parseProfile(profileOf(inOtherCapability), url).webhookUrl).toBeNull()
   })
 })

@@ -19,14 +19,14 @@ const row = (nth: number) => ({ id: idOf(nth), shopId: null, name: 'test', data:
 const idsOf = (page: ChangePage | undefined) => page?.groups.flatMap(({ rows }) => rows.map(({ id }) => id))
 const everything = { limit: 500, notBefore: 0 }
 
-async function all(read: Pick<Reader, 'rows'>, from: string, limit: number, until?: string): Promise<string[]> {
+async function readAll(read: Pick<Reader, 'rows'>, from: string, limit: number, until?: string): Promise<string[]> {
   const ids: string[] = []
-  let place = from
+  let cursor = from
   for (let pages = 0; pages < 1_000; pages++) {
-    const page = await changeFeed.since(read, place, { limit, notBefore: 0, until })
+    const page = await changeFeed.since(read, cursor, { limit, notBefore: 0, until })
     if (!page) throw new Error('no such place')
     ids.push(...(idsOf(page) ?? []))
-    place = page.cursor
+    cursor = page.cursor
     if (page.isWhole) return ids
   }
   throw new Error('no end')
@@ -42,24 +42,24 @@ test('each cursor is followed by exactly what was committed after it, with any p
       fc.integer({ min: 1, max: 5 }),
       async (commits, limit) => {
         const begin = await changeFeed.now(db.read)
-        const written: string[][] = []
+        const writtenIds: string[][] = []
         for (const size of commits) {
           const rows = Array.from({ length: size }, () => row(nth++))
           await db.write(async (tx) => {
             for (const one of rows) await insert(tx, one)
           })
-          written.push(rows.map(({ id }) => id))
+          writtenIds.push(rows.map(({ id }) => id))
         }
         const end = await changeFeed.now(db.read)
-        expect(await all(db.read, begin, limit)).toEqual(written.flat())
-        expect(await all(db.read, end, limit)).toEqual([])
+        expect(await readAll(db.read, begin, limit)).toEqual(writtenIds.flat())
+        expect(await readAll(db.read, end, limit)).toEqual([])
         const page = await changeFeed.since(db.read, begin, everything)
-        for (const [at, { cursor: place }] of (page?.groups ?? []).entries()) {
+        for (const [at, { cursor }] of (page?.groups ?? []).entries()) {
           const rest = page?.groups.slice(at + 1).flatMap(({ rows }) => rows.map(({ id }) => id))
-          expect(await all(db.read, place, limit)).toEqual(rest ?? [])
-          // And from the begin to there.
+          expect(await readAll(db.read, cursor, limit)).toEqual(rest ?? [])
+          // A bounded read from the start ends at this cursor.
           const before = page?.groups.slice(0, at + 1).flatMap(({ rows }) => rows.map(({ id }) => id))
-          expect(await all(db.read, begin, limit, place)).toEqual(before ?? [])
+          expect(await readAll(db.read, begin, limit, cursor)).toEqual(before ?? [])
         }
       },
     ),
@@ -73,8 +73,8 @@ test('an invalid cursor, or one ahead of the database, is undefined', async () =
   const { db } = opened
   await db.write((tx) => insert(tx, row(1)))
   const here = await changeFeed.now(db.read)
-  for (const place of ['', '0', '1-x', 'zzzzzzzzzzzz', '..', '-', `9${here}`, '0-.0-.0-.0-', '1.0', '1.1'])
-    expect([place, await changeFeed.since(db.read, place, everything)]).toEqual([place, undefined])
+  for (const cursor of ['', '0', '1-x', 'zzzzzzzzzzzz', '..', '-', `9${here}`, '0-.0-.0-.0-', '1.0', '1.1'])
+    expect([cursor, await changeFeed.since(db.read, cursor, everything)]).toEqual([cursor, undefined])
   if (engine === 'sqlite') expect(await changeFeed.since(other.db.read, here, everything)).toBeUndefined()
 })
 
@@ -86,7 +86,7 @@ test('rows older than notBefore are skipped, and the cursor still moves past the
   expect(idsOf(await changeFeed.since(db.read, begin, { limit: 10, notBefore: 1_500 }))).toEqual([idOf(2)])
   const page = await changeFeed.since(db.read, begin, { limit: 10, notBefore: 9_000 })
   expect(page?.groups).toEqual([])
-  expect(await all(db.read, page?.cursor ?? '', 10)).toEqual([])
+  expect(await readAll(db.read, page?.cursor ?? '', 10)).toEqual([])
 })
 
 describe.skipIf(engine !== 'sqlite')('the change feed on SQLite', () => {
@@ -94,19 +94,19 @@ describe.skipIf(engine !== 'sqlite')('the change feed on SQLite', () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     await db.write((tx) => insert(tx, row(1)))
-    const place = await changeFeed.now(db.read)
+    const cursor = await changeFeed.now(db.read)
     await db.write(async (tx) => void (await tx.delete(liveEvents)))
-    expect(await changeFeed.since(db.read, place, everything)).toBeUndefined()
-    // As after a restore: the same number, of something else.
+    expect(await changeFeed.since(db.read, cursor, everything)).toBeUndefined()
+    // As after a restore, the same position holds another row.
     await db.write((tx) => insert(tx, row(2)))
-    expect(await changeFeed.since(db.read, place, everything)).toBeUndefined()
+    expect(await changeFeed.since(db.read, cursor, everything)).toBeUndefined()
   })
 })
 
 describe.skipIf(engine !== 'postgres')('the change feed on PostgreSQL', () => {
-  /** Transactions that are open until they are told to commit. */
+  /** Opens connections whose transactions the test commits. */
   async function clients(url: string, count: number) {
-    const made = await Promise.all(
+    const connections = await Promise.all(
       Array.from({ length: count }, async () => {
         const client = new pg.Client({ connectionString: url })
         await client.connect()
@@ -115,14 +115,14 @@ describe.skipIf(engine !== 'postgres')('the change feed on PostgreSQL', () => {
     )
     const add = (client: pg.Client, nth: number) =>
       client.query('insert into live_events (id, name, data, at) values ($1, $2, $3, 0)', [idOf(nth), 'test', '{}'])
-    return { made, add, [Symbol.asyncDispose]: async () => void (await Promise.all(made.map((client) => client.end()))) }
+    return { connections, add, [Symbol.asyncDispose]: async () => void (await Promise.all(connections.map((client) => client.end()))) }
   }
 
   test('a transaction that began first and committed last appears when it commits, after later ones', async () => {
     await using opened = await openTestDatabase()
     const { db, url } = opened
     await using open = await clients(url, 2)
-    const [slow, quick] = open.made as [pg.Client, pg.Client]
+    const [slow, quick] = open.connections as [pg.Client, pg.Client]
     const begin = await changeFeed.now(db.read)
     await slow.query('begin')
     await open.add(slow, 1)
@@ -133,11 +133,11 @@ describe.skipIf(engine !== 'postgres')('the change feed on PostgreSQL', () => {
     const second = await changeFeed.since(db.read, first?.cursor ?? '', everything)
     expect(idsOf(second)).toEqual([idOf(3)])
     await slow.query('commit')
-    expect(await all(db.read, second?.cursor ?? '', 500)).toEqual([idOf(1)])
-    expect(await all(db.read, first?.cursor ?? '', 500)).toEqual([idOf(1), idOf(3)])
-    expect((await all(db.read, begin, 500)).toSorted()).toEqual([idOf(1), idOf(2), idOf(3)])
+    expect(await readAll(db.read, second?.cursor ?? '', 500)).toEqual([idOf(1)])
+    expect(await readAll(db.read, first?.cursor ?? '', 500)).toEqual([idOf(1), idOf(3)])
+    expect((await readAll(db.read, begin, 500)).toSorted()).toEqual([idOf(1), idOf(2), idOf(3)])
     // Up to a cursor from before its commit, the row is not returned.
-    expect(await all(db.read, begin, 500, second?.cursor)).toEqual([idOf(2), idOf(3)])
+    expect(await readAll(db.read, begin, 500, second?.cursor)).toEqual([idOf(2), idOf(3)])
   })
 
   test('transactions in any order and readers at any point see each row once', async () => {
@@ -151,30 +151,30 @@ describe.skipIf(engine !== 'postgres')('the change feed on PostgreSQL', () => {
         const waiting = new Map<number, string[]>()
         const committed: string[] = []
         const seen: string[] = []
-        let place = await changeFeed.now(db.read)
-        /** Reads a page; whoever leaves has read half of it, and comes back with the place of there. */
-        async function read(leaves: boolean): Promise<void> {
-          const page = await changeFeed.since(db.read, place, { limit, notBefore: 0 })
+        let cursor = await changeFeed.now(db.read)
+        /** Reads a page. A partial read processes half of it and continues from the last processed group. */
+        async function read(isPartial: boolean): Promise<void> {
+          const page = await changeFeed.since(db.read, cursor, { limit, notBefore: 0 })
           if (!page) throw new Error('no such place')
-          const pieces = leaves ? page.groups.slice(0, Math.ceil(page.groups.length / 2)) : page.groups
+          const pieces = isPartial ? page.groups.slice(0, Math.ceil(page.groups.length / 2)) : page.groups
           seen.push(...pieces.flatMap(({ rows }) => rows.map(({ id }) => id)))
-          place = leaves ? (pieces.at(-1)?.cursor ?? place) : page.cursor
+          cursor = isPartial ? (pieces.at(-1)?.cursor ?? cursor) : page.cursor
         }
-        for (const { client: which, what } of steps) {
-          const client = open.made[which] as pg.Client
+        for (const { client: connection, what } of steps) {
+          const client = open.connections[connection] as pg.Client
           if (what === 'read' || what === 'leave') await read(what === 'leave')
           else if (what === 'write') {
-            if (!waiting.has(which)) await client.query('begin')
+            if (!waiting.has(connection)) await client.query('begin')
             await open.add(client, ++nth)
-            waiting.getOrInsertComputed(which, () => []).push(idOf(nth))
-          } else if (waiting.has(which)) {
+            waiting.getOrInsertComputed(connection, () => []).push(idOf(nth))
+          } else if (waiting.has(connection)) {
             await client.query(what)
-            if (what === 'commit') committed.push(...(waiting.get(which) ?? []))
-            waiting.delete(which)
+            if (what === 'commit') committed.push(...(waiting.get(connection) ?? []))
+            waiting.delete(connection)
           }
         }
-        for (const which of waiting.keys()) await open.made[which]?.query('rollback')
-        seen.push(...(await all(db.read, place, limit)))
+        for (const connection of waiting.keys()) await open.connections[connection]?.query('rollback')
+        seen.push(...(await readAll(db.read, cursor, limit)))
         expect(seen.toSorted()).toEqual(committed.toSorted())
       }),
       { numRuns: 40 },
@@ -186,9 +186,9 @@ describe.skipIf(engine !== 'postgres')('the change feed on PostgreSQL', () => {
     const { db, url } = opened
     await using open = await clients(url, 1)
     const begin = await changeFeed.now(db.read)
-    await open.made[0]?.query(
+    await open.connections[0]?.query(
       "insert into live_events (id, name, data, at, written_in) values ('evt_later', 'test', '{}', 0, '999999999999')",
     )
-    expect(await all(db.read, begin, 10)).toEqual([])
+    expect(await readAll(db.read, begin, 10)).toEqual([])
   })
 })

@@ -42,6 +42,6 @@ test('a URL with several servers becomes one URL for each', () => {
     'postgres://souk:p%40ss@three/shop?sslmode=require',
   ])
   expect(serversOf('postgresql://one/shop')).toEqual(['postgresql://one/shop'])
-  for (const wrong of ['mysql://one/shop', 'postgres://', 'postgres://one,/shop', 'postgres://one:x,two/shop', 'file:shop.db', ''])
-    expect(serversOf(wrong)).toEqual([])
+  for (const invalid of ['mysql://one/shop', 'postgres://', 'postgres://one,/shop', 'postgres://one:x,two/shop', 'file:shop.db', ''])
+    expect(serversOf(invalid)).toEqual([])
 })

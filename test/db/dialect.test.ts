@@ -9,8 +9,8 @@ setDefaultTimeout(longTestMs)
 
 const root = join(import.meta.dir, '..', '..')
 
-/** What a process that was started with one DATABASE_URL says when it evaluates `code`. */
-async function said(databaseUrl: string, code: string): Promise<string> {
+/** Evaluates `code` in a process with this DATABASE_URL, and returns its output. */
+async function evaluate(databaseUrl: string, code: string): Promise<string> {
   const child = Bun.spawn(
     [process.execPath, '--eval', `try { ${code}; console.log('opened') } catch (error) { console.log(error.name + ': ' + error.message) }`],
     {
@@ -30,18 +30,18 @@ test('a program started for PostgreSQL refuses a file and creates nothing', asyn
   const dir = temporaryDir()
   const refusal = 'DatabaseRefused: souk was started for PostgreSQL, but opens a SQLite file: set DATABASE_URL in its environment'
   const url = `file:${join(dir, 'souk.db')}`
-  expect(await said('postgres://souk@127.0.0.1:1/nowhere', open(url, join(dir, 'data')))).toBe(refusal)
-  const direct = `const { openSqlite } = await import('./db/sqlite/engine.ts'); openSqlite('${join(dir, 'souk.db')}')`
-  expect(await said('postgres://souk@127.0.0.1:1/nowhere', direct)).toBe(refusal)
+  expect(await evaluate('postgres://souk@127.0.0.1:1/nowhere', open(url, join(dir, 'data')))).toBe(refusal)
+  const openDirectly = `const { openSqlite } = await import('./db/sqlite/engine.ts'); openSqlite('${join(dir, 'souk.db')}')`
+  expect(await evaluate('postgres://souk@127.0.0.1:1/nowhere', openDirectly)).toBe(refusal)
   expect(readdirSync(dir)).toEqual([])
-  expect(await said(url, open(url, join(dir, 'data')))).toBe('opened')
+  expect(await evaluate(url, open(url, join(dir, 'data')))).toBe('opened')
 })
 
 test('a program started for SQLite refuses PostgreSQL before it connects', async () => {
   const dir = temporaryDir()
   const refusal = 'DatabaseRefused: souk was started for a SQLite file, but opens PostgreSQL: set DATABASE_URL in its environment'
   const url = 'postgres://souk@127.0.0.1:1/nowhere'
-  expect(await said(`file:${join(dir, 'souk.db')}`, open(url, dir))).toBe(refusal)
-  const direct = `const { openPostgres } = await import('./db/postgres/engine.ts'); openPostgres('${url}', Math.random)`
-  expect(await said('', direct)).toBe(refusal)
+  expect(await evaluate(`file:${join(dir, 'souk.db')}`, open(url, dir))).toBe(refusal)
+  const openDirectly = `const { openPostgres } = await import('./db/postgres/engine.ts'); openPostgres('${url}', Math.random)`
+  expect(await evaluate('', openDirectly)).toBe(refusal)
 })

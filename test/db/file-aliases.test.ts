@@ -17,7 +17,7 @@ function database(): { file: string; onFile: string; onIndex: string } {
 const line = (pid: number, on: string) => `1: POSIX  ADVISORY  READ ${pid} ${on} 0 EOF`
 const server = 4_242
 
-/** A table whose readings follow each other; the last one goes on. */
+/** Simulates a lock table with these successive readings. The last one repeats. */
 function tableOf(...readings: string[][]) {
   let nth = 0
   return { read: () => (readings[Math.min(nth++, readings.length - 1)] ?? []).join('\n'), pause: () => undefined }
@@ -25,19 +25,21 @@ function tableOf(...readings: string[][]) {
 
 test('a server is not reported when some readings of the lock table lack its lock on the WAL index', () => {
   const { file, onFile, onIndex } = database()
-  const whole = [line(server, onFile), line(server, onIndex)]
-  const torn = [line(server, onFile)]
-  expect(openUnderAnotherName(file, tableOf(whole))).toBeUndefined()
-  expect(openUnderAnotherName(file, tableOf(torn, whole))).toBeUndefined()
-  expect(openUnderAnotherName(file, tableOf(torn, torn, whole))).toBeUndefined()
+  const complete = [line(server, onFile), line(server, onIndex)]
+  const partial = [line(server, onFile)]
+  expect(openUnderAnotherName(file, tableOf(complete))).toBeUndefined()
+  expect(openUnderAnotherName(file, tableOf(partial, complete))).toBeUndefined()
+  expect(openUnderAnotherName(file, tableOf(partial, partial, complete))).toBeUndefined()
   expect(openUnderAnotherName(file, tableOf([]))).toBeUndefined()
 })
 
 test('a process that opened the file under another name is reported, also while the lock table changes', () => {
   const { file, onFile, onIndex } = database()
-  const stranger = line(server, onFile)
-  expect(openUnderAnotherName(file, tableOf([stranger]))).toBe(server)
-  expect(openUnderAnotherName(file, tableOf([stranger, line(5, '00:00:1')], [line(6, onIndex), stranger], [stranger]))).toBe(server)
+  const otherProcess = line(server, onFile)
+  expect(openUnderAnotherName(file, tableOf([otherProcess]))).toBe(server)
+  expect(openUnderAnotherName(file, tableOf([otherProcess, line(5, '00:00:1')], [line(6, onIndex), otherProcess], [otherProcess]))).toBe(
+    server,
+  )
   const changing = Array.from({ length: 40 }, (_, nth) => [line(server + (nth % 2), onFile)])
   expect([server, server + 1]).toContain(openUnderAnotherName(file, tableOf(...changing)) as number)
 })

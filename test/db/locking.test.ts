@@ -15,9 +15,9 @@ const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
 const locking = { isolation: 'locking' } as const
 const insert = insertOf(attempts)
 const insertAll = insertAllOf(attempts)
-const found = rowsOf(attempts, ['id'])
-const locked = lockedRowsOf(attempts, ['id'])
-const lockedOf = lockedRowsIn(attempts, 'id')
+const findById = rowsOf(attempts, ['id'])
+const lockById = lockedRowsOf(attempts, ['id'])
+const lockByIds = lockedRowsIn(attempts, 'id')
 const setAt = updateOf(attempts, eq(attempts.id, sql.placeholder('which')))
 
 test('concurrent locking writes that increment a locked row lose no increment and are not retried', async () => {
@@ -25,11 +25,11 @@ test('concurrent locking writes that increment a locked row lose no increment an
   const { db } = opened
   await db.write((tx) => insert(tx, row('counter')))
   const countUp = async (tx: Writer) => {
-    const counter = await tx.first(locked, { id: 'counter' })
+    const counter = await tx.first(lockById, { id: 'counter' })
     await setAt(tx, { at: (counter?.at ?? 0) + 1 }, { which: 'counter' })
   }
   await Promise.all(Array.from({ length: 40 }, () => db.write(countUp, locking)))
-  expect((await db.read.first(found, { id: 'counter' }))?.at).toBe(40)
+  expect((await db.read.first(findById, { id: 'counter' }))?.at).toBe(40)
   expect(db.stats.retries).toBe(0)
 })
 
@@ -45,7 +45,7 @@ test('writes that lock several rows never deadlock, in whatever order the rows a
   )
   const countAllUp = (named: string[]) =>
     db.write(async (tx) => {
-      for (const { id, at } of await lockedOf(tx, named)) await setAt(tx, { at: at + 1 }, { which: id })
+      for (const { id, at } of await lockByIds(tx, named)) await setAt(tx, { at: at + 1 }, { which: id })
     }, locking)
   await Promise.all(Array.from({ length: 20 }, (_, nth) => countAllUp(nth % 2 ? ids : ids.toReversed())))
   expect(await db.read.select().from(attempts).orderBy(asc(attempts.id))).toEqual(ids.map((id) => row(id, 20)))
@@ -63,9 +63,9 @@ test('locking returns the rows that exist, once each and in order, for any numbe
     ),
   )
   for (const count of [0, 1, 2, 3, 64, 65, 150]) {
-    const some = ids.slice(0, count)
-    const named = [...some.toReversed(), ...some, 'nobody']
-    expect(await db.write(async (tx) => (await lockedOf(tx, named)).map(({ id }) => id), locking)).toEqual(some)
+    const existingIds = ids.slice(0, count)
+    const named = [...existingIds.toReversed(), ...existingIds, 'nobody']
+    expect(await db.write(async (tx) => (await lockByIds(tx, named)).map(({ id }) => id), locking)).toEqual(existingIds)
   }
 })
 
@@ -79,12 +79,12 @@ test('a serializable write is retried when a locking write changed a row that it
     ),
   )
   const countUp = async (tx: Writer) => {
-    const counter = await tx.first(locked, { id: 'a' })
+    const counter = await tx.first(lockById, { id: 'a' })
     await setAt(tx, { at: (counter?.at ?? 0) + 1 }, { which: 'a' })
   }
-  // Decides by the one what it writes to the other: without the lock the level alone would not notice.
+  // The value of `b` depends on `a`. Without the lock, the isolation level would not detect the conflict.
   const follow = async (tx: Writer) => {
-    const counter = await tx.first(locked, { id: 'a' })
+    const counter = await tx.first(lockById, { id: 'a' })
     await setAt(tx, { at: counter?.at ?? 0 }, { which: 'b' })
   }
   await Promise.all(Array.from({ length: 20 }, (_, nth) => db.write(nth % 2 ? countUp : follow, nth % 4 < 2 ? locking : {})))
@@ -96,8 +96,8 @@ test('a serializable write is retried when a locking write changed a row that it
 test('the types refuse a locking query to a reader, and it may read only one table', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
-  // @ts-expect-error: whoever reads has no work in which the lock would be held.
-  const misuse = () => db.read.first(locked, { id: 'a' })
+  // @ts-expect-error: a reader has no transaction that could hold the lock
+  const misuse = () => db.read.first(lockById, { id: 'a' })
   expect(misuse).toBeFunction()
   const joined = prepareLocking((queries) =>
     queries
@@ -160,8 +160,8 @@ describe('inserting many rows', () => {
     const { db } = opened
     const twice = await db.write((tx) => insertAll(tx, [row('a'), row('b'), row('a')])).catch((error: unknown) => error)
     expect(isUniqueViolation(twice)).toBe(true)
-    const { at: _, ...lacking } = row('c')
-    const mistake = db.write((tx) => insertAll(tx, [lacking as ReturnType<typeof row>]))
+    const { at: _, ...incomplete } = row('c')
+    const mistake = db.write((tx) => insertAll(tx, [incomplete as ReturnType<typeof row>]))
     expect(await mistake.catch(String)).toContain('was given no value for at')
     expect(await db.read.select().from(attempts)).toEqual([])
   })
@@ -177,7 +177,7 @@ test('a failed statement without rows fails its write with the same error, also 
         .write(async (tx) => {
           await tx.run(insertRow, { id: 'a' })
           await tx.run(insertRow, { id: 'a' })
-          if (reads) await tx.first(found, { id: 'a' })
+          if (reads) await tx.first(findById, { id: 'a' })
         })
         .catch((error: unknown) => error),
     ),
@@ -192,11 +192,11 @@ test.skipIf(engine !== 'postgres')('on PostgreSQL, a write waits for the server 
   const order: string[] = []
   await db.write(async (tx) => {
     await tx.run(prepare((queries) => queries.insert(attempts).values({ id: 'a', bucket: 'test', at: 0 })))
-    // The event loop has not run since, so nothing can have been answered.
+    // The event loop has not run yet, so no response can have arrived.
     setImmediate(() => order.push('the loop turned'))
     await insertAll(tx, [row('b'), row('c')])
     order.push('inserted')
-    expect(await tx.first(found, { id: 'c' })).toEqual(row('c'))
+    expect(await tx.first(findById, { id: 'c' })).toEqual(row('c'))
     order.push('read')
   }, locking)
   expect(order).toEqual(['inserted', 'the loop turned', 'read'])

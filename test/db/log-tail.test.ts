@@ -1,4 +1,4 @@
-/** Tests following the write-ahead log beside writers, checkpoints and readers, and rebuilding a database from it. */
+/** Tests reading the write-ahead log during writes, checkpoints and reads, and rebuilding a database from it. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -17,8 +17,8 @@ setDefaultTimeout(longTestMs)
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'souk-log-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Numbers that look like chance, the same for the same seed. */
-function chance(seed: number): (below: number) => number {
+/** Creates a pseudo-random generator. The same seed gives the same numbers. */
+function createRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
     state = (state + 0x6d2b79f5) | 0
@@ -29,7 +29,7 @@ function chance(seed: number): (below: number) => number {
 }
 
 const countOf = (connection: Sqlite) => connection.query<{ n: number }, []>('SELECT n FROM counter').get()?.n ?? -1
-const soundnessOf = (connection: Sqlite) =>
+const integrityOf = (connection: Sqlite) =>
   connection.query<{ integrity_check: string }, []>('PRAGMA integrity_check').get()?.integrity_check
 const rowsOf = (connection: Sqlite) =>
   connection
@@ -41,7 +41,7 @@ function newDatabase(name: string): { file: string; connect: () => Sqlite } {
   const connect = () => {
     const connection = new Sqlite(file, { create: true })
     configure(connection, 'OFF')
-    // Small, so that everything that takes long in a shop happens within a few commits.
+    // Small limits, so that everything that takes long in a shop happens within a few commits.
     for (const pragma of ['busy_timeout = 0', 'wal_autocheckpoint = 40', 'cache_size = 10']) connection.run(`PRAGMA ${pragma}`)
     return connection
   }
@@ -53,8 +53,8 @@ function newDatabase(name: string): { file: string; connect: () => Sqlite } {
   return { file, connect }
 }
 
-/** Applies what is shipped, and says that it is kept. */
-function keep(tail: LogTail, range: LogRange, pages: Pages): void {
+/** Applies a range of the log to the copy, and acknowledges it. */
+function applyRange(tail: LogTail, range: LogRange, pages: Pages): void {
   let { sum } = range
   let ends = false
   for (const piece of tail.pieces()) {
@@ -68,8 +68,8 @@ function keep(tail: LogTail, range: LogRange, pages: Pages): void {
   pages.finish()
 }
 
-/** What a copy of a file says: it is not to be opened where it lies, since nothing may be written to it. */
-function look<T>(copy: string, see: (connection: Sqlite) => T): T {
+/** Opens a copy of `copy`, because opening a file may write to it. */
+function withCopy<T>(copy: string, see: (connection: Sqlite) => T): T {
   const file = `${copy}.look`
   for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
   copyFileSync(copy, file)
@@ -77,7 +77,7 @@ function look<T>(copy: string, see: (connection: Sqlite) => T): T {
   return see(connection)
 }
 
-/** One commit of two writers, of which some are long, some give part of it up, and some all of it. Whether it was made. */
+/** Runs one random transaction: some are long, some roll back a part, some everything. Returns whether it committed. */
 function commit(connection: Sqlite, pick: (below: number) => number): boolean {
   connection.run('BEGIN IMMEDIATE')
   connection.run('UPDATE counter SET n = n + 1')
@@ -91,23 +91,23 @@ function commit(connection: Sqlite, pick: (below: number) => number): boolean {
     connection.run('ROLLBACK TO some')
     connection.run('RELEASE some')
   }
-  const isMade = pick(6) !== 0
-  connection.run(isMade ? 'COMMIT' : 'ROLLBACK')
-  return isMade
+  const isCommitted = pick(6) !== 0
+  connection.run(isCommitted ? 'COMMIT' : 'ROLLBACK')
+  return isCommitted
 }
 
 let continued = 0
 for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
   test(`the shipped log is exactly what was committed, with any writers, readers and checkpoints (${seed})`, () => {
-    const pick = chance(seed)
+    const pick = createRandom(seed)
     const { file, connect } = newDatabase(`model-${seed}.db`)
     const copy = `${file}.copy`
     copyFileSync(file, copy)
     const writers = [connect(), connect()] as const
     const readers = [new Sqlite(file, { readonly: true }), new Sqlite(file, { readonly: true })] as const
-    const open = (kept?: ShippedLog) =>
+    const open = (shipped?: ShippedLog) =>
       openLogTail(file, {
-        kept,
+        kept: shipped,
         foldFrames: 30 + pick(100),
         rangeMaxBytes: pick(3) ? 10_000_000 : 50_000,
         lockedMaxBytes: pick(3) ? 1_000_000 : 5_000,
@@ -116,12 +116,15 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
       })
     let tail = open()
     let pages = openPages(copy)
-    let [made, kept, lives, salt, wentOn] = [0, 0, 0, 0, 0]
+    let [committed, shipped, generations, salt, continuations] = [0, 0, 0, 0, 0]
     let end: ShippedLog | undefined
-    let hasKept = false
-    /** A copy of the pages is good together with all that the log held then. */
-    let isWhole = true
-    /** Where the log is lost, it begins again with a copy: by another process, since ours would drop its own locks. */
+    let hasShipped = false
+    /** The copy is consistent once the log up to its creation is applied. */
+    let isComplete = true
+    /**
+     * Reads the next range. If the log was lost, it starts over with a new copy, made by another process: copying in
+     * this process would drop its locks.
+     */
     const next = () => {
       try {
         return tail.next()
@@ -132,34 +135,34 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
         return tail.next()
       }
     }
-    const begin = (known: ShippedLog | undefined) => {
-      tail = open(known)
+    const begin = (from: ShippedLog | undefined) => {
+      tail = open(from)
       end = undefined
-      hasKept = tail.goesOn
+      hasShipped = tail.goesOn
       if (tail.goesOn) {
-        wentOn++
+        continuations++
         return
       }
       pages.close()
       Bun.spawnSync(['cp', file, copy])
       pages = openPages(copy)
-      isWhole = false
+      isComplete = false
     }
     const finish = () => {
       try {
         return tail.finish()
       } catch (error) {
-        if (!(error instanceof LogBroken) || hasKept) throw error
+        if (!(error instanceof LogBroken) || hasShipped) throw error
         return undefined
       }
     }
-    /** Whoever follows ends, by itself or by a crash; others go on, or not, and it begins again with what it had. */
-    const again = () => {
+    /** Ends the reader, cleanly or by a crash. Writers may continue, and it restarts with its last position. */
+    const restart = () => {
       const mark = pick(2) ? finish() : undefined
       tail.close()
-      for (let nth = pick(4); nth > 0; nth--) if (commit(writers[0], pick)) made++
+      for (let nth = pick(4); nth > 0; nth--) if (commit(writers[0], pick)) committed++
       if (pick(3) === 0) writers[1].run(`PRAGMA wal_checkpoint(${pick(2) ? 'PASSIVE' : 'TRUNCATE'})`)
-      for (let nth = pick(3); nth > 0; nth--) if (commit(writers[1], pick)) made++
+      for (let nth = pick(3); nth > 0; nth--) if (commit(writers[1], pick)) committed++
       begin(end && { ...end, mark })
     }
     const ship = () => {
@@ -170,36 +173,36 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
         const pieces = tail.pieces()
         if (pick(2) === 0) pieces.next()
         pieces.return(undefined)
-        if (commit(writers[0], pick)) made++
+        if (commit(writers[0], pick)) committed++
         expect(tail.next()).toEqual(range)
       }
-      if (range.header.salt1 !== salt) lives++
+      if (range.header.salt1 !== salt) generations++
       salt = range.header.salt1
       try {
-        keep(tail, range, pages)
+        applyRange(tail, range, pages)
       } catch (error) {
-        // What was in the file when it began may be written over: that is a new beginning, too.
-        if (!(error instanceof LogBroken) || hasKept) throw error
+        // The log at the start of reading may be overwritten. Then reading starts over, too.
+        if (!(error instanceof LogBroken) || hasShipped) throw error
         tail.close()
         begin(undefined)
         return true
       }
-      hasKept = true
+      hasShipped = true
       end = { header: range.header, frame: range.to, sum: range.end }
-      isWhole ||= tail.read() === 0
-      if (!isWhole) return true
-      const count = look(copy, countOf)
-      expect(count).toBeGreaterThanOrEqual(kept)
-      expect(count).toBeLessThanOrEqual(made)
-      kept = count
+      isComplete ||= tail.read() === 0
+      if (!isComplete) return true
+      const count = withCopy(copy, countOf)
+      expect(count).toBeGreaterThanOrEqual(shipped)
+      expect(count).toBeLessThanOrEqual(committed)
+      shipped = count
       return true
     }
     for (let step = 0; step < 150; step++) {
-      const what = pick(20)
-      if (what < 10 && commit(writers[pick(2) as 0 | 1], pick)) made++
-      if (what === 10) writers[0].run('PRAGMA wal_checkpoint(PASSIVE)')
-      if (what === 11 && pick(3) === 0) writers[1].run('PRAGMA wal_checkpoint(TRUNCATE)')
-      if (what === 12) {
+      const action = pick(20)
+      if (action < 10 && commit(writers[pick(2) as 0 | 1], pick)) committed++
+      if (action === 10) writers[0].run('PRAGMA wal_checkpoint(PASSIVE)')
+      if (action === 11 && pick(3) === 0) writers[1].run('PRAGMA wal_checkpoint(TRUNCATE)')
+      if (action === 12) {
         const reader = readers[pick(2) as 0 | 1]
         if (reader.inTransaction) reader.run('COMMIT')
         else if (pick(3) === 0) {
@@ -207,19 +210,19 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
           countOf(reader)
         }
       }
-      if (what === 13 && pick(10) === 0) {
+      if (action === 13 && pick(10) === 0) {
         for (const reader of readers) if (reader.inTransaction) reader.run('COMMIT')
         writers[0].run('VACUUM')
       }
-      if (what === 14) again()
-      if (what > 13) ship()
+      if (action === 14) restart()
+      if (action > 13) ship()
     }
     while (ship());
-    expect(look(copy, countOf)).toBe(made)
-    expect(look(copy, soundnessOf)).toBe('ok')
-    expect(look(copy, rowsOf)).toEqual(rowsOf(writers[0]))
-    expect(lives).toBeGreaterThan(0)
-    continued += wentOn
+    expect(withCopy(copy, countOf)).toBe(committed)
+    expect(withCopy(copy, integrityOf)).toBe('ok')
+    expect(withCopy(copy, rowsOf)).toEqual(rowsOf(writers[0]))
+    expect(generations).toBeGreaterThan(0)
+    continued += continuations
     pages.close()
     tail.close()
     for (const connection of [...writers, ...readers]) connection.close()
@@ -237,7 +240,7 @@ test('the followed log stays bounded, even if there is always something new', ()
   for (let round = 0; round < 30; round++) {
     for (let nth = 0; nth < 5; nth++) writer.run('INSERT INTO blobs (x) VALUES (randomblob(30000))')
     tail.next()
-    // Between what was read and the next look something is committed, always.
+    // Commits between reading a range and acknowledging it.
     for (const _ of tail.pieces()) writer.run('UPDATE counter SET n = n + 1')
     tail.kept()
     frames.push(tail.tend().logBytes / 4_120)
@@ -246,7 +249,7 @@ test('the followed log stays bounded, even if there is always something new', ()
   tail.close()
 })
 
-test('frames that were not taken yet are not overwritten, however long the log becomes', () => {
+test('unread frames are not overwritten, however long the log becomes', () => {
   const { file, connect } = newDatabase('held.db')
   using writer = connect()
   const copy = `${file}.copy`
@@ -258,8 +261,8 @@ test('frames that were not taken yet are not overwritten, however long the log b
   }
   writer.run('PRAGMA wal_checkpoint(PASSIVE)')
   const pages = openPages(copy)
-  for (let range = tail.next(); range; range = tail.next()) keep(tail, range, pages)
-  expect(look(copy, countOf)).toBe(100)
+  for (let range = tail.next(); range; range = tail.next()) applyRange(tail, range, pages)
+  expect(withCopy(copy, countOf)).toBe(100)
   pages.close()
   tail.close()
 })
@@ -279,12 +282,12 @@ test('a log that another program checkpointed and restarted while nothing held i
     tail.next()
   }
   tail.close()
-  const later = openLogTail(file)
+  const reopenedTail = openLogTail(file)
   writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
   writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
   writer.run('UPDATE counter SET n = n + 1')
-  expect(() => later.next()).toThrow(LogBroken)
-  later.close()
+  expect(() => reopenedTail.next()).toThrow(LogBroken)
+  reopenedTail.close()
 })
 
 for (const isHeld of [true, false])
@@ -300,7 +303,7 @@ for (const isHeld of [true, false])
     if (!range) throw new Error('nothing was committed')
     for (const _ of tail.pieces());
     tail.kept()
-    // Far more than triggers a checkpoint, and the reader takes nothing.
+    // Writes far more than triggers a checkpoint, and reads nothing.
     fill(writer, 200)
     const left = join(folder, `left-${isHeld}`)
     for (const ending of ['', '-wal']) copyFileSync(`${file}${ending}`, `${left}${ending}`)
@@ -332,20 +335,20 @@ test('after a crash in a new generation of the log, following continues from the
   if (!range) throw new Error('nothing was committed')
   for (const _ of tail.pieces());
   tail.kept()
-  // In the next life; far more than has the log moved into the file.
+  // Starts the next generation of the log, and writes far more than triggers a checkpoint.
   fill(writer, 60)
-  const kept = { header: range.header, frame: range.to, sum: range.end }
-  const again = databaseFileAt(file)
-  again.holdLog()
+  const shipped = { header: range.header, frame: range.to, sum: range.end }
+  const reopened = databaseFileAt(file)
+  reopened.holdLog()
   // The state after a crash: the follower has acknowledged nothing.
   tail.close()
   fill(writer, 60)
-  const log = await again.followLog(kept)
+  const log = await reopened.followLog(shipped)
   expect(log.continues).toBe(true)
   const next = await log.next()
   expect([next?.from, next?.header.salt1 === range.header.salt1]).toEqual([0, false])
   await log.close()
-  const other = await databaseFileAt(file).followLog({ ...kept, frame: range.to - 1 })
+  const other = await databaseFileAt(file).followLog({ ...shipped, frame: range.to - 1 })
   expect(other.continues).toBe(false)
   await other.close()
 })
@@ -369,11 +372,11 @@ test('a log that is checkpointed and stored does not restart with the next write
   const range = read()
   tail.kept()
   fill()
-  const again = databaseFileAt(file)
-  again.holdLog()
-  // As a crash leaves it.
+  const reopened = databaseFileAt(file)
+  reopened.holdLog()
+  // The state after a crash.
   tail.close()
-  const log = await again.followLog({ header: range.header, frame: range.to, sum: range.end })
+  const log = await reopened.followLog({ header: range.header, frame: range.to, sum: range.end })
   expect(log.continues).toBe(true)
   const next = await log.next()
   expect([next?.from, next?.header.salt1]).toEqual([range.to, range.header.salt1])
@@ -392,14 +395,14 @@ test('a log that was fully checkpointed at a start may restart with the next wri
   tail.kept()
   writer.run('PRAGMA wal_checkpoint(PASSIVE)')
   tail.close()
-  const kept = { header: range.header, frame: range.to, sum: range.end }
-  const first = await databaseFileAt(file).followLog(kept)
+  const shipped = { header: range.header, frame: range.to, sum: range.end }
+  const first = await databaseFileAt(file).followLog(shipped)
   expect(first.continues).toBe(true)
   fill()
-  const again = databaseFileAt(file)
-  again.holdLog()
+  const reopened = databaseFileAt(file)
+  reopened.holdLog()
   await first.close()
-  const second = await again.followLog(kept)
+  const second = await reopened.followLog(shipped)
   expect(second.continues).toBe(true)
   expect((await second.next())?.from).toBe(0)
   await second.close()
@@ -415,8 +418,8 @@ test('a released log may be overwritten', () => {
     for (let row = 0; row < 50; row++) writer.run('INSERT INTO blobs (x) VALUES (randomblob(20000))')
     return database.sizes().logBytes
   }
-  const held = lengthAfter()
-  expect(lengthAfter()).toBeGreaterThan(held)
+  const heldLength = lengthAfter()
+  expect(lengthAfter()).toBeGreaterThan(heldLength)
   database.releaseLog()
   lengthAfter()
   const free = lengthAfter()
@@ -428,22 +431,22 @@ test("reading the log as a plain file releases none of SQLite's locks", () => {
   using writer = connect()
   writer.run('BEGIN IMMEDIATE')
   writer.run('UPDATE counter SET n = n + 1')
-  /** Of this process, on the files of this database alone: other tests of the process open and close theirs meanwhile. */
+  /** Only locks of this process on the files of this database: other tests open and close other files. */
   const inodes = new Set([file, `${file}-wal`, `${file}-shm`].map((name) => String(statSync(name).ino)))
-  const ours = () =>
+  const ownLocks = () =>
     readFileSync('/proc/locks', 'utf8')
       .split('\n')
       .map((line) => line.split(` ${process.pid} `)[1] ?? '')
       .filter((place) => inodes.has(place.split(' ')[0]?.split(':').at(-1) ?? ''))
       .sort()
-  const before = ours()
+  const before = ownLocks()
   expect(before.length).toBeGreaterThan(1)
   closeSync(openSync(`${file}-wal`, 'r'))
-  expect(ours()).toEqual(before)
+  expect(ownLocks()).toEqual(before)
   writer.run('COMMIT')
 })
 
-test('the log stays short while its target is silent, and everything is still there after crashes', async () => {
+test('the log stays short while its target does not respond, and nothing is lost after crashes', async () => {
   const { file, connect } = newDatabase('waiting.db')
   const copy = `${file}.copy`
   copyFileSync(file, copy)
@@ -454,7 +457,7 @@ test('the log stays short while its target is silent, and everything is still th
   writer.run('UPDATE counter SET n = n + 1')
   const range = first.next()
   if (!range) throw new Error('nothing was committed')
-  keep(first, range, pages)
+  applyRange(first, range, pages)
   let end: ShippedLog = { header: range.header, frame: range.to, sum: range.end }
   const lengths: number[] = []
   const fill = (tail: LogTail) => {
@@ -470,28 +473,28 @@ test('the log stays short while its target is silent, and everything is still th
   expect(fill(first)).toBeGreaterThan(1_000_000)
   expect(Math.max(...lengths)).toBeLessThan(200)
 
-  // As a crash leaves it, three times.
+  // The state after a crash, three times.
   let tail = first
   for (let crash = 0; crash < 3; crash++) {
-    const again = databaseFileAt(file)
-    again.holdLog()
+    const reopened = databaseFileAt(file)
+    reopened.holdLog()
     tail.close()
     tail = openLogTail(file, { ...options, kept: end })
-    again.releaseLog()
+    reopened.releaseLog()
     expect(tail.goesOn).toBe(true)
     fill(tail)
     // The reader takes a part.
     for (let nth = 0; nth < 5; nth++) {
       const next = tail.next()
       if (!next) throw new Error('nothing waits')
-      keep(tail, next, pages)
+      applyRange(tail, next, pages)
       end = { header: next.header, frame: next.to, sum: next.end }
     }
   }
-  for (let next = tail.next(); next; next = tail.next()) keep(tail, next, pages)
-  expect(look(copy, countOf)).toBe(countOf(writer))
-  expect(look(copy, rowsOf)).toEqual(rowsOf(writer))
-  expect([look(copy, soundnessOf), tail.tend().waitingBytes]).toEqual(['ok', 0])
+  for (let next = tail.next(); next; next = tail.next()) applyRange(tail, next, pages)
+  expect(withCopy(copy, countOf)).toBe(countOf(writer))
+  expect(withCopy(copy, rowsOf)).toEqual(rowsOf(writer))
+  expect([withCopy(copy, integrityOf), tail.tend().waitingBytes]).toEqual(['ok', 0])
   pages.close()
   tail.close()
 })

@@ -30,8 +30,8 @@ const failing: Migration = {
 }
 const manyRows =
   'SELECT randomblob(1000) AS bytes FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i FROM n)'
-/** One that takes long after it has changed something. */
-const long = (of: 'SQLite' | 'Postgres'): Migration => ({
+/** Creates a migration that takes long after its first change. */
+const longMigration = (of: 'SQLite' | 'Postgres'): Migration => ({
   tag: '0002_long',
   statements: `ALTER TABLE parents ADD COLUMN half text;--> statement-breakpoint\n${of === 'SQLite' ? `CREATE TABLE more AS ${manyRows};--> statement-breakpoint\nCREATE TABLE evenmore AS ${manyRows};` : 'SELECT pg_sleep(1);'}`,
 })
@@ -43,17 +43,17 @@ const messageOf = (run: () => unknown): string => {
     return `${(error as Error).name}: ${(error as Error).message}`
   }
 }
-const withFile = <T>(file: string, look: (connection: Sqlite) => T): T => {
+const withFile = <T>(file: string, read: (connection: Sqlite) => T): T => {
   const connection = new Sqlite(file, { create: true })
   try {
-    return look(connection)
+    return read(connection)
   } finally {
     connection.close()
   }
 }
 
 describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
-  const place = () => {
+  const newFile = () => {
     const dir = temporaryDir()
     return { file: join(dir, 'souk.db'), options: { backups: join(dir, 'backups'), now: 1 } }
   }
@@ -66,7 +66,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     )
 
   test('migrating a SQLite file runs missing migrations in order, once', () => {
-    const { file, options } = place()
+    const { file, options } = newFile()
     expect(migrateSqlite(file, [first, second], options)).toEqual({ applied: ['0000_first', '0001_second'], backup: undefined })
     expect(migrateSqlite(file, [first, second], options)).toEqual({ applied: [], backup: undefined })
     expect(migrateSqlite(file, [first, second, third], options).applied).toEqual(['0002_third'])
@@ -74,7 +74,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
   })
 
   test('migrating a SQLite file copies an existing file before it changes it', () => {
-    const { file, options } = place()
+    const { file, options } = newFile()
     migrateSqlite(file, [first], options)
     withFile(file, (connection) => connection.run("INSERT INTO parents VALUES ('kept')"))
     const { backup } = migrateSqlite(file, [first, second], options)
@@ -88,14 +88,14 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
   })
 
   test('migrating a SQLite file rolls back a failed migration and keeps the ones before it', () => {
-    const { file, options } = place()
+    const { file, options } = newFile()
     expect(messageOf(() => migrateSqlite(file, [first, second, failing], options))).toContain('nowhere')
     expect(columnsOf(file)).toEqual(['id', 'name'])
     expect(migrateSqlite(file, [first, second, third], options).applied).toEqual(['0002_third'])
   })
 
   test('migrating a SQLite file that is killed keeps what was there, and the next start completes it', async () => {
-    const { file, options } = place()
+    const { file, options } = newFile()
     migrateSqlite(file, [first], options)
     withFile(file, (connection) => {
       connection.run("INSERT INTO parents VALUES ('kept')")
@@ -107,7 +107,11 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
       () => Math.max(sizeOf(`${file}-wal`), sizeOf(`${file}-journal`)) > 1_000_000,
     ]
     for (const isReached of moments) {
-      await using child = startChild('migrate-until-killed.ts', [file, options.backups, JSON.stringify([first, second, long('SQLite')])])
+      await using child = startChild('migrate-until-killed.ts', [
+        file,
+        options.backups,
+        JSON.stringify([first, second, longMigration('SQLite')]),
+      ])
       while (!isReached()) await new Promise((resume) => setImmediate(resume))
       child.kill()
       expect(await child.exited).not.toBe(0)
@@ -123,7 +127,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
   })
 
   test('migrating a SQLite file rebuilds a table without losing rows that refer to it', () => {
-    const { file, options } = place()
+    const { file, options } = newFile()
     migrateSqlite(file, [first], options)
     withFile(file, (connection) => {
       connection.run("INSERT INTO parents VALUES ('p')")
@@ -140,7 +144,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
   })
 
   test('migrating a SQLite file refuses a migration that would leave dangling references', () => {
-    const { file, options } = place()
+    const { file, options } = newFile()
     migrateSqlite(file, [first], options)
     withFile(file, (connection) => {
       connection.run("INSERT INTO parents VALUES ('p')")
@@ -153,7 +157,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
   })
 
   test('migrating a SQLite file refuses a file of a newer version and does not change it', () => {
-    const { file, options } = place()
+    const { file, options } = newFile()
     migrateSqlite(file, [first, second], options)
     const before = Bun.hash(readFileSync(file))
     expect(messageOf(() => migrateSqlite(file, [first], options))).toContain('DatabaseRefused: the database was written by a newer version')
@@ -161,11 +165,11 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
   })
 
   test('migrating a SQLite file refuses the database of another program and a file that is none, unchanged', () => {
-    const { file, options } = place()
+    const { file, options } = newFile()
     withFile(file, (connection) => connection.run('CREATE TABLE theirs (id integer)'))
-    const theirs = Bun.hash(readFileSync(file))
+    const originalHash = Bun.hash(readFileSync(file))
     expect(messageOf(() => migrateSqlite(file, [first], options))).toContain('DatabaseRefused: the file is a database of another program')
-    expect(Bun.hash(readFileSync(file))).toBe(theirs)
+    expect(Bun.hash(readFileSync(file))).toBe(originalHash)
 
     const letter = `${file}.txt`
     const text =
@@ -176,7 +180,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
   })
 
   test('migrating a SQLite file is refused if mayMigrate is off', () => {
-    const { file, options } = place()
+    const { file, options } = newFile()
     migrateSqlite(file, [first], options)
     expect(messageOf(() => migrateSqlite(file, [first, second], { ...options, mayMigrate: false }))).toContain(
       'DatabaseRefused: the database is older than this version',
@@ -185,7 +189,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
   })
 
   test('migrating a SQLite file makes every table STRICT and sets the application id', () => {
-    const { file, options } = place()
+    const { file, options } = newFile()
     migrateSqlite(file, sqliteMigrations, options)
     withFile(file, (connection) => {
       const loose = connection
@@ -232,11 +236,11 @@ describe.skipIf(engine !== 'postgres')('migrating a PostgreSQL database', () => 
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     const asleep = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
-    await using child = startChild('migrate-until-killed.ts', [url, '', JSON.stringify([first, second, long('Postgres')])])
+    await using child = startChild('migrate-until-killed.ts', [url, '', JSON.stringify([first, second, longMigration('Postgres')])])
     while ((await client.query(asleep)).rowCount === 0) await client.query('SELECT pg_stat_clear_snapshot()')
     child.kill()
     expect(await child.exited).not.toBe(0)
-    // The server notices once it has slept its second.
+    // The server notices the lost connection after its sleep.
     while ((await client.query(asleep)).rowCount !== 0) await client.query('SELECT pg_stat_clear_snapshot()')
     expect(await migratePostgres(url, [first, second, third], 0)).toEqual(['0001_second', '0002_third'])
     await client.end()
@@ -299,7 +303,7 @@ describe('the migration trees', () => {
       const config = join(copy, '..', 'drizzle.config.json')
       const dialect = tree === 'sqlite' ? 'sqlite' : 'postgresql'
       writeFileSync(config, JSON.stringify({ dialect, schema: join(root, 'db', 'schema', 'index.ts'), out: relative(root, copy) }))
-      const kit = Bun.spawn(
+      const drizzleKit = Bun.spawn(
         [
           'bun',
           '--bun',
@@ -317,8 +321,8 @@ describe('the migration trees', () => {
           stderr: 'pipe',
         },
       )
-      const output = await new Response(kit.stdout).text()
-      expect(await kit.exited).toBe(0)
+      const output = await new Response(drizzleKit.stdout).text()
+      expect(await drizzleKit.exited).toBe(0)
       expect(output).toContain('No schema changes')
       expect(readdirSync(copy).sort()).toEqual(before)
       expect(existsSync(join(copy, '0000_first.sql'))).toBe(true)

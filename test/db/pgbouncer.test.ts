@@ -27,13 +27,13 @@ describe.skipIf(engine !== 'postgres' || whyNoPgBouncer !== undefined)('PgBounce
     {
       await using app = await testApp({}, { database: { ...database, url: bouncer.url } })
       const shop = await sellingIn(app, { onHand: 100 })
-      const buy = async () => {
+      const placeOrder = async () => {
         const checkout = await shop.checkout(await shop.cart())
         return [checkout.status, checkout.body.order.status]
       }
-      // One after the other first, so that every connection has met every statement once.
-      for (let nth = 0; nth < 3; nth++) expect(await buy()).toEqual([201, 'CONFIRMED'])
-      expect(await Promise.all(Array.from({ length: 8 }, buy))).toEqual(Array(8).fill([201, 'CONFIRMED']))
+      // First one after the other, so that every connection prepares every statement once.
+      for (let nth = 0; nth < 3; nth++) expect(await placeOrder()).toEqual([201, 'CONFIRMED'])
+      expect(await Promise.all(Array.from({ length: 8 }, placeOrder))).toEqual(Array(8).fill([201, 'CONFIRMED']))
       const orders = await shop.get('/v2/orders')
       expect(orders.body.total).toBe(11)
       const [one] = orders.body.data
@@ -69,19 +69,19 @@ describe.skipIf(engine !== 'postgres' || whyNoPgBouncer !== undefined)('PgBounce
     const target = await emptyPostgres()
     {
       await using bouncer = await pgBouncerBefore(target.url, 1)
-      const given = { fingerprint: 'a', migrations: postgresMigrations, now: 0 }
-      const moving = withTarget(bouncer.url, given, async (to) => {
+      const run = { fingerprint: 'a', migrations: postgresMigrations, now: 0 }
+      const moving = withTarget(bouncer.url, run, async (to) => {
         await to.put('attempts', ['id', 'bucket', 'at'], { upTo: 1n, rows: 1, sum: 0n, lines: Buffer.from('a\tb\t0\n') }, () => undefined)
         expect(await to.figures('attempts', ['at'])).toEqual(['1', '0', '0'])
         await to.lines('attempts', ['id'], (line) => expect(Buffer.from(line).toString()).toBe('a'))
-        // As where the mover is killed.
+        // As if the process were killed.
         throw new Error('stopped')
       })
       await expect(moving).rejects.toThrow('stopped')
       const other = new pg.Client({ connectionString: bouncer.url })
       await other.connect()
-      const ours = "('synchronous_commit', 'statement_timeout', 'bytea_output')"
-      expect((await other.query(`select name from pg_settings where source = 'session' and name in ${ours}`)).rows).toEqual([])
+      const changedSettings = "('synchronous_commit', 'statement_timeout', 'bytea_output')"
+      expect((await other.query(`select name from pg_settings where source = 'session' and name in ${changedSettings}`)).rows).toEqual([])
       await other.end()
     }
     await target.drop()

@@ -19,8 +19,8 @@ setDefaultTimeout(longTestMs)
 const locking = { isolation: 'locking' } as const
 const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
 const insert = insertOf(attempts)
-const found = rowsOf(attempts, ['id'])
-const locked = lockedRowsOf(attempts, ['id'])
+const findById = rowsOf(attempts, ['id'])
+const lockById = lockedRowsOf(attempts, ['id'])
 const setAt = updateOf(attempts, valuesOf(attempts, ['id']), ['id'])
 const failure = (work: Promise<unknown>) =>
   work.then(
@@ -30,7 +30,7 @@ const failure = (work: Promise<unknown>) =>
 const idsIn = async (db: ReturnType<typeof openPostgres>) =>
   (await db.read.select({ id: attempts.id }).from(attempts).orderBy(asc(attempts.id))).map(({ id }) => id)
 
-/** The database of a test, opened once more with options of its own. */
+/** Opens the test's database a second time with these options. */
 async function opened(options: PostgresOptions = {}) {
   const of = await openTestDatabase()
   const db = openPostgres(of.url, Math.random, options)
@@ -44,7 +44,7 @@ async function opened(options: PostgresOptions = {}) {
   }
 }
 
-/** Somebody else's connection, which holds the lock of a row until it is told to end. */
+/** Opens another connection that holds a row's lock until it is disposed. */
 async function holdRow(url: string, statement: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -69,7 +69,9 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
     })()
     const pairs = []
     for (let round = 0; round < 300; round++) {
-      pairs.push(await Promise.all(db.read.inSnapshot(() => [db.read.first(found, { id: 'a' }), db.read.all(found, { id: 'b' })] as const)))
+      pairs.push(
+        await Promise.all(db.read.inSnapshot(() => [db.read.first(findById, { id: 'a' }), db.read.all(findById, { id: 'b' })] as const)),
+      )
     }
     stopped = true
     await writing
@@ -86,11 +88,11 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
     frozen.kill('SIGSTOP')
     const countUp = () =>
       db.write(async (tx) => {
-        const counter = await tx.first(locked, { id: 'a' })
+        const counter = await tx.first(lockById, { id: 'a' })
         await setAt(tx, { at: (counter?.at ?? 0) + 1 }, { id: 'a' })
       }, locking)
     await Promise.all(Array.from({ length: 5 }, countUp))
-    expect(await db.read.first(found, { id: 'a' })).toEqual(row('a', 5))
+    expect(await db.read.first(findById, { id: 'a' })).toEqual(row('a', 5))
   })
 
   test('writes that wait too long for a locked row are refused and change nothing, and reads do not wait', async () => {
@@ -99,13 +101,13 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
     await db.write((tx) => insert(tx, row('a')))
     await using _ = await holdRow(of.url, "UPDATE attempts SET at = 7 WHERE id = 'a'")
     const events: string[] = []
-    // More than there are connections to write on.
+    // More writes than connections for writes.
     const writes = Array.from({ length: 6 }, async (_, nth) => {
       const refused = await failure(db.write((tx) => setAt(tx, { at: 1 }, { id: 'a' }), nth % 2 ? locking : {}))
       events.push('refused')
       return refused
     })
-    const reads = await Promise.all(Array.from({ length: 20 }, () => db.read.first(found, { id: 'a' })))
+    const reads = await Promise.all(Array.from({ length: 20 }, () => db.read.first(findById, { id: 'a' })))
     events.push('read')
     expect(reads).toEqual(Array(20).fill(row('a')))
     const refusals = await Promise.all(writes)
@@ -135,8 +137,8 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
     await db.write((tx) => insert(tx, row('a')))
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
-    expect(await failure(Promise.resolve(db.read.first(found, { id: circle })))).toBeInstanceOf(TypeError)
-    expect(await db.read.first(found, { id: 'a' })).toEqual(row('a'))
+    expect(await failure(Promise.resolve(db.read.first(findById, { id: circle })))).toBeInstanceOf(TypeError)
+    expect(await db.read.first(findById, { id: 'a' })).toEqual(row('a'))
   })
 
   test('a statement that takes too long is refused, and its write is rolled back', async () => {
@@ -174,27 +176,27 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
     expect(await idsIn(of.db)).toEqual([])
   })
 
-  async function cutting(at: string, cut: Cut) {
+  async function writeThroughCut(at: string, cut: Cut) {
     const of = await openTestDatabase()
     const wire = await wireTo(of.url, at, cut)
     const db = openPostgres(wire.url, Math.random)
     await db.write((tx) => insert(tx, row('before')))
     wire.arm()
     const refused = await failure(db.write((tx) => insert(tx, row('cut'))))
-    const kept = await idsIn(of.db as ReturnType<typeof openPostgres>)
+    const stored = await idsIn(of.db as ReturnType<typeof openPostgres>)
     await db.close()
     await wire[Symbol.asyncDispose]()
     await of[Symbol.asyncDispose]()
-    return { refused, kept }
+    return { refused, stored }
   }
 
   test('a connection lost at the commit leaves the outcome unknown, and the write is not retried', async () => {
-    const before = await cutting('COMMIT', 'before')
+    const before = await writeThroughCut('COMMIT', 'before')
     expect(before.refused).toBeInstanceOf(DatabaseOutcomeUnknown)
-    expect(before.kept).toEqual(['before'])
-    const behind = await cutting('COMMIT', 'behind')
+    expect(before.stored).toEqual(['before'])
+    const behind = await writeThroughCut('COMMIT', 'behind')
     expect(behind.refused).toBeInstanceOf(DatabaseOutcomeUnknown)
-    expect(behind.kept).toEqual(['before', 'cut'])
+    expect(behind.stored).toEqual(['before', 'cut'])
   })
 
   test('a connection lost before the commit changes nothing', async () => {
@@ -215,9 +217,9 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
   })
 
   test('a write whose BEGIN fails stores nothing, although its statements were already sent', async () => {
-    const spoiled = await cutting('BEGIN', 'spoiled')
+    const spoiled = await writeThroughCut('BEGIN', 'spoiled')
     expect(spoiled.refused).toMatchObject({ code: '42601' })
-    expect(spoiled.kept).toEqual(['before'])
+    expect(spoiled.stored).toEqual(['before'])
   })
 
   test('readiness reports a database without writes or reads while the write still waits', async () => {
@@ -235,16 +237,16 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
     await app.deps.db.read.rows(
       sql.raw(`alter database ${new URL(app.database.url).pathname.slice(1)} set default_transaction_read_only = on`),
     )
-    // One that had rested, and came through this itself, would go on with the settings of before.
-    const { rows } = await terminated(unpooled(app.database.url))
+    // An idle connection would keep the earlier settings.
+    const { rows } = await terminateConnections(unpooled(app.database.url))
     expect(rows.length).toBeGreaterThan(0)
     await failing()
     expect(await failing()).toEqual([503, 'Not ready: databaseWritable'])
   })
 })
 
-/** Ends every other connection to the database: the program makes new ones. */
-async function terminated(url: string) {
+/** Ends every other connection to the database, so that the program opens new ones. */
+async function terminateConnections(url: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {

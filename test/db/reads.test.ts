@@ -123,13 +123,13 @@ test('a prepared query returns the same rows as the query builder: JSON, nulls, 
 
 test('selections can be nested once: tables and parts of them, beside plain fields', async () => {
   await using on = await opened()
-  const both = prepare((queries) =>
+  const joined = prepare((queries) =>
     queries
       .select({ name: shops.name, shop: shops, owner: { id: users.id, email: users.email } })
       .from(shops)
       .innerJoin(users, eq(users.id, shops.merchantId)),
   )
-  expect(await on.db.read.all(both)).toEqual([{ name: 'one', shop: shopRow, owner: { id: 'a', email: 'a@example.com' } }])
+  expect(await on.db.read.all(joined)).toEqual([{ name: 'one', shop: shopRow, owner: { id: 'a', email: 'a@example.com' } }])
 })
 
 test('a second level, an outer join and a column of another name are refused', () => {
@@ -151,12 +151,12 @@ test('a snapshot reads as of one moment on SQLite, whatever commits meanwhile', 
   }
   const other = new Sqlite(on.url.replace('file:', ''))
   try {
-    const seen = read.inSnapshot(() => {
+    const counts = read.inSnapshot(() => {
       const before = countFrom(1)
       other.run("DELETE FROM users WHERE id = 'b'")
       return [before, countFrom(1)]
     })
-    expect(await Promise.all(seen)).toEqual([3, 3])
+    expect(await Promise.all(counts)).toEqual([3, 3])
     expect(await countFrom(1)).toBe(2)
     const refused = () =>
       read.inSnapshot(() => {
@@ -174,20 +174,20 @@ test('a background reader sees committed rows, reports failed statements and wor
   await using test = await openTestDatabase()
   const { db } = test
   await db.write(async (tx) => insertUser(tx, userRow('a', 1)))
-  const aside = db.backgroundReader()
-  const ids = () => aside.rows<{ id: string }>(sql`select id from users where created_at >= ${1} order by id`)
+  const background = db.backgroundReader()
+  const ids = () => background.rows<{ id: string }>(sql`select id from users where created_at >= ${1} order by id`)
   expect(await ids()).toEqual([{ id: 'a' }])
-  expect(await aside.rows(sql`select nothing from users`).catch((error: unknown) => error)).toBeInstanceOf(Error)
+  expect(await background.rows(sql`select nothing from users`).catch((error: unknown) => error)).toBeInstanceOf(Error)
   await db.write(async (tx) => insertUser(tx, userRow('b', 2)))
   expect(await Promise.all([ids(), ids()])).toEqual([
     [{ id: 'a' }, { id: 'b' }],
     [{ id: 'a' }, { id: 'b' }],
   ])
-  aside.close()
+  background.close()
   if (engine === 'sqlite') {
     expect(await ids().catch((error: Error) => error.message)).toBe('what was asked aside was closed')
     const refused = db.backgroundReader()
-    // It reads, and writes nothing.
+    // A background reader cannot write.
     expect(await refused.rows(sql`delete from users returning id`).catch((error: unknown) => error)).toMatchObject({
       code: 'SQLITE_READONLY',
     })
@@ -196,11 +196,11 @@ test('a background reader sees committed rows, reports failed statements and wor
 })
 
 test('lowerThreadPriority ignores a refusal of the system', () => {
-  let asked: number | undefined
-  lowerThreadPriority((priority) => {
-    asked = priority
+  let priority: number | undefined
+  lowerThreadPriority((value) => {
+    priority = value
     // Refused by the system, as the kernel or a container may refuse it for this process.
-    setPriority(2 ** 30, priority)
+    setPriority(2 ** 30, value)
   })
-  expect(asked).toBe(process.platform === 'linux' ? constants.priority.PRIORITY_LOW : undefined)
+  expect(priority).toBe(process.platform === 'linux' ? constants.priority.PRIORITY_LOW : undefined)
 })

@@ -58,7 +58,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const runs = { first: 0, refused: 0, failed: 0, last: 0 }
-    const told: string[] = []
+    const effects: string[] = []
     const works = {
       first: insert('a'),
       refused: async (tx: Writer) => {
@@ -75,7 +75,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
         names.map(async (name) => {
           const work = async (tx: Writer) => {
             runs[name]++
-            tx.afterCommit(() => void told.push(name))
+            tx.afterCommit(() => void effects.push(name))
             await works[name](tx)
           }
           return messageOf(db.write(work))
@@ -86,7 +86,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     await db.write(async (tx) => void (await tx.delete(attempts)))
     expect(await writeAll(['first', 'failed', 'refused', 'last'])).toEqual(['kept', 'failed', 'refused', 'kept'])
     expect(runs).toEqual({ first: 3, refused: 2, failed: 2, last: 1 })
-    expect(told).toEqual(['first', 'first', 'last'])
+    expect(effects).toEqual(['first', 'first', 'last'])
     expect((await db.read.select().from(attempts).orderBy(attempts.id)).map(({ id }) => id)).toEqual(['a', 'c'])
   })
 
@@ -105,7 +105,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
   test('a write that waits for a timer is refused and rolled back, and the others continue', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
-    // A timer that ends after the others have committed, however busy the machine is.
+    // A timer that ends only after the other writes committed.
     const { promise: timer, resolve: ends } = Promise.withResolvers<void>()
     const outcomes = await Promise.all([
       messageOf(db.write(insert('before'))),
@@ -200,9 +200,9 @@ describe.skipIf(engine !== 'sqlite')('the SQLite file', () => {
     await db.close()
     const wal = `${databaseFile(url)}-wal`
     expect(existsSync(wal) ? statSync(wal).size : 0).toBe(0)
-    const again = new Sqlite(databaseFile(url), { readonly: true })
-    expect(again.query('select id from attempts').all()).toEqual([{ id: 'a' }])
-    again.close()
+    const reopened = new Sqlite(databaseFile(url), { readonly: true })
+    expect(reopened.query('select id from attempts').all()).toEqual([{ id: 'a' }])
+    reopened.close()
   })
 
   test('a checkpoint moves what was written and returns the length of the WAL', async () => {
@@ -229,29 +229,29 @@ describe.skipIf(engine !== 'sqlite')('the SQLite file', () => {
 })
 
 describe.skipIf(engine !== 'sqlite')('the data directory', () => {
-  const opening = (dataDir: string, url: string, as: 'server' | 'command' = 'server') =>
+  const openServer = (dataDir: string, url: string, as: 'server' | 'command' = 'server') =>
     openDatabase({ url, dataDir, as, now: 0, random: Math.random })
 
   test('a data directory has one server and any commands, and the next server starts after it closed', async () => {
     const dataDir = temporaryDir()
     const url = `file:${join(dataDir, 'souk.db')}`
-    const server = await opening(dataDir, url)
-    expect(await messageOf(opening(dataDir, url))).toContain('souk is already running on')
-    const command = await opening(dataDir, url, 'command')
+    const server = await openServer(dataDir, url)
+    expect(await messageOf(openServer(dataDir, url))).toContain('souk is already running on')
+    const command = await openServer(dataDir, url, 'command')
     await command.db.write(insert('from a command'))
     await command.db.close()
     expect(await server.db.read.select().from(attempts)).toHaveLength(1)
-    expect(await messageOf(opening(dataDir, url))).toContain('souk is already running on')
+    expect(await messageOf(openServer(dataDir, url))).toContain('souk is already running on')
     await server.db.close()
-    const next = await opening(dataDir, url)
+    const next = await openServer(dataDir, url)
     await next.db.close()
   })
 
   test('two servers with different data directories cannot share one database file', async () => {
     const shared = temporaryDir()
     const url = `file:${join(shared, 'souk.db')}`
-    const first = await opening(temporaryDir(), url)
-    expect(await messageOf(opening(temporaryDir(), url))).toContain('souk is already running on')
+    const first = await openServer(temporaryDir(), url)
+    expect(await messageOf(openServer(temporaryDir(), url))).toContain('souk is already running on')
     await first.db.close()
   })
 
@@ -259,7 +259,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
     const dataDir = temporaryDir()
     const file = join(dataDir, 'souk.db')
     writeFileSync(file, 'this is a letter and not a database, though it is as long as the header of one would be, and a little longer')
-    expect(await messageOf(opening(dataDir, `file:${file}`))).toContain('not a database')
+    expect(await messageOf(openServer(dataDir, `file:${file}`))).toContain('not a database')
     const lock = lockDataDir(dataDir)
     expect(lock).toBeDefined()
     lock?.release()
@@ -267,7 +267,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
 
   test('a data directory is created private to its owner', async () => {
     const dataDir = join(temporaryDir(), 'made', 'here')
-    const { db } = await opening(dataDir, `file:${join(dataDir, 'souk.db')}`)
+    const { db } = await openServer(dataDir, `file:${join(dataDir, 'souk.db')}`)
     expect(statSync(dataDir).mode & 0o777).toBe(0o700)
     await db.close()
   })
@@ -295,7 +295,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
     const local = { ext4: 0xef53, xfs: 0x58465342, btrfs: 0x9123683e, tmpfs: 0x01021994, overlay: 0x794c7630 }
     for (const type of Object.values(network)) expect(isNetworkFileSystem(type)).toBe(true)
     for (const type of Object.values(local)) expect(isNetworkFileSystem(type)).toBe(false)
-    // statfs hands large types out as negative numbers on some systems.
+    // statfs returns large types as negative numbers on some systems.
     expect(isNetworkFileSystem(0xff534d42 | 0)).toBe(true)
   })
 })

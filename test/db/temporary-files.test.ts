@@ -12,16 +12,16 @@ setDefaultTimeout(longTestMs)
 
 test('a new temporary file removes those of dead processes in its folder, whatever their target', async () => {
   const folder = temporaryDir()
-  const gone = Bun.spawn(['true'])
-  await gone.exited
+  const ended = Bun.spawn(['true'])
+  await ended.exited
   const alive = Bun.spawn(['sleep', '60'])
   const stat = readFileSync(`/proc/${alive.pid}/stat`, 'utf8')
   const start = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
   const names = {
-    gone: [
-      `other.csv.${gone.pid}-5.tmp`,
-      `other.csv.${gone.pid}-5.tmp-journal`,
-      `orders.csv.${gone.pid}.tmp`,
+    removed: [
+      `other.csv.${ended.pid}-5.tmp`,
+      `other.csv.${ended.pid}-5.tmp-journal`,
+      `orders.csv.${ended.pid}.tmp`,
       `x.${alive.pid}-${start + 1}.tmp`,
     ],
     stays: [
@@ -32,16 +32,16 @@ test('a new temporary file removes those of dead processes in its folder, whatev
         'notes.tmp',
         `a.${alive.pid}-${start}.tmp.gz`,
       ],
-      // Without the start of its process it may be another program's.
-      `other.csv.${gone.pid}.tmp`,
+      // Without the start time of its process, it may belong to another program.
+      `other.csv.${ended.pid}.tmp`,
     ],
   }
-  for (const name of [...names.gone, ...names.stays]) writeFileSync(join(folder, name), 'half')
-  const own = temporaryOf(join(folder, 'elsewhere.csv'))
-  writeFileSync(own, 'under way')
+  for (const name of [...names.removed, ...names.stays]) writeFileSync(join(folder, name), 'half')
+  const ownFile = temporaryOf(join(folder, 'elsewhere.csv'))
+  writeFileSync(ownFile, 'under way')
   const temporary = newTemporary(join(folder, 'orders.csv'))
   expect([readdirSync(folder).sort(), readdirSync(folder).includes(temporary)]).toEqual([
-    [...names.stays, own.slice(folder.length + 1)].sort(),
+    [...names.stays, ownFile.slice(folder.length + 1)].sort(),
     false,
   ])
   // After a day without a write the file is abandoned, even if its process number is in use.
@@ -54,12 +54,12 @@ test('a new temporary file removes those of dead processes in its folder, whatev
 
 test.skipIf(engine !== 'sqlite')('a start removes no files of other programs outside the data directory', async () => {
   const [dataDir, folder] = [temporaryDir(), temporaryDir()]
-  const gone = Bun.spawn(['true'])
-  await gone.exited
-  const others = [`report.${gone.pid}.tmp`, `report.${gone.pid}-5.tmp`, `souk.db-other.${gone.pid}-5.tmp`]
-  const own = [`souk.db.${gone.pid}-5.tmp`, `souk.db.${gone.pid}-5.tmp-journal`]
-  const inDataDir = `orders.csv.${gone.pid}.tmp`
-  for (const name of [...others, ...own]) writeFileSync(join(folder, name), 'half')
+  const ended = Bun.spawn(['true'])
+  await ended.exited
+  const others = [`report.${ended.pid}.tmp`, `report.${ended.pid}-5.tmp`, `souk.db-other.${ended.pid}-5.tmp`]
+  const ownFiles = [`souk.db.${ended.pid}-5.tmp`, `souk.db.${ended.pid}-5.tmp-journal`]
+  const inDataDir = `orders.csv.${ended.pid}.tmp`
+  for (const name of [...others, ...ownFiles]) writeFileSync(join(folder, name), 'half')
   writeFileSync(join(dataDir, inDataDir), 'half')
   const url = `file:${join(folder, 'souk.db')}`
   const { db } = await openDatabase({ url, dataDir, as: 'server', now: 0, random: Math.random })

@@ -17,9 +17,9 @@ const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
 const times = <T>(count: number, make: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => make(nth))
 const insert = insertOf(attempts)
 const insertAll = insertAllOf(attempts)
-const leave = insertOf(attempts, 'leave')
-const found = rowsOf(attempts, ['id'])
-const ofBucket = rowsOf(attempts, ['bucket'], sql`${attempts.id}`)
+const insertIfNew = insertOf(attempts, 'leave')
+const findById = rowsOf(attempts, ['id'])
+const findByBucket = rowsOf(attempts, ['bucket'], sql`${attempts.id}`)
 const countUp = prepareSure(
   (queries) =>
     queries
@@ -28,9 +28,9 @@ const countUp = prepareSure(
       .where(eq(attempts.id, sql.placeholder('id'))),
   { row: 'id' },
 )
-const caught = (error: unknown) => error
-/** Somebody else's connection. */
-async function otherOf(url: string) {
+const asValue = (error: unknown) => error
+/** Opens a connection outside the engine. */
+async function openOther(url: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   return { client, [Symbol.asyncDispose]: () => client.end() }
@@ -55,9 +55,9 @@ test('concurrent writes are stored with all their rows, run their effects once, 
   )
   expect(values).toEqual(times(40, (nth) => nth))
   expect(effects.sort((a, b) => a - b)).toEqual(values)
-  const rows = await db.read.all(ofBucket, { bucket: 'test' })
-  const made = times(40, (nth) => ['one', 'two', 'three'].map((word) => row(`${word} ${nth}`, nth))).flat()
-  expect(rows).toEqual([...made, row('counter', 40)].sort((a, b) => (a.id < b.id ? -1 : 1)))
+  const rows = await db.read.all(findByBucket, { bucket: 'test' })
+  const inserted = times(40, (nth) => ['one', 'two', 'three'].map((word) => row(`${word} ${nth}`, nth))).flat()
+  expect(rows).toEqual([...inserted, row('counter', 40)].sort((a, b) => (a.id < b.id ? -1 : 1)))
   expect(db.stats.writes - before.writes).toBe(40)
   expect(db.stats.commits - before.commits).toBeLessThan(10)
 })
@@ -70,7 +70,7 @@ test('each of several concurrent writes ends as it would alone, whatever happens
     first: async (tx) => tx.run(countUp, { id: 'a' }),
     'does what can be done': async (tx) => {
       await tx.run(countUp, { id: 'b' })
-      await leave(tx, row('taken', 7))
+      await insertIfNew(tx, row('taken', 7))
       return 'done'
     },
     'changes what is not there': async (tx) => {
@@ -83,7 +83,7 @@ test('each of several concurrent writes ends as it would alone, whatever happens
       throw new Error('of its own')
     },
     'waits for what it reads': async (tx) => {
-      const counter = await tx.first(found, { id: 'taken' })
+      const counter = await tx.first(findById, { id: 'taken' })
       await insert(tx, row('read', counter?.at))
       return counter
     },
@@ -94,35 +94,35 @@ test('each of several concurrent writes ends as it would alone, whatever happens
     },
   }
   const names = Object.keys(works)
-  const ends = await Promise.all(Object.values(works).map((work) => db.write(work, inGroup).catch(caught)))
-  const of = (name: string) => ends[names.indexOf(name)]
-  expect(of('does what can be done')).toBe('done')
-  expect(of('changes what is not there')).toBeInstanceOf(NothingChanged)
-  expect(isUniqueViolation(of('inserts what is there'))).toBe(true)
-  expect(of('throws')).toMatchObject({ message: 'of its own' })
-  expect(of('waits for what it reads')).toEqual(row('taken'))
-  expect(of('asks by a builder')).toEqual([{ id: 'taken' }])
-  expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual([row('a', 2), row('b', 2), row('read'), row('taken')])
+  const outcomes = await Promise.all(Object.values(works).map((work) => db.write(work, inGroup).catch(asValue)))
+  const outcomeOf = (name: string) => outcomes[names.indexOf(name)]
+  expect(outcomeOf('does what can be done')).toBe('done')
+  expect(outcomeOf('changes what is not there')).toBeInstanceOf(NothingChanged)
+  expect(isUniqueViolation(outcomeOf('inserts what is there'))).toBe(true)
+  expect(outcomeOf('throws')).toMatchObject({ message: 'of its own' })
+  expect(outcomeOf('waits for what it reads')).toEqual(row('taken'))
+  expect(outcomeOf('asks by a builder')).toEqual([{ id: 'taken' }])
+  expect(await db.read.all(findByBucket, { bucket: 'test' })).toEqual([row('a', 2), row('b', 2), row('read'), row('taken')])
   await Promise.all(times(3, () => db.write(async (tx) => tx.run(countUp, { id: 'a' }), inGroup)))
-  expect((await db.read.first(found, { id: 'a' }))?.at).toBe(5)
+  expect((await db.read.first(findById, { id: 'a' }))?.at).toBe(5)
 })
 
 test('a write in a group may not begin another write, and its transaction cannot be used afterwards', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
-  let kept: Writer | undefined
+  let savedTx: Writer | undefined
   const works: ((tx: Writer) => Promise<unknown>)[] = [
     (tx) => insert(tx, row('first')),
     async (tx) => {
-      kept = tx
+      savedTx = tx
       await insert(tx, row('second'))
     },
     () => db.write((tx) => insert(tx, row('nested')), inGroup),
   ]
-  const ends = await Promise.all(works.map((work) => db.write(work, inGroup).catch(caught)))
-  expect(ends[2]).toMatchObject({ message: 'a database work may not begin another write' })
-  expect(await insert(kept as Writer, row('late')).catch(caught)).toMatchObject({ message: expect.stringContaining('after its work') })
-  expect((await db.read.all(ofBucket, { bucket: 'test' })).map(({ id }) => id)).toEqual(['first', 'second'])
+  const outcomes = await Promise.all(works.map((work) => db.write(work, inGroup).catch(asValue)))
+  expect(outcomes[2]).toMatchObject({ message: 'a database work may not begin another write' })
+  expect(await insert(savedTx as Writer, row('late')).catch(asValue)).toMatchObject({ message: expect.stringContaining('after its work') })
+  expect((await db.read.all(findByBucket, { bucket: 'test' })).map(({ id }) => id)).toEqual(['first', 'second'])
 })
 
 describe.skipIf(engine !== 'postgres')('on Postgres', () => {
@@ -137,10 +137,10 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
         ids.map((id) => row(id)),
       ),
     )
-    const counting = (which: typeof db, order: readonly string[]) =>
+    const countAll = (which: typeof db, order: readonly string[]) =>
       order.map((id) => which.write(async (tx) => tx.run(countUp, { id }), inGroup))
-    for (let round = 0; round < 20; round++) await Promise.all([...counting(db, ids), ...counting(other, ids.toReversed())])
-    expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual(ids.map((id) => row(id, 40)))
+    for (let round = 0; round < 20; round++) await Promise.all([...countAll(db, ids), ...countAll(other, ids.toReversed())])
+    expect(await db.read.all(findByBucket, { bucket: 'test' })).toEqual(ids.map((id) => row(id, 40)))
     expect(db.stats.retries + other.stats.retries).toBe(0)
     await other.close()
   })
@@ -155,7 +155,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
         ids.map((id) => row(id)),
       ),
     )
-    await using other = await otherOf(url)
+    await using other = await openOther(url)
     await other.client.query(`begin; select 1 from attempts where id = 'a' for update`)
     const ended: string[] = []
     const works = ['b', 'c', 'a', 'd'].map(async (id) => {
@@ -166,7 +166,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(ended).not.toContain('a')
     await other.client.query('commit')
     await Promise.all(works)
-    expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual(ids.map((id) => row(id, 1)))
+    expect(await db.read.all(findByBucket, { bucket: 'test' })).toEqual(ids.map((id) => row(id, 1)))
   })
 
   test('writes whose connection ends under them are all unknown and none is stored; the next use another connection', async () => {
@@ -179,17 +179,17 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
         ids.map((id) => row(id)),
       ),
     )
-    await using other = await otherOf(url)
+    await using other = await openOther(url)
     await other.client.query(`begin; select 1 from attempts where id = 'c' for update`)
-    const count = (id: string) => db.write(async (tx) => tx.run(countUp, { id }), inGroup).catch(caught)
+    const count = (id: string) => db.write(async (tx) => tx.run(countUp, { id }), inGroup).catch(asValue)
     const works = ids.map(count)
     const end = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     while ((await other.client.query(end)).rowCount === 0) await Bun.sleep(1)
-    const [first, ...together] = await Promise.all(works)
+    const [first, ...others] = await Promise.all(works)
     expect(first).toBeUndefined()
-    expect(together.map((error) => error instanceof DatabaseOutcomeUnknown)).toEqual([true, true, true])
+    expect(others.map((error) => error instanceof DatabaseOutcomeUnknown)).toEqual([true, true, true])
     await other.client.query('commit')
-    expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual([row('a', 1), row('b'), row('c'), row('d')])
+    expect(await db.read.all(findByBucket, { bucket: 'test' })).toEqual([row('a', 1), row('b'), row('c'), row('d')])
     expect(await Promise.all(ids.map(count))).toEqual([undefined, undefined, undefined, undefined])
   })
 })

@@ -16,7 +16,7 @@ const insert = (id: string) => async (tx: Writer) => {
 }
 const idsIn = async ({ read }: Pick<Database, 'read'>) =>
   (await read.select({ id: attempts.id }).from(attempts).orderBy(asc(attempts.id))).map(({ id }) => id)
-const settled = async (work: Promise<unknown>) =>
+const outcomeOf = async (work: Promise<unknown>) =>
   work.then(
     () => 'kept',
     (error: Error) => error.message,
@@ -34,14 +34,14 @@ describe('a write', () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const outcomes = await Promise.all([
-      settled(db.write(insert('a'))),
-      settled(
+      outcomeOf(db.write(insert('a'))),
+      outcomeOf(
         db.write(async (tx) => {
           await tx.insert(attempts).values(row('b'))
           throw new Error('changed my mind')
         }),
       ),
-      settled(db.write(insert('c'))),
+      outcomeOf(db.write(insert('c'))),
     ])
     expect(outcomes).toEqual(['kept', 'changed my mind', 'kept'])
     expect(await idsIn(db)).toEqual(['a', 'c'])
@@ -52,15 +52,15 @@ describe('a write', () => {
     const thrown = opened.db.write(() => {
       throw new Error('at once')
     })
-    expect(await settled(thrown)).toBe('at once')
-    expect(await settled(opened.db.write(insert('after')))).toBe('kept')
+    expect(await outcomeOf(thrown)).toBe('at once')
+    expect(await outcomeOf(opened.db.write(insert('after')))).toBe('kept')
   })
 
   test('a write whose afterCommit effect throws is stored and rejected, and others are not affected', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const outcomes = await Promise.all([
-      settled(
+      outcomeOf(
         db.write(async (tx) => {
           await tx.insert(attempts).values(row('a'))
           tx.afterCommit(() => {
@@ -68,7 +68,7 @@ describe('a write', () => {
           })
         }),
       ),
-      settled(db.write(insert('b'))),
+      outcomeOf(db.write(insert('b'))),
     ])
     expect(outcomes).toEqual(['forgot to look', 'kept'])
     expect(await idsIn(db)).toEqual(['a', 'b'])
@@ -78,14 +78,14 @@ describe('a write', () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const [before, nested, after] = await Promise.all([
-      settled(db.write(insert('before'))),
-      settled(
+      outcomeOf(db.write(insert('before'))),
+      outcomeOf(
         db.write(async (tx) => {
           await tx.insert(attempts).values(row('outer'))
           await db.write(insert('inner'))
         }),
       ),
-      settled(db.write(insert('zafter'))),
+      outcomeOf(db.write(insert('zafter'))),
     ])
     expect([before, nested, after]).toEqual(['kept', 'a database work may not begin another write', 'kept'])
     expect(await idsIn(db)).toEqual(['before', 'zafter'])
@@ -94,29 +94,29 @@ describe('a write', () => {
   test('a write may begin as soon as the one before is acknowledged, also in code that it started', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
-    let later: Promise<void> | undefined
+    let nestedWrite: Promise<void> | undefined
     const first = db.write(async (tx) => {
       await tx.insert(attempts).values(row('a'))
-      later = (async () => {
+      nestedWrite = (async () => {
         await first
         await db.write(insert('b'))
       })()
     })
     await first
-    await later
+    await nestedWrite
     expect(await idsIn(db)).toEqual(['a', 'b'])
   })
 
   test('a transaction cannot be used after its work has settled', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
-    let kept: Writer | undefined
-    let built: PromiseLike<unknown> | undefined
+    let savedTx: Writer | undefined
+    let builtQuery: PromiseLike<unknown> | undefined
     await db.write(async (tx) => {
-      kept = tx
-      built = tx.insert(attempts).values(row('built inside, sent outside'))
+      savedTx = tx
+      builtQuery = tx.insert(attempts).values(row('built inside, sent outside'))
     })
-    const tx = kept as Writer
+    const tx = savedTx as Writer
     const refusal = 'a transaction was used after its work had settled'
     const messageOf = (error: unknown): string =>
       error instanceof Error ? (error.cause instanceof Error ? error.cause.message : error.message) : ''
@@ -131,7 +131,7 @@ describe('a write', () => {
     expect(await outcome(() => tx.insert(attempts).values(row('late')))).toBe(refusal)
     expect(await outcome(() => tx.select().from(attempts))).toBe(refusal)
     expect(await outcome(() => tx.rows(sql`delete from attempts`))).toBe(refusal)
-    expect(await outcome(() => built as PromiseLike<unknown>)).toBe(refusal)
+    expect(await outcome(() => builtQuery as PromiseLike<unknown>)).toBe(refusal)
     expect(await idsIn(db)).toEqual([])
   })
 
@@ -195,7 +195,7 @@ describe('a write', () => {
   test('a write after close is refused, and queued ones are finished', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
-    const queued = Array.from({ length: 10 }, (_, nth) => settled(db.write(insert(`q${nth}`))))
+    const queued = Array.from({ length: 10 }, (_, nth) => outcomeOf(db.write(insert(`q${nth}`))))
     await db.close()
     expect(await Promise.all(queued)).toEqual(Array(10).fill('kept'))
     const late = await db.write(insert('late')).catch((error: unknown) => error)

@@ -1,4 +1,4 @@
-/** What operators do with applications: the queue, and the decision. */
+/** Tests the operators' queue of applications, and their decisions. */
 import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
@@ -17,7 +17,7 @@ setDefaultTimeout(longTestMs)
 type Row = typeof lendingApplications.$inferSelect
 const idsOf = ({ data }: Answer['body']): string[] => data.map(({ id }: { id: string }) => id)
 
-/** An app with an operator and a merchant, and applications that were put there. */
+/** Opens an app with an operator, a merchant and these applications. */
 async function queueOf(changes: readonly Partial<Row>[]) {
   const app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' })
   const operator = await app.superAdmin()
@@ -25,10 +25,10 @@ async function queueOf(changes: readonly Partial<Row>[]) {
   const rows = changes.map((change, nth): Row => {
     const { cohort = 'US_COMPANY', submittedAt = null } = change
     const row = { id: `loan_${String(nth).padStart(26, '0')}`, merchantId, cohort, tier: tierOf(cohort), status: 'UNDER_REVIEW' as const }
-    const asked = { requestedAmountUsd: null, requestedTermMonths: null, purposeCode: null, documentationCompleted: null }
+    const request = { requestedAmountUsd: null, requestedTermMonths: null, purposeCode: null, documentationCompleted: null }
     const partners = { selectedTier1Partner: null, selectedTier2Partner: null, partnerExternalRef: null }
     const times = { decidedAt: null, queuedAt: submittedAt ?? 0, createdBy: merchantId, createdAt: 1, updatedAt: 1, version: 1 }
-    return { ...row, ...asked, ...partners, reason: null, submittedAt, ...times, ...change }
+    return { ...row, ...request, ...partners, reason: null, submittedAt, ...times, ...change }
   })
   await app.deps.db.write(async (tx) => {
     for (let at = 0; at < rows.length; at += 500) await tx.insert(lendingApplications).values(rows.slice(at, at + 500))
@@ -61,7 +61,7 @@ describe('the queue', () => {
     expect(all.data[0]).not.toHaveProperty('queuedAt')
     expect(idsOf(ok(await queue('?status=SUBMITTED')).body)).toEqual([ids[4] ?? ''])
     expect(idsOf(ok(await queue('?status=DRAFT')).body)).toEqual([ids[5] ?? ''])
-    // What was never submitted comes first, on either engine.
+    // Applications that were never submitted come first, on both engines.
     expect(idsOf(ok(await queue('?status=WITHDRAWN')).body)).toEqual([ids[7] ?? '', ids[6] ?? ''])
     expect(ok(await queue('?limit=3&page=2')).body).toMatchObject({ data: [{ id: ids[0] }], page: 2, limit: 3, total: 4, pages: 2 })
     expect(ok(await queue('?page=9')).body).toMatchObject({ data: [], total: 4 })
@@ -107,18 +107,18 @@ describe('the queue', () => {
       for (const tier of [undefined, 'TIER_1_REFERRAL', 'TIER_2_PARTNER'])
         for (const cohort of [undefined, ...cohorts, 'SG_PTE'])
           for (const partner of [undefined, 'HARBOR_INVENTORY', 'CARAVAN_TRADE', 'MERIDIAN_REVENUE', 'acme', 'nobody']) {
-            const asked = Object.entries({ status, tier, cohort, partner }).filter(([, value]) => value !== undefined)
-            const fits = rows
+            const filters = Object.entries({ status, tier, cohort, partner }).filter(([, value]) => value !== undefined)
+            const matching = rows
               .filter((row) => row.status === (status ?? 'UNDER_REVIEW') && row.tier === (tier ?? row.tier))
               .filter((row) => row.cohort === (cohort ?? row.cohort))
               .filter((row) => !partner || row.selectedTier1Partner === partner || row.selectedTier2Partner === partner)
               .sort((a, b) => a.queuedAt - b.queuedAt || (a.id < b.id ? -1 : 1))
-            const query = `?limit=7&${new URLSearchParams(asked as [string, string][])}`
+            const query = `?limit=7&${new URLSearchParams(filters as [string, string][])}`
             const { data, total } = ok(await queue(query)).body
-            expect([query, idsOf({ data }), total]).toEqual([query, fits.slice(0, 7).map(({ id }) => id), fits.length])
-            if (!partner || fits.length <= 7) continue
+            expect([query, idsOf({ data }), total]).toEqual([query, matching.slice(0, 7).map(({ id }) => id), matching.length])
+            if (!partner || matching.length <= 7) continue
             const next = ok(await queue(`${query}&page=2`)).body
-            expect([query, idsOf(next)]).toEqual([query, fits.slice(7, 14).map(({ id }) => id)])
+            expect([query, idsOf(next)]).toEqual([query, matching.slice(7, 14).map(({ id }) => id)])
           }
   })
 })
@@ -147,13 +147,13 @@ describe('the name of the business', () => {
       ...others.map((one): [string, string] => [one.id, 'Other Felt LLC']),
       [orphan.id, null],
     ])
-    const looks = spyOn(app.deps.kybStore, 'liveOf')
+    const liveOf = spyOn(app.deps.kybStore, 'liveOf')
     const queue = ok(await app.call('GET', '/admin/lending-application?status=SUBMITTED', { token: operator.token })).body.data
-    expect(looks).toHaveBeenCalledTimes(1)
+    expect(liveOf).toHaveBeenCalledTimes(1)
     expect(names(queue)).toEqual(expected)
     for (const [one, name] of expected) expect([one, (await read(app, operator, one)).business?.legalName ?? null]).toEqual([one, name])
     expect(ok(await decide(app, operator, id, 'APPROVED')).body.business).toMatchObject({ legalName: business.legalName })
-    // To the merchant it says nothing new.
+    // The merchant's own view has no business.
     expect(ok(await app.call('GET', path(id), { token: merchant.token })).body).not.toHaveProperty('business')
   })
 })
@@ -173,7 +173,7 @@ describe('the decision', () => {
     })
     app.clock.advance(60_000)
     const decided = ok(await decide(app, operator, id, 'APPROVED')).body
-    // A new decision has a reason of its own, or none; the reference stays.
+    // A new decision replaces the reason, also by none. The reference stays.
     expect(decided).toMatchObject({ status: 'APPROVED', reason: null, partnerExternalRef: 'HI-1', decidedAt: '2026-01-06T12:02:00.000Z' })
     expect(await read(app, operator, id)).toEqual(decided)
     expect(decided.events.slice(-2)).toEqual([
@@ -190,9 +190,9 @@ describe('the decision', () => {
       ['UNDER_REVIEW', operator.id],
       ['APPROVED', operator.id],
     ])
-    const own = ok(await app.call('GET', path(id), { token: merchant.token })).body
-    expect(own).toMatchObject({ status: 'APPROVED', partnerExternalRef: 'HI-1' })
-    for (const name of ['events', 'decisions', 'documents', 'createdBy']) expect(own).not.toHaveProperty(name)
+    const ownView = ok(await app.call('GET', path(id), { token: merchant.token })).body
+    expect(ownView).toMatchObject({ status: 'APPROVED', partnerExternalRef: 'HI-1' })
+    for (const name of ['events', 'decisions', 'documents', 'createdBy']) expect(ownView).not.toHaveProperty(name)
   })
 
   test('a repeated review keeps the state and records a new reason or reference beside the earlier one', async () => {
@@ -203,9 +203,9 @@ describe('the decision', () => {
     expect(ok(await decide(app, operator, id, 'UNDER_REVIEW', { partnerExternalRef: 'HI-2' })).body).toMatchObject({
       ...{ status: 'UNDER_REVIEW', reason: 'First look', partnerExternalRef: 'HI-2' },
     })
-    const again = ok(await decide(app, operator, id, 'UNDER_REVIEW', { reason: 'Second look', partnerExternalRef: null })).body
-    expect(again).toMatchObject({ status: 'UNDER_REVIEW', reason: 'Second look', partnerExternalRef: 'HI-2', decidedAt: null })
-    expect(again.events.map(({ type, reason }: Answer['body']) => [type, reason]).slice(-3)).toEqual([
+    const repeated = ok(await decide(app, operator, id, 'UNDER_REVIEW', { reason: 'Second look', partnerExternalRef: null })).body
+    expect(repeated).toMatchObject({ status: 'UNDER_REVIEW', reason: 'Second look', partnerExternalRef: 'HI-2', decidedAt: null })
+    expect(repeated.events.map(({ type, reason }: Answer['body']) => [type, reason]).slice(-3)).toEqual([
       ['DECIDED', 'First look'],
       ['DECIDED', null],
       ['DECIDED', 'Second look'],
@@ -223,12 +223,12 @@ describe('the decision', () => {
         headers: { 'idempotency-key': 'look-1' },
       })
     const first = ok(await review())
-    const again = ok(await review())
-    expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+    const repeated = ok(await review())
+    expect([repeated.text, repeated.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
     expect(ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body.decisions).toHaveLength(1)
   })
 
-  test('an application with very many changes shows the newest events and says that there are older ones', async () => {
+  test('the history of an application is limited to the newest events and marked as capped', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const { id } = await drafted(app, merchant)
@@ -238,8 +238,8 @@ describe('the decision', () => {
     await app.deps.db.write(async (tx) => {
       for (let at = 0; at < more.length; at += 500) await tx.insert(lendingEvents).values(more.slice(at, at + 500))
     })
-    const whole = await read()
-    expect([whole.events.length, whole.historyCapped]).toEqual([historyMax, undefined])
+    const complete = await read()
+    expect([complete.events.length, complete.historyCapped]).toEqual([historyMax, undefined])
     const last = { ...first, id: app.deps.newId('event'), position: historyMax + 1, reason: 'The last' }
     await app.deps.db.write(async (tx) => void (await tx.insert(lendingEvents).values(last)))
     const capped = await read()
@@ -252,8 +252,8 @@ describe('the decision', () => {
     const { id } = await submitted(app, merchant)
     const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 40_000.5, verifiedCollateralUsd: 10_000, operationalRisk: 'LOW' }
     ok(await decide(app, operator, id, 'UNDER_REVIEW'))
-    const asked = { token: operator.token, body: figures }
-    const envelope = ok(await app.call('POST', '/admin/lending-application/credit-tier/preview', asked)).body
+    const request = { token: operator.token, body: figures }
+    const envelope = ok(await app.call('POST', '/admin/lending-application/credit-tier/preview', request)).body
     const flagged = { ...figures, hardComplianceFlags: ['SANCTIONS'] }
     const [none, refused] = [
       ok(await decide(app, operator, id, 'UNDER_REVIEW', { assessment: figures })).body,
@@ -287,17 +287,19 @@ describe('the decision', () => {
       expect([change, answer.status]).toEqual([change, 400])
       expect(answer.body.message).toMatch(message)
     }
-    // No JSON number tells it from 1.
+    // As a JSON number it equals 1.
     const raw = JSON.stringify({ decision: 'APPROVED', assessment: figures }).replace('Usd":1,', 'Usd":1.0000000000000000001,')
     const headers = { 'content-type': 'application/json' }
     const inexact = await app.call('POST', `/admin${path(id)}/decision`, { token: operator.token, raw, headers })
     expect([inexact.status, inexact.body.message]).toEqual([400, expect.stringMatching(/^assessment\.monthlyAvgRevenueUsd:/)])
     expect(await read(app, operator, id)).toMatchObject({ status: 'SUBMITTED', decisions: [] })
     expect(await app.deps.creditStore.rulesOf(ruleVersion)).toBeUndefined()
-    // As any other field, whatever the application is, and whether there is one.
+    // The figures are validated before the application is read, also if it does not exist.
     const fractional = { assessment: { ...figures, monthlyAvgRevenueUsd: 1.001 } }
-    for (const which of [(await drafted(app, merchant)).id, 'loan_00000000000000000000000000'])
-      expect((await decide(app, operator, which, 'APPROVED', fractional)).body.message).toMatch(/^assessment\.monthlyAvgRevenueUsd:/)
+    for (const applicationId of [(await drafted(app, merchant)).id, 'loan_00000000000000000000000000'])
+      expect((await decide(app, operator, applicationId, 'APPROVED', fractional)).body.message).toMatch(
+        /^assessment\.monthlyAvgRevenueUsd:/,
+      )
   })
 
   test('an invalid decision is 400, of no application 404, of another version 412, before the state is checked', async () => {
@@ -340,9 +342,9 @@ test('operators read the business of an application in the queue, alone and on d
   const { id } = await submitted(app, merchant)
   const business = { id: kyb.id, legalName: kyb.legalName }
   const queued = ok(await app.call('GET', '/admin/lending-application?status=SUBMITTED', { token: operator.token })).body.data
-  const whole = ok(await app.call('GET', `/admin/lending-application/${id}`, { token: operator.token })).body
+  const complete = ok(await app.call('GET', `/admin/lending-application/${id}`, { token: operator.token })).body
   const decided = ok(await decide(app, operator, id, 'REJECTED')).body
-  expect([...queued, whole, decided].map((one) => one.business)).toEqual([business, business, business])
+  expect([...queued, complete, decided].map((one) => one.business)).toEqual([business, business, business])
   await using list = await queueOf([{}])
   expect(ok(await list.queue('')).body.data).toMatchObject([{ business: null }])
 })
@@ -351,8 +353,8 @@ test('the database refuses to change, remove or replace events and decisions of 
   await using lending = await lendingApp()
   const { app, merchant, operator } = lending
   const { id } = await inState(app, merchant, operator, 'APPROVED')
-  const wholeOf = async () => ok(await app.call('GET', `/admin/lending-application/${id}`, { token: operator.token })).body
-  const before = await wholeOf()
+  const readApplication = async () => ok(await app.call('GET', `/admin/lending-application/${id}`, { token: operator.token })).body
+  const before = await readApplication()
   const statements = [
     sql`update lending_events set actor = 'x' returning id`,
     sql`delete from lending_events returning id`,
@@ -366,25 +368,25 @@ test('the database refuses to change, remove or replace events and decisions of 
         ]),
   ]
   for (const statement of statements) await expect(app.deps.db.write((tx) => tx.rows(statement))).rejects.toThrow()
-  expect(await wholeOf()).toEqual(before)
+  expect(await readApplication()).toEqual(before)
 })
 
 test('a merchant has a limited number of drafts, also with concurrent requests and drafts by an operator; other applications do not count', async () => {
   await using lending = await lendingApp()
   const { app, merchant, operator } = lending
   const { id } = await inState(app, merchant, operator, 'SUBMITTED')
-  const ask = ({ token }: { token: string }, body: object = {}) => app.call('POST', '/lending-application', { token, body })
-  const answers = await Promise.all(Array.from({ length: draftsMax + 5 }, () => ask(merchant)))
+  const createDraft = ({ token }: { token: string }, body: object = {}) => app.call('POST', '/lending-application', { token, body })
+  const answers = await Promise.all(Array.from({ length: draftsMax + 5 }, () => createDraft(merchant)))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(draftsMax)
   const refused = answers.filter(({ status }) => status === 409)
   expect([refused.length, refused[0]?.body.message]).toEqual([
     5,
     'The merchant has 50 drafts, which is the maximum. Submit or withdraw one first',
   ])
-  expect((await ask(operator, { merchantId: merchant.id })).status).toBe(409)
+  expect((await createDraft(operator, { merchantId: merchant.id })).status).toBe(409)
   const [draft] = answers.filter(({ status }) => status === 201)
   ok(await app.call('POST', path(draft?.body.id, '/withdraw'), { token: merchant.token }))
-  ok(await ask(operator, { merchantId: merchant.id }), 201)
-  expect((await ask(merchant)).status).toBe(409)
+  ok(await createDraft(operator, { merchantId: merchant.id }), 201)
+  expect((await createDraft(merchant)).status).toBe(409)
   ok(await app.call('GET', path(id), { token: merchant.token }))
 })

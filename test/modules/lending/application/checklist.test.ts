@@ -16,7 +16,7 @@ import {
 import { tier1Partners } from '../../../../src/modules/lending/application/domain.ts'
 import { kybCohorts } from '../../../../src/modules/shop/kyb/domain.ts'
 
-/** As the contract has them, section 6. */
+/** The documents of section 6 of the contract. */
 const contract = {
   core: 'bank_statements_12m owner_id ubo_declaration proof_of_address',
   optional: 'business_plan lease_agreement special_licence processor_statements_6m',
@@ -44,9 +44,9 @@ const accounts =
 const choices = kybCohorts.flatMap((cohort) => [null, ...tier1Partners].map((selectedTier1Partner) => ({ cohort, selectedTier1Partner })))
 const requiredOf = (documents: readonly ChecklistEntry[]) => documents.flatMap(({ key, required }) => (required ? [key as string] : []))
 
-test('every cohort and partner asks for the documents of the contract', () => {
-  const asked = { core: coreDocuments, optional: optionalDocuments, ...cohortDocuments, ...partnerDocuments }
-  expect(Object.fromEntries(Object.entries(asked).map(([name, documents]) => [name, documents.map(({ key }) => key).join(' ')]))).toEqual(
+test('every cohort and partner requires the documents of the contract', () => {
+  const lists = { core: coreDocuments, optional: optionalDocuments, ...cohortDocuments, ...partnerDocuments }
+  expect(Object.fromEntries(Object.entries(lists).map(([name, documents]) => [name, documents.map(({ key }) => key).join(' ')]))).toEqual(
     contract,
   )
   const keys = (...names: (keyof typeof contract)[]) => names.flatMap((name) => contract[name].split(' '))
@@ -76,9 +76,9 @@ test('every key of a checklist occurs once, with a label, a description and the 
   }
 })
 
-test('every document is asked for by some checklist, and labels are unique', () => {
-  const asked = new Set(choices.flatMap((choice) => documentsOf(choice).map(({ key }) => key)))
-  expect([...asked].sort()).toEqual((Object.keys(documentKinds) as DocumentKey[]).sort())
+test('every document is in a checklist, and labels are unique', () => {
+  const inChecklists = new Set(choices.flatMap((choice) => documentsOf(choice).map(({ key }) => key)))
+  expect([...inChecklists].sort()).toEqual((Object.keys(documentKinds) as DocumentKey[]).sort())
   expect(new Set(Object.values(documentKinds).map(({ label }) => label)).size).toBe(Object.keys(documentKinds).length)
 })
 
@@ -88,16 +88,16 @@ describe('merged lists', () => {
     { maxLength: 12 },
   )
 
-  test('merged lists ask for must not be repeated; a list may make a document required, but not optional', () => {
+  test('a merged list has each document once, and a document is required if either list requires it', () => {
     fc.assert(
-      fc.property(list, list, (base, addOn) => {
-        const [alone, merged] = [mergedDocuments(base), mergedDocuments(base, addOn)]
+      fc.property(list, list, (base, partnerList) => {
+        const [alone, merged] = [mergedDocuments(base), mergedDocuments(base, partnerList)]
         const keys = merged.map(({ key }) => key)
-        expect(new Set(keys)).toEqual(new Set([...base, ...addOn].map(({ key }) => key)))
+        expect(new Set(keys)).toEqual(new Set([...base, ...partnerList].map(({ key }) => key)))
         expect(keys).toHaveLength(new Set(keys).size)
         expect(keys.slice(0, alone.length)).toEqual(alone.map(({ key }) => key))
         expect(requiredOf(merged)).toEqual(expect.arrayContaining(requiredOf(alone)))
-        expect(new Set(requiredOf(merged))).toEqual(new Set([...requiredOf(base), ...requiredOf(addOn)]))
+        expect(new Set(requiredOf(merged))).toEqual(new Set([...requiredOf(base), ...requiredOf(partnerList)]))
       }),
     )
   })

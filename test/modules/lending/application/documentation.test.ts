@@ -9,13 +9,17 @@ const refusal = (sent: object): string => {
     if (error instanceof AppError && error.kind === 'INVALID') return error.message
     throw error
   }
-  return 'taken'
+  return 'accepted'
 }
 const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) })
 
 test('documents are stored as given, with further fields beside and within the items', () => {
-  const said = { items: [{ key: 'owner_id', status: 'UPLOADED', note: { by: ['me', 1, null] } }], reviewedBy: 'Accountant', n: [1, 2] }
-  expect(parseDocumentation(said)).toBe(said as never)
+  const documentation = {
+    items: [{ key: 'owner_id', status: 'UPLOADED', note: { by: ['me', 1, null] } }],
+    reviewedBy: 'Accountant',
+    n: [1, 2],
+  }
+  expect(parseDocumentation(documentation)).toBe(documentation as never)
   for (const empty of [{}, { items: [] }]) expect(parseDocumentation(empty)).toEqual(empty)
 })
 
@@ -38,25 +42,28 @@ test('invalid items are refused by position', () => {
 })
 
 test('documents of up to 64 KB and five levels are accepted', () => {
-  const of = (bytes: number) => ({ text: 'é'.repeat(1) + 'x'.repeat(bytes - JSON.stringify({ text: '' }).length - 2) })
-  expect([refusal(of(65_536)), refusal(of(65_537))]).toEqual(['taken', 'documentationCompleted: must not be larger than 64 KB'])
+  const withLength = (bytes: number) => ({ text: 'é'.repeat(1) + 'x'.repeat(bytes - JSON.stringify({ text: '' }).length - 2) })
+  expect([refusal(withLength(65_536)), refusal(withLength(65_537))]).toEqual([
+    'accepted',
+    'documentationCompleted: must not be larger than 64 KB',
+  ])
   const deep = 'documentationCompleted: must not be nested deeper than 5 levels'
-  expect([refusal(nested(4)), refusal(nested(5)), refusal({ items: [], a: [[[[[]]]]] })]).toEqual(['taken', deep, deep])
-  expect(refusal({ items: [{ key: 'a', status: 'b', more: [{}] }] })).toBe('taken')
+  expect([refusal(nested(4)), refusal(nested(5)), refusal({ items: [], a: [[[[[]]]]] })]).toEqual(['accepted', deep, deep])
+  expect(refusal({ items: [{ key: 'a', status: 'b', more: [{}] }] })).toBe('accepted')
   expect(refusal({ items: [{ key: 'a', status: 'b', more: [{ a: {} }] }] })).toBe(deep)
 })
 
 test('an uploaded document stays UPLOADED whatever is sent, and everything else stays unchanged', () => {
   expect(markUploaded(null, [])).toBeNull()
-  const said = {
+  const documentation = {
     items: [
       { key: 'owner_id', status: 'PENDING', note: 'blurred' },
       { key: 'lease_agreement', status: 'PENDING' },
     ],
     by: 'me',
   }
-  expect(markUploaded(said, [])).toBe(said)
-  expect(markUploaded(said, ['owner_id', 'ein_letter'])).toEqual({
+  expect(markUploaded(documentation, [])).toBe(documentation)
+  expect(markUploaded(documentation, ['owner_id', 'ein_letter'])).toEqual({
     items: [
       { key: 'owner_id', status: 'UPLOADED', note: 'blurred' },
       { key: 'lease_agreement', status: 'PENDING' },
@@ -69,7 +76,7 @@ test('an uploaded document stays UPLOADED whatever is sent, and everything else 
 })
 
 test('removing a document leaves the other documents unchanged', () => {
-  const said = {
+  const documentation = {
     note: 'mine',
     items: [
       { key: 'a', status: 'UPLOADED', at: 1 },
@@ -77,7 +84,10 @@ test('removing a document leaves the other documents unchanged', () => {
       { key: 'c', status: 'LATER' },
     ],
   }
-  expect(markRemoved(said, 'a')).toEqual({ note: 'mine', items: [{ key: 'a', status: 'REMOVED', at: 1 }, ...said.items.slice(1)] })
-  expect(markRemoved(said, 'c')).toEqual(said)
+  expect(markRemoved(documentation, 'a')).toEqual({
+    note: 'mine',
+    items: [{ key: 'a', status: 'REMOVED', at: 1 }, ...documentation.items.slice(1)],
+  })
+  expect(markRemoved(documentation, 'c')).toEqual(documentation)
   expect(markRemoved(null, 'a')).toBeNull()
 })

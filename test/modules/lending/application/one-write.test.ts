@@ -1,4 +1,7 @@
-/** What becomes of an application, a document or a repayment is one write: a stop at any moment leaves all of it or nothing. */
+/**
+ * Tests that each change of an application, a document or a repayment is one write, so that a crash leaves all or
+ * nothing of it.
+ */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { business } from '../../../support/kyb.ts'
 import { completed, drafted, lendingApp, path, submitted } from '../../../support/lending.ts'
@@ -25,7 +28,7 @@ test('each change of applications, lenders and repayments writes its event and i
   const lenderId = await lenderIn(app, operator)
   const id = await recorded(app, operator, { merchantId: merchant.id, lenderId })
   const draft = async () => (await drafted(app, merchant)).id
-  const handedIn = async () => (await submitted(app, merchant)).id
+  const submit = async () => (await submitted(app, merchant)).id
   const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 10_000, verifiedCollateralUsd: 20_000, operationalRisk: 'LOW' }
   const file = { raw: png, headers: { 'content-type': 'image/png' } }
   const withFile = await draft()
@@ -33,15 +36,15 @@ test('each change of applications, lenders and repayments writes its event and i
   const line = `${merchant.id},${lenderId},tape,DEFAULT,1,2025-10-01,`
   const tape = `merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt\n${line}\n${line.replace('tape', 'tape-2')}\n`
   const decision = async (name: string, more: object = {}) =>
-    ['POST', `/admin${path(await handedIn(), '/decision')}`, { body: { decision: name, ...more } }] as const
-  const verbs: (readonly [method: string, path: string, sent: object])[] = [
+    ['POST', `/admin${path(await submit(), '/decision')}`, { body: { decision: name, ...more } }] as const
+  const calls: (readonly [method: string, path: string, sent: object])[] = [
     ['POST', '/kyb', { body: business, token: other.token }],
     ['POST', '/lending-application', { body: {} }],
     ['POST', '/lending-application', { body: { merchantId: merchant.id }, token: operator.token }],
     ['PATCH', path(await draft()), { body: { requestedTermMonths: 12 } }],
     ['POST', path((await completed(app, merchant)).id, '/submit'), {}],
     ['POST', path(await draft(), '/withdraw'), {}],
-    ['POST', path(await handedIn(), '/withdraw'), { body: { reason: 'Found another' } }],
+    ['POST', path(await submit(), '/withdraw'), { body: { reason: 'Found another' } }],
     await decision('APPROVED', { assessment: figures }),
     await decision('REJECTED', { reason: 'No' }),
     await decision('UNDER_REVIEW'),
@@ -55,11 +58,11 @@ test('each change of applications, lenders and repayments writes its event and i
     ['POST', `/admin/repayments/${id}/reverse`, { body: { reason: 'Twice' } }],
     ['POST', '/admin/repayments/import', { raw: tape, headers: { 'content-type': 'text/csv' } }],
   ]
-  for (const [method, called, sent] of verbs) {
-    const { token } = called.startsWith('/admin') ? operator : merchant
+  for (const [method, path, sent] of calls) {
+    const { token } = path.startsWith('/admin') ? operator : merchant
     writes = 0
-    const { status } = await app.call(method, called, { token, ...sent })
-    expect([method, called, status < 300, writes]).toEqual([method, called, true, 1])
+    const { status } = await app.call(method, path, { token, ...sent })
+    expect([method, path, status < 300, writes]).toEqual([method, path, true, 1])
   }
   const kyb = ok(await app.call('GET', '/kyb', { token: other.token })).body
   writes = 0

@@ -1,4 +1,4 @@
-/** What merchants do with their applications for a loan. */
+/** Tests the merchants' routes of loan applications. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { lendingDocuments } from '../../../../db/schema/lending.ts'
 import { cohortDocuments, coreDocuments } from '../../../../src/modules/lending/application/checklist.ts'
@@ -15,7 +15,7 @@ const now = '2026-01-06T12:00:00.000Z'
 const refusalOf = ({ status, body }: Answer) => [status, body.message]
 
 describe('the switch', () => {
-  test('with lending disabled its routes are 404 for everybody, under both prefixes', async () => {
+  test('with lending disabled its routes are 404 for every caller, under both prefixes', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const routes = [
@@ -28,27 +28,30 @@ describe('the switch', () => {
     ]
     for (const route of routes)
       for (const prefix of ['', '/api/v3']) {
-        const [method = '', own = ''] = route.split(' ')
+        const [method = '', routePath = ''] = route.split(' ')
         for (const sent of [{}, { token }, { token, ...(method === 'GET' ? {} : { raw: '{' }) }]) {
-          const answer = await app.call(method, prefix + own, sent)
+          const answer = await app.call(method, prefix + routePath, sent)
           expect([route, ...refusalOf(answer)]).toEqual([route, 404, 'Unknown path'])
         }
       }
   })
 
-  test('with lending enabled the same handlers answer under API_V3_PREFIX, too', async () => {
+  test('with lending enabled the routes also exist under API_V3_PREFIX', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const { id } = ok(await app.call('POST', '/api/v3/lending-application', { token: merchant.token, body: {} }), 201).body
-    for (const [who, own] of [
+    for (const [caller, route] of [
       [merchant, path(id)],
       [merchant, path(id, '/checklist')],
       [merchant, '/lending-application'],
       [operator, `/admin${path(id)}`],
       [operator, '/admin/lending-application?status=DRAFT'],
     ] as const) {
-      const [one, twin] = [await app.call('GET', own, { token: who.token }), await app.call('GET', `/api/v3${own}`, { token: who.token })]
-      expect([own, twin.status, twin.text]).toEqual([own, 200, one.text])
+      const [one, twin] = [
+        await app.call('GET', route, { token: caller.token }),
+        await app.call('GET', `/api/v3${route}`, { token: caller.token }),
+      ]
+      expect([route, twin.status, twin.text]).toEqual([route, 200, one.text])
     }
   })
 })
@@ -57,9 +60,9 @@ describe('a draft', () => {
   test('a draft has the cohort of the KYB record and its tier, and is read as it was created', async () => {
     await using lending = await lendingApp({ cohort: 'SG_PTE' })
     const { app, merchant } = lending
-    const made = await app.call('POST', '/lending-application', { token: merchant.token })
-    const { id, ...rest } = made.body
-    expect(made.status).toBe(201)
+    const created = await app.call('POST', '/lending-application', { token: merchant.token })
+    const { id, ...rest } = created.body
+    expect(created.status).toBe(201)
     expect(id).toMatch(/^loan_[0-9a-z]{26}$/)
     expect(rest).toEqual({
       merchantId: merchant.id,
@@ -80,7 +83,7 @@ describe('a draft', () => {
       updatedAt: now,
     })
     const read = await app.call('GET', path(id), { token: merchant.token })
-    expect([read.status, read.text, read.headers.get('etag')]).toEqual([200, made.text, made.headers.get('etag')])
+    expect([read.status, read.text, read.headers.get('etag')]).toEqual([200, created.text, created.headers.get('etag')])
     expect(read.headers.get('cache-control')).toBe('no-store')
   })
 
@@ -97,8 +100,8 @@ describe('a draft', () => {
     const message = 'This requires an approved KYB record: submit one with POST /kyb'
     const expectGated = async () => {
       for (const route of gated) {
-        const [method = '', own = ''] = route.split(' ')
-        expect([route, ...refusalOf(await app.call(method, own, { token: merchant.token, raw: '{' }))]).toEqual([route, 403, message])
+        const [method = '', routePath = ''] = route.split(' ')
+        expect([route, ...refusalOf(await app.call(method, routePath, { token: merchant.token, raw: '{' }))]).toEqual([route, 403, message])
       }
       expect((await app.call('GET', '/lending-application', { token: merchant.token })).body.total).toBe(0)
     }
@@ -138,13 +141,13 @@ describe('a draft', () => {
     const { app, merchant, operator } = lending
     const other = await app.merchant()
     const draft = (body: object) => app.call('POST', '/lending-application', { token: operator.token, body })
-    const made = ok(await draft({ merchantId: merchant.id, cohort: 'UK_LTD' }), 201).body
-    expect(made).toMatchObject({ merchantId: merchant.id, cohort: 'UK_LTD', tier: 'TIER_2_PARTNER', status: 'DRAFT' })
+    const created = ok(await draft({ merchantId: merchant.id, cohort: 'UK_LTD' }), 201).body
+    expect(created).toMatchObject({ merchantId: merchant.id, cohort: 'UK_LTD', tier: 'TIER_2_PARTNER', status: 'DRAFT' })
     expect(ok(await draft({ merchantId: merchant.id }), 201).body).toMatchObject({ cohort: 'US_COMPANY', tier: 'TIER_1_REFERRAL' })
-    expect((await app.call('GET', path(made.id), { token: merchant.token })).status).toBe(200)
-    expect((await app.call('GET', path(made.id), { token: operator.token })).status).toBe(403)
-    const whole = ok(await app.call('GET', `/admin${path(made.id)}`, { token: operator.token })).body
-    expect([whole.createdBy, whole.events[0].actor]).toEqual([operator.id, operator.id])
+    expect((await app.call('GET', path(created.id), { token: merchant.token })).status).toBe(200)
+    expect((await app.call('GET', path(created.id), { token: operator.token })).status).toBe(403)
+    const adminView = ok(await app.call('GET', `/admin${path(created.id)}`, { token: operator.token })).body
+    expect([adminView.createdBy, adminView.events[0].actor]).toEqual([operator.id, operator.id])
     expect(refusalOf(await draft({ cohort: 'UK_LTD' }))).toEqual([400, 'merchantId: required for operators'])
     for (const merchantId of ['mer_00000000000000000000000000', operator.id])
       expect(refusalOf(await draft({ merchantId }))).toEqual([404, 'No such merchant'])
@@ -284,7 +287,7 @@ describe('a change of a draft', () => {
     ok(await app.call('POST', path(draft.id, '/submit'), { token: merchant.token }))
     expect((await update(app, merchant, draft.id, { requestedTermMonths: 7 }, tag)).status).toBe(412)
     expect(refusalOf(await update(app, merchant, draft.id, { requestedTermMonths: 7 }))).toEqual([409, 'Only a draft can be changed'])
-    // Nor one that would change nothing.
+    // An update without a change is refused, too.
     expect((await update(app, merchant, draft.id, {})).status).toBe(409)
   })
 
@@ -307,8 +310,8 @@ describe('a change of a draft', () => {
         ...{ originalName: null, sealedKey: 'k', uploadedBy: merchant.id, uploadedAt: 1 },
       })
     })
-    for (const said of [null, {}, { items: [{ key: 'owner_id', status: 'LATER' }] }]) {
-      const { documentationCompleted } = ok(await update(app, merchant, id, { documentationCompleted: said })).body
+    for (const sent of [null, {}, { items: [{ key: 'owner_id', status: 'LATER' }] }]) {
+      const { documentationCompleted } = ok(await update(app, merchant, id, { documentationCompleted: sent })).body
       expect(documentationCompleted).toEqual({ items: [{ key: 'owner_id', status: 'UPLOADED' }] })
     }
     const free = { items: [{ key: 'ein_letter', status: 'LATER' }], note: 'kept' }
@@ -325,18 +328,18 @@ describe('submitting', () => {
     const { app, merchant } = lending
     const { id } = await drafted(app, merchant)
     const submit = () => app.call('POST', path(id, '/submit'), { token: merchant.token })
-    const needed: string[] = [...coreDocuments, ...cohortDocuments.US_COMPANY].map(({ key }) => key)
+    const requiredKeys: string[] = [...coreDocuments, ...cohortDocuments.US_COMPANY].map(({ key }) => key)
     const before = await app.call('GET', path(id), { token: merchant.token })
-    expect(refusalOf(await submit())).toEqual([422, `Documents are missing: ${needed.join(', ')}`])
+    expect(refusalOf(await submit())).toEqual([422, `Documents are missing: ${requiredKeys.join(', ')}`])
     expect((await app.call('GET', path(id), { token: merchant.token })).text).toBe(before.text)
-    const say = (body: object) => app.call('PATCH', path(id), { token: merchant.token, body })
-    ok(await say({ documentationCompleted: { items: needed.slice(1).map((key) => ({ key, status: 'UPLOADED' })) } }))
+    const update = (body: object) => app.call('PATCH', path(id), { token: merchant.token, body })
+    ok(await update({ documentationCompleted: { items: requiredKeys.slice(1).map((key) => ({ key, status: 'UPLOADED' })) } }))
     expect(refusalOf(await submit())).toEqual([422, 'Documents are missing: bank_statements_12m'])
-    // Another partner asks for more.
+    // Another partner requires more documents.
     const all = allUploaded({ cohort: 'US_COMPANY', selectedTier1Partner: null })
-    ok(await say({ documentationCompleted: all, selectedTier1Partner: 'MERIDIAN_REVENUE' }))
+    ok(await update({ documentationCompleted: all, selectedTier1Partner: 'MERIDIAN_REVENUE' }))
     expect(refusalOf(await submit())).toEqual([422, 'Documents are missing: processor_statements_6m, direct_debit_mandate'])
-    ok(await say({ selectedTier1Partner: null }))
+    ok(await update({ selectedTier1Partner: null }))
     app.clock.advance(60_000)
     // Amount, term and purpose are missing.
     expect(ok(await submit()).body).toMatchObject({
@@ -448,6 +451,6 @@ test('a withdrawal is final, keeps its reason and informs the operators', async 
   })
 })
 
-/** In the order in which a change is stored: what is plain first, what is worked out behind it. */
+/** Sorts the fields of a change in the order in which it stores them: the converted fields last. */
 const last = ['requestedAmountUsd', 'documentationCompleted']
 const byField = (a: string, b: string): number => last.indexOf(a) - last.indexOf(b)

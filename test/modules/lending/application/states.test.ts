@@ -1,4 +1,4 @@
-/** Who may do what with an application in which state; and of many at once, who wins. */
+/** Tests which role may change an application in which state, and concurrent changes. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 import { lendingApplications, lendingDecisions, lendingEvents } from '../../../../db/schema/lending.ts'
@@ -15,7 +15,7 @@ setDefaultTimeout(longTestMs)
 const triggers = ['update', 'submit', 'withdraw', 'APPROVED', 'REJECTED', 'UNDER_REVIEW'] as const
 type Trigger = (typeof triggers)[number]
 
-/** What the application is after each of them; everything else is 409, and leaves it as it was. */
+/** The state after each allowed change. Every other change is 409 and keeps the state. */
 const expected: Partial<Record<string, string>> = {
   'DRAFT update': 'DRAFT',
   'DRAFT submit': 'SUBMITTED',
@@ -30,7 +30,7 @@ const expected: Partial<Record<string, string>> = {
   'UNDER_REVIEW UNDER_REVIEW': 'UNDER_REVIEW',
 }
 
-function pull(app: TestApp, trigger: Trigger, { token }: { token: string }, id: string): Promise<Answer> {
+function sendTrigger(app: TestApp, trigger: Trigger, { token }: { token: string }, id: string): Promise<Answer> {
   if (trigger === 'update') return app.call('PATCH', path(id), { token, body: { requestedTermMonths: 24 } })
   if (trigger === 'submit' || trigger === 'withdraw') return app.call('POST', path(id, `/${trigger}`), { token })
   return decide(app, { token }, id, trigger)
@@ -57,11 +57,11 @@ test('in each state each role may do exactly what the table says: others get no 
             [other.token, 404],
           ]
       for (const [token, status] of strangers) {
-        const answer = await pull(app, trigger, { token }, id)
+        const answer = await sendTrigger(app, trigger, { token }, id)
         expect([state, trigger, answer.status]).toEqual([state, trigger, status])
       }
       expect([state, trigger, await statusOf(app, id)]).toEqual([state, trigger, state])
-      const answer = await pull(app, trigger, isDecision ? operator : merchant, id)
+      const answer = await sendTrigger(app, trigger, isDecision ? operator : merchant, id)
       const after = expected[`${state} ${trigger}`]
       const found: unknown[] = [state, trigger, answer.status, await statusOf(app, id)]
       expect(found).toEqual([state, trigger, after ? 200 : 409, after ?? state])
@@ -88,7 +88,7 @@ describe('concurrent requests', () => {
     const { app, merchant } = lending
     await using second = await beside(app)
     const { id } = await completed(app, merchant)
-    const answers = await many([app, second], 10, (one) => pull(one, 'submit', merchant, id))
+    const answers = await many([app, second], 10, (one) => sendTrigger(one, 'submit', merchant, id))
     expect(statuses(answers)).toEqual([200, ...Array(9).fill(409)])
     expect(await trailOf(app, id)).toEqual({
       events: ['CREATED DRAFT', 'UPDATED DRAFT', 'SUBMITTED SUBMITTED'],
@@ -120,7 +120,7 @@ describe('concurrent requests', () => {
     for (let round = 0; round < 3; round++) {
       const { id } = await submitted(app, merchant)
       const answers = await many([app, second], 6, (one, nth) =>
-        nth % 3 === 0 ? pull(one, 'withdraw', merchant, id) : pull(one, 'APPROVED', operator, id),
+        nth % 3 === 0 ? sendTrigger(one, 'withdraw', merchant, id) : sendTrigger(one, 'APPROVED', operator, id),
       )
       expect(statuses(answers)).toEqual([200, ...Array(5).fill(409)])
       const winner = answers.find(({ status }) => status === 200)
@@ -138,7 +138,9 @@ describe('concurrent requests', () => {
     const change = (one: TestApp, requestedTermMonths: number) =>
       one.call('PATCH', path(id), { token: merchant.token, body: { requestedTermMonths } })
     expect(statuses(await many([app, second], 8, (one, nth) => change(one, nth + 1)))).toEqual(Array(8).fill(200))
-    const answers = await many([app, second], 6, (one, nth) => (nth === 2 ? pull(one, 'submit', merchant, id) : change(one, nth + 20)))
+    const answers = await many([app, second], 6, (one, nth) =>
+      nth === 2 ? sendTrigger(one, 'submit', merchant, id) : change(one, nth + 20),
+    )
     const changed = answers.filter(({ status, body }) => status === 200 && body.status === 'DRAFT').length
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(5 - changed)
     const { events, status } = ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body

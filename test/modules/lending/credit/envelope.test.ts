@@ -1,4 +1,4 @@
-/** How much may be lent by a merchant's figures: exact at every threshold, and never the wrong way. */
+/** Tests the envelope of a merchant's figures: exact at every threshold, and monotone. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { digestOf } from '../../../../src/lib/digest.ts'
@@ -23,7 +23,7 @@ const figures = (change: Partial<Assessment> = {}): Assessment => ({
   operationalRisk: 'LOW',
   ...change,
 })
-/** The envelope in short: tier, ceiling, reason. */
+/** Computes the envelope as a list of tier, ceiling and reason. */
 const envelope = (change: Partial<Assessment>): (string | number)[] => Object.values(computeEnvelope(figures(change)))
 const revenue = (monthlyAvgRevenueUsd: number, change: Partial<Assessment> = {}) => envelope({ monthlyAvgRevenueUsd, ...change })
 
@@ -36,7 +36,7 @@ test('a hard flag yields nothing whatever the figures, and is reported first', (
 })
 
 describe('thresholds, one cent under, at and over', () => {
-  test('the minimum of each cohort: nothing below both figures, T1 at either', () => {
+  test('below both minimums of a cohort the tier is T0, and at either one T1', () => {
     const none = ['T0', 0, 'BELOW_COHORT_FLOOR']
     for (const cohort of kybCohorts) {
       const { minRevenueUsd: r, minCollateralUsd: c } = currentRules.cohorts[cohort]
@@ -68,14 +68,14 @@ describe('thresholds, one cent under, at and over', () => {
     }
   })
 
-  test('risk allows at most T3, T2 or T1', () => {
+  test('low, medium and high risk allow at most T3, T2 and T1', () => {
     const tiers = operationalRisks.map(
       (operationalRisk) => envelope({ operationalRisk, monthlyAvgRevenueUsd: 1e6, verifiedCollateralUsd: 1e6 })[0],
     )
     expect(tiers).toEqual(['T3', 'T2', 'T1'])
   })
 
-  test('the formula is the rest of revenue and collateral by tier and risk, rounded down to a hundred dollars', () => {
+  test('the formula adds revenue and collateral weighted by tier and risk, rounded down to a hundred dollars', () => {
     // T1: 10,000 × 1 × 1 + 20,000 × .65
     expect(revenue(10_000, { verifiedCollateralUsd: 20_000 })).toEqual(['T1', 23_000, 'FORMULA'])
     // T1, high: 10,000 × 1 × .5 + 20,000 × .25
@@ -85,14 +85,14 @@ describe('thresholds, one cent under, at and over', () => {
     // T3: 100,000 × 2.5 + 40,000 × .65
     expect(revenue(100_000, { verifiedCollateralUsd: 40_000 })).toEqual(['T3', 276_000, 'FORMULA'])
     expect([10_099.99, 10_100, 10_100.01].map((of) => revenue(of)[1])).toEqual([10_000, 10_100, 10_100])
-    // Of collateral alone: .65 × 20,153.85 is 13,100.0025, .65 × 20,153.84 is 13,099.996.
+    // From collateral alone: .65 × 20,153.85 is 13,100.0025, .65 × 20,153.84 is 13,099.996.
     expect([20_153.84, 20_153.85].map((of) => envelope({ verifiedCollateralUsd: of })[1])).toEqual([13_000, 13_100])
-    // What floats get wrong: 1.1 × 1.5 and the like.
+    // Floating point gets this product wrong: 1.1 × 1.5 and similar.
     expect(revenue(66_600, { operationalRisk: 'MEDIUM' })[1]).toBe(74_900)
   })
 
   test('the cap of a tier applies from where the formula reaches it', () => {
-    // T1 by high risk: half of the revenue.
+    // At high risk the tier is T1 and the factor is half of the revenue.
     const high = (of: number) => revenue(of, { operationalRisk: 'HIGH' })
     expect(high(99_999.99)).toEqual(['T1', 49_900, 'FORMULA'])
     expect(high(100_000)).toEqual(['T1', 50_000, 'TIER_CAP'])
@@ -109,20 +109,20 @@ describe('thresholds, one cent under, at and over', () => {
       const { capUsd, minCollateralUsd } = currentRules.cohorts[cohort]
       const verifiedCollateralUsd = 2 * minCollateralUsd
       const rest = (verifiedCollateralUsd * 65) / 100
-      // 2.5 times the revenue, and .65 of the collateral.
+      // The formula of T3 at low risk is 2.5 times the revenue plus .65 of the collateral.
       const at = (capUsd - rest) / 2.5
       const of = (monthlyAvgRevenueUsd: number) => envelope({ cohort, monthlyAvgRevenueUsd, verifiedCollateralUsd })
       expect(of(Number((at - 0.01).toFixed(2)))).toEqual(['T3', capUsd - 100, 'FORMULA'])
       expect(of(at)).toEqual(['T3', capUsd, 'COHORT_CAP'])
       expect(of(at + 0.01)).toEqual(['T3', capUsd, 'COHORT_CAP'])
     }
-    // The only one under the cap of T2.
+    // The only cohort whose cap is below that of T2.
     expect(envelope({ cohort: 'MN_SOLE', monthlyAvgRevenueUsd: 1e9, operationalRisk: 'MEDIUM' })).toEqual(['T2', 250_000, 'COHORT_CAP'])
     expect(envelope({ cohort: 'MN_SOLE', monthlyAvgRevenueUsd: 1e9, operationalRisk: 'HIGH' })).toEqual(['T1', 50_000, 'TIER_CAP'])
   })
 })
 
-test('a figure that is no whole number of cents below ten trillion dollars is refused by field', () => {
+test('a figure that is not a whole number of cents, or not below ten trillion dollars, is refused by field', () => {
   for (const name of ['monthlyAvgRevenueUsd', 'verifiedCollateralUsd'] as const) {
     for (const value of [0.001, 10_000.005, 1e13, -0.01, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => computeEnvelope(figures({ [name]: value, hardComplianceFlags: ['ANY'] }))).toThrow(name)
@@ -133,7 +133,7 @@ test('a figure that is no whole number of cents below ten trillion dollars is re
 const amount = fc.oneof(
   fc.integer({ min: 0, max: 10 ** 15 - 1 }),
   fc.integer({ min: 0, max: 100_000_000 }),
-  // Around what the cohorts ask for.
+  // Amounts around the minimums of the cohorts.
   fc.integer({ min: 0, max: 40 }).chain((times) => fc.integer({ min: -1, max: 1 }).map((cent) => Math.max(0, times * 500_000 + cent))),
 )
 const assessment = fc.record({
@@ -142,7 +142,7 @@ const assessment = fc.record({
   verifiedCollateralUsd: amount.map((cents) => cents / 100),
   operationalRisk: fc.constantFrom(...operationalRisks),
 })
-/** Tables that a credit officer could come up with: any figures. */
+/** Generates rules with arbitrary figures. */
 const anyRules = fc
   .record({
     factors: fc.array(fc.integer({ min: 0, max: 40_000 }), { minLength: 9, maxLength: 9 }),
@@ -151,13 +151,13 @@ const anyRules = fc
     highest: fc.array(fc.constantFrom(...rungs), { minLength: 3, maxLength: 3 }),
     even: fc.boolean(),
   })
-  .map(({ factors, times, caps, highest, even }): LendingRules => {
-    const up = <T>(values: T[], order: (a: T, b: T) => number) => (even ? values.toSorted(order) : values)
+  .map(({ factors, times, caps, highest: highestTiers, even: isSorted }): LendingRules => {
+    const sortIfEven = <T>(values: T[], order: (a: T, b: T) => number) => (isSorted ? values.toSorted(order) : values)
     const [months, revenueFactors, rates] = [factors.slice(0, 3), factors.slice(3, 6), factors.slice(6)].map((some) =>
-      up(some, (a, b) => a - b),
+      sortIfEven(some, (a, b) => a - b),
     )
     const risksDown = [
-      up(highest, (a, b) => rungs.indexOf(b) - rungs.indexOf(a)),
+      sortIfEven(highestTiers, (a, b) => rungs.indexOf(b) - rungs.indexOf(a)),
       revenueFactors?.toReversed(),
       rates?.toReversed(),
     ] as const
@@ -167,7 +167,7 @@ const anyRules = fc
         minRevenueTimes: nth === 0 ? 0 : (times[nth - 1] ?? 0) / 10_000,
         minCollateralTimes: nth === 0 ? 0 : (times[nth + 1] ?? 0) / 10_000,
         revenueMonths: (months?.[nth] ?? 0) / 10_000,
-        capUsd: up(caps, (a, b) => a - b)[nth] ?? 0,
+        capUsd: sortIfEven(caps, (a, b) => a - b)[nth] ?? 0,
       },
     ])
     const risks = operationalRisks.map((risk, nth) => [
@@ -241,7 +241,8 @@ describe('the version of the rules', () => {
         ),
       ),
     )
-    // Of these figures by method 1. With other figures in the table the first is another too: then put both here.
+    // The digest of these figures by method 1. If figures in the table change, both digests change: then update both
+    // here.
     expect([digestOf(JSON.stringify(rules)).slice(0, 16), digestOf(answers.join('\n')).slice(0, 16)]).toEqual([
       '4372bd8107101e75',
       'd0a7a6938c92d0ce',
@@ -257,7 +258,7 @@ describe('a file of rules', () => {
     return 'problems' in read ? read.problems : []
   }
 
-  test('our own rules are valid in any order of fields, with the same version', () => {
+  test('the current rules are valid in any order of fields, with the same version', () => {
     const { method, ...rest } = currentRules
     const read = parseRules(JSON.stringify({ ...rest, method }, null, 2))
     expect('rules' in read && versionOfRules(rulesText(read.rules))).toBe(ruleVersion)

@@ -1,4 +1,4 @@
-/** Where a merchant stands by repayment alone. */
+/** Tests the tier that a merchant earned by repayments. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { creditTiers, rungs, type Signals } from '../../../../src/modules/lending/credit/domain.ts'
@@ -12,8 +12,8 @@ const signals = (totalSettledOnTime: number, totalDefaults = 0, trailingTwelveMo
   lenderCount: 1,
   mostRecentSettlementAt: 0,
 })
-/** Where somebody stands, in short: the tier, and of each gap its target, what is needed and what is in the way. */
-const standing = (of: Signals) => {
+/** Summarises the ladder position: the tier, and the target, needed settlements and blocking defaults of each gap. */
+const summaryOf = (of: Signals) => {
   const { observedTier, nextTierGap, topTierGap } = ladderPositionOf(of)
   return [
     observedTier,
@@ -22,20 +22,20 @@ const standing = (of: Signals) => {
 }
 
 test('without a default the tiers begin at three and at ten on-time settlements', () => {
-  expect(standing(signals(0))).toEqual(['T1', 'T2 3 0', 'T3 10 0'])
-  expect(standing(signals(2))).toEqual(['T1', 'T2 1 0', 'T3 8 0'])
-  expect(standing(signals(3))).toEqual(['T2', 'T3 7 0', 'T3 7 0'])
-  expect(standing(signals(9))).toEqual(['T2', 'T3 1 0', 'T3 1 0'])
-  expect(standing(signals(10))).toEqual(['T3', null, null])
-  expect(standing(signals(100_000))).toEqual(['T3', null, null])
+  expect(summaryOf(signals(0))).toEqual(['T1', 'T2 3 0', 'T3 10 0'])
+  expect(summaryOf(signals(2))).toEqual(['T1', 'T2 1 0', 'T3 8 0'])
+  expect(summaryOf(signals(3))).toEqual(['T2', 'T3 7 0', 'T3 7 0'])
+  expect(summaryOf(signals(9))).toEqual(['T2', 'T3 1 0', 'T3 1 0'])
+  expect(summaryOf(signals(10))).toEqual(['T3', null, null])
+  expect(summaryOf(signals(100_000))).toEqual(['T3', null, null])
 })
 
-test('each tier has its own rule: a default ever closes T2 for good, one within twelve months closes T3', () => {
+test('each tier has its own rule: any default closes T2 permanently, and one within twelve months closes T3', () => {
   // Ten on time and one default two years ago.
-  expect(standing(signals(10, 1, 0))).toEqual(['T3', null, null])
-  expect(standing(signals(9, 1, 0))).toEqual(['T1', 'T2 0 1', 'T3 1 0'])
-  expect(standing(signals(10, 1, 1))).toEqual(['T1', 'T2 0 1', 'T3 0 1'])
-  expect(standing(signals(2, 4, 1))).toEqual(['T1', 'T2 1 4', 'T3 8 1'])
+  expect(summaryOf(signals(10, 1, 0))).toEqual(['T3', null, null])
+  expect(summaryOf(signals(9, 1, 0))).toEqual(['T1', 'T2 0 1', 'T3 1 0'])
+  expect(summaryOf(signals(10, 1, 1))).toEqual(['T1', 'T2 0 1', 'T3 0 1'])
+  expect(summaryOf(signals(2, 4, 1))).toEqual(['T1', 'T2 1 4', 'T3 8 1'])
 })
 
 test('the guidance names what is needed and what prevents a tier, and that a permanently closed tier stays closed', () => {

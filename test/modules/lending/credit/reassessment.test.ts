@@ -1,4 +1,4 @@
-/** Decisions are judged again: by the rules of their time, and by others. */
+/** Tests replaying decisions by their own rules, and backtests by other rules. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { lendingDecisions, lendingRuleVersions } from '../../../../db/schema/lending.ts'
 import {
@@ -71,17 +71,17 @@ test('decisions by older rules are replayed by those rules, and differences are 
     await decided(app, id, { assessment: figures(10_000) }),
     await decided(app, id, { assessment: figures(10_000) }),
   ]
-  const set = (decisionId: string, fields: object) => forgeDecision(app, decisionId, fields)
+  const forge = (decisionId: string, fields: object) => forgeDecision(app, decisionId, fields)
   await app.deps.db.write((tx) =>
     tx.insert(lendingRuleVersions).values([
       { version, rules: rulesText(older), firstUsedAt: 0 },
       { version: 'rules-forged', rules: rulesText(older), firstUsedAt: 0 },
     ]),
   )
-  await set(byOlder.decisionId, { ruleVersion: version, envelope: JSON.stringify(computeEnvelope(figures(10_000), older)) })
-  await set(changed.decisionId, { envelope: '{"tier":"T1","ceilingUsd":23100,"reason":"FORMULA"}' })
-  await set(unknown.decisionId, { ruleVersion: 'rules-lost' })
-  await set(forged.decisionId, { ruleVersion: 'rules-forged' })
+  await forge(byOlder.decisionId, { ruleVersion: version, envelope: JSON.stringify(computeEnvelope(figures(10_000), older)) })
+  await forge(changed.decisionId, { envelope: '{"tier":"T1","ceilingUsd":23100,"reason":"FORMULA"}' })
+  await forge(unknown.decisionId, { ruleVersion: 'rules-lost' })
+  await forge(forged.decisionId, { ruleVersion: 'rules-forged' })
   expect(await problems(app)).toEqual([
     {
       ...changed,
@@ -95,7 +95,7 @@ test('decisions by older rules are replayed by those rules, and differences are 
 test('a backtest shows each decision under other rules with sums, and writes nothing', async () => {
   await using app = await testApp()
   const { id } = await app.merchant()
-  const rich = await decided(app, id, { assessment: figures(100_000, { verifiedCollateralUsd: 40_000 }), requestedUsd: 250_000 })
+  const large = await decided(app, id, { assessment: figures(100_000, { verifiedCollateralUsd: 40_000 }), requestedUsd: 250_000 })
   const small = await decided(app, id, { assessment: figures(10_000), requestedUsd: 23_000 })
   const flagged = await decided(app, id, {
     assessment: figures(1e6, { hardComplianceFlags: ['PEP'] }),
@@ -114,7 +114,7 @@ test('a backtest shows each decision under other rules with sums, and writes not
   const nothing = { tier: 'T0', ceilingUsd: 0, reason: 'HARD_COMPLIANCE_FLAG' } as const
   expect(cases).toEqual([
     {
-      ...rich,
+      ...large,
       decision: 'APPROVED',
       requestedUsd: 250_000,
       before: { tier: 'T3', ceilingUsd: 276_000, reason: 'FORMULA' },

@@ -1,4 +1,4 @@
-/** What operators and the public are told of a merchant's credit. */
+/** Tests the credit previews for operators and for the public. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { lenderIn, previewOf, recorded } from '../../../support/repayments.ts'
@@ -29,7 +29,7 @@ describe('the credit-tier preview', () => {
   test('invalid figures are refused by name', async () => {
     await using app = await testApp(on)
     const { token } = await app.superAdmin()
-    const wrong: [change: object, message: RegExp][] = [
+    const invalidChanges: [change: object, message: RegExp][] = [
       [{ cohort: 'MARS_LTD' }, /^cohort: must be one of UAE_MAINLAND, /],
       [{ cohort: undefined }, /^cohort:/],
       [{ monthlyAvgRevenueUsd: -0.01 }, /^monthlyAvgRevenueUsd:/],
@@ -43,7 +43,7 @@ describe('the credit-tier preview', () => {
       [{ hardComplianceFlags: Array(51).fill('A') }, /^hardComplianceFlags:/],
       [{ hardComplianceFlag: ['PEP'] }, /^unknown field: hardComplianceFlag$/],
     ]
-    for (const [change, message] of wrong) {
+    for (const [change, message] of invalidChanges) {
       const { status, body } = await app.call('POST', path, { token, body: { ...figures, ...change } })
       expect([change, status, body.message]).toEqual([change, 400, expect.stringMatching(message)])
     }
@@ -52,7 +52,7 @@ describe('the credit-tier preview', () => {
   test('a figure with more than two decimals is refused even if a JSON number cannot tell the difference', async () => {
     await using app = await testApp(on)
     const { token } = await app.superAdmin()
-    const ask = async (revenue: string) => {
+    const preview = async (revenue: string) => {
       const raw = JSON.stringify({ ...figures, monthlyAvgRevenueUsd: 0 }).replace(
         '"monthlyAvgRevenueUsd":0',
         `"monthlyAvgRevenueUsd":${revenue}`,
@@ -61,19 +61,19 @@ describe('the credit-tier preview', () => {
       return [revenue, status, body.message ?? body.ceilingUsd]
     }
     for (const exact of ['10000', '10000.00', '1e4', '1.00E+4', '100000e-1', '9999999999999.99', '1000000000000000e-10'])
-      expect(await ask(exact)).toEqual([exact, 200, expect.any(Number)])
+      expect(await preview(exact)).toEqual([exact, 200, expect.any(Number)])
     for (const inexact of ['10000.000000000000001', '9999999999999.990000001', '0.1000000000000000055511151231257827', '1e-400'])
-      expect(await ask(inexact)).toEqual([inexact, 400, expect.stringMatching(/^monthlyAvgRevenueUsd:/)])
+      expect(await preview(inexact)).toEqual([inexact, 400, expect.stringMatching(/^monthlyAvgRevenueUsd:/)])
   })
 
-  test('with lending disabled the path is 404 for everybody, and the public preview remains', async () => {
+  test('with lending disabled the path is 404 for every caller, and the public preview remains', async () => {
     await using app = await testApp()
     const { token } = await app.superAdmin()
     const merchant = await app.merchant()
     for (const prefix of ['', '/api/v3'])
-      for (const given of [{}, { token }, { token: merchant.token }]) {
-        const posted = await app.call('POST', prefix + path, { ...given, body: {} })
-        const read = await app.call('GET', prefix + eligibility(merchant.id), given)
+      for (const credentials of [{}, { token }, { token: merchant.token }]) {
+        const posted = await app.call('POST', prefix + path, { ...credentials, body: {} })
+        const read = await app.call('GET', prefix + eligibility(merchant.id), credentials)
         expect([posted.status, posted.body.message, read.status, read.body.message]).toEqual([404, 'Unknown path', 404, 'Unknown path'])
       }
     expect((await previewOf(app, merchant.id)).status).toBe(200)
@@ -81,7 +81,7 @@ describe('the credit-tier preview', () => {
   })
 })
 
-async function world(app: TestApp) {
+async function setUp(app: TestApp) {
   const operator = await app.superAdmin()
   const { id: merchantId } = await app.merchant()
   const lenderId = await lenderIn(app, operator)
@@ -98,7 +98,7 @@ async function world(app: TestApp) {
 
 test('the public preview shows signals, tier and gaps of any merchant, is cached like public reads, and writes nothing', async () => {
   await using app = await testApp()
-  const { operator, merchantId, add } = await world(app)
+  const { operator, merchantId, add } = await setUp(app)
   const fresh = await previewOf(app, merchantId)
   expect([fresh.status, fresh.headers.get('cache-control'), fresh.headers.get('access-control-allow-origin')]).toEqual([
     200,
@@ -138,8 +138,8 @@ test('the public preview shows signals, tier and gaps of any merchant, is cached
     topTierGap: { targetTier: 'T3' },
   })
   expect((await app.call('GET', `/api/v3/v2/merchant/credit-tier/upgrade-preview/${merchantId}`)).body.observedTier).toBe('T2')
-  for (const nobody of ['mer_00000000000000000000000000', operator.id, 'x']) {
-    const { status, body } = await previewOf(app, nobody)
+  for (const unknownId of ['mer_00000000000000000000000000', operator.id, 'x']) {
+    const { status, body } = await previewOf(app, unknownId)
     expect([status, body.message]).toEqual([404, 'No such merchant'])
   }
   expect(app.deps.db.stats.writes).toBe(writes)
@@ -147,29 +147,29 @@ test('the public preview shows signals, tier and gaps of any merchant, is cached
 
 test('a default stops closing T3 exactly twelve months later, at the last day of a shorter month', async () => {
   await using app = await testApp({}, { startAt: Date.parse('2027-02-28T12:00:00.000Z') })
-  const { merchantId, add } = await world(app)
+  const { merchantId, add } = await setUp(app)
   await add('ON_TIME', '2026-01-01T00:00:00.000Z', 10)
   await add('DEFAULT', '2027-02-28T12:00:00.000Z')
   const at = async (time: string) => {
     app.clock.set(Date.parse(time))
-    // What is answered by the clock alone is kept for a second: under a path of its own it is not.
+    // A response that depends only on the clock is cached for a second. Another URL avoids the cache.
     const { observedTier, signals, topTierGap } = (await app.call('GET', `${publicPath}${merchantId}?${time}`)).body
     return [signals.trailingTwelveMonthDefaults, observedTier, topTierGap?.blockingDefaultCount]
   }
   expect(await at('2027-02-28T12:00:00.000Z')).toEqual([1, 'T1', 1])
   expect(await at('2028-02-28T11:59:59.999Z')).toEqual([1, 'T1', 1])
-  // Not within (now − 12 months, now] any more.
+  // The default is no longer within (now − 12 months, now].
   expect(await at('2028-02-28T12:00:00.000Z')).toEqual([0, 'T3', undefined])
-  // The day before the leap day is its twelve months, too.
+  // On the leap day, the window begins on the last day of February, too.
   expect(await at('2028-02-29T11:59:59.999Z')).toEqual([1, 'T1', 1])
   expect(await at('2028-02-29T12:00:00.000Z')).toEqual([0, 'T3', undefined])
-  // What is dated after now does not count, wherever the clock was.
+  // A default dated after now does not count, when the clock was set back.
   expect(await at('2027-02-28T11:59:59.999Z')).toEqual([0, 'T3', undefined])
 })
 
 test('a default is dated by its settlement, otherwise by its due date, and counted by day', async () => {
   await using app = await testApp({}, { startAt: Date.parse('2026-06-15T10:30:00.000Z') })
-  const { operator, merchantId, lenderId } = await world(app)
+  const { operator, merchantId, lenderId } = await setUp(app)
   const moments = [
     '2025-06-15T10:30:00.000Z',
     '2025-06-15T10:30:00.001Z',
@@ -180,7 +180,7 @@ test('a default is dated by its settlement, otherwise by its due date, and count
     '2026-06-15T10:30:00.000Z',
   ]
   for (const dueAt of moments) await recorded(app, operator, { merchantId, lenderId, outcome: 'DEFAULT', dueAt, settledAt: null })
-  // Due long before, and settled within.
+  // This default is due before the window and settled within it.
   await recorded(app, operator, {
     merchantId,
     lenderId,
@@ -194,14 +194,14 @@ test('a default is dated by its settlement, otherwise by its due date, and count
 
 test("eligibility is the higher of the lender's tier and the earned one, and T0 earns nothing", async () => {
   await using app = await testApp(on)
-  const { operator, merchantId, add } = await world(app)
+  const { operator, merchantId, add } = await setUp(app)
   await add('ON_TIME', '2025-06-01T00:00:00.000Z', 3)
   const { token } = operator
-  const ask = async (query: string) => (await app.call('GET', eligibility(merchantId, query), { token })).body
+  const eligibilityAt = async (query: string) => (await app.call('GET', eligibility(merchantId, query), { token })).body
   const { merchantId: _, observedTier, ...preview } = (await previewOf(app, merchantId)).body
-  expect(await ask('')).toEqual({ merchantId, baseTier: 'T1', earnedTier: observedTier, effectiveTier: 'T2', ...preview })
-  expect((await ask('?baseTier=T0')).effectiveTier).toBe('T0')
-  expect((await ask('?baseTier=T3')).effectiveTier).toBe('T3')
+  expect(await eligibilityAt('')).toEqual({ merchantId, baseTier: 'T1', earnedTier: observedTier, effectiveTier: 'T2', ...preview })
+  expect((await eligibilityAt('?baseTier=T0')).effectiveTier).toBe('T0')
+  expect((await eligibilityAt('?baseTier=T3')).effectiveTier).toBe('T3')
   for (const query of ['?baseTier=T4', '?tier=T1'])
     expect((await app.call('GET', eligibility(merchantId, query), { token })).status).toBe(400)
   expect((await app.call('GET', eligibility('mer_00000000000000000000000000'), { token })).status).toBe(404)

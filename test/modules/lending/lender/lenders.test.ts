@@ -1,4 +1,4 @@
-/** Lenders, whom operators register, suspend and archive. */
+/** Tests registering, changing and archiving lenders. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { lenderStatusHistory, lenders } from '../../../../db/schema/lending.ts'
 import { lenderStatuses, lenderTransitions } from '../../../../src/modules/lending/lender/domain.ts'
@@ -15,9 +15,9 @@ test('a lender begins as PENDING_KYB and is read and listed with its history', a
   await using app = await testApp()
   const operator = await app.superAdmin()
   const { token } = operator
-  const made = await app.call('POST', '/admin/lenders', { token, body: { displayName: 'Harbour Bank' } })
-  const { id, ...rest } = made.body
-  expect(made.status).toBe(201)
+  const created = await app.call('POST', '/admin/lenders', { token, body: { displayName: 'Harbour Bank' } })
+  const { id, ...rest } = created.body
+  expect(created.status).toBe(201)
   expect(id).toMatch(/^lend_[0-9a-z]{26}$/)
   expect(rest).toEqual({
     displayName: 'Harbour Bank',
@@ -28,7 +28,7 @@ test('a lender begins as PENDING_KYB and is read and listed with its history', a
     updatedAt: now,
   })
   const read = await app.call('GET', `/admin/lenders/${id}`, { token })
-  expect([read.status, read.text, read.headers.get('etag')]).toEqual([200, made.text, made.headers.get('etag')])
+  expect([read.status, read.text, read.headers.get('etag')]).toEqual([200, created.text, created.headers.get('etag')])
   const second = await lenderIn(app, operator, 'Meridian')
   expect((await app.call('GET', '/admin/lenders', { token })).body).toMatchObject({ total: 2, data: [{ id: second }, { id }] })
   ok(await app.call('PATCH', `/admin/lenders/${second}`, { token, body: { status: 'ACTIVE' } }))
@@ -40,11 +40,16 @@ test('a lender changes status only by its table, and each change adds a row of h
   await using app = await testApp()
   const operator = await app.superAdmin()
   const patch = (id: string, status: string) => app.call('PATCH', `/admin/lenders/${id}`, { token: operator.token, body: { status } })
-  const ways: Record<string, string[]> = { PENDING_KYB: [], ACTIVE: ['ACTIVE'], SUSPENDED: ['ACTIVE', 'SUSPENDED'], ARCHIVED: ['ARCHIVED'] }
+  const stepsTo: Record<string, string[]> = {
+    PENDING_KYB: [],
+    ACTIVE: ['ACTIVE'],
+    SUSPENDED: ['ACTIVE', 'SUSPENDED'],
+    ARCHIVED: ['ARCHIVED'],
+  }
   for (const from of lenderStatuses) {
     for (const to of lenderStatuses) {
       const id = await lenderIn(app, operator)
-      for (const step of ways[from] ?? []) ok(await patch(id, step))
+      for (const step of stepsTo[from] ?? []) ok(await patch(id, step))
       const allowed = (lenderTransitions[from] as readonly string[]).includes(to)
       const { status, body } = await patch(id, to)
       expect([from, to, status]).toEqual([from, to, allowed || from === to ? 200 : 409])
@@ -52,7 +57,7 @@ test('a lender changes status only by its table, and each change adds a row of h
       expect(after.status).toBe(allowed ? to : from)
       expect(after.statusHistory.map((entry: { status: string }) => entry.status)).toEqual([
         'PENDING_KYB',
-        ...(ways[from] ?? []),
+        ...(stepsTo[from] ?? []),
         ...(allowed ? [to] : []),
       ])
       if (status === 409) expect(body.message).toBe(`status: a lender that is ${from} cannot change to this status`)
@@ -67,7 +72,7 @@ test('a name changes without a change of status, and unknown fields are refused 
   const id = await lenderIn(app, operator)
   const renamed = ok(await app.call('PATCH', `/admin/lenders/${id}`, { token, body: { displayName: 'Harbour Credit' } })).body
   expect([renamed.displayName, renamed.status, renamed.statusHistory.length]).toEqual(['Harbour Credit', 'PENDING_KYB', 1])
-  const wrong: [method: string, path: string, body: object, message: RegExp][] = [
+  const invalidCalls: [method: string, path: string, body: object, message: RegExp][] = [
     ['POST', '/admin/lenders', {}, /^displayName:/],
     [
       'POST',
@@ -81,7 +86,7 @@ test('a name changes without a change of status, and unknown fields are refused 
     ['PATCH', `/admin/lenders/${id}`, { status: 'CLOSED' }, /^status: must be one of PENDING_KYB, /],
     ['PATCH', `/admin/lenders/${id}`, { id: 'lend_x' }, /^unknown field: id$/],
   ]
-  for (const [method, path, body, message] of wrong) {
+  for (const [method, path, body, message] of invalidCalls) {
     const answer = await app.call(method, path, { token, body })
     expect([JSON.stringify(body).slice(0, 60), answer.status, answer.body.message]).toEqual([
       JSON.stringify(body).slice(0, 60),

@@ -11,7 +11,7 @@ setDefaultTimeout(longTestMs)
 const identity = ['application/pdf', 'image/jpeg', 'image/png']
 const accounts = ['application/pdf', xlsxType, 'text/csv']
 
-async function taken(type: string, bytes: Uint8Array, size = 1_000): Promise<Buffer | string> {
+async function check(type: string, bytes: Uint8Array, size = 1_000): Promise<Buffer | string> {
   async function* pieces() {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
   }
@@ -39,7 +39,7 @@ test('a file of its declared type passes unchanged in any chunks', async () => {
   ]
   for (const [type, bytes] of files)
     for (const size of [1, 7, 70_000, 1_000_000].filter((one) => bytes.length / one < 50_000)) {
-      const out = await taken(type, bytes, size)
+      const out = await check(type, bytes, size)
       expect([type, bytes.length, size, Buffer.isBuffer(out) && out.equals(bytes)]).toEqual([type, bytes.length, size, true])
     }
 })
@@ -55,27 +55,27 @@ test('a file of another type is refused before a byte passes', async () => {
     noise: Buffer.alloc(500, 7),
   }
   for (const type of [...Object.keys(files), 'text/csv']) {
-    for (const [what, bytes] of Object.entries({ ...files, ...others })) {
-      // A page of HTML is text, and so a CSV as far as anybody can tell: it is never shown.
-      if (what === type || (type === 'text/csv' && (what === 'html' || what === 'gif' || what === 'noise'))) continue
-      expect([type, what, await taken(type, bytes)]).toEqual([type, what, 'UNSUPPORTED_MEDIA'])
+    for (const [name, bytes] of Object.entries({ ...files, ...others })) {
+      // An HTML page is text and so a valid CSV. It is never displayed.
+      if (name === type || (type === 'text/csv' && (name === 'html' || name === 'gif' || name === 'noise'))) continue
+      expect([type, name, await check(type, bytes)]).toEqual([type, name, 'UNSUPPORTED_MEDIA'])
     }
   }
-  expect(await taken('application/pdf', Buffer.alloc(0))).toBe('INVALID')
+  expect(await check('application/pdf', Buffer.alloc(0))).toBe('INVALID')
 })
 
 test('the first bytes decide the type: later signatures of polyglots are ignored', async () => {
   const pdfThenZip = Buffer.concat([pdf(), xlsx])
-  expect(await taken('application/pdf', pdfThenZip)).toEqual(pdfThenZip)
-  expect(await taken(xlsxType, pdfThenZip)).toBe('UNSUPPORTED_MEDIA')
-  expect(await taken('application/pdf', Buffer.concat([xlsx, pdf()]))).toBe('UNSUPPORTED_MEDIA')
-  expect(await taken('application/pdf', Buffer.concat([Buffer.alloc(10), pdf()]))).toBe('UNSUPPORTED_MEDIA')
-  expect(await taken('text/csv', pdf())).toBe('UNSUPPORTED_MEDIA')
+  expect(await check('application/pdf', pdfThenZip)).toEqual(pdfThenZip)
+  expect(await check(xlsxType, pdfThenZip)).toBe('UNSUPPORTED_MEDIA')
+  expect(await check('application/pdf', Buffer.concat([xlsx, pdf()]))).toBe('UNSUPPORTED_MEDIA')
+  expect(await check('application/pdf', Buffer.concat([Buffer.alloc(10), pdf()]))).toBe('UNSUPPORTED_MEDIA')
+  expect(await check('text/csv', pdf())).toBe('UNSUPPORTED_MEDIA')
 })
 
 test('a CSV is UTF-8 to its end without NUL', async () => {
   const long = Buffer.alloc(200_000, 'a,b\n')
-  for (const [what, wrong] of [
+  for (const [name, invalidBytes] of [
     ['NUL', Buffer.from([0])],
     ['latin1', Buffer.from([0x5a, 0xfc, 0x72, 0x69])],
     ['half a character', Buffer.from([0xe2, 0x82])],
@@ -84,17 +84,20 @@ test('a CSV is UTF-8 to its end without NUL', async () => {
   ] as const) {
     for (const at of [0, 100, 150_000, 200_000])
       expect([
-        what,
+        name,
         at,
-        await taken('text/csv', Buffer.concat([long.subarray(0, at), wrong, ...(what === 'half a character' ? [] : [long.subarray(at)])])),
-      ]).toEqual([what, at, 'UNSUPPORTED_MEDIA'])
+        await check(
+          'text/csv',
+          Buffer.concat([long.subarray(0, at), invalidBytes, ...(name === 'half a character' ? [] : [long.subarray(at)])]),
+        ),
+      ]).toEqual([name, at, 'UNSUPPORTED_MEDIA'])
   }
 })
 
 test('a text that begins like another format is still a CSV', async () => {
   for (const start of ['BM,1\n', 'ID3,1\n', 'OTTO,1\n', 'II*,1\n', '<?xml,1\n', 'Rar!,1\n']) {
     const bytes = Buffer.from(`${start}${csv}`)
-    expect([start, await taken('text/csv', bytes)]).toEqual([start, bytes])
+    expect([start, await check('text/csv', bytes)]).toEqual([start, bytes])
   }
 })
 
@@ -112,12 +115,12 @@ test('an xlsx is recognised by its entries in any usual order, without unpacking
   ]) {
     const bytes = zip(entries)
     const names = entries.map(({ name }) => name)
-    expect([names, Buffer.isBuffer(await taken(xlsxType, bytes, 16_000))]).toEqual([names, true])
+    expect([names, Buffer.isBuffer(await check(xlsxType, bytes, 16_000))]).toEqual([names, true])
   }
-  // One that would unpack to more than it says, in the only entry that is looked into.
+  // An archive that unpacks to more than its declared size, in the only entry that is inspected.
   const lying = zip([{ name: '[Content_Types].xml', content: Buffer.alloc(256 * 1024 * 1024), declared: 500 }, sheet])
   const before = process.memoryUsage().rss
-  expect(['UNSUPPORTED_MEDIA', lying]).toContainEqual(await taken(xlsxType, lying, 64_000))
+  expect(['UNSUPPORTED_MEDIA', lying]).toContainEqual(await check(xlsxType, lying, 64_000))
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024)
 }, 900_000)
 
@@ -138,7 +141,7 @@ test('no bytes cause an error other than a refusal', async () => {
       fc.uint8Array({ maxLength: 400 }),
       fc.constantFrom(...accounts, ...identity),
       async (start, rest, type) => {
-        const out = await taken(type, Buffer.concat([start, rest]))
+        const out = await check(type, Buffer.concat([start, rest]))
         expect(Buffer.isBuffer(out) || out === 'UNSUPPORTED_MEDIA').toBe(true)
       },
     ),

@@ -1,4 +1,7 @@
-/** Documents of lending applications over HTTP: who may hand them in, take them back and read them, and what becomes of the application. */
+/**
+ * Tests the routes of documents of lending applications: uploads, removals and downloads, their permissions, and their
+ * effect on the application.
+ */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -33,7 +36,7 @@ const filesOf = ({ database }: TestApp) => {
   return existsSync(directory) ? readdirSync(directory) : []
 }
 const rowsOf = ({ deps }: TestApp) => deps.db.read.select().from(lendingDocuments)
-const statusTo = (app: TestApp, id: string, status: (typeof lendingApplications.$inferSelect)['status']) =>
+const setStatus = (app: TestApp, id: string, status: (typeof lendingApplications.$inferSelect)['status']) =>
   app.deps.db.write(async (tx) => void (await tx.update(lendingApplications).set({ status }).where(eq(lendingApplications.id, id))))
 
 type Put = { type?: string; name?: string; headers?: Record<string, string> }
@@ -43,7 +46,7 @@ const put = (app: TestApp, token: string, id: string, key: string, raw: Uint8Arr
     raw,
     headers: { 'content-type': declared, ...(name ? { 'content-disposition': `attachment; filename="${name}"` } : {}), ...headers },
   })
-async function fetched(app: TestApp, token: string, path: string) {
+async function download(app: TestApp, token: string, path: string) {
   const response = await app.edge.fetch(new Request(`http://localhost${path}`, { headers: { authorization: `Bearer ${token}` } }))
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
 }
@@ -80,38 +83,38 @@ const stores = {
   'the data directory': async () => ({ settings: {}, [Symbol.asyncDispose]: async () => undefined }),
   'an S3-compatible store': async () => startS3(),
 }
-for (const [where, open] of Object.entries(stores)) {
-  test(`an uploaded document is marked and returned unchanged as an attachment, only to its owner and operators; stored in ${where}`, async () => {
+for (const [storeName, open] of Object.entries(stores)) {
+  test(`an uploaded document is marked and returned unchanged as an attachment, only to its owner and operators; stored in ${storeName}`, async () => {
     await using store = await open()
     await using app = await testApp({ ...lendingOn, ...store.settings })
     const { merchant, operator, id } = await borrower(app)
-    const files: [key: string, type: string, bytes: Buffer, name: string | undefined, shown: string][] = [
+    const files: [key: string, type: string, bytes: Buffer, name: string | undefined, shownName: string][] = [
       ['owner_id', 'image/jpeg', jpeg, 'passport.jpg', 'passport.jpg'],
       ['proof_of_address', 'image/png', png, undefined, 'proof_of_address.png'],
       ['ein_letter', type, pdf(6 * mb), '../letter.pdf', 'letter.pdf'],
       ['bank_statements_12m', xlsxType, xlsx, 'statements', 'statements.xlsx'],
       ['debt_schedule', 'text/csv', csv, 'debts.csv', 'debts.csv'],
     ]
-    for (const [key, declared, bytes, name, shown] of files) {
-      const made = await put(app, merchant.token, id, key, bytes, { type: declared, ...(name ? { name } : {}) })
-      expect([key, made.status]).toEqual([key, 200])
-      expect(made.body).toMatchObject({
+    for (const [key, declared, bytes, name, shownName] of files) {
+      const uploaded = await put(app, merchant.token, id, key, bytes, { type: declared, ...(name ? { name } : {}) })
+      expect([key, uploaded.status]).toEqual([key, 200])
+      expect(uploaded.body).toMatchObject({
         applicationId: id,
         key,
         mimeType: declared,
         size: bytes.length,
-        originalName: name ? shown.replace('statements.xlsx', 'statements') : null,
+        originalName: name ? shownName.replace('statements.xlsx', 'statements') : null,
       })
-      expect(Object.keys(made.body)).toEqual(['id', 'applicationId', 'key', 'mimeType', 'size', 'originalName', 'uploadedAt'])
+      expect(Object.keys(uploaded.body)).toEqual(['id', 'applicationId', 'key', 'mimeType', 'size', 'originalName', 'uploadedAt'])
       for (const [token, path] of [
         [merchant.token, pathOf(id, key)],
         [merchant.token, `/api/v3${pathOf(id, key)}`],
         [operator.token, `/admin${pathOf(id, key)}`],
       ] as const) {
-        const { status, headers, bytes: got } = await fetched(app, token, path)
-        expect([key, status, got.equals(bytes)]).toEqual([key, 200, true])
+        const { status, headers, bytes: received } = await download(app, token, path)
+        expect([key, status, received.equals(bytes)]).toEqual([key, 200, true])
         expect(headers.get('content-type')).toBe(declared)
-        expect(headers.get('content-disposition')).toStartWith(`attachment; filename="${shown}"`)
+        expect(headers.get('content-disposition')).toStartWith(`attachment; filename="${shownName}"`)
         expect(headers.get('content-length')).toBe(String(bytes.length))
         expect(headers.get('cache-control')).toBe('no-store')
         expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -165,7 +168,7 @@ test('a new file replaces the earlier one in the row, on disk and in the list', 
   const rows = await rowsOf(app)
   expect(rows.map((row) => row.id)).toEqual([second.body.id])
   expect(filesOf(app)).toEqual(rows.map(({ storageName }) => storageName))
-  expect((await fetched(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(jpeg)).toBe(true)
+  expect((await download(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(jpeg)).toBe(true)
   expect(await documentationOf(app, id)).toEqual({ items: [{ key: 'owner_id', status: 'UPLOADED' }] })
 })
 
@@ -206,7 +209,14 @@ test('a draft loses row, file and mark of a removed document together, with an a
     .where(eq(lendingEvents.applicationId, id))
     .orderBy(lendingEvents.position)
   expect(
-    events.map(({ position, type: what, actor, subject, fromStatus, toStatus }) => [position, what, actor, subject, fromStatus, toStatus]),
+    events.map(({ position, type: label, actor, subject, fromStatus, toStatus }) => [
+      position,
+      label,
+      actor,
+      subject,
+      fromStatus,
+      toStatus,
+    ]),
   ).toEqual([
     [2, 'DOCUMENT_UPLOADED', merchant.id, 'owner_id', 'DRAFT', 'DRAFT'],
     [3, 'DOCUMENT_REMOVED', merchant.id, 'owner_id', 'DRAFT', 'DRAFT'],
@@ -218,51 +228,51 @@ test('after submission documents may be added until a decision, but not replaced
   const { merchant, id } = await borrower(app)
   await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
   for (const [nth, status] of (['SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'WITHDRAWN'] as const).entries()) {
-    await statusTo(app, id, status)
+    await setStatus(app, id, status)
     const key = ['lease_agreement', 'business_plan'][nth] ?? 'special_licence'
     expect([status, (await put(app, merchant.token, id, key, png, { type: 'image/png' })).status]).toEqual([status, nth < 2 ? 200 : 409])
     expect([status, (await put(app, merchant.token, id, 'owner_id', jpeg, { type: 'image/jpeg' })).status]).toEqual([status, 409])
     expect([status, (await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })).status]).toEqual([status, 409])
-    expect([status, (await fetched(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(png)]).toEqual([status, true])
+    expect([status, (await download(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(png)]).toEqual([status, true])
   }
   expect(filesOf(app).length).toBe(3)
 })
 
-test('an upload is refused by sender, place, type, size and state, and leaves nothing behind', async () => {
+test('an upload is refused by sender, application, key, type, size and state, and stores nothing', async () => {
   await using app = await testApp(lendingOn)
   const { merchant, operator, id } = await borrower(app)
   const unknown = await app.merchant()
-  const theirs = await draftOf(app, unknown)
-  const large = (bytes: number, what = pdf) => what(bytes)
-  const cases: [what: string, status: number, token: string | undefined, id: string, key: string, bytes: Uint8Array, type: string][] = [
-    ['nobody', 401, undefined, id, 'owner_id', png, 'image/png'],
+  const otherApplication = await draftOf(app, unknown)
+  const ofSize = (bytes: number, label = pdf) => label(bytes)
+  const cases: [label: string, status: number, token: string | undefined, id: string, key: string, bytes: Uint8Array, type: string][] = [
+    ['no token', 401, undefined, id, 'owner_id', png, 'image/png'],
     ['an operator', 403, operator.token, id, 'owner_id', png, 'image/png'],
-    ['without KYB', 403, unknown.token, theirs, 'owner_id', png, 'image/png'],
-    ['of another', 404, merchant.token, theirs, 'owner_id', png, 'image/png'],
-    ['of none', 404, merchant.token, 'loan_00000000000000000000000000', 'owner_id', png, 'image/png'],
+    ['without KYB', 403, unknown.token, otherApplication, 'owner_id', png, 'image/png'],
+    ['an application of another merchant', 404, merchant.token, otherApplication, 'owner_id', png, 'image/png'],
+    ['an unknown application', 404, merchant.token, 'loan_00000000000000000000000000', 'owner_id', png, 'image/png'],
     ['a key of another cohort', 404, merchant.token, id, 'trade_licence', png, 'image/png'],
-    ['a key of nothing', 404, merchant.token, id, '__proto__', png, 'image/png'],
+    ['an unknown key', 404, merchant.token, id, '__proto__', png, 'image/png'],
     ['a key of a partner that was not chosen', 404, merchant.token, id, 'title_search', png, 'image/png'],
     ['no type', 415, merchant.token, id, 'owner_id', png, ''],
-    ['a type of no document', 415, merchant.token, id, 'owner_id', png, 'application/zip'],
+    ['a type of no accepted document', 415, merchant.token, id, 'owner_id', png, 'application/zip'],
     ['a type of another class', 415, merchant.token, id, 'owner_id', csv, 'text/csv'],
     ['a picture as a statement', 415, merchant.token, id, 'bank_statements_12m', png, 'image/png'],
-    ['a type of nothing', 415, merchant.token, id, 'owner_id', png, 'application/octet-stream'],
-    ['a disguise', 415, merchant.token, id, 'owner_id', png, 'application/pdf'],
-    ['nothing', 400, merchant.token, id, 'owner_id', new Uint8Array(), 'image/png'],
-    ['too large an identity', 413, merchant.token, id, 'owner_id', large(5 * mb + 1), type],
-    ['too large a legal one', 413, merchant.token, id, 'ein_letter', large(10 * mb + 1), type],
-    ['too large a statement', 413, merchant.token, id, 'bank_statements_12m', large(25 * mb + 1), type],
+    ['an unknown type', 415, merchant.token, id, 'owner_id', png, 'application/octet-stream'],
+    ['content of another type', 415, merchant.token, id, 'owner_id', png, 'application/pdf'],
+    ['an empty body', 400, merchant.token, id, 'owner_id', new Uint8Array(), 'image/png'],
+    ['a too large identity document', 413, merchant.token, id, 'owner_id', ofSize(5 * mb + 1), type],
+    ['a too large legal document', 413, merchant.token, id, 'ein_letter', ofSize(10 * mb + 1), type],
+    ['a too large statement', 413, merchant.token, id, 'bank_statements_12m', ofSize(25 * mb + 1), type],
   ]
-  for (const [what, status, token, application, key, bytes, declared] of cases) {
+  for (const [label, status, token, application, key, bytes, declared] of cases) {
     const answer = await app.call('PUT', pathOf(application, key), {
       ...(token ? { token } : {}),
       raw: bytes,
       headers: declared === '' ? {} : { 'content-type': declared },
     })
-    expect([what, answer.status]).toEqual([what, status])
+    expect([label, answer.status]).toEqual([label, status])
     expect(Object.keys(answer.body).slice(0, 4)).toEqual(['statusCode', 'message', 'error', 'code'])
-    if (what === 'a type of nothing') expect(answer.body.message).toBe('Send the file as application/pdf or image/jpeg or image/png')
+    if (label === 'an unknown type') expect(answer.body.message).toBe('Send the file as application/pdf or image/jpeg or image/png')
   }
   for (const [header, value, status] of [
     ['content-range', `bytes 0-44/${png.length}`, 400],
@@ -274,9 +284,9 @@ test('an upload is refused by sender, place, type, size and state, and leaves no
   expect(await rowsOf(app)).toEqual([])
   expect(filesOf(app)).toEqual([])
   expect(await documentationOf(app, id)).toBeNull()
-  expect((await put(app, merchant.token, id, 'owner_id', large(5 * mb))).status).toBe(200)
-  expect((await put(app, merchant.token, id, 'ein_letter', large(10 * mb))).status).toBe(200)
-  expect((await put(app, merchant.token, id, 'bank_statements_12m', large(25 * mb))).status).toBe(200)
+  expect((await put(app, merchant.token, id, 'owner_id', ofSize(5 * mb))).status).toBe(200)
+  expect((await put(app, merchant.token, id, 'ein_letter', ofSize(10 * mb))).status).toBe(200)
+  expect((await put(app, merchant.token, id, 'bank_statements_12m', ofSize(25 * mb))).status).toBe(200)
 })
 
 test('the refusal of a large file names the limit with or without a declared length, and no byte is stored', async () => {
@@ -325,11 +335,11 @@ test('over a real connection the largest document is returned exactly during oth
     }),
   )
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200])
-  const got = files.map(async ({ key, bytes }) => {
+  const received = files.map(async ({ key, bytes }) => {
     const answer = await fetch(`${server.url}${pathOf(id, key)}`, { headers: { authorization } })
     return [answer.status, Buffer.from(await answer.arrayBuffer()).equals(bytes)]
   })
-  expect(await Promise.all(got)).toEqual(files.map(() => [200, true]))
+  expect(await Promise.all(received)).toEqual(files.map(() => [200, true]))
 })
 
 test('a client that disconnects half-way leaves nothing, and the application is unchanged', async () => {
@@ -347,7 +357,7 @@ test('a client that disconnects half-way leaves nothing, and the application is 
   connection.close()
   while (filesOf(app).length > 1) await new Promise((resume) => setImmediate(resume))
   expect(await rowsOf(app)).toEqual(before)
-  expect((await fetched(app, merchant.token, pathOf(id, 'ein_letter'))).bytes.length).toBe(100)
+  expect((await download(app, merchant.token, pathOf(id, 'ein_letter'))).bytes.length).toBe(100)
 })
 
 test('a client that disconnects from a download ends its read', async () => {
@@ -369,7 +379,7 @@ test('a client that disconnects from a download ends its read', async () => {
       method: 'HEAD',
       headers: { authorization: `Bearer ${merchant.token}` },
     })
-  // A file that stays open keeps this test from its end.
+  // This wait does not end if a file stays open.
   while (openFiles() > 0) await new Promise((resume) => setImmediate(resume))
   expect(openFiles()).toBe(0)
 })
@@ -378,9 +388,9 @@ test('an operator’s read is audited before the document is sent; a refused one
   await using app = await testApp(lendingOn)
   const { merchant, operator, id } = await borrower(app)
   await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
-  await fetched(app, operator.token, `/admin${pathOf(id, 'owner_id')}`)
-  await fetched(app, operator.token, `/admin${pathOf(id, 'ein_letter')}`)
-  await fetched(app, merchant.token, pathOf(id, 'owner_id'))
+  await download(app, operator.token, `/admin${pathOf(id, 'owner_id')}`)
+  await download(app, operator.token, `/admin${pathOf(id, 'ein_letter')}`)
+  await download(app, merchant.token, pathOf(id, 'owner_id'))
   const read = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'lending_document.read'))
   expect(read.map(({ actor, subject, after }) => [actor, subject, after])).toEqual([[operator.id, id, { key: 'owner_id' }]])
 })
@@ -392,11 +402,11 @@ test('If-Match is the version of the application: an outdated one neither adds n
   expect([first.status, first.headers.get('etag')]).toEqual([200, '"v2"'])
   expect((await put(app, merchant.token, id, 'owner_id', jpeg, { type: 'image/jpeg', headers: { 'if-match': '"v1"' } })).status).toBe(412)
   expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token, headers: { 'if-match': '"v1"' } })).status).toBe(412)
-  expect((await fetched(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(png)).toBe(true)
+  expect((await download(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(png)).toBe(true)
   expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token, headers: { 'if-match': '"v2"' } })).status).toBe(204)
 })
 
-test('with lending disabled the path is 404 for everybody', async () => {
+test('with lending disabled the path is 404 for every caller', async () => {
   await using app = await testApp()
   const { merchant, operator, id } = await borrower(app)
   for (const prefix of ['', '/api/v3', '/admin', '/api/v3/admin'])
@@ -428,20 +438,20 @@ describe('concurrent uploads', () => {
   test('are limited per merchant: the next one must wait, and another merchant need not', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
-    const leave = Array.from({ length: 4 }, () => app.deps.documentUploadSlots.take(merchant.id))
+    const releases = Array.from({ length: 4 }, () => app.deps.documentUploadSlots.take(merchant.id))
     const refused = await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
     app.deps.documentUploadSlots.take('another')()
-    for (const one of leave) one()
+    for (const one of releases) one()
     expect((await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })).status).toBe(200)
   })
 })
 
 describe('a file changed outside of souk', () => {
-  const damages: [what: string, (file: string) => void, status?: number, event?: string][] = [
+  const damages: [label: string, (file: string) => void, status?: number, event?: string][] = [
     // The document may be in another store, so it is not reported as lost.
-    ['gone', (file) => renameSync(file, `${file}.gone`), 503, 'documents.missing'],
-    ['cut', (file) => writeFileSync(file, readFileSync(file).subarray(0, -1))],
+    ['missing', (file) => renameSync(file, `${file}.gone`), 503, 'documents.missing'],
+    ['truncated', (file) => writeFileSync(file, readFileSync(file).subarray(0, -1))],
     [
       'changed',
       (file) => {
@@ -450,10 +460,10 @@ describe('a file changed outside of souk', () => {
         writeFileSync(file, bytes)
       },
     ],
-    ['grown', (file) => writeFileSync(file, Buffer.concat([readFileSync(file), Buffer.from('x')]))],
+    ['extended', (file) => writeFileSync(file, Buffer.concat([readFileSync(file), Buffer.from('x')]))],
   ]
-  for (const [what, damage, status = 500, logged = 'documents.damaged'] of damages)
-    test(`that is ${what} is logged as our error and not sent`, async () => {
+  for (const [label, damage, status = 500, logged = 'documents.damaged'] of damages)
+    test(`that is ${label} is logged as an error of souk and not sent`, async () => {
       await using app = await testApp(lendingOn)
       const { merchant, id } = await borrower(app)
       await put(app, merchant.token, id, 'ein_letter', pdf(1_000))
@@ -463,7 +473,7 @@ describe('a file changed outside of souk', () => {
       expect(app.logged.filter(({ event }) => event === logged).length).toBe(1)
     })
 
-  test('that replaces another does not open, though we sealed it', async () => {
+  test('that was replaced by another document does not open, although souk sealed it', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
     await put(app, merchant.token, id, 'ein_letter', pdf(1_000))
@@ -485,7 +495,7 @@ describe('a file changed outside of souk', () => {
     expect((await app.call('GET', pathOf(id, other?.key ?? ''), { token: merchant.token })).status).toBe(500)
   })
 
-  test('that proves damaged during the response aborts it and is logged', async () => {
+  test('whose damage is found during the response aborts it and is logged', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
     await put(app, merchant.token, id, 'ein_letter', pdf(300_000))
@@ -530,7 +540,7 @@ describe('a file changed outside of souk', () => {
         return get.call(store, name)
       },
     })
-    expect((await fetched(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(jpeg)).toBe(true)
+    expect((await download(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(jpeg)).toBe(true)
   })
 })
 const linkOf = (fd: string): string[] => {

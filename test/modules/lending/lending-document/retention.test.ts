@@ -1,4 +1,4 @@
-/** Files and rows that lost each other: what is swept, and what is left alone. */
+/** Tests sweeping files without a document, and uploads to a full or unavailable store. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const sweep = (app: TestApp) => {
 }
 const put = (app: TestApp, token: string, id: string) =>
   app.call('PUT', pathOf(id, 'owner_id'), { token, raw: png, headers: { 'content-type': 'image/png' } })
-/** Makes every file as old as this. */
+/** Sets the age of every file. */
 function age(app: TestApp, ms: number): void {
   for (const name of filesOf(app)) {
     const at = (app.clock.now() - ms) / 1000
@@ -35,15 +35,15 @@ test('the job removes complete and partial files without a document after a day,
   await using app = await testApp(lendingOn)
   const { merchant, id } = await borrower(app)
   ok(await put(app, merchant.token, id))
-  const [own = ''] = filesOf(app)
+  const [ownFile = ''] = filesOf(app)
   const stray = ['a'.repeat(40), `${'b'.repeat(40)}.tmp`]
   for (const name of [...stray, 'notes.txt']) writeFileSync(join(app.database.dataDir, 'documents', name), 'x')
   age(app, dayMs - 1_000)
   await sweep(app)
-  expect(filesOf(app)).toEqual([own, ...stray, 'notes.txt'].sort())
+  expect(filesOf(app)).toEqual([ownFile, ...stray, 'notes.txt'].sort())
   age(app, dayMs)
   await sweep(app)
-  expect(filesOf(app)).toEqual([own, 'notes.txt'].sort())
+  expect(filesOf(app)).toEqual([ownFile, 'notes.txt'].sort())
   expect(app.logged.filter(({ event }) => event === 'documents.swept').map(({ fields }) => fields)).toEqual([{ removed: 2 }])
   expect((await app.call('GET', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(200)
 })
@@ -53,14 +53,14 @@ test('the job sweeps the bucket page by page, and leftovers in the data director
   await using app = await testApp({ ...lendingOn, ...s3.settings })
   const { merchant, id } = await borrower(app)
   ok(await put(app, merchant.token, id))
-  const [own] = [...s3.objects.keys()]
+  const [ownFile] = [...s3.objects.keys()]
   const old = new Date(app.clock.now() - dayMs)
-  for (const kept of s3.objects.values()) kept.at = old
+  for (const stored of s3.objects.values()) stored.at = old
   for (let nth = 0; nth < 10; nth++)
     s3.objects.set(`souk/${String(nth).repeat(40)}`, { bytes: Buffer.from('x'), at: nth < 9 ? old : new Date(app.clock.now()) })
   s3.objects.set('others/file', { bytes: Buffer.from('x'), at: old })
   await sweep(app)
-  expect([...s3.objects.keys()].sort()).toEqual([own ?? '', `souk/${'9'.repeat(40)}`, 'others/file'].sort())
+  expect([...s3.objects.keys()].sort()).toEqual([ownFile ?? '', `souk/${'9'.repeat(40)}`, 'others/file'].sort())
 })
 
 test('a file that cannot be removed with its row is swept later, and the response is unchanged', async () => {
@@ -83,12 +83,12 @@ test('a document whose row is refused leaves no file, as after a submission duri
   await using app = await testApp(lendingOn)
   const { merchant, id } = await borrower(app)
   const store = app.deps.documentStores.current
-  const keep = store.put
+  const originalPut = store.put
   Object.assign(store, {
     async put(name: string, chunks: AsyncIterable<Uint8Array>) {
-      const kept = await keep.call(store, name, chunks)
+      const stored = await originalPut.call(store, name, chunks)
       ok(await app.call('POST', `/lending-application/${id}/withdraw`, { token: merchant.token, body: {} }))
-      return kept
+      return stored
     },
   })
   expect((await put(app, merchant.token, id)).status).toBe(409)
@@ -124,12 +124,12 @@ test('uploads stop at twice the watermark of the disk including those in progres
     free = bytes
     return (await put(app, merchant.token, id)).status
   }
-  // It does not say how long it is: as long as it may be.
+  // The upload declares no length, so it counts with the maximum.
   const length = sealedLength(5 * mb)
   expect([await statusAt(200 * mb + length - 1), await statusAt(200 * mb + length)]).toEqual([503, 200])
-  const leave = app.deps.documentUploadSlots.take('another', undefined, 25 * mb)
+  const release = app.deps.documentUploadSlots.take('another', undefined, 25 * mb)
   expect([await statusAt(225 * mb + length - 1), await statusAt(225 * mb + length)]).toEqual([503, 200])
-  leave()
+  release()
   expect(await statusAt(200 * mb + length)).toBe(200)
   expect(app.deps.documentUploadSlots.weight()).toBe(0)
 })

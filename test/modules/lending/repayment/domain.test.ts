@@ -6,24 +6,24 @@ import { blockOf, splitWindow } from '../../../../src/modules/lending/repayment/
 test('the parts of a window count each moment within it exactly once', () => {
   const moment = fc.oneof(
     fc.integer({ min: 0, max: 900 * dayMs }),
-    // Around midnights, those where blocks begin among them.
+    // Moments around midnights, also those where blocks begin.
     fc.tuple(fc.nat({ max: 900 }), fc.integer({ min: -2, max: 2 })).map(([day, ms]) => Math.max(0, day * dayMs + ms)),
   )
-  const window = fc.tuple(moment, fc.integer({ min: dayMs, max: 500 * dayMs })).map(([after, long]) => ({ after, upTo: after + long }))
+  const window = fc.tuple(moment, fc.integer({ min: dayMs, max: 500 * dayMs })).map(([after, length]) => ({ after, upTo: after + length }))
   fc.assert(
     fc.property(window, fc.array(moment, { maxLength: 60 }), ({ after, upTo }, moments) => {
       const all = [...moments, after, after + 1, upTo, upTo + 1]
       const { daysBefore, blocks, daysBehind, firstDay, lastDay } = splitWindow({ after, upTo })
-      const within = (value: number, [from, end]: readonly [number, number]) => value >= from && value < end
-      const counted = (at: number) =>
+      const isWithin = (value: number, [from, end]: readonly [number, number]) => value >= from && value < end
+      const countOf = (at: number) =>
         [
-          within(dayNumberOf(at), daysBefore),
-          within(blockOf(dayNumberOf(at)), blocks),
-          within(dayNumberOf(at), daysBehind),
+          isWithin(dayNumberOf(at), daysBefore),
+          isWithin(blockOf(dayNumberOf(at)), blocks),
+          isWithin(dayNumberOf(at), daysBehind),
           at > firstDay[0] && at <= firstDay[1],
           at > lastDay[0] && at <= lastDay[1],
         ].filter(Boolean).length
-      for (const at of all) expect([at, counted(at)]).toEqual([at, at > after && at <= upTo ? 1 : 0])
+      for (const at of all) expect([at, countOf(at)]).toEqual([at, at > after && at <= upTo ? 1 : 0])
     }),
     { numRuns: 500 },
   )

@@ -1,4 +1,4 @@
-/** A lender's loan tape: what is good of it is recorded once, however often it is sent. */
+/** Tests importing a lender's loan tape: valid rows are recorded once, however often it is sent. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { auditLog } from '../../../../db/schema/people.ts'
 import { importTape } from '../../../../src/modules/lending/repayment/index.ts'
@@ -10,9 +10,9 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const header = 'merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt'
-const lines = (...rows: string[]) => `${rows.join('\n')}\n`
+const csvOf = (...rows: string[]) => `${rows.join('\n')}\n`
 
-async function world(app: TestApp) {
+async function setUp(app: TestApp) {
   const operator = await app.superAdmin()
   const merchantId = (await app.merchant()).id
   return {
@@ -26,17 +26,17 @@ async function world(app: TestApp) {
 
 test('valid rows of a tape are recorded with their signals, invalid ones named, and a repeated tape changes nothing', async () => {
   await using app = await testApp()
-  const { operator, merchantId, lenderId, send } = await world(app)
+  const { operator, merchantId, lenderId, send } = await setUp(app)
   ok(await record(app, operator, { merchantId, lenderId, loanRef: 'L-0' }), 201)
   const row = (...cells: string[]) => [merchantId, lenderId, ...cells].join(',')
-  const tape = lines(
+  const tape = csvOf(
     header,
     row('L-1', 'ON_TIME', '100.5', '2025-10-01', '2025-10-01'),
     row('L-1', 'late', '100.50', '2025-11-01', '2025-11-04T12:00:00+01:00'),
     row(' L-2 ', 'DEFAULT', '99', '2025-12-01'),
     row('L-0', 'ON_TIME', '100', '2025-12-01', '2025-12-01'),
     row('L-0', 'ON_TIME', '100.01', '2025-12-01', '2025-12-01'),
-    // The same twice in one file, and another of that key.
+    // A repeated row of this file, and another row with the same key.
     row('L-1', 'ON_TIME', '100.50', '2025-10-01', '2025-10-01'),
     row('L-1', 'LATE', '100.50', '2025-10-01', '2025-10-01'),
     row('L-3', 'PAID', '1', '2025-10-01', '2025-10-01'),
@@ -84,10 +84,10 @@ test('valid rows of a tape are recorded with their signals, invalid ones named, 
   ])
   const { data, total } = (await app.call('GET', '/admin/repayments?limit=100', { token: operator.token })).body
   expect(total).toBe(5)
-  const said = data.map(({ loanRef, outcome, amountUsd, dueAt, settledAt, source }: Record<string, unknown>) =>
+  const summaries = data.map(({ loanRef, outcome, amountUsd, dueAt, settledAt, source }: Record<string, unknown>) =>
     [loanRef, outcome, amountUsd, dueAt, settledAt, source].join(' '),
   )
-  expect(said.sort()).toEqual([
+  expect(summaries.sort()).toEqual([
     'L "5" ON_TIME 1 2025-10-01T00:00:00.000Z 2025-10-01T00:00:00.000Z IMPORT',
     'L-0 ON_TIME 100 2025-12-01T00:00:00.000Z 2025-12-01T00:00:00.000Z OPERATOR',
     'L-1 LATE 100.5 2025-11-01T00:00:00.000Z 2025-11-04T11:00:00.000Z IMPORT',
@@ -104,38 +104,38 @@ test('valid rows of a tape are recorded with their signals, invalid ones named, 
 
 test('columns may have any order and case, and an incomplete header is refused before anything is recorded', async () => {
   await using app = await testApp()
-  const { merchantId, lenderId, send } = await world(app)
-  const turned = lines(
+  const { merchantId, lenderId, send } = await setUp(app)
+  const reordered = csvOf(
     'settledat,DUEAT,amountUsd,Outcome,loanRef,lenderId,merchantId',
     `2025-10-01,2025-10-01,5,LATE,L-1,${lenderId},${merchantId}`,
   )
-  expect((await send(turned)).body).toMatchObject({ rows: 1, recorded: 1 })
+  expect((await send(reordered)).body).toMatchObject({ rows: 1, recorded: 1 })
   const refused: [file: string, message: string][] = [
     ['', 'The file is empty'],
-    [lines('merchantId,lenderId'), 'Row 1 must also have the columns loanRef, outcome, amountUsd, dueAt, settledAt'],
-    [lines(`${header},amountUSD`), 'Row 1 has the column amountUsd twice: remove one'],
-    [lines(`${header},note`), 'Row 1: column 8 must be one of merchantId, lenderId, loanRef, outcome, amountUsd, dueAt, settledAt'],
-    [lines(header, '"never closed'), 'Row 2 has a quote that is never closed.'],
-    [lines(header, 'a\0b'), 'Row 2 contains a NUL character: remove it.'],
+    [csvOf('merchantId,lenderId'), 'Row 1 must also have the columns loanRef, outcome, amountUsd, dueAt, settledAt'],
+    [csvOf(`${header},amountUSD`), 'Row 1 has the column amountUsd twice: remove one'],
+    [csvOf(`${header},note`), 'Row 1: column 8 must be one of merchantId, lenderId, loanRef, outcome, amountUsd, dueAt, settledAt'],
+    [csvOf(header, '"never closed'), 'Row 2 has a quote that is never closed.'],
+    [csvOf(header, 'a\0b'), 'Row 2 contains a NUL character: remove it.'],
   ]
   for (const [file, message] of refused) {
     const { status, body } = await send(file)
     expect([file, status, body.message]).toEqual([file, 400, message])
   }
-  expect((await send(lines(header), 'application/json')).status).toBe(415)
-  expect((await send(lines(header))).body).toMatchObject({ rows: 0, recorded: 0 })
+  expect((await send(csvOf(header), 'application/json')).status).toBe(415)
+  expect((await send(csvOf(header))).body).toMatchObject({ rows: 0, recorded: 0 })
 })
 
 test('two concurrent imports of one tape record each row and its signals once', async () => {
   await using app = await testApp()
-  const { operator, merchantId, lenderId } = await world(app)
+  const { operator, merchantId, lenderId } = await setUp(app)
   const merchants = [merchantId, ...(await Promise.all(Array.from({ length: 4 }, async () => (await app.merchant()).id)))]
   const rows = Array.from(
     { length: 300 },
     (_, nth) => `${merchants[nth % 5]},${lenderId},L-${nth},${nth % 3 ? 'ON_TIME' : 'DEFAULT'},1,2025-10-01,2025-10-02`,
   )
   async function* file(of: readonly string[]) {
-    yield new TextEncoder().encode(lines(header, ...of))
+    yield new TextEncoder().encode(csvOf(header, ...of))
   }
   const reports = await Promise.all([rows, rows.toReversed()].map((of) => importTape(app.deps, { actor: operator }, () => file(of))))
   expect(reports.map(({ rows, failed }) => [rows, failed])).toEqual([
@@ -149,10 +149,10 @@ test('two concurrent imports of one tape record each row and its signals once', 
 
 test('a stopped import says so and keeps what it recorded, and a tape with too many rows is refused from there on', async () => {
   await using app = await testApp()
-  const { operator, merchantId, lenderId } = await world(app)
+  const { operator, merchantId, lenderId } = await setUp(app)
   const rows = Array.from({ length: 200 }, (_, nth) => `${merchantId},${lenderId},L-${nth},ON_TIME,1,2025-10-01,2025-10-01`)
   async function* file() {
-    yield new TextEncoder().encode(lines(header, ...rows))
+    yield new TextEncoder().encode(csvOf(header, ...rows))
   }
   const stop = new AbortController()
   const rest = async () => {
@@ -167,14 +167,14 @@ test('a stopped import says so and keeps what it recorded, and a tape with too m
 
 test('a file that proves invalid in its middle reports what was recorded, and its corrected version continues', async () => {
   await using app = await testApp()
-  const { merchantId, lenderId, send } = await world(app)
+  const { merchantId, lenderId, send } = await setUp(app)
   const rows = Array.from({ length: 1_000 }, (_, nth) => `${merchantId},${lenderId},L-${nth},ON_TIME,1,2025-10-01,2025-10-01`)
-  const { status, body } = await send(lines(header, ...rows, '"never closed'))
+  const { status, body } = await send(csvOf(header, ...rows, '"never closed'))
   const recorded = (await previewOf(app, merchantId)).body.signals.totalSettledOnTime
   expect(recorded).toBeGreaterThan(0)
-  const told = `Row 1002 has a quote that is never closed. ${recorded} rows before it were recorded. Correct the file and send it again`
-  expect([status, body.message]).toEqual([400, told])
-  expect((await send(lines(header, ...rows))).body).toMatchObject({ known: recorded, recorded: 1_000 - recorded })
+  const expectedMessage = `Row 1002 has a quote that is never closed. ${recorded} rows before it were recorded. Correct the file and send it again`
+  expect([status, body.message]).toEqual([400, expectedMessage])
+  expect((await send(csvOf(header, ...rows))).body).toMatchObject({ known: recorded, recorded: 1_000 - recorded })
 })
 
 test('a tape refuses an amount that is too large', async () => {
@@ -191,10 +191,10 @@ test('a tape refuses an amount that is too large', async () => {
 
 test('a tape does not record again what an operator reversed, but a request does, and changed rows are recorded', async () => {
   await using app = await testApp()
-  const { operator, merchantId, lenderId, send } = await world(app)
+  const { operator, merchantId, lenderId, send } = await setUp(app)
   const row = (loanRef: string, outcome: string, amountUsd = 100) =>
     `${merchantId},${lenderId},${loanRef},${outcome},${amountUsd},2025-10-01,2025-10-01`
-  const tape = lines(header, row('L-1', 'DEFAULT'), row('L-2', 'ON_TIME'), row('L-3', 'DEFAULT'))
+  const tape = csvOf(header, row('L-1', 'DEFAULT'), row('L-2', 'ON_TIME'), row('L-3', 'DEFAULT'))
   expect((await send(tape)).body).toMatchObject({ recorded: 3 })
   const { data } = (await app.call('GET', '/admin/repayments', { token: operator.token })).body
   const idOf = (loanRef: string) => data.find((one: { loanRef: string }) => one.loanRef === loanRef).id
@@ -208,13 +208,13 @@ test('a tape does not record again what an operator reversed, but a request does
   })
   expect((await send(tape)).body).toMatchObject({ recorded: 0, known: 1, failed: 2, errors: [wasReversed(2), wasReversed(4)] })
   expect((await previewOf(app, merchantId)).body).toEqual(before)
-  // Put right by the lender; and beside what was put right, the old row is still the one that was reversed.
-  expect((await send(lines(header, row('L-1', 'LATE'), row('L-1', 'DEFAULT')))).body).toMatchObject({
+  // The lender corrects the row. The old row beside it is still the reversed one.
+  expect((await send(csvOf(header, row('L-1', 'LATE'), row('L-1', 'DEFAULT')))).body).toMatchObject({
     recorded: 1,
     failed: 1,
     errors: [wasReversed(3)],
   })
-  const byHand = {
+  const manualRepayment = {
     merchantId,
     lenderId,
     loanRef: 'L-3',
@@ -222,7 +222,7 @@ test('a tape does not record again what an operator reversed, but a request does
     dueAt: '2025-10-01T00:00:00Z',
     settledAt: '2025-10-01T00:00:00Z',
   }
-  ok(await record(app, operator, byHand), 201)
+  ok(await record(app, operator, manualRepayment), 201)
   expect((await send(tape)).body).toMatchObject({ recorded: 0, known: 2, failed: 1, errors: [wasReversed(2)] })
   expect((await previewOf(app, merchantId)).body.signals).toMatchObject({ totalSettledOnTime: 1, totalLate: 1, totalDefaults: 1 })
 })

@@ -1,4 +1,4 @@
-/** Repayments as operators record and reverse them, and what is kept of each merchant's. */
+/** Tests recording and reversing repayments, and the stored signals of each merchant. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
@@ -13,14 +13,14 @@ setDefaultTimeout(longTestMs)
 
 const now = '2026-01-06T12:00:00.000Z'
 
-async function world(app: TestApp) {
+async function setUp(app: TestApp) {
   const operator = await app.superAdmin()
   const merchant = await app.merchant()
   return { operator, token: operator.token, merchantId: merchant.id, lenderId: await lenderIn(app, operator) }
 }
 
-/** What `souk check` finds wrong. */
-async function wrongIn({ deps }: TestApp): Promise<string[]> {
+/** Lists the problems that `souk check` finds. */
+async function findProblems({ deps }: TestApp): Promise<string[]> {
   const found: string[] = []
   for await (const { problems } of checkRepayments(deps.db)) found.push(...problems)
   return found
@@ -28,7 +28,7 @@ async function wrongIn({ deps }: TestApp): Promise<string[]> {
 
 test('a repayment is recorded exactly, for a lender in any status, and listed newest first by its filters', async () => {
   await using app = await testApp()
-  const { operator, token, merchantId, lenderId } = await world(app)
+  const { operator, token, merchantId, lenderId } = await setUp(app)
   for (const status of ['ACTIVE', 'SUSPENDED', 'ARCHIVED'])
     ok(await app.call('PATCH', `/admin/lenders/${lenderId}`, { token, body: { status } }))
   const body = {
@@ -40,9 +40,9 @@ test('a repayment is recorded exactly, for a lender in any status, and listed ne
     dueAt: '2025-11-30T23:59:59.999Z',
     settledAt: '2025-12-03T01:00:00+01:00',
   }
-  const made = await app.call('POST', '/admin/repayments', { token, body })
-  const { id, ...rest } = made.body
-  expect([made.status, id]).toEqual([201, expect.stringMatching(/^rep_[0-9a-z]{26}$/)])
+  const created = await app.call('POST', '/admin/repayments', { token, body })
+  const { id, ...rest } = created.body
+  expect([created.status, id]).toEqual([201, expect.stringMatching(/^rep_[0-9a-z]{26}$/)])
   expect(rest).toEqual({
     ...body,
     settledAt: '2025-12-03T00:00:00.000Z',
@@ -68,8 +68,8 @@ test('a repayment is recorded exactly, for a lender in any status, and listed ne
 
 test('an invalid repayment is refused by field and stores nothing', async () => {
   await using app = await testApp()
-  const { token, merchantId, lenderId } = await world(app)
-  const wrong: [change: object, message: RegExp][] = [
+  const { token, merchantId, lenderId } = await setUp(app)
+  const invalidChanges: [change: object, message: RegExp][] = [
     [{ amountUsd: 0 }, /^amountUsd:/],
     [{ amountUsd: -1 }, /^amountUsd:/],
     [{ amountUsd: 0.001 }, /^amountUsd: must have at most two decimals$/],
@@ -95,28 +95,28 @@ test('an invalid repayment is refused by field and stores nothing', async () => 
     [{ lenderId: 'lend_00000000000000000000000000' }, /^lenderId: must be a lender of this instance$/],
     [{ reversedAt: null }, /^unknown field: reversedAt$/],
   ]
-  for (const [change, message] of wrong) {
+  for (const [change, message] of invalidChanges) {
     const body = { ...instalment({ merchantId, lenderId }), ...change }
     const answer = await app.call('POST', '/admin/repayments', { token, body })
     expect([change, answer.status, answer.body.message]).toEqual([change, 400, expect.stringMatching(message)])
   }
   expect(await app.deps.db.read.select().from(repayments)).toEqual([])
-  // The moment itself is not after now.
+  // The current moment is not in the future.
   expect((await record(app, { token }, { merchantId, lenderId, dueAt: now, settledAt: now })).status).toBe(201)
 })
 
 describe('one repayment per lender, loan and due date counts', () => {
   test('a second one is 409 until the first is reversed, also for another merchant, and a reversal happens once', async () => {
     await using app = await testApp()
-    const { operator, token, merchantId, lenderId } = await world(app)
-    const given = { merchantId, lenderId, loanRef: 'L-1' }
-    const id = await recorded(app, operator, given)
-    for (const again of [given, { ...given, outcome: 'LATE' }, { ...given, merchantId: (await app.merchant()).id }]) {
-      const { status, body } = await record(app, operator, again)
+    const { operator, token, merchantId, lenderId } = await setUp(app)
+    const repayment = { merchantId, lenderId, loanRef: 'L-1' }
+    const id = await recorded(app, operator, repayment)
+    for (const duplicate of [repayment, { ...repayment, outcome: 'LATE' }, { ...repayment, merchantId: (await app.merchant()).id }]) {
+      const { status, body } = await record(app, operator, duplicate)
       expect([status, body.message]).toEqual([409, expect.stringMatching(/^loanRef: .* exists: reverse it first$/)])
     }
-    ok(await record(app, operator, { ...given, dueAt: '2025-11-01T00:00:00.000Z' }), 201)
-    ok(await record(app, operator, { ...given, lenderId: await lenderIn(app, operator) }), 201)
+    ok(await record(app, operator, { ...repayment, dueAt: '2025-11-01T00:00:00.000Z' }), 201)
+    ok(await record(app, operator, { ...repayment, lenderId: await lenderIn(app, operator) }), 201)
     app.clock.advance(60_000)
     const reversed = ok(await reverse(app, operator, id)).body
     expect(reversed).toMatchObject({
@@ -131,63 +131,67 @@ describe('one repayment per lender, loan and due date counts', () => {
     })
     const twice = await reverse(app, operator, id)
     expect([twice.status, twice.body.message]).toEqual([409, 'The repayment was already reversed'])
-    const anew = await recorded(app, operator, { ...given, outcome: 'DEFAULT' })
+    const nextId = await recorded(app, operator, { ...repayment, outcome: 'DEFAULT' })
     const { data } = (await app.call('GET', '/admin/repayments?loanRef=L-1', { token })).body
     expect(
       data
         .filter((one: { dueAt: string }) => one.dueAt === '2025-12-01T00:00:00.000Z')
         .map((one: { id: string; reversal: unknown }) => [one.id, one.reversal === null]),
-    ).toContainEqual([anew, true])
+    ).toContainEqual([nextId, true])
     expect(data.find((one: { id: string }) => one.id === id)).toEqual(reversed)
     expect((await reverse(app, operator, 'rep_00000000000000000000000000')).status).toBe(404)
-    expect((await app.call('POST', `/admin/repayments/${anew}/reverse`, { token, body: {} })).body.message).toMatch(/^reason:/)
-    expect(await wrongIn(app)).toEqual([])
+    expect((await app.call('POST', `/admin/repayments/${nextId}/reverse`, { token, body: {} })).body.message).toMatch(/^reason:/)
+    expect(await findProblems(app)).toEqual([])
   })
 
   test('of concurrent records one succeeds, of concurrent reversals one succeeds, and the signals agree', async () => {
     await using app = await testApp()
-    const { operator, merchantId, lenderId } = await world(app)
+    const { operator, merchantId, lenderId } = await setUp(app)
     const others = await Promise.all(Array.from({ length: 3 }, async () => (await app.merchant()).id))
-    const asked = Array.from({ length: 16 }, (_, nth) => ({ merchantId: [merchantId, ...others][nth % 4] ?? '', lenderId, loanRef: 'L-1' }))
-    const answers = await Promise.all(asked.map((given) => record(app, operator, given)))
+    const requests = Array.from({ length: 16 }, (_, nth) => ({
+      merchantId: [merchantId, ...others][nth % 4] ?? '',
+      lenderId,
+      loanRef: 'L-1',
+    }))
+    const answers = await Promise.all(requests.map((repayment) => record(app, operator, repayment)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(15).fill(409)])
     const id = answers.find(({ status }) => status === 201)?.body.id
     const reversals = await Promise.all(Array.from({ length: 8 }, () => reverse(app, operator, id)))
     expect(reversals.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)])
-    const kept = await app.deps.db.read.select().from(merchantRepaymentSignals)
+    const stored = await app.deps.db.read.select().from(merchantRepaymentSignals)
     expect(
-      kept.every(
+      stored.every(
         ({ totalOnTime, lenderCount, mostRecentSettlementAt }) => totalOnTime === 0 && lenderCount === 0 && mostRecentSettlementAt === null,
       ),
     ).toBe(true)
     expect(await app.deps.db.read.select().from(repaymentReversals)).toHaveLength(1)
-    expect(await wrongIn(app)).toEqual([])
+    expect(await findProblems(app)).toEqual([])
   })
 
   test('a reversal with an Idempotency-Key is repeated from its stored response', async () => {
     await using app = await testApp()
-    const { operator, token, merchantId, lenderId } = await world(app)
+    const { operator, token, merchantId, lenderId } = await setUp(app)
     const id = await recorded(app, operator, instalment({ merchantId, lenderId }))
     const send = () =>
       app.call('POST', `/admin/repayments/${id}/reverse`, { token, body: { reason: 'Wrong' }, headers: { 'idempotency-key': 'r-1' } })
     const first = ok(await send())
-    const again = ok(await send())
-    expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+    const repeated = ok(await send())
+    expect([repeated.text, repeated.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
   })
 
   test('a request with an Idempotency-Key records once', async () => {
     await using app = await testApp()
-    const { token, merchantId, lenderId } = await world(app)
+    const { token, merchantId, lenderId } = await setUp(app)
     const body = instalment({ merchantId, lenderId })
-    const ask = () => app.call('POST', '/admin/repayments', { token, body, headers: { 'idempotency-key': 'one' } })
-    const [first, second] = [await ask(), await ask()]
+    const send = () => app.call('POST', '/admin/repayments', { token, body, headers: { 'idempotency-key': 'one' } })
+    const [first, second] = [await send(), await send()]
     expect([first.status, second.status, second.text, second.headers.get('idempotent-replayed')]).toEqual([201, 201, first.text, 'true'])
   })
 })
 
 test('the stored signals of a merchant equal the counted repayments, in any order of records and reversals', async () => {
   await using app = await testApp()
-  const { operator, lenderId, merchantId } = await world(app)
+  const { operator, lenderId, merchantId } = await setUp(app)
   const second = await lenderIn(app, operator)
   const signals = async () => (await previewOf(app, merchantId)).body.signals
   const none = {
@@ -211,7 +215,7 @@ test('the stored signals of a merchant equal the counted repayments, in any orde
     mostRecentSettlementAt: '2025-12-20T00:00:00.000Z',
   }
   expect(await signals()).toEqual(all)
-  expect(await wrongIn(app)).toEqual([])
+  expect(await findProblems(app)).toEqual([])
   ok(await reverse(app, operator, late))
   expect(await signals()).toEqual({ ...all, totalLate: 0, mostRecentSettlementAt: '2025-12-05T00:00:00.000Z' })
   ok(await reverse(app, operator, failed))
@@ -225,18 +229,18 @@ test('the stored signals of a merchant equal the counted repayments, in any orde
   })
   ok(await reverse(app, operator, first))
   expect(await signals()).toEqual(none)
-  expect(await wrongIn(app)).toEqual([])
+  expect(await findProblems(app)).toEqual([])
 })
 
-test('`souk check` names the signals of a merchant that are stored wrongly', async () => {
+test('`souk check` names the wrongly stored signals of a merchant', async () => {
   await using app = await testApp()
-  const { operator, lenderId, merchantId } = await world(app)
+  const { operator, lenderId, merchantId } = await setUp(app)
   await recorded(app, operator, { merchantId, lenderId, outcome: 'DEFAULT' })
   await app.deps.db.write((tx) =>
     tx.update(merchantRepaymentSignals).set({ totalLate: 3 }).where(eq(merchantRepaymentSignals.merchantId, merchantId)),
   )
   await app.deps.db.write((tx) => tx.rows(sql`update merchant_default_days set defaults = 2 where merchant_id = ${merchantId}`))
-  expect(await wrongIn(app)).toEqual([
+  expect(await findProblems(app)).toEqual([
     `What is kept of the repayments of merchant ${merchantId} is not what they come to`,
     `Of merchant ${merchantId}, 2 defaults are kept of day 2025-12-01, and there are 1`,
     `Of merchant ${merchantId}, 1 defaults are kept of sixteen days of which 2 are kept by day`,
@@ -245,7 +249,7 @@ test('`souk check` names the signals of a merchant that are stored wrongly', asy
 
 test('the database refuses to change, remove or reverse a repayment twice', async () => {
   await using app = await testApp()
-  const { operator, lenderId, merchantId } = await world(app)
+  const { operator, lenderId, merchantId } = await setUp(app)
   const id = await recorded(app, operator, { merchantId, lenderId })
   ok(await reverse(app, operator, id))
   const statements = [
@@ -269,7 +273,7 @@ test('the database refuses to change, remove or reverse a repayment twice', asyn
 })
 
 test.skipIf(engine === 'postgres')(
-  'a list that is narrowed by anything is counted and read by an index, in its order, and never by a look at every repayment',
+  'a filtered list is counted and read by an index in its order, without scanning all repayments',
   async () => {
     await using app = await testApp()
     for (const column of ['merchant_id', 'lender_id', 'loan_ref', 'outcome']) {

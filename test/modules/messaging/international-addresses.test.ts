@@ -11,7 +11,7 @@ setDefaultTimeout(longTestMs)
 
 const spellings = ['ann@exämple.de', 'ANN@EXÄMPLE.DE', 'ann@exa\u0308mple.de', 'ann@xn--exmple-cua.de']
 const normal = 'ann@xn--exmple-cua.de'
-/** The test's mail server decodes the domain that it is sent. */
+/** The test's mail server decodes the domain of an address. */
 const shownByServer = 'ann@exämple.de'
 const password = 'a password of mine'
 
@@ -21,15 +21,15 @@ describe('international mail addresses', () => {
     const shop = await sellingIn(app)
     const shopName = shop.shop.name
     const [first = '', ...others] = spellings
-    const made = ok(await app.call('POST', '/customer/signup', { body: { shopName, email: first, password } }))
-    expect(made.body.email).toBe(normal)
+    const created = ok(await app.call('POST', '/customer/signup', { body: { shopName, email: first, password } }))
+    expect(created.body.email).toBe(normal)
     for (const email of others) {
       expect((await app.call('POST', '/customer/signup', { body: { shopName, email, password } })).status).toBe(409)
       expect((await shop.post('/customer', { email })).status).toBe(409)
       expect((await app.call('POST', '/customer/login', { body: { shopName, email, password } })).status).toBe(200)
       for (const query of ['email', 'q'])
         expect((await shop.get(`/customer?${query}=${encodeURIComponent(email)}`)).body.data.map(({ id }: { id: string }) => id)).toEqual([
-          made.body.id,
+          created.body.id,
         ])
     }
     const file = `Email\n${spellings.join('\n')}\nж@пример.рф\n`
@@ -53,11 +53,11 @@ describe('international mail addresses', () => {
     const shop = await sellingIn(app)
     const invited = ok(await app.call('POST', '/shops/v2/staff', { token: shop.token, body: { email: 'Ж@Пример.рф', role: 'MANAGER' } }))
     expect(invited.body.email).toBe('ж@xn--e1afmkfd.xn--p1ai')
-    const again = await app.call('POST', '/shops/v2/staff', {
+    const repeated = await app.call('POST', '/shops/v2/staff', {
       token: shop.token,
       body: { email: 'ж@xn--e1afmkfd.xn--p1ai', role: 'READ_ONLY' },
     })
-    expect([again.status, again.body.id]).toEqual([201, invited.body.id])
+    expect([repeated.status, repeated.body.id]).toEqual([201, invited.body.id])
     const signup = { email: spellings[0], password, shopName: 'ann-shop', country: 'DE', currency: 'EUR' }
     ok(await app.call('POST', '/merchant/signup', { body: signup }))
     expect((await app.call('POST', '/merchant/signup', { body: { ...signup, email: spellings[1], shopName: 'other' } })).status).toBe(409)
@@ -95,14 +95,14 @@ describe('international mail addresses', () => {
     const shop = await sellingIn(app)
     const discount = { title: 'Once', code: 'ONCE', kind: 'PERCENT', valueBps: 1_000, perCustomerLimit: 1, status: 'ACTIVE' }
     ok(await shop.post('/discounts', discount))
-    const buy = async (email: string) => {
+    const placeOrder = async (email: string) => {
       const cart = await shop.cart({ email })
-      const taken = await app.call('PATCH', `/cart/${cart}/discount`, { key: shop.publishableKey, body: { code: 'ONCE' } })
-      return taken.status === 200 ? (await shop.checkout(cart)).status : taken.status
+      const applied = await app.call('PATCH', `/cart/${cart}/discount`, { key: shop.publishableKey, body: { code: 'ONCE' } })
+      return applied.status === 200 ? (await shop.checkout(cart)).status : applied.status
     }
     const [first = '', ...others] = spellings
-    expect(await buy(first)).toBe(201)
-    for (const email of others) expect(await buy(email)).not.toBe(201)
+    expect(await placeOrder(first)).toBe(201)
+    for (const email of others) expect(await placeOrder(email)).not.toBe(201)
   })
 
   test('mail that needs SMTPUTF8 is sent by a server that offers it, and fails with the reason otherwise', async () => {

@@ -19,19 +19,19 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const names = (stream: Stream) => stream.told.map(({ event }) => event)
-/** Reads on until all that was committed before is there. */
-async function caughtUp(app: TestApp, ...streams: Stream[]): Promise<void> {
+/** Waits until the streams have everything that was committed before. */
+async function catchUp(app: TestApp, ...streams: Stream[]): Promise<void> {
   await app.deps.liveNotes.idle()
   await app.deps.live.updateNow()
   // Waits until sent events reach the reader.
   for (let turn = 0; turn < 5; turn++) await new Promise((resume) => setImmediate(resume))
   for (const stream of streams) if (stream.isOver()) throw new Error('the stream is over')
 }
-const fits = (schema: typeof ShopEvents | typeof OperatorEvents, { event, data, id }: ReceivedEvent) =>
+const isDocumented = (schema: typeof ShopEvents | typeof OperatorEvents, { event, data, id }: ReceivedEvent) =>
   Value.Check(schema, JSON.parse(JSON.stringify({ event, data, id })))
-/** Every event is one that the document shows. */
+/** Checks every event of a stream against the documented schema. */
 function expectDocumented(stream: Stream, schema: typeof ShopEvents | typeof OperatorEvents = ShopEvents): void {
-  expect(stream.told.filter((one) => !fits(schema, one))).toEqual([])
+  expect(stream.told.filter((one) => !isDocumented(schema, one))).toEqual([])
 }
 
 describe('events of a shop', () => {
@@ -45,7 +45,7 @@ describe('events of a shop', () => {
     expect(stream.headers.get('x-accel-buffering')).toBe('no')
     expect(stream.headers.get('access-control-allow-origin')).toBeNull()
     const order = await shop.bought()
-    await caughtUp(app, stream)
+    await catchUp(app, stream)
     const ofOrder = ['order.placed', 'order.payment_authorized', 'order.paid', 'order.confirmed']
     expect(names(stream).filter((name) => name.startsWith('order.'))).toEqual(ofOrder)
     const confirmed = stream.told.find(({ event }) => event === 'order.confirmed')
@@ -71,7 +71,7 @@ describe('events of a shop', () => {
       await app.jobs.resume()
       await app.jobs.closeOrders()
     }
-    await caughtUp(app, stream)
+    await catchUp(app, stream)
     expect(stream.told.find(({ event }) => event === 'order.expired')?.data).toMatchObject({ orderId: order.id, status: 'EXPIRED' })
     const stock = stream.told.findLast(({ event }) => event === 'stock.changed')?.data
     expect(stock).toMatchObject({ variantId: shop.variantId, orderId: order.id, onHand: 10, reserved: 0, available: 10 })
@@ -89,7 +89,7 @@ describe('events of a shop', () => {
     const other = await shop.bought({ email: 'planted@example.com' })
     const cancel = { body: { reason: 'planted reason' }, headers: { 'idempotency-key': 'one' } }
     ok(await app.call('POST', `/v2/orders/${other.id}/cancel`, { token: shop.token, ...cancel }))
-    await caughtUp(app, stream)
+    await catchUp(app, stream)
     expect(names(stream)).toContain('order.refunded')
     expect(names(stream)).toContain('order.cancelled')
     expect(stream.told.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({
@@ -98,7 +98,7 @@ describe('events of a shop', () => {
       reserved: 0,
     })
     ok(await shop.post(`/product-v2/${shop.productId}/variants/${shop.variantId}/stock`, { delta: 5, reason: 'planted count' }))
-    await caughtUp(app, stream)
+    await catchUp(app, stream)
     expect(stream.told.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({
       variantId: shop.variantId,
       orderId: null,
@@ -120,7 +120,7 @@ describe('events of a shop', () => {
     )
     const stream = await streamIn(app, '/v2/events', { token: shop.token })
     await shop.bought()
-    await caughtUp(app, stream)
+    await catchUp(app, stream)
     expect(stream.told.find(({ event }) => event === 'stock.low')?.data).toMatchObject({ variantId: shop.variantId, lowStockAt: 2 })
     expectDocumented(stream)
     await stream.close()
@@ -135,7 +135,7 @@ describe('events of a shop', () => {
       app.call('POST', '/product-v2/import', { token: shop.token, raw, headers: { 'content-type': 'text/csv' } })
     ok(await send(file))
     expect((await send('planted\n')).status).toBe(400)
-    await caughtUp(app, stream)
+    await catchUp(app, stream)
     const imports = stream.told.filter(({ event }) => event.startsWith('import.'))
     expect(imports.map(({ event, data }) => [event, data['result']])).toEqual([
       ['import.started', undefined],
@@ -156,11 +156,11 @@ describe('events of a shop', () => {
     const [sender, reader] = [await staffOf(app, shop, 'FULFILMENT'), await staffOf(app, shop, 'READ_ONLY')]
     const streams = [await streamIn(app, '/v2/events', sender), await streamIn(app, '/v2/events', reader)] as const
     await shop.bought()
-    await caughtUp(app, ...streams)
+    await catchUp(app, ...streams)
     expect(names(streams[0])).toContain('order.confirmed')
     expect(names(streams[0]).filter((name) => !name.startsWith('order.'))).toEqual([])
     expect(names(streams[1])).toContain('stock.changed')
-    // Each event that somebody sees last of a commit has its id, whatever others see behind it.
+    // The last visible event of a commit has the id, even if later events are hidden from this viewer.
     expect(streams[0].told.at(-1)?.id).toBeString()
     for (const stream of streams) await stream.close()
     expect((await streamIn(app, '/v2/events', {})).status).toBe(401)
@@ -175,12 +175,12 @@ describe('events of a shop', () => {
     const owner = new Map<string, number>()
     const action = fc.record({ shop: fc.nat(2), what: fc.constantFrom('buy', 'stock', 'cancel', 'note') })
     await fc.assert(
-      fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 6 }), fc.nat(2), async (actions, listens) => {
-        const listener = shops[listens]
+      fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 6 }), fc.nat(2), async (actions, listenerIndex) => {
+        const listener = shops[listenerIndex]
         if (!listener) return
         const stream = await streamIn(app, '/v2/events', { key: listener.secretKey })
         const from = stream.lastId()
-        let own = 0
+        let ownActions = 0
         for (const { shop: nth, what } of actions) {
           const shop = shops[nth]
           if (!shop) continue
@@ -195,18 +195,18 @@ describe('events of a shop', () => {
                 headers: { 'idempotency-key': order.id },
               })
           }
-          if (nth === listens) own++
+          if (nth === listenerIndex) ownActions++
         }
-        await caughtUp(app, stream)
+        await catchUp(app, stream)
         await stream.close()
         const resumed = await streamIn(app, '/v2/events', { key: listener.secretKey, lastEventId: from })
-        await caughtUp(app, resumed)
+        await catchUp(app, resumed)
         await resumed.close()
         for (const { data } of [...stream.told, ...resumed.told]) {
-          if (typeof data['orderId'] === 'string') expect(owner.get(data['orderId'])).toBe(listens)
-          if (typeof data['variantId'] === 'string') expect(ids[listens]?.has(data['variantId'])).toBe(true)
+          if (typeof data['orderId'] === 'string') expect(owner.get(data['orderId'])).toBe(listenerIndex)
+          if (typeof data['variantId'] === 'string') expect(ids[listenerIndex]?.has(data['variantId'])).toBe(true)
         }
-        expect(stream.told.length > 0).toBe(own > 0)
+        expect(stream.told.length > 0).toBe(ownActions > 0)
       }),
       { numRuns: 12 },
     )
@@ -217,14 +217,14 @@ test('changes of a shop send events to everyone in the shop and to no other shop
   await using app = await testApp()
   const operator = await app.superAdmin()
   const [shop, other] = [await sellingIn(app), await sellingIn(app)]
-  const sends = await staffOf(app, shop, 'FULFILMENT')
-  const stream = await streamIn(app, '/v2/events', { token: sends.token })
-  const beside = await streamIn(app, '/v2/events', { token: other.token })
-  const ofOperators = await streamIn(app, '/admin/events', { token: operator.token })
+  const staff = await staffOf(app, shop, 'FULFILMENT')
+  const stream = await streamIn(app, '/v2/events', { token: staff.token })
+  const otherStream = await streamIn(app, '/v2/events', { token: other.token })
+  const operatorStream = await streamIn(app, '/admin/events', { token: operator.token })
   ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { title: 'Renamed' } }))
   await approved(app, shop, operator)
   ok(await app.call('POST', '/shops/v2/go-live', { token: shop.token }))
-  await caughtUp(app, stream, beside, ofOperators)
+  await catchUp(app, stream, otherStream, operatorStream)
   expect(names(stream)).toEqual(['shop.changed', 'shop.verified', 'shop.went_live'])
   expect(stream.told.map(({ data }) => data['shopId'])).toEqual([shop.shop.id, shop.shop.id, shop.shop.id])
   const suspend = (status: string) => app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token: operator.token, body: { status } })
@@ -232,18 +232,18 @@ test('changes of a shop send events to everyone in the shop and to no other shop
   await app.deps.live.updateNow()
   await stream.ended()
   ok(await suspend('ACTIVE'))
-  const again = await streamIn(app, '/v2/events', { token: sends.token, lastEventId: stream.lastId() })
-  await caughtUp(app, again, beside, ofOperators)
-  expect([...names(stream).slice(3), ...names(again)]).toEqual(['shop.suspended', 'shop.restored'])
-  expect(names(beside)).toEqual([])
-  expect(names(ofOperators).filter((name) => name.startsWith('shop.'))).toEqual([
+  const resumed = await streamIn(app, '/v2/events', { token: staff.token, lastEventId: stream.lastId() })
+  await catchUp(app, resumed, otherStream, operatorStream)
+  expect([...names(stream).slice(3), ...names(resumed)]).toEqual(['shop.suspended', 'shop.restored'])
+  expect(names(otherStream)).toEqual([])
+  expect(names(operatorStream).filter((name) => name.startsWith('shop.'))).toEqual([
     'shop.verified',
     'shop.went_live',
     'shop.suspended',
     'shop.restored',
   ])
-  for (const one of [stream, again]) expectDocumented(one)
-  for (const one of [again, beside, ofOperators]) await one.close()
+  for (const one of [stream, resumed]) expectDocumented(one)
+  for (const one of [resumed, otherStream, operatorStream]) await one.close()
 })
 
 describe('events of operators', () => {
@@ -257,10 +257,10 @@ describe('events of operators', () => {
     await shop.bought()
     app.deps.liveNotes.note({ name: 'breaker.opened', shopId: null, data: { processor: 'stripe', host: 'api.stripe.com' } })
     ok(await app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token: operator.token, body: { status: 'SUSPENDED' } }))
-    await caughtUp(app, stream)
+    await catchUp(app, stream)
     for (const name of ['kyb.filed', 'kyb.approved', 'shop.suspended', 'breaker.opened']) expect(names(stream)).toContain(name)
-    const sold = stream.told.filter(({ event }) => event === 'order.confirmed').map(({ data }) => Number(data['count']))
-    expect(sold.reduce((sum, count) => sum + count, 0)).toBe(2)
+    const soldCounts = stream.told.filter(({ event }) => event === 'order.confirmed').map(({ data }) => Number(data['count']))
+    expect(soldCounts.reduce((sum, count) => sum + count, 0)).toBe(2)
     expect(JSON.stringify(stream.told)).not.toContain('Planted')
     expect(names(stream).filter((name) => name.startsWith('stock.'))).toEqual([])
     expectDocumented(stream, OperatorEvents)
@@ -279,11 +279,11 @@ describe('events of operators', () => {
     await app.deps.jobRunner.heartbeat()
     for (let looks = 0; looks < 200 && !names(stream).includes('job.finished'); looks++) {
       await Bun.sleep(10)
-      await caughtUp(app, stream)
+      await catchUp(app, stream)
     }
-    const ofIt = stream.told.filter(({ data }) => data['job'] === 'fold-listings' || data['subject'] === 'fold-listings')
-    expect(ofIt.map(({ event }) => event)).toEqual(['job.requested', 'job.started', 'job.finished'])
-    expect(ofIt.at(-1)?.data).toMatchObject({ result: 'OK' })
+    const jobEvents = stream.told.filter(({ data }) => data['job'] === 'fold-listings' || data['subject'] === 'fold-listings')
+    expect(jobEvents.map(({ event }) => event)).toEqual(['job.requested', 'job.started', 'job.finished'])
+    expect(jobEvents.at(-1)?.data).toMatchObject({ result: 'OK' })
     expectDocumented(stream, OperatorEvents)
     await stream.close()
     await app.deps.jobRunner.stop()
@@ -293,19 +293,19 @@ describe('events of operators', () => {
 test('an import whose process was killed is reported as stopped once, and a running one is not', async () => {
   await using app = await testApp()
   const { shop } = await sellingIn(app)
-  const note = async (what: string, importId: string, more: object = {}) => {
+  const noteImport = async (what: string, importId: string, more: object = {}) => {
     app.deps.liveNotes.note({ name: `import.${what}`, shopId: shop.id, data: { importId, kind: 'products', ...more } })
     await app.deps.liveNotes.idle()
   }
-  await note('started', 'lost')
-  await note('progress', 'lost', { rows: 7, failed: 1 })
-  await note('started', 'done')
-  await note('finished', 'done', { result: 'DONE' })
+  await noteImport('started', 'lost')
+  await noteImport('progress', 'lost', { rows: 7, failed: 1 })
+  await noteImport('started', 'done')
+  await noteImport('finished', 'done', { result: 'DONE' })
   app.clock.advance(3 * 60_000)
-  await note('progress', 'going', { rows: 1, failed: 0 })
+  await noteImport('progress', 'going', { rows: 1, failed: 0 })
   for (let times = 0; times < 2; times++) await publishLostImports(app.deps)
-  const told = (await app.deps.liveStore.importsSince(0)).filter(({ name }) => name === 'import.finished').map(({ data }) => data)
-  expect(told).toEqual([
+  const finished = (await app.deps.liveStore.importsSince(0)).filter(({ name }) => name === 'import.finished').map(({ data }) => data)
+  expect(finished).toEqual([
     { importId: 'done', kind: 'products', result: 'DONE' },
     { importId: 'lost', kind: 'products', result: 'STOPPED', rows: 7, created: 0, updated: 0, skipped: 0, failed: 1 },
   ])
@@ -318,7 +318,7 @@ test('every type of order event in the source is in orderEventTypes', async () =
     for (const [, type = ''] of text.matchAll(/type: '([A-Z_]+)'/g)) types.add(type)
     for (const [, then = '', otherwise = ''] of text.matchAll(/type: [^,}]*\? '([A-Z_]+)' : '([A-Z_]+)'/g))
       for (const type of [then, otherwise]) types.add(type)
-    // Of a payment's state, whichever it comes to.
+    // The type depends on the payment's state.
     if (/type: `PAYMENT_\$\{state\}`/.test(text))
       for (const state of paymentStatuses) if (!['PENDING', 'CAPTURED'].includes(state)) types.add(`PAYMENT_${state}`)
   }
@@ -332,7 +332,7 @@ test('a HEAD request opens no stream', async () => {
   const request = new Request('http://localhost/v2/events', { method: 'HEAD', headers: { authorization: `Bearer ${shop.token}` } })
   const response = await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) })
   expect(response.status).toBe(200)
-  // As the server does, which sends no body.
+  // The server sends no body, so the test closes it.
   await following(response).close()
   await app.deps.live.updateNow()
   expect(app.deps.live.figures()).toMatchObject({ shop: 0, operator: 0 })

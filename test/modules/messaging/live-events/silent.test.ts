@@ -12,48 +12,48 @@ setDefaultTimeout(longTestMs)
 
 const mb = 1024 * 1024
 const looksMax = 1_000
-async function until(isSo: () => boolean): Promise<void> {
-  for (let looks = 0; looks < looksMax && !isSo(); looks++) await Bun.sleep(5)
-  expect(isSo()).toBe(true)
+async function until(condition: () => boolean): Promise<void> {
+  for (let looks = 0; looks < looksMax && !condition(); looks++) await Bun.sleep(5)
+  expect(condition()).toBe(true)
 }
 
-/** Asks for a stream, and reads nothing of what comes. */
-function silent(port: number, path: string, header: string): Socket {
+/** Opens a stream and never reads from it. */
+function openUnreadStream(port: number, path: string, header: string): Socket {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => undefined)
   socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n${header}\r\n\r\n`)
   return socket.pause()
 }
-const toAll = (sockets: readonly Socket[]) => {
+const destroyAll = (sockets: readonly Socket[]) => {
   for (const socket of sockets) socket.destroy()
 }
-const openNow = ({ deps }: TestApp) => deps.live.figures().shop + deps.live.figures().operator
+const openStreamCount = ({ deps }: TestApp) => deps.live.figures().shop + deps.live.figures().operator
 
 test('hundreds of clients that never read do not delay others, are cut off, and free their slots', async () => {
   await using app = await testApp()
   const [shop, other] = [await sellingIn(app), await sellingIn(app)]
   const operator = await app.superAdmin()
   await using server = serveTestApp(app)
-  const reads = await streamFrom(server.url, '/v2/events', { key: other.secretKey })
-  const ways = [
+  const reader = await streamFrom(server.url, '/v2/events', { key: other.secretKey })
+  const logins = [
     ['/v2/events', `x-service-api-key: ${shop.secretKey}`],
     ['/v2/events', `authorization: Bearer ${shop.token}`],
     ['/admin/events', `authorization: Bearer ${operator.token}`],
   ] as const
-  const sockets = ways.flatMap(([path, header]) => Array.from({ length: 100 }, () => silent(server.port, path, header)))
+  const sockets = logins.flatMap(([path, header]) => Array.from({ length: 100 }, () => openUnreadStream(server.port, path, header)))
   // Twenty silent streams of each account, and one that is read.
-  await until(() => openNow(app) === 61)
+  await until(() => openStreamCount(app) === 61)
   expect((await streamFrom(server.url, '/v2/events', { key: shop.secretKey })).status).toBe(429)
   expect((await fetch(`${server.url}/v2/orders`, { headers: { 'x-service-api-key': shop.secretKey } })).status).toBe(200)
 
   Bun.gc(true)
   const before = process.memoryUsage.rss()
   const big = 'x'.repeat(400_000)
-  let told = 0
-  // More than the system takes for each of them: forty times so much would be a gigabyte.
-  for (; told < 100 && app.deps.live.figures().shop > 1; told++) {
-    app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { told, big } })
-    if (told % 10 === 0) app.deps.liveNotes.note({ name: 'import.started', shopId: other.shop.id, data: { told } })
+  let sent = 0
+  // More than the socket buffers hold. Forty times this amount would be a gigabyte.
+  for (; sent < 100 && app.deps.live.figures().shop > 1; sent++) {
+    app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { sent, big } })
+    if (sent % 10 === 0) app.deps.liveNotes.note({ name: 'import.started', shopId: other.shop.id, data: { sent } })
     await app.deps.liveNotes.idle()
     await app.deps.live.updateNow()
     await Bun.sleep(1)
@@ -61,21 +61,21 @@ test('hundreds of clients that never read do not delay others, are cut off, and 
   Bun.gc(true)
   expect((process.memoryUsage.rss() - before) / mb).toBeLessThan(300)
   expect(app.deps.live.figures().ended.get('slow')).toBeGreaterThanOrEqual(40)
-  const mine = Math.ceil(told / 10)
-  await reads.until(() => reads.told.length === mine)
-  expect(reads.told.map(({ data }) => data['told'])).toEqual(Array.from({ length: mine }, (_, nth) => nth * 10))
+  const expectedCount = Math.ceil(sent / 10)
+  await reader.until(() => reader.told.length === expectedCount)
+  expect(reader.told.map(({ data }) => data['sent'])).toEqual(Array.from({ length: expectedCount }, (_, nth) => nth * 10))
 
-  toAll(sockets)
-  await until(() => openNow(app) === 1)
+  destroyAll(sockets)
+  await until(() => openStreamCount(app) === 1)
   for (const [path, login] of [
     ['/v2/events', { key: shop.secretKey }],
     ['/admin/events', { token: operator.token }],
   ] as const) {
-    const again = await streamFrom(server.url, path, login)
-    expect([path, again.status]).toEqual([path, 200])
-    await again.close()
+    const reopened = await streamFrom(server.url, path, login)
+    expect([path, reopened.status]).toEqual([path, 200])
+    await reopened.close()
   }
-  await reads.close()
+  await reader.close()
 })
 
 test('the stream of a suspended shop ends once, and can be resumed by its managers', async () => {
@@ -119,7 +119,7 @@ test('clients that resume from long ago do not delay another shop, and closed st
   }))
   for (let at = 0; at < rows.length; at += 500)
     await app.deps.db.write(async (tx) => void (await tx.insert(liveEvents).values(rows.slice(at, at + 500))))
-  // Nothing of the past is read before all of them have asked; of what comes now, for no shop alone.
+  // Reads of past events wait for the gate, so that all streams ask first. Reads of new events are for no single shop.
   const gate = Promise.withResolvers<void>()
   const read: string[] = []
   const { orderRows } = app.deps.liveStore
@@ -130,27 +130,27 @@ test('clients that resume from long ago do not delay another shop, and closed st
     }
     return orderRows(ids, shopId)
   })
-  const ask = async (key: string) => {
+  const resumeStream = async (key: string) => {
     const headers = { 'x-service-api-key': key, 'last-event-id': lastEventId ?? '' }
     const request = new Request('http://localhost/v2/events', { headers })
     return following(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
   }
-  // The first alone, so that it is the one that reads when the others come.
-  const greedy = [await ask(shop.secretKey)]
+  // Opens the first stream alone, so that it reads when the others arrive.
+  const resuming = [await resumeStream(shop.secretKey)]
   await until(() => reading.mock.calls.some(([, shopId]) => shopId === shop.shop.id))
-  greedy.push(...(await Promise.all(Array.from({ length: 9 }, () => ask(shop.secretKey)))))
-  const waits = await ask(other.secretKey)
-  await until(() => openNow(app) === 11)
-  for (const stream of greedy.splice(5)) await stream.close()
+  resuming.push(...(await Promise.all(Array.from({ length: 9 }, () => resumeStream(shop.secretKey)))))
+  const waiting = await resumeStream(other.secretKey)
+  await until(() => openStreamCount(app) === 11)
+  for (const stream of resuming.splice(5)) await stream.close()
   gate.resolve()
-  await waits.until(() => waits.lastId() !== undefined)
+  await waiting.until(() => waiting.lastId() !== undefined)
   const pages = read.filter((of) => of === other.shop.id).length
   expect(pages).toBeGreaterThan(0)
   expect(read.length - pages).toBeLessThanOrEqual(pages + 1)
-  for (const stream of greedy) await stream.until(() => stream.told.length === rows.length)
-  expect(greedy.map(({ told }) => told.at(-1)?.data['nth'])).toEqual(greedy.map(() => rows.length - 1))
+  for (const stream of resuming) await stream.until(() => stream.told.length === rows.length)
+  expect(resuming.map(({ told }) => told.at(-1)?.data['nth'])).toEqual(resuming.map(() => rows.length - 1))
   await until(() => read.length >= 6 * pages)
   expect(read.length).toBe(6 * pages)
   reading.mockRestore()
-  for (const stream of [...greedy, waits]) await stream.close()
+  for (const stream of [...resuming, waiting]) await stream.close()
 })

@@ -22,13 +22,13 @@ setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const path = '/v2/events'
-const turns = async (count = 5) => {
+const waitTurns = async (count = 5) => {
   for (let turn = 0; turn < count; turn++) await new Promise((resume) => setImmediate(resume))
 }
-async function caughtUp({ deps }: Pick<TestApp, 'deps'>): Promise<void> {
+async function catchUp({ deps }: Pick<TestApp, 'deps'>): Promise<void> {
   await deps.liveNotes.idle()
   await deps.live.updateNow()
-  await turns()
+  await waitTurns()
 }
 const soldBy = (stream: Stream) => stream.told.flatMap(({ event, data }) => (event === 'order.confirmed' ? [Number(data['number'])] : []))
 const names = (stream: Stream) => stream.told.map(({ event }) => event)
@@ -45,23 +45,25 @@ describe('resuming a stream', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const stream = await streamIn(app, path, { token: shop.token })
-    const begun = stream.lastId()
+    const startId = stream.lastId()
     for (let nth = 0; nth < 3; nth++) {
       await shop.bought()
-      await caughtUp(app)
+      await catchUp(app)
     }
     await stream.close()
     const orders = stream.told.filter(({ event }) => event.startsWith('order.'))
-    const ids = [begun, ...stream.told.flatMap(({ id }) => (id === undefined ? [] : [id]))]
+    const ids = [startId, ...stream.told.flatMap(({ id }) => (id === undefined ? [] : [id]))]
     expect(ids.length).toBeGreaterThan(3)
     for (const [nth, lastEventId] of ids.entries()) {
       const resumed = await streamIn(app, path, { token: shop.token, lastEventId })
-      await caughtUp(app)
+      await catchUp(app)
       await resumed.close()
       const at = nth === 0 ? 0 : stream.told.findIndex(({ id }) => id === lastEventId) + 1
       const rest = stream.told.slice(at).filter(({ event }) => event.startsWith('order.'))
-      const told = resumed.told.filter(({ event }) => event.startsWith('order.'))
-      expect(told.map(({ event, data }) => [event, data['orderId']])).toEqual(rest.map(({ event, data }) => [event, data['orderId']]))
+      const resumedOrders = resumed.told.filter(({ event }) => event.startsWith('order.'))
+      expect(resumedOrders.map(({ event, data }) => [event, data['orderId']])).toEqual(
+        rest.map(({ event, data }) => [event, data['orderId']]),
+      )
     }
     expect(orders.length).toBeGreaterThanOrEqual(9)
   })
@@ -72,16 +74,16 @@ describe('resuming a stream', () => {
     const shop = await sellingIn(first)
     const stream = await streamIn(first, path, { key: shop.secretKey })
     await shop.bought()
-    await caughtUp(first)
+    await catchUp(first)
     const lastEventId = stream.lastId()
     await shop.bought()
     await first.abandon()
     const second = await testApp({}, { database, startAt: first.clock.now() + minute })
-    const again = await streamIn(second, path, { key: shop.secretKey, lastEventId })
-    await caughtUp(second)
-    expect(soldBy(again)).toEqual([2])
-    expect(names(again)).not.toContain('resync')
-    await again.close()
+    const resumed = await streamIn(second, path, { key: shop.secretKey, lastEventId })
+    await catchUp(second)
+    expect(soldBy(resumed)).toEqual([2])
+    expect(names(resumed)).not.toContain('resync')
+    await resumed.close()
     await second.close()
     await database.drop()
   })
@@ -89,57 +91,57 @@ describe('resuming a stream', () => {
   test('a stream resumed after a role change of its account gets a resync, and streams of other shops do not', async () => {
     await using app = await testApp()
     const [shop, other] = [await sellingIn(app), await sellingIn(app)]
-    const who = await staffOf(app, shop, 'MANAGER')
-    const stream = await streamIn(app, path, { token: who.token })
+    const staff = await staffOf(app, shop, 'MANAGER')
+    const stream = await streamIn(app, path, { token: staff.token })
     const lastEventId = stream.lastId()
     await stream.close()
-    ok(await app.call('PATCH', `/shops/v2/staff/${who.staffId}`, { token: shop.token, body: { role: 'FULFILMENT' } }))
-    const [mine, theirs] = [
-      await streamIn(app, path, { token: who.token, lastEventId }),
+    ok(await app.call('PATCH', `/shops/v2/staff/${staff.staffId}`, { token: shop.token, body: { role: 'FULFILMENT' } }))
+    const [staffStream, otherStream] = [
+      await streamIn(app, path, { token: staff.token, lastEventId }),
       await streamIn(app, path, { token: other.token, lastEventId }),
     ]
     await shop.bought()
     await other.bought()
-    await caughtUp(app)
-    expect([names(mine).filter((name) => name === 'resync').length, soldBy(mine).length]).toEqual([1, 1])
-    expect([names(theirs).includes('resync'), soldBy(theirs).length]).toEqual([false, 1])
-    await mine.close()
-    await theirs.close()
+    await catchUp(app)
+    expect([names(staffStream).filter((name) => name === 'resync').length, soldBy(staffStream).length]).toEqual([1, 1])
+    expect([names(otherStream).includes('resync'), soldBy(otherStream).length]).toEqual([false, 1])
+    await staffStream.close()
+    await otherStream.close()
   })
 
   test('an event id that is expired, forged, foreign or truncated gets one resync and then new events', async () => {
     await using app = await testApp()
     await using other = await testApp({ JWT_SECRET: 'another-jwt-secret-0123456789abcdefgh' })
     const [shop, foreign] = [await sellingIn(app), await sellingIn(other)]
-    const away = await streamIn(other, path, { key: foreign.secretKey })
+    const foreignStream = await streamIn(other, path, { key: foreign.secretKey })
     const stream = await streamIn(app, path, { key: shop.secretKey })
-    const [ours = '', theirs = ''] = [stream.lastId(), away.lastId()]
+    const [ownId = '', foreignId = ''] = [stream.lastId(), foreignStream.lastId()]
     await stream.close()
-    await away.close()
+    await foreignStream.close()
     for (const lastEventId of [
-      theirs,
+      foreignId,
       'made-up',
       '',
-      `${ours}0`,
-      ours.slice(0, -1),
-      ours.replace(/_.*_/, '_9-x.9-x.9-x_'),
+      `${ownId}0`,
+      ownId.slice(0, -1),
+      ownId.replace(/_.*_/, '_9-x.9-x.9-x_'),
       'x'.repeat(20_000),
     ]) {
-      const again = await streamIn(app, path, { key: shop.secretKey, lastEventId })
+      const resumed = await streamIn(app, path, { key: shop.secretKey, lastEventId })
       await shop.bought()
-      await caughtUp(app)
-      expect([names(again)[0], names(again).filter((name) => name === 'resync').length]).toEqual(['resync', 1])
-      expect(soldBy(again)).toHaveLength(1)
-      await again.close()
+      await catchUp(app)
+      expect([names(resumed)[0], names(resumed).filter((name) => name === 'resync').length]).toEqual(['resync', 1])
+      expect(soldBy(resumed)).toHaveLength(1)
+      await resumed.close()
       if (shop.variantId) ok(await shop.post(`/product-v2/${shop.productId}/variants/${shop.variantId}/stock`, { delta: 1 }))
     }
     app.clock.advance(59 * minute)
-    const inTime = await streamIn(app, path, { key: shop.secretKey, lastEventId: ours })
-    await caughtUp(app)
+    const inTime = await streamIn(app, path, { key: shop.secretKey, lastEventId: ownId })
+    await catchUp(app)
     expect(names(inTime)).not.toContain('resync')
     await inTime.close()
     app.clock.advance(2 * minute)
-    const late = await streamIn(app, path, { key: shop.secretKey, lastEventId: ours })
+    const late = await streamIn(app, path, { key: shop.secretKey, lastEventId: ownId })
     expect(names(late)).toEqual(['resync'])
     await late.close()
   })
@@ -151,17 +153,17 @@ describe('resuming a stream', () => {
     const first = stream.lastId()
     for (let minutes = 0; minutes < 90; minutes++) {
       app.clock.advance(minute)
-      await caughtUp(app)
+      await catchUp(app)
     }
     const lastEventId = stream.lastId()
     expect(lastEventId).not.toBe(first)
     expect(stream.told).toEqual([])
     await stream.close()
     await shop.bought()
-    const again = await streamIn(app, path, { key: shop.secretKey, lastEventId })
-    await caughtUp(app)
-    expect(soldBy(again)).toEqual([1])
-    await again.close()
+    const resumed = await streamIn(app, path, { key: shop.secretKey, lastEventId })
+    await catchUp(app)
+    expect(soldBy(resumed)).toEqual([1])
+    await resumed.close()
   })
 
   test('events older than an hour are deleted, and later events can still be resumed', async () => {
@@ -170,17 +172,17 @@ describe('resuming a stream', () => {
     const stream = await streamIn(app, path, { key: shop.secretKey })
     const note = (nth: number) => app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { nth } })
     note(1)
-    await caughtUp(app)
+    await catchUp(app)
     const lastEventId = stream.lastId()
     await stream.close()
     app.clock.advance(50 * minute)
     note(2)
     await app.deps.liveNotes.idle()
     await deleteOldEvents(app.deps)
-    const again = await streamIn(app, path, { key: shop.secretKey, lastEventId })
-    await caughtUp(app)
-    expect(again.told.map(({ data }) => data['nth'])).toEqual([2])
-    await again.close()
+    const resumed = await streamIn(app, path, { key: shop.secretKey, lastEventId })
+    await catchUp(app)
+    expect(resumed.told.map(({ data }) => data['nth'])).toEqual([2])
+    await resumed.close()
     app.clock.advance(3 * 60 * minute)
     note(3)
     note(4)
@@ -190,7 +192,7 @@ describe('resuming a stream', () => {
     expect(left?.groups).toEqual([])
   })
 
-  test('stored events are deleted after two hours, except the last one, behind which cursors point', async () => {
+  test('stored events are deleted after two hours, except the last one, which cursors refer to', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     for (let nth = 0; nth < 3; nth++) app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { nth } })
@@ -207,26 +209,29 @@ describe('resuming a stream', () => {
   test.skipIf(engine !== 'postgres')('streams of another process get the events of all processes and can be moved there', async () => {
     const database = await testDatabase()
     const here = await testApp({}, { database })
-    const there = await testApp({}, { database })
+    const otherProcess = await testApp({}, { database })
     const shop = await sellingIn(here, { onHand: 50 })
-    const [stream, elsewhere] = [await streamIn(here, path, { key: shop.secretKey }), await streamIn(there, path, { key: shop.secretKey })]
+    const [stream, otherStream] = [
+      await streamIn(here, path, { key: shop.secretKey }),
+      await streamIn(otherProcess, path, { key: shop.secretKey }),
+    ]
     for (let nth = 0; nth < 5; nth++) await shop.bought()
-    await caughtUp(here)
-    await caughtUp(there)
-    expect(soldBy(elsewhere)).toEqual([1, 2, 3, 4, 5])
+    await catchUp(here)
+    await catchUp(otherProcess)
+    expect(soldBy(otherStream)).toEqual([1, 2, 3, 4, 5])
     expect(soldBy(stream)).toEqual([1, 2, 3, 4, 5])
     const lastEventId = stream.lastId()
     await stream.close()
     // Many events at once, from any process, while the stream moves to the other process.
     const buying = Promise.all(Array.from({ length: 20 }, () => shop.bought()))
-    const moved = await streamIn(there, path, { key: shop.secretKey, lastEventId })
+    const moved = await streamIn(otherProcess, path, { key: shop.secretKey, lastEventId })
     await buying
-    await caughtUp(there)
+    await catchUp(otherProcess)
     expect(soldBy(moved).sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, nth) => nth + 6))
     await moved.close()
-    await elsewhere.close()
+    await otherStream.close()
     await here.close()
-    await there.close()
+    await otherProcess.close()
     await database.drop()
   })
 
@@ -243,7 +248,7 @@ describe('resuming a stream', () => {
     let stream = await streamIn(app, path, { key: shop.secretKey })
     const first = soldBy(stream)
     while (isBuying) {
-      await turns(20)
+      await waitTurns(20)
       await app.deps.live.updateNow()
       await stream.close()
       seen.push(...soldBy(stream))
@@ -251,7 +256,7 @@ describe('resuming a stream', () => {
       stream = await streamIn(app, path, { key: shop.secretKey, lastEventId })
     }
     await buying
-    await caughtUp(app)
+    await catchUp(app)
     await stream.close()
     seen.push(...soldBy(stream))
     expect(first).toEqual([])
@@ -267,7 +272,7 @@ describe('the end of a stream', () => {
     const shop = await sellingIn(app)
     const stream = await streamIn(app, path, { token: shop.token })
     app.clock.advance(59 * minute)
-    await caughtUp(app)
+    await catchUp(app)
     expect(stream.isOver()).toBe(false)
     app.clock.advance(minute)
     expect(await untilOver(app, stream)).toBe(true)
@@ -276,31 +281,31 @@ describe('the end of a stream', () => {
   })
 
   test('a stream ends when its role changes, its account leaves, its shop is suspended or its session ends', async () => {
-    const ways: Record<string, (app: TestApp, shop: Selling, who: Awaited<ReturnType<typeof staffOf>>) => Promise<unknown>> = {
-      session: (app, _shop, who) =>
-        app.call('DELETE', '/auth/sessions', { token: who.token }).then(async () => {
-          const { body } = await app.call('GET', '/auth/sessions', { token: who.token })
-          for (const { id } of body.data ?? body) await app.call('DELETE', `/auth/sessions/${id}`, { token: who.token })
+    const endings: Record<string, (app: TestApp, shop: Selling, staff: Awaited<ReturnType<typeof staffOf>>) => Promise<unknown>> = {
+      session: (app, _shop, staff) =>
+        app.call('DELETE', '/auth/sessions', { token: staff.token }).then(async () => {
+          const { body } = await app.call('GET', '/auth/sessions', { token: staff.token })
+          for (const { id } of body.data ?? body) await app.call('DELETE', `/auth/sessions/${id}`, { token: staff.token })
         }),
-      role: async (app, shop, who) =>
-        ok(await app.call('PATCH', `/shops/v2/staff/${who.staffId}`, { token: shop.token, body: { role: 'FULFILMENT' } })),
-      leaves: async (app, shop, who) => ok(await app.call('DELETE', `/shops/v2/staff/${who.staffId}`, { token: shop.token }), 204),
+      role: async (app, shop, staff) =>
+        ok(await app.call('PATCH', `/shops/v2/staff/${staff.staffId}`, { token: shop.token, body: { role: 'FULFILMENT' } })),
+      leaves: async (app, shop, staff) => ok(await app.call('DELETE', `/shops/v2/staff/${staff.staffId}`, { token: shop.token }), 204),
       suspended: async (app, shop) =>
         ok(
           await app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token: (await app.superAdmin()).token, body: { status: 'SUSPENDED' } }),
         ),
     }
-    for (const [way, end] of Object.entries(ways)) {
+    for (const [reason, end] of Object.entries(endings)) {
       await using app = await testApp()
       const shop = await sellingIn(app)
-      const who = await staffOf(app, shop, 'MANAGER')
-      const stream = await streamIn(app, path, { token: who.token })
-      const stays = await streamIn(app, path, { token: shop.token })
-      await end(app, shop, who)
-      if (way === 'session') app.clock.advance(30_000)
-      expect([way, await untilOver(app, stream)]).toEqual([way, true])
-      expect([way, stays.isOver()]).toEqual([way, way === 'suspended'])
-      await stays.close()
+      const staff = await staffOf(app, shop, 'MANAGER')
+      const stream = await streamIn(app, path, { token: staff.token })
+      const unaffected = await streamIn(app, path, { token: shop.token })
+      await end(app, shop, staff)
+      if (reason === 'session') app.clock.advance(30_000)
+      expect([reason, await untilOver(app, stream)]).toEqual([reason, true])
+      expect([reason, unaffected.isOver()]).toEqual([reason, reason === 'suspended'])
+      await unaffected.close()
     }
   })
 
@@ -324,7 +329,7 @@ describe('the end of a stream', () => {
     const shop = await sellingIn(app)
     const server = serveTestApp(app)
     const streams = await Promise.all(Array.from({ length: 8 }, () => streamFrom(server.url, path, { key: shop.secretKey })))
-    // One that reads nothing must not hold it up.
+    // A client that does not read must not delay the stop.
     const stuck = connect(server.port, '127.0.0.1')
     stuck.on('error', () => undefined)
     stuck.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-service-api-key: ${shop.secretKey}\r\n\r\n`)
@@ -343,8 +348,8 @@ describe('the end of a stream', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     await using server = serveTestApp(app)
-    const reads = await streamFrom(server.url, path, { key: shop.secretKey })
-    const before = reads.lastId()
+    const reader = await streamFrom(server.url, path, { key: shop.secretKey })
+    const before = reader.lastId()
     const stuck = connect(server.port, '127.0.0.1')
     stuck.on('error', () => undefined)
     stuck.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-service-api-key: ${shop.secretKey}\r\n\r\n`)
@@ -357,17 +362,17 @@ describe('the end of a stream', () => {
       app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { nth: sent, big } })
       await app.deps.liveNotes.idle()
       await app.deps.live.updateNow()
-      await reads.until(() => reads.told.length === sent + 1)
+      await reader.until(() => reader.told.length === sent + 1)
     }
     expect(app.deps.live.figures().ended.get('slow')).toBe(1)
     expect(app.deps.live.figures().shop).toBe(1)
     expect(sent * big.length).toBeGreaterThan(unreadBytesMax)
-    const again = await streamFrom(server.url, path, { key: shop.secretKey, lastEventId: before })
-    await again.until(() => again.told.length === sent)
-    expect(again.told.map(({ data }) => data['nth'])).toEqual(Array.from({ length: sent }, (_, nth) => nth))
+    const resumed = await streamFrom(server.url, path, { key: shop.secretKey, lastEventId: before })
+    await resumed.until(() => resumed.told.length === sent)
+    expect(resumed.told.map(({ data }) => data['nth'])).toEqual(Array.from({ length: sent }, (_, nth) => nth))
     stuck.destroy()
-    await again.close()
-    await reads.close()
+    await resumed.close()
+    await reader.close()
   })
 })
 
@@ -385,27 +390,27 @@ describe('limits and cost of streams', () => {
     app.deps.live.stop()
   })
 
-  /** A hub of its own, whose reads are counted. */
-  function hubOf({ deps }: TestApp, most?: Parameters<typeof createHub>[0]['most']) {
-    const reads = { count: 0 }
+  /** Creates a separate hub whose reads are counted. */
+  function createCountingHub({ deps }: TestApp, limits?: Parameters<typeof createHub>[0]['most']) {
+    const reader = { count: 0 }
     const real = createLiveStore(deps.db)
     const liveStore = Object.fromEntries(
-      Object.entries(real).map(([name, ask]) => [
+      Object.entries(real).map(([name, query]) => [
         name,
-        (...given: never[]) => {
-          reads.count++
-          return (ask as (...given: never[]) => unknown)(...given)
+        (...args: never[]) => {
+          reader.count++
+          return (query as (...args: never[]) => unknown)(...args)
         },
       ]),
     ) as unknown as typeof real
-    const places = createEventCursors({ keyring: deps.keyring, now: deps.clock.now })
+    const cursors = createEventCursors({ keyring: deps.keyring, now: deps.clock.now })
     const hub = createHub({
       ...deps,
       liveStore,
-      cursors: places,
+      cursors,
       every: () => () => undefined,
       sleep: Bun.sleep,
-      ...(most ? { most } : {}),
+      ...(limits ? { most: limits } : {}),
     })
     const follow = (shopId: string | undefined, accountId: string) =>
       following(
@@ -418,25 +423,25 @@ describe('limits and cost of streams', () => {
           }),
         ),
       )
-    return { hub, reads, follow }
+    return { hub, reads: reader, follow }
   }
 
   test('a thousand streams cost as many reads per order as one, and all get the same events', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
     const readsOf = async (count: number) => {
-      const { hub, reads, follow } = hubOf(app, { ofAccount: 20, ofShop: 2_000, ofAll: 2_000 })
+      const { hub, reads: reader, follow } = createCountingHub(app, { ofAccount: 20, ofShop: 2_000, ofAll: 2_000 })
       const streams = Array.from({ length: count }, (_, nth) => follow(shop.shop.id, `account ${nth}`))
       await hub.updateNow()
       await Promise.all(streams.map((stream) => stream.until(() => stream.lastId() !== undefined)))
-      reads.count = 0
+      reader.count = 0
       await shop.bought()
       await hub.updateNow()
       await Promise.all(streams.map((stream) => stream.until(() => stream.told.some(({ event }) => event === 'order.confirmed'))))
       expect(new Set(streams.map(({ told }) => JSON.stringify(told))).size).toBe(1)
       expect(hub.figures().shop).toBe(count)
       hub.stop()
-      return reads.count
+      return reader.count
     }
     const one = await readsOf(1)
     expect(one).toBeLessThan(10)
@@ -446,28 +451,28 @@ describe('limits and cost of streams', () => {
   test('nothing is read without streams, and on SQLite nothing is read without writes', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { hub, reads, follow } = hubOf(app)
+    const { hub, reads: reader, follow } = createCountingHub(app)
     await shop.bought()
     await hub.updateNow()
-    expect(reads.count).toBe(0)
+    expect(reader.count).toBe(0)
     const stream = follow(shop.shop.id, 'account')
     await hub.updateNow()
     await hub.updateNow()
-    const before = reads.count
+    const before = reader.count
     for (let nth = 0; nth < 10; nth++) await hub.updateNow()
-    if (engine === 'sqlite') expect(reads.count).toBe(before)
+    if (engine === 'sqlite') expect(reader.count).toBe(before)
     await stream.close()
     await hub.updateNow()
-    const after = reads.count
+    const after = reader.count
     await shop.bought()
     await hub.updateNow()
-    expect(reads.count).toBe(after)
+    expect(reader.count).toBe(after)
     hub.stop()
   })
 
   test('a stream above the limit of a shop is refused, as is one above the limit of all, for any account', async () => {
     await using app = await testApp()
-    const { hub, follow } = hubOf(app, { ofAccount: 5, ofShop: 2, ofAll: 3 })
+    const { hub, follow } = createCountingHub(app, { ofAccount: 5, ofShop: 2, ofAll: 3 })
     const first = follow('shop_a', 'one')
     follow('shop_a', 'two')
     expect(() => follow('shop_a', 'three')).toThrow('2 streams of this shop are open')
@@ -484,7 +489,7 @@ describe('limits and cost of streams', () => {
 
   test('by default 100 streams of a shop are open, and 2,000 of all shops; one more gets 429 or 503 with Retry-After', async () => {
     await using app = await testApp()
-    const { hub, follow } = hubOf(app)
+    const { hub, follow } = createCountingHub(app)
     const refusalOf = (shopId: string, accountId: string) => {
       try {
         follow(shopId, accountId)
@@ -519,65 +524,65 @@ describe('limits and cost of streams', () => {
 
   test('a quiet stream gets a heartbeat every 15 seconds, and its authorisation is checked every 25', async () => {
     await using app = await testApp()
-    const { hub } = hubOf(app)
+    const { hub } = createCountingHub(app)
     let checks = 0
-    const isStill = async () => {
+    const isStillAllowed = async () => {
       checks++
       return true
     }
     const viewer = { shopId: 'shop', accountId: 'account', seesCatalog: true }
-    const stream = following(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isStill })))
-    const passes = async (ms: number) => {
+    const stream = following(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isStill: isStillAllowed })))
+    const advance = async (ms: number) => {
       app.clock.advance(ms)
       await hub.updateNow()
-      await turns()
+      await waitTurns()
       return [stream.lastId(), checks] as const
     }
-    await passes(0)
-    await passes(15_000)
-    const [first] = await passes(1_000)
-    expect(await passes(8_999)).toEqual([first, 0])
-    expect(await passes(1)).toEqual([first, 1])
-    const [second] = await passes(5_000)
+    await advance(0)
+    await advance(15_000)
+    const [first] = await advance(1_000)
+    expect(await advance(8_999)).toEqual([first, 0])
+    expect(await advance(1)).toEqual([first, 1])
+    const [second] = await advance(5_000)
     expect(second).not.toBe(first)
-    expect(await passes(14_999)).toEqual([second, 1])
-    expect((await passes(1))[0]).not.toBe(second)
-    expect(await passes(4_999)).toMatchObject([expect.any(String), 1])
-    expect(await passes(1)).toMatchObject([expect.any(String), 2])
+    expect(await advance(14_999)).toEqual([second, 1])
+    expect((await advance(1))[0]).not.toBe(second)
+    expect(await advance(4_999)).toMatchObject([expect.any(String), 1])
+    expect(await advance(1)).toMatchObject([expect.any(String), 2])
     hub.stop()
   })
 
   test('a stream ends as unchecked once its authorisation could not be checked for 55 seconds', async () => {
     await using app = await testApp()
-    const { hub } = hubOf(app)
-    let isAway = true
-    const isStill = async () => {
-      if (isAway) throw new Error('no database')
+    const { hub } = createCountingHub(app)
+    let isUnavailable = true
+    const isStillAllowed = async () => {
+      if (isUnavailable) throw new Error('no database')
       return true
     }
     const open = () => {
       const viewer = { shopId: 'shop', accountId: 'account', seesCatalog: true }
-      return following(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isStill })))
+      return following(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isStill: isStillAllowed })))
     }
-    const passes = async (ms: number) => {
+    const advance = async (ms: number) => {
       app.clock.advance(ms)
       await hub.updateNow()
-      await turns()
+      await waitTurns()
     }
     const stream = open()
-    await passes(0)
-    await passes(54_999)
+    await advance(0)
+    await advance(54_999)
     expect([stream.isOver(), hub.figures().shop]).toEqual([false, 1])
-    await passes(1)
+    await advance(1)
     expect([hub.figures().shop, hub.figures().ended.get('unchecked')]).toEqual([0, 1])
-    const kept = open()
-    await passes(0)
-    await passes(54_999)
-    isAway = false
-    await passes(0)
-    isAway = true
-    await passes(54_999)
-    expect([kept.isOver(), hub.figures().shop]).toEqual([false, 1])
+    const checkedAgain = open()
+    await advance(0)
+    await advance(54_999)
+    isUnavailable = false
+    await advance(0)
+    isUnavailable = true
+    await advance(54_999)
+    expect([checkedAgain.isOver(), hub.figures().shop]).toEqual([false, 1])
     hub.stop()
   })
 

@@ -10,11 +10,11 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** Nobody is there: what is queued stays. */
+/** No server listens at this address, so queued mail stays queued. */
 const settings = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' }
 /** Longer than the lease of an idempotency key. */
 const restartMs = 40_000
-/** No sale has as many commits. */
+/** More commits than a sale has. */
 const commitsMax = 30
 
 test('every sale queues exactly one mail, whichever commit the process crashed after', async () => {
@@ -47,6 +47,6 @@ test('every sale queues exactly one mail, whichever commit the process crashed a
       await database.drop()
     }
   }
-  // Its claim, the order, and the sale at the least; and one ran to its end.
+  // At least the claim of the key, the order and the sale; and one run completed.
   expect([isOver, stops >= 3]).toEqual([true, true])
 })

@@ -37,13 +37,13 @@ describe('rendering', () => {
   test('the default texts with their placeholders render the default mail in every template and language', () => {
     for (const language of mailLanguages)
       for (const template of templateNames) {
-        const look = { title: 'Acme', logoUrl: null, ...defaultLook, words: phrasebookOf(language, 'US') }
+        const appearance = { title: 'Acme', logoUrl: null, ...defaultLook, words: phrasebookOf(language, 'US') }
         const data = sampleData('USD')[template]
-        // A shipment of all has another intro.
+        // A shipment of the complete order has another intro.
         if ('lines' in data && template === 'order-shipped') delete (data as { lines?: unknown }).lines
-        const usual = renderMail(template, data, look, links)
-        const edited = renderMail(template, data, look, links, { ...defaultTexts(template, language), closing: null })
-        expect([template, language, edited]).toEqual([template, language, usual])
+        const defaultMail = renderMail(template, data, appearance, links)
+        const edited = renderMail(template, data, appearance, links, { ...defaultTexts(template, language), closing: null })
+        expect([template, language, edited]).toEqual([template, language, defaultMail])
       }
   })
 
@@ -72,17 +72,17 @@ describe('rendering', () => {
       fc.property(typed, typed, typed, fc.constantFrom(...mailLanguages), (subject, intro, closing, language) => {
         const edited = { subject, intro, closing }
         if (findInvalidText('order-confirmed', edited) !== undefined) return
-        const look = { title: plainText('<i>{{total}}</i>', 100), logoUrl: null, ...defaultLook, words: phrasebookOf(language, 'US') }
+        const appearance = { title: plainText('<i>{{total}}</i>', 100), logoUrl: null, ...defaultLook, words: phrasebookOf(language, 'US') }
         const data = sampleData('USD')['order-confirmed']
         const tagsOf = (html: string) => (html.match(/<[^>]*>/g) ?? []).filter((tag) => !/^<(\/?p\b|br>)/.test(tag))
-        const mail = renderMail('order-confirmed', data, look, links, edited)
-        expect(tagsOf(mail.html)).toEqual(tagsOf(renderMail('order-confirmed', data, look, links).html))
+        const mail = renderMail('order-confirmed', data, appearance, links, edited)
+        expect(tagsOf(mail.html)).toEqual(tagsOf(renderMail('order-confirmed', data, appearance, links).html))
         expect(mail.subject).not.toMatch(/\p{Cc}|\u202e/u)
         expect(mail.subject.length).toBeLessThanOrEqual(200)
         expect(mail.text).not.toMatch(/(?!\n)\p{Cc}|[\u2028-\u202e]/u)
         expect(mail.html).not.toMatch(/<script|\u202e|\r/)
         expect([mail.subject, mail.html, mail.text].every((one) => one.isWellFormed())).toBe(true)
-        // The shop's name is no placeholder.
+        // Placeholders in the shop's name are not filled.
         if (intro.trim() === '{{shop}}') expect(mail.text).toContain('<i>{{total}}</i>')
       }),
       { numRuns: 300 },
@@ -129,8 +129,8 @@ describe('routes', () => {
         expect(after.subject).toBe('S shop-1')
         expect(after.text).toContain('Mine shop-1')
         expect(after.html).toContain('&lt;b&gt;Bye&lt;/b&gt;')
-        const gone = ok(await app.call('DELETE', path(template, language), { token }), 200)
-        expect(gone.body).toMatchObject({ subject: null, intro: null, closing: null })
+        const reset = ok(await app.call('DELETE', path(template, language), { token }), 200)
+        expect(reset.body).toMatchObject({ subject: null, intro: null, closing: null })
         expect(await preview()).toEqual(before)
       }
   })
@@ -156,7 +156,7 @@ describe('routes', () => {
       expect([field, refused.status, refused.body.field]).toEqual([field, 400, field])
       expect(refused.body.message).toMatch(message)
     }
-    for (const wrong of ['nothing', 'constructor']) expect((await put({}, path(wrong))).status).toBe(400)
+    for (const invalid of ['nothing', 'constructor']) expect((await put({}, path(invalid))).status).toBe(400)
     expect((await put({}, path('test', 'fr'))).status).toBe(400)
     expect(ok(await app.call('GET', path('order-confirmed'), { token })).body.intro).toBe('Kept')
   })
@@ -229,10 +229,10 @@ describe('new_order', () => {
     const [first, second] = [await shop.bought(), await shop.bought()]
     await sendMails(app)
     await sendMails(app)
-    const told = server.received.filter(({ to }) => orderMails.includes(to[0] ?? ''))
+    const orderNotices = server.received.filter(({ to }) => orderMails.includes(to[0] ?? ''))
     const subjects = [first, second].flatMap(({ number }) => orderMails.map((to) => `${to} Sold: ${number} for $10.00`))
-    expect(told.map(({ to, headers }) => `${to} ${headers.get('subject')}`).sort()).toEqual(subjects.sort())
-    for (const { text, html } of told) {
+    expect(orderNotices.map(({ to, headers }) => `${to} ${headers.get('subject')}`).sort()).toEqual(subjects.sort())
+    for (const { text, html } of orderNotices) {
       expect(text).toMatch(new RegExp(`https://souk\\.example/console/s/${shop.shop.name}/orders/order_[0-9a-z]{26}`))
       expect(text).toContain('Mug')
       // No personal data of the shopper.
@@ -273,7 +273,7 @@ describe('new_order', () => {
     const put = (orderMails: unknown) => app.call('PUT', '/shops/v2/mail', { token, body: { orderMails } })
     const addresses = Array.from({ length: 6 }, (_, nth) => `a${nth}@example.com`)
     ok(await put(addresses.slice(0, 5)))
-    for (const [wrong, field] of [
+    for (const [invalid, field] of [
       [addresses, 'orderMails'],
       [['a@example.com', 'A@Example.com'], 'orderMails.1'],
       [['a@example.com', 'no'], 'orderMails.1'],
@@ -281,7 +281,7 @@ describe('new_order', () => {
       ['a@example.com', 'orderMails'],
       [null, 'orderMails'],
     ] as const) {
-      const { status, body } = await put(wrong)
+      const { status, body } = await put(invalid)
       expect([field, status, body.field]).toEqual([field, 400, field])
     }
     expect(ok(await app.call('GET', '/shops/v2/mail', { token })).body.orderMails).toEqual(addresses.slice(0, 5))

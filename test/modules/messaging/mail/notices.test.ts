@@ -14,8 +14,8 @@ setDefaultTimeout(longTestMs)
 
 const withMail = () => testApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Souk <shop@example.com>' })
 
-/** What was told, and to whom, in its order. */
-async function told(app: TestApp): Promise<[what: string, to: string, shopId: string | null][]> {
+/** Lists the sent notices with their recipients, in order. */
+async function noticesOf(app: TestApp): Promise<[what: string, to: string, shopId: string | null][]> {
   const rows = await app.deps.db.read.select().from(mails).orderBy(asc(mails.id))
   return rows
     .filter(({ template }) => template === 'account-changed')
@@ -30,19 +30,19 @@ test('a merchant gets mail about every new password and about a second factor tu
   const { id, email, password, token } = await app.merchant()
   const next = 'another long password'
   expect((await app.call('POST', '/auth/password', { token, body: { current: 'not the password', password: next } })).status).toBe(401)
-  expect(await told(app)).toEqual([])
+  expect(await noticesOf(app)).toEqual([])
   expect((await app.call('POST', '/auth/password', { token, body: { current: password, password: next } })).status).toBe(204)
   const { secret } = await confirmedTotp(app, { token, password: next })
   app.clock.advance(30_000)
   const off = { password: next, code: codeAt(secret, app.clock.now()) }
   expect((await app.call('DELETE', '/auth/totp', { token, body: off })).status).toBe(204)
-  // Begun and not turned on, it was none.
+  // A setup that was not completed sends no mail.
   await app.call('POST', '/auth/totp', { token, body: { password: next } })
   expect(await removeSecondFactor(app.deps, email)).toBeDefined()
   await resetUserPassword(app.deps, { email, password })
   const reset = await app.deps.db.write((tx) => issueToken(tx, app.deps, { purpose: 'PASSWORD_RESET', subjectId: id, email }))
   expect((await app.call('POST', '/auth/password/reset', { body: { token: reset, password: next } })).status).toBe(204)
-  expect(await told(app)).toEqual(['password', 'factorOn', 'factorOff', 'password', 'password'].map((what) => [what, email, null]))
+  expect(await noticesOf(app)).toEqual(['password', 'factorOn', 'factorOff', 'password', 'password'].map((what) => [what, email, null]))
 })
 
 test('a password reset by mail keeps the second factor on, and the next login requires its code', async () => {
@@ -53,12 +53,12 @@ test('a password reset by mail keeps the second factor on, and the next login re
   const reset = await app.deps.db.write((tx) => issueToken(tx, app.deps, { purpose: 'PASSWORD_RESET', subjectId: id, email }))
   const password = 'another long password'
   expect((await app.call('POST', '/auth/password/reset', { body: { token: reset, password } })).status).toBe(204)
-  const asked = await app.call('POST', '/merchant/login', { body: { email, password } })
-  expect([asked.status, asked.body.error]).toEqual([401, 'TOTP_REQUIRED'])
+  const challenged = await app.call('POST', '/merchant/login', { body: { email, password } })
+  expect([challenged.status, challenged.body.error]).toEqual([401, 'TOTP_REQUIRED'])
   app.clock.advance(30_000)
-  const entered = await app.call('POST', '/merchant/login', { body: { email, password, code: codeAt(secret, app.clock.now()) } })
-  expect(entered.status).toBe(200)
-  const me = await app.call('GET', '/merchant/me', { token: entered.body.data.accessToken })
+  const loggedIn = await app.call('POST', '/merchant/login', { body: { email, password, code: codeAt(secret, app.clock.now()) } })
+  expect(loggedIn.status).toBe(200)
+  const me = await app.call('GET', '/merchant/me', { token: loggedIn.body.data.accessToken })
   expect(me.body.merchant.secondFactor).toBe(true)
 })
 
@@ -71,7 +71,7 @@ test('a customer gets mail about a new password, and about a new address at the 
   const change = { email: 'elsewhere@example.com', password: next }
   expect((await app.call('PATCH', '/customer/me', { token, body: change })).status).toBe(200)
   expect((await app.call('PATCH', '/customer/me', { token, body: { name: 'Ann' } })).status).toBe(200)
-  expect(await told(app)).toEqual([
+  expect(await noticesOf(app)).toEqual([
     ['password', email, shop.id],
     ['email', email, shop.id],
   ])

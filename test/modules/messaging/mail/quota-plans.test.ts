@@ -14,10 +14,10 @@ setDefaultTimeout(longTestMs)
 const count = 100_000
 const dayMs = 24 * 3_600_000
 
-/** Mails of the last day: half of them of one shop, 250 to one recipient, 250 caused by one network address. */
+/** Inserts mails of the last day: half for one shop, 250 to one recipient, 250 caused by one network address. */
 async function fill({ deps: { db }, clock }: TestApp, shopId: string, otherId: string): Promise<void> {
   const text = (n: string) => (engine === 'sqlite' ? `printf('%026d', ${n})` : `lpad((${n})::text, 26, '0')`)
-  const own: Record<string, string> = {
+  const values: Record<string, string> = {
     id: `'mail_' || ${text('n')}`,
     key: `'key ' || n`,
     shop_id: `case when n % 2 = 0 then '${shopId}' else '${otherId}' end`,
@@ -31,7 +31,7 @@ async function fill({ deps: { db }, clock }: TestApp, shopId: string, otherId: s
     await tx.rows(
       sql.raw(`insert into mails (${names.join(', ')})
         with recursive copy (n) as (select 1 union all select n + 1 from copy where n < ${count})
-        select ${names.map((name) => own[name] ?? `r.${name}`).join(', ')} from mails r, copy`),
+        select ${names.map((name) => values[name] ?? `r.${name}`).join(', ')} from mails r, copy`),
     )
     await tx.rows(sql.raw('analyze mails'))
   })
@@ -55,17 +55,17 @@ test('queries of mail quotas use their index and read no more rows than the quot
     ['recipient', 'one', 60],
     ['cause', 'one', 100],
   ]
-  for (const [by, value, most] of cases) {
+  for (const [by, value, limit] of cases) {
     const since = app.clock.now() - dayMs
     let statement: SQL | undefined
     const rows = async (query: SQL) => {
       statement = query
       return read.rows(query)
     }
-    const began = performance.now()
-    expect([by, (await mailStore.counted({ rows } as never, by, value, since, most)).count]).toEqual([by, most])
-    const took = performance.now() - began
-    if (Bun.env['SHOW_TIMES']) process.stderr.write(`${by} ${most}: ${took.toFixed(2)} ms\n`)
+    const startedAt = performance.now()
+    expect([by, (await mailStore.counted({ rows } as never, by, value, since, limit)).count]).toEqual([by, limit])
+    const tookMs = performance.now() - startedAt
+    if (Bun.env['SHOW_TIMES']) process.stderr.write(`${by} ${limit}: ${tookMs.toFixed(2)} ms\n`)
     if (engine === 'sqlite') {
       const plan = (await read.rows<{ detail: string }>(sql`explain query plan ${statement}`)).map(({ detail }) => detail)
       expect(plan.filter((line) => / mails /.test(`${line} `))).toEqual([
@@ -79,7 +79,7 @@ test('queries of mail quotas use their index and read no more rows than the quot
       expect([by, reading.map((node) => node['Node Type'])]).toEqual([by, [expect.stringMatching(/^Index (Only )?Scan$/)]])
       expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort')
       for (const node of reading) {
-        expect(node['Actual Rows']).toBeLessThanOrEqual(most)
+        expect(node['Actual Rows']).toBeLessThanOrEqual(limit)
         expect(node['Rows Removed by Filter'] ?? 0).toBe(0)
       }
     }

@@ -14,24 +14,24 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const hourMs = 3_600_000
-/** A mail that nobody asked for. */
-const about = (app: TestApp, shopId: string | null, key: string, to = `${key}@example.com`) =>
+/** Queues a mail that no client requested. */
+const queueNotice = (app: TestApp, shopId: string | null, key: string, to = `${key}@example.com`) =>
   queue(app, 'account-changed', { what: 'password' }, { key, to, shopId })
-const live = (app: TestApp, id: string) => app.deps.db.write((tx) => tx.update(shops).set({ mode: 'LIVE' }).where(eq(shops.id, id)))
-const whys = async (app: TestApp) => (await mailRows(app)).map(({ status, lastError }) => `${status} ${lastError}`)
+const setLive = (app: TestApp, id: string) => app.deps.db.write((tx) => tx.update(shops).set({ mode: 'LIVE' }).where(eq(shops.id, id)))
+const statusesOf = async (app: TestApp) => (await mailRows(app)).map(({ status, lastError }) => `${status} ${lastError}`)
 
 describe('mail quotas of a shop', () => {
   test('mail above the quota of a shop is delayed until the quota is free, and other shops are not affected', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, MAIL_PER_SHOP_HOUR: '5', MAIL_PER_SHOP_DAY: '8' })
     const [busy, other] = [await app.merchant(), await app.merchant()]
-    for (let nth = 0; nth < 12; nth++) await about(app, busy.shop.id, `busy-${nth}`)
-    await about(app, other.shop.id, 'other')
+    for (let nth = 0; nth < 12; nth++) await queueNotice(app, busy.shop.id, `busy-${nth}`)
+    await queueNotice(app, other.shop.id, 'other')
     await sendMails(app)
     expect(server.received).toHaveLength(6)
-    expect((await whys(app)).filter((one) => one === 'PENDING over the quota of the shop')).toHaveLength(7)
-    const seen = async () => ok(await app.call('GET', '/shops/v2/mail', { token: busy.token })).body.limits
-    expect(await seen()).toEqual({
+    expect((await statusesOf(app)).filter((one) => one === 'PENDING over the quota of the shop')).toHaveLength(7)
+    const limitsOf = async () => ok(await app.call('GET', '/shops/v2/mail', { token: busy.token })).body.limits
+    expect(await limitsOf()).toEqual({
       perHour: 5,
       perDay: 8,
       sentLastHour: 5,
@@ -52,14 +52,14 @@ describe('mail quotas of a shop', () => {
     await sendMails(app)
     expect(server.received).toHaveLength(13)
     expect(app.logged.filter(({ event }) => event === 'mail.delayed').length).toBeGreaterThan(0)
-    expect((await whys(app)).filter((one) => !one.startsWith('SENT'))).toEqual([])
+    expect((await statusesOf(app)).filter((one) => !one.startsWith('SENT'))).toEqual([])
   })
 
   test('several processes and a restart count each mail of a shop once', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, MAIL_PER_SHOP_HOUR: '5' })
     const { shop } = await app.merchant()
-    for (let nth = 0; nth < 20; nth++) await about(app, shop.id, `key-${nth}`)
+    for (let nth = 0; nth < 20; nth++) await queueNotice(app, shop.id, `key-${nth}`)
     const processes = [app.deps.mails, createMailSender(app.deps), createMailSender(app.deps)]
     await Promise.all(processes.map((one) => one.run()))
     await Promise.all(processes.map((one) => one.idle()))
@@ -76,8 +76,8 @@ describe('mail quotas of a shop', () => {
     await using app = await testApp(server.settings)
     const { shop } = await app.merchant()
     await app.deps.db.write((tx) => tx.update(shops).set({ status: 'SUSPENDED' }).where(eq(shops.id, shop.id)))
-    await about(app, shop.id, 'suspended')
-    await about(app, null, 'instance')
+    await queueNotice(app, shop.id, 'suspended')
+    await queueNotice(app, null, 'instance')
     await sendMails(app)
     expect(server.received.map(({ to }) => to)).toEqual([['instance@example.com']])
     expect((await mailRows(app)).find(({ key }) => key === 'suspended')).toMatchObject({
@@ -95,7 +95,7 @@ describe('mail quotas of a shop', () => {
     await shop.bought({ email: 'stranger@example.com' })
     await shop.bought({ email: owner.toUpperCase() })
     ok(await app.call('POST', '/shops/v2/staff', { token: shop.token, body: { email: 'invited@example.com', role: 'MANAGER' } }))
-    await about(app, shop.shop.id, 'invited')
+    await queueNotice(app, shop.shop.id, 'invited')
     await sendMails(app)
     expect(
       server.received
@@ -106,8 +106,8 @@ describe('mail quotas of a shop', () => {
     expect(server.received.find(({ to }) => to[0] === 'invited@example.com')?.text).toContain('/console/invitation#/')
     const { limits } = ok(await app.call('GET', '/shops/v2/mail', { token: shop.token })).body
     expect(limits).toMatchObject({ onlyStaff: true, refusedLastDay: 2 })
-    await live(app, shop.shop.id)
-    await about(app, shop.shop.id, 'customer')
+    await setLive(app, shop.shop.id)
+    await queueNotice(app, shop.shop.id, 'customer')
     await sendMails(app)
     expect(server.received.at(-1)?.to).toEqual(['customer@example.com'])
   })
@@ -118,13 +118,13 @@ test('above the quota of a recipient, order mail is delayed and requested mail i
   await using app = await testApp({ ...server.settings, MAIL_PER_RECIPIENT_HOUR: '3' })
   const [one, two] = [await app.merchant(), await app.merchant()]
   for (const [nth, { shop }] of [one, two, one, two, one].entries())
-    await about(app, shop.id, `key-${nth}`, nth % 2 ? 'Ann@example.com' : 'ann@Example.com')
+    await queueNotice(app, shop.id, `key-${nth}`, nth % 2 ? 'Ann@example.com' : 'ann@Example.com')
   await sendMails(app)
   await queue(app, 'test', {}, { key: 'asked', to: 'ann@example.com' })
   await queue(app, 'test', {}, { key: 'bob', to: 'bob@example.com' })
   await sendMails(app)
   expect(server.received).toHaveLength(4)
-  expect((await whys(app)).filter((why) => why.includes('over'))).toEqual([
+  expect((await statusesOf(app)).filter((why) => why.includes('over'))).toEqual([
     'PENDING over the quota of the recipient',
     'PENDING over the quota of the recipient',
     'DROPPED over the quota of the recipient',
@@ -167,14 +167,14 @@ test('mail requested above the quota of a network is dropped, logged and counted
   await forgot('other@example.com', '2001:db8:1:3::1')
   await sendMails(app)
   expect(server.received).toHaveLength(4)
-  expect((await whys(app)).filter((why) => why === 'DROPPED over the quota of the network address')).toHaveLength(3)
+  expect((await statusesOf(app)).filter((why) => why === 'DROPPED over the quota of the network address')).toHaveLength(3)
   expect(app.logged.filter(({ event }) => event === 'mail.refused')).toHaveLength(3)
   expect(new Map(app.deps.mailCounts.all()).get('refused')).toBe(3)
 })
 
 describe('bursts against the default mail quotas', () => {
   const from = (nth: number) => `203.0.113.${nth}`
-  const hour = (app: TestApp) => app.clock.advance(hourMs + 60_000)
+  const passHour = (app: TestApp) => app.clock.advance(hourMs + 60_000)
 
   test('a shop in test mode that sells to 165 strangers sends them no mail', async () => {
     await using server = await mailServer()
@@ -183,7 +183,7 @@ describe('bursts against the default mail quotas', () => {
     for (let nth = 0; nth < 165; nth++) await shop.bought({ email: `stranger${nth}@example.com` })
     await sendMails(app)
     expect(server.received).toEqual([])
-    expect(new Set(await whys(app))).toEqual(new Set(['DROPPED a shop in test mode sends mail to its own staff only']))
+    expect(new Set(await statusesOf(app))).toEqual(new Set(['DROPPED a shop in test mode sends mail to its own staff only']))
   })
 
   test('a network that signs up 165 addresses at a live shop causes 20 mails in an hour', async () => {
@@ -192,7 +192,7 @@ describe('bursts against the default mail quotas', () => {
     const shop = await sellingIn(app)
     const strangers = Array.from({ length: 165 }, (_, nth) => `stranger${nth}@example.com`)
     for (const email of strangers) ok(await shop.post('/customer', { email }))
-    await live(app, shop.shop.id)
+    await setLive(app, shop.shop.id)
     const signUp = (email: string) =>
       app.call('POST', '/customer/signup', { body: { shopName: shop.shop.name, email, password: 'a password of theirs' }, from: from(1) })
     const answers = new Map<number, number>()
@@ -204,7 +204,7 @@ describe('bursts against the default mail quotas', () => {
     await app.call('POST', '/auth/password/forgot', { body: forgot, from: from(1) })
     await app.call('POST', '/auth/password/forgot', { body: forgot, from: from(2) })
     await sendMails(app)
-    // 30 sign-ups an hour are heard of an address, and 20 of its mails leave; the last one is another address's.
+    // An address may sign up 30 times an hour, and 20 of its mails are sent. The last mail is from another address.
     expect(Object.fromEntries(answers)).toEqual({ 409: 30, 429: 135 })
     expect(server.received).toHaveLength(21)
     expect((await mailRows(app)).every(({ status }) => status === 'SENT' || status === 'DROPPED')).toBe(true)
@@ -215,11 +215,11 @@ describe('bursts against the default mail quotas', () => {
     await using app = await testApp(server.limited)
     const shop = await sellingIn(app, { onHand: 1_000 })
     for (let nth = 0; nth < 159; nth++) await shop.bought({ email: nth % 2 ? 'Victim@example.com' : 'victim@EXAMPLE.com' })
-    await live(app, shop.shop.id)
+    await setLive(app, shop.shop.id)
     await sendMails(app)
     expect(server.received).toHaveLength(20)
     for (const expected of [40, 60, 60]) {
-      hour(app)
+      passHour(app)
       await sendMails(app)
       expect(server.received).toHaveLength(expected)
     }
@@ -245,8 +245,8 @@ test('order notifications to staff of a live shop do not use up the quota of the
   const setMails = (orderMails: string[]) => app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { orderMails } })
   ok(await setMails([email, 'other@example.com']))
   for (let nth = 0; nth < 5; nth++) await shop.bought()
-  await live(app, shop.shop.id)
-  await about(app, shop.shop.id, 'last', email)
+  await setLive(app, shop.shop.id)
+  await queueNotice(app, shop.shop.id, 'last', email)
   await sendMails(app)
   const sentTo = (to: string) => server.received.filter((one) => one.to[0] === to).length
   expect([sentTo(email), sentTo('other@example.com')]).toEqual([6, 2])
@@ -257,7 +257,7 @@ test('a mail counted before its process was killed is sent once by the next proc
   const settings = { ...server.settings, MAIL_PER_SHOP_HOUR: '1' }
   const app = await testApp(settings)
   const { shop } = await app.merchant()
-  await about(app, shop.id, 'first')
+  await queueNotice(app, shop.id, 'first')
   const { promise: never } = Promise.withResolvers<never>()
   const dying = createMailSender({ ...app.deps, mailServer: { send: () => never, verify: async () => {}, close() {} } })
   await dying.run()
@@ -265,7 +265,7 @@ test('a mail counted before its process was killed is sent once by the next proc
   expect([before?.status, before?.countedAt]).toEqual(['PENDING', app.clock.now()])
   await app.abandon()
   await using next = await testApp(settings, { database: app.database, startAt: app.clock.now() })
-  await about(next, shop.id, 'second')
+  await queueNotice(next, shop.id, 'second')
   await sendMails(next)
   expect(server.received).toEqual([])
   next.clock.advance(2 * 60_000)
@@ -287,10 +287,10 @@ describe('the sender name of mail', () => {
     const shop = await app.merchant()
     const { name } = shop.shop
     ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { title: 'Noors Tea' } }))
-    await about(app, shop.shop.id, 'one')
+    await queueNotice(app, shop.shop.id, 'one')
     await sendMails(app)
     ok(await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { senderName: 'Noor & Ann' } }))
-    await about(app, shop.shop.id, 'two')
+    await queueNotice(app, shop.shop.id, 'two')
     await sendMails(app)
     expect(server.received.map(({ headers }) => headers.get('from'))).toEqual([
       `"Noors Tea (${name})" <shop@souk.example>`,

@@ -18,13 +18,13 @@ setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const day = 24 * 60 * minute
-/** A port that no test is given: that of a server which was closed may be somebody else's by then. */
-const nobodyThere = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example', PUBLIC_URL: 'https://souk.example' }
+/** A port that no test uses. The port of a closed server may already belong to another process. */
+const noServer = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example', PUBLIC_URL: 'https://souk.example' }
 
 test('every template is delivered complete in every language, and its personal data is then removed', async () => {
   await using server = await mailServer()
   await using app = await testApp(server.settings)
-  // No such order.
+  // These mails have no order.
   app.deps.mailPreparers.clear()
   const { shop } = await app.merchant()
   const sample = sampleData('USD')
@@ -56,7 +56,7 @@ test('every template is delivered complete in every language, and its personal d
     expect(`${text}${html}`).not.toMatch(/undefined|\[object|NaN/)
   }
   for (const row of await rows(app)) expect(row).toMatchObject({ status: 'SENT', sealed: null, lastError: null, attempts: 1 })
-  // A connection carries several. How many of them idle for how long is chance.
+  // Mails share connections. How many connections are open at once is random.
   expect(server.connections()).toBeLessThan(server.received.length)
 })
 
@@ -90,11 +90,11 @@ describe('souk without a mail server', () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     await queue(app, 'test', {})
-    const without = { ...app.deps, config: { ...app.deps.config, smtpUrl: undefined }, mailServer: undefined }
-    await deleteOldMails(without)
+    const withoutServer = { ...app.deps, config: { ...app.deps.config, smtpUrl: undefined }, mailServer: undefined }
+    await deleteOldMails(withoutServer)
     expect((await rows(app))[0]).toMatchObject({ status: 'PENDING' })
     app.clock.advance(day)
-    await deleteOldMails(without)
+    await deleteOldMails(withoutServer)
     expect((await rows(app))[0]).toMatchObject({ status: 'DROPPED', sealed: null })
   })
 })
@@ -123,7 +123,7 @@ describe('SMTP responses', () => {
     ['onMailFrom', 550, 'PENDING', '550 at MAIL FROM', 0],
     ['onMailFrom', 451, 'PENDING', '451 at MAIL FROM', 0],
     ['onMailFrom', 552, 'FAILED', '552 at MAIL FROM', 1],
-    // It closes the connection.
+    // This response closes the connection.
     ['onRcptTo', 421, 'PENDING', '421 at CONN', 0],
   ] as const)('the SMTP response of %s with %d sets a mail to %s', async (at, code, status, lastError, attempts) => {
     await using server = await refusing(at, code)
@@ -195,7 +195,7 @@ describe('log events of mails', () => {
   })
 
   test('mails that waited too long are logged as mail.given_up with their number', async () => {
-    await using app = await testApp(nobodyThere)
+    await using app = await testApp(noServer)
     for (let nth = 0; nth < 3; nth++) await queue(app, 'password-reset', {}, { key: `${nth}` })
     app.clock.advance(30 * minute - 1)
     await deleteOldMails(app.deps)
@@ -208,9 +208,9 @@ describe('log events of mails', () => {
   })
 
   test('the start logs mail.server_not_ready with the reason, or mail.ready', async () => {
-    await using away = await testApp(nobodyThere)
-    await logMailStatus(away.deps)
-    expect(eventsOf(away, 'mail.server_not_ready')).toMatchObject([{ level: 'error', fields: { why: expect.any(String) } }])
+    await using offline = await testApp(noServer)
+    await logMailStatus(offline.deps)
+    expect(eventsOf(offline, 'mail.server_not_ready')).toMatchObject([{ level: 'error', fields: { why: expect.any(String) } }])
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     await logMailStatus(app.deps)
@@ -232,7 +232,7 @@ describe('log events of mails', () => {
 })
 
 test('the metrics show waiting mails, their age and delay, and whether the server is paused', async () => {
-  await using app = await testApp(nobodyThere)
+  await using app = await testApp(noServer)
   const figures = async () => {
     app.clock.advance(15_000)
     const { text } = await app.call('GET', '/metrics')
@@ -251,7 +251,7 @@ test('the metrics show waiting mails, their age and delay, and whether the serve
 
 describe('a mail server that fails', () => {
   test('an unreachable mail server costs no attempts, opens the breaker, and gets all mail when it is back', async () => {
-    await using app = await testApp(nobodyThere)
+    await using app = await testApp(noServer)
     for (let nth = 0; nth < 20; nth++) await queue(app, 'test', {}, { key: `${nth}` })
     await send(app)
     expect(app.deps.mailHealth.breaker.state).toBe('OPEN')
@@ -261,13 +261,13 @@ describe('a mail server that fails', () => {
     app.clock.advance(minute)
     await send(app)
     expect(app.logged.filter(({ event }) => event === 'mail.server_away').length).toBeGreaterThanOrEqual(2)
-    await using back = await mailServer()
-    const deps = { ...app.deps, mailServer: openMailServer(back.url) }
+    await using returned = await mailServer()
+    const deps = { ...app.deps, mailServer: openMailServer(returned.url) }
     const mails = createMailSender(deps)
     app.clock.advance(10 * minute)
     await mails.run()
     await mails.idle()
-    expect(back.received.length).toBe(20)
+    expect(returned.received.length).toBe(20)
     expect(app.deps.mailHealth.breaker.state).toBe('CLOSED')
     expect(app.logged.filter(({ event }) => event === 'mail.server_back').length).toBe(1)
   })
@@ -290,15 +290,15 @@ describe('a mail server that fails', () => {
       socket.write('220 here\r\n')
       let mail: string | undefined
       socket.on('data', (bytes) => {
-        const said = bytes.toString()
-        if (mail !== undefined || said.includes('Message-ID')) {
-          mail = `${mail ?? ''}${said}`
+        const command = bytes.toString()
+        if (mail !== undefined || command.includes('Message-ID')) {
+          mail = `${mail ?? ''}${command}`
           if (!mail.endsWith('\r\n.\r\n')) return
           ids.push(/^Message-ID: (.*)\r$/m.exec(mail)?.[1])
           mail = undefined
-          return ids.length === 1 ? socket.destroy() : socket.write('250 taken\r\n')
+          return ids.length === 1 ? socket.destroy() : socket.write('250 accepted\r\n')
         }
-        return socket.write(said.startsWith('DATA') ? '354 go on\r\n' : said.startsWith('QUIT') ? '221 bye\r\n' : '250 fine\r\n')
+        return socket.write(command.startsWith('DATA') ? '354 go on\r\n' : command.startsWith('QUIT') ? '221 bye\r\n' : '250 fine\r\n')
       })
     })
     await using app = await testApp(server.settings)
@@ -319,7 +319,7 @@ describe('a mail server that fails', () => {
     await using app = await testApp(server.settings)
     const { mailServer: real } = app.deps
     if (!real) throw new Error('no mail server')
-    // It has little time, and more of it each time that its mail has not even left; the others have as long as ever.
+    // Only this mail has a short time limit. It grows each time that the mail was not even sent.
     let poisonMs = 150
     const mails = createMailSender({
       ...app.deps,
@@ -349,12 +349,12 @@ describe('transport security of mail', () => {
     language: 'en',
     at: 0,
   }
-  const elsewhere = { isHere: false, tls: { ca: certificate, servername: 'hook.example' } }
-  async function why(url: string, options: Parameters<typeof openMailServer>[1]): Promise<string> {
+  const remote = { isHere: false, tls: { ca: certificate, servername: 'hook.example' } }
+  async function trySend(url: string, options: Parameters<typeof openMailServer>[1]): Promise<string> {
     const server = openMailServer(url, options)
     try {
       await server.send(mail, minute)
-      return 'taken'
+      return 'accepted'
     } catch (error) {
       return error instanceof MailNotTaken ? `${error.failure}: ${error.message}` : String(error)
     } finally {
@@ -363,31 +363,31 @@ describe('transport security of mail', () => {
   }
 
   test('a remote mail server must offer STARTTLS with a valid certificate before any mail is sent', async () => {
-    await using plain = await mailServer()
-    await using able = await mailServer({ disabledCommands: [] })
-    expect(await why(plain.url, elsewhere)).toMatch(/^server: (STARTTLS|cannot)/)
+    await using withoutStartTls = await mailServer()
+    await using withStartTls = await mailServer({ disabledCommands: [] })
+    expect(await trySend(withoutStartTls.url, remote)).toMatch(/^server: (STARTTLS|cannot)/)
     const untrusted = 'server: the certificate of 127.0.0.1 is not trusted: it is'
-    expect(await why(able.url, { isHere: false })).toBe(`${untrusted} self-signed`)
-    expect(await why(able.url, { isHere: false, tls: { ca: certificate, servername: 'other.example' } })).toBe(
+    expect(await trySend(withStartTls.url, { isHere: false })).toBe(`${untrusted} self-signed`)
+    expect(await trySend(withStartTls.url, { isHere: false, tls: { ca: certificate, servername: 'other.example' } })).toBe(
       `${untrusted} for another name`,
     )
-    expect([plain.received.length, able.received.length]).toEqual([0, 0])
-    expect(await why(able.url, elsewhere)).toBe('taken')
-    expect(able.received.map(({ secure }) => secure)).toEqual([true])
-    expect(await why(`${plain.url}?tls=off`, { isHere: false })).toBe('taken')
+    expect([withoutStartTls.received.length, withStartTls.received.length]).toEqual([0, 0])
+    expect(await trySend(withStartTls.url, remote)).toBe('accepted')
+    expect(withStartTls.received.map(({ secure }) => secure)).toEqual([true])
+    expect(await trySend(`${withoutStartTls.url}?tls=off`, { isHere: false })).toBe('accepted')
   })
 
   test('smtps uses TLS from the start and verifies the certificate', async () => {
     await using server = await mailServer({ secure: true })
     const url = server.url.replace('smtp:', 'smtps:')
-    expect(await why(url, { isHere: false })).toBe('server: the certificate of 127.0.0.1 is not trusted: it is self-signed')
-    expect(await why(url, elsewhere)).toBe('taken')
+    expect(await trySend(url, { isHere: false })).toBe('server: the certificate of 127.0.0.1 is not trusted: it is self-signed')
+    expect(await trySend(url, remote)).toBe('accepted')
     expect(server.received[0]?.secure).toBe(true)
   })
 
   test('a mail server on the same machine may have a self-signed certificate', async () => {
     await using server = await mailServer({ disabledCommands: [] })
-    expect(await why(server.url, {})).toBe('taken')
+    expect(await trySend(server.url, {})).toBe('accepted')
     expect(server.received[0]?.secure).toBe(true)
   })
 
@@ -399,13 +399,13 @@ describe('transport security of mail', () => {
         username === 'me@souk' && password === 'p@ss/1' ? done(null, { user: 'me' }) : done(answering(535)),
     })
     const as = (credentials: string) => server.url.replace('://', `://${credentials}@`)
-    expect(await why(as('me%40souk:wrong'), {})).toBe('server: refuses the login of SMTP_URL (535)')
-    expect(await why(as('me%40souk:p%40ss%2F1'), {})).toBe('taken')
+    expect(await trySend(as('me%40souk:wrong'), {})).toBe('server: refuses the login of SMTP_URL (535)')
+    expect(await trySend(as('me%40souk:p%40ss%2F1'), {})).toBe('accepted')
   })
 })
 
 describe('lanes of the mail queue', () => {
-  const many = async (app: TestApp, shopId: string, count: number) => {
+  const queueMany = async (app: TestApp, shopId: string, count: number) => {
     for (let from = 0; from < count; from += 100)
       await app.deps.db.write(async (tx) => {
         for (let nth = from; nth < from + 100; nth++)
@@ -425,10 +425,10 @@ describe('lanes of the mail queue', () => {
     await using server = await mailServer({ onMail: () => (open ? undefined : new Promise<void>((resolve) => release.push(resolve))) })
     await using app = await testApp(server.settings)
     const [busy, quiet] = [await app.merchant(), await app.merchant()]
-    await many(app, busy.shop.id, 1_000)
+    await queueMany(app, busy.shop.id, 1_000)
     await app.deps.mails.run()
     while (release.length < slotsMax / 2) await new Promise((resolve) => setImmediate(resolve))
-    // Everything of the busy shop hangs now.
+    // All deliveries of the busy shop hang now.
     await queue(app, 'refund-made', sampleData('USD')['refund-made'], { key: 'quiet', shopId: quiet.shop.id, to: 'quiet@example.com' })
     await queue(app, 'email-verify', { token: 'A'.repeat(43) }, { key: 'awaited', shopId: busy.shop.id, to: 'awaited@example.com' })
     await app.deps.mails.run()
@@ -447,7 +447,7 @@ describe('lanes of the mail queue', () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const { shop } = await app.merchant()
-    await many(app, shop.id, 200)
+    await queueMany(app, shop.id, 200)
     const another = openMailServer(server.url)
     const other = createMailSender({ ...app.deps, mailServer: another })
     await Promise.all([app.deps.mails.run(), other.run()])

@@ -33,13 +33,13 @@ const links: Links = {
   invitation: () => 'https://souk.example/i',
 }
 const lookWith = (title: string, language: (typeof mailLanguages)[number] = 'en'): Look => ({
-  // As lookOf has it.
+  // The same title as lookOf uses.
   title: plainText(title, 100) || 'x',
   logoUrl: null,
   ...defaultLook,
   words: phrasebookOf(language, 'US'),
 })
-/** Anything that somebody may have written into a field, and what they would write. */
+/** Random and hostile texts for any field. */
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 80 }),
   fc.constantFrom(
@@ -67,7 +67,7 @@ test('a shop name that ends with a full stop does not get a second one', () => {
   for (const language of mailLanguages)
     for (const template of templateNames) {
       const { html, text } = renderMail(template, sampleData('USD')[template], lookWith('Acme Co.', language), links)
-      for (const said of [html, text]) expect([language, template, /Acme Co\.\./.test(said)]).toEqual([language, template, false])
+      for (const output of [html, text]) expect([language, template, /Acme Co\.\./.test(output)]).toEqual([language, template, false])
     }
   const { text } = renderMail('order-confirmed', sampleData('USD')['order-confirmed'], lookWith('Acme'), links)
   expect(text).toContain('Sent on behalf of Acme.')
@@ -81,15 +81,17 @@ test('hostile titles and names cannot add tags, subject lines or bidi characters
       fc.constantFrom(...templateNames),
       fc.constantFrom(...mailLanguages),
       (title, text, template, language) => {
-        const fill = (by: string) => {
-          const planted = (_: string, value: unknown) =>
-            value === 'Linen shirt' || value === 'Blue / M' || value === 'Post' || value === 'TRACK-123' || value === 'Ann' ? by : value
-          return JSON.parse(JSON.stringify(sampleData('USD')[template], planted))
+        const fill = (replacement: string) => {
+          const replace = (_: string, value: unknown) =>
+            value === 'Linen shirt' || value === 'Blue / M' || value === 'Post' || value === 'TRACK-123' || value === 'Ann'
+              ? replacement
+              : value
+          return JSON.parse(JSON.stringify(sampleData('USD')[template], replace))
         }
         const { subject, html, text: plain } = renderMail(template, fill(text), lookWith(title, language), links)
-        const usual = renderMail(template, fill('x'), lookWith('x', language), links)
-        // Without what is left out where nothing can be seen of it.
-        if (text.trim() !== '' && /[\p{L}\p{N}]/u.test(text)) expect(tagsOf(html)).toEqual(tagsOf(usual.html))
+        const harmless = renderMail(template, fill('x'), lookWith('x', language), links)
+        // Skips text without a visible character, because some templates omit it.
+        if (text.trim() !== '' && /[\p{L}\p{N}]/u.test(text)) expect(tagsOf(html)).toEqual(tagsOf(harmless.html))
         expect(html).not.toMatch(/<script|<img|\u202e|\r/)
         expect(subject).not.toMatch(/\p{Cc}|\u202e/u)
         expect(subject.length).toBeLessThanOrEqual(200)
@@ -105,9 +107,9 @@ test('amounts in mail are exact to the minor unit in every currency', () => {
   const { money } = phrasebookOf('en', 'US')
   fc.assert(
     fc.property(fc.constantFrom(...currencies), fc.bigInt(0n, 100_000_000_000_000n), (currency, amount) => {
-      const told = money({ amount: Number(amount), currency }).replace(/[^\d.]/g, '')
+      const digits = money({ amount: Number(amount), currency }).replace(/[^\d.]/g, '')
       const unit = 10n ** BigInt(decimalsOf(currency))
-      const [whole = '', fraction = ''] = told.replace(/^\.+/, '').split('.')
+      const [whole = '', fraction = ''] = digits.replace(/^\.+/, '').split('.')
       expect(BigInt(whole) * unit + BigInt(fraction || '0')).toBe(amount)
       expect(fraction.length).toBe(decimalsOf(currency))
     }),
@@ -115,10 +117,10 @@ test('amounts in mail are exact to the minor unit in every currency', () => {
 })
 
 test('every template has a different subject in every language', () => {
-  const said = mailLanguages.map((language) =>
+  const output = mailLanguages.map((language) =>
     templateNames.map((template) => renderMail(template, sampleData('USD')[template], lookWith('x', language), links)),
   )
-  for (const [at] of templateNames.entries()) expect(new Set(said.map((mails) => mails[at]?.subject)).size).toBe(mailLanguages.length)
+  for (const [at] of templateNames.entries()) expect(new Set(output.map((mails) => mails[at]?.subject)).size).toBe(mailLanguages.length)
 })
 
 describe('addresses in mail', () => {
@@ -162,15 +164,15 @@ describe('addresses in mail', () => {
 describe('selection and outcome of mail attempts', () => {
   test('no lane takes more than its slots, and something is selected when anything waits', () => {
     fc.assert(
-      fc.property(fc.array(fc.nat(5), { maxLength: 40 }), (asking) => {
-        const chosen = selectForSlots(
-          asking.map((lane) => ({ lane: String(lane) })),
+      fc.property(fc.array(fc.nat(5), { maxLength: 40 }), (lanes) => {
+        const selected = selectForSlots(
+          lanes.map((lane) => ({ lane: String(lane) })),
           [],
         )
-        expect(chosen.length).toBeLessThanOrEqual(8)
-        if (asking.length > 0) expect(chosen.length).toBeGreaterThan(0)
-        for (const lane of new Set(asking)) {
-          const taken = chosen.filter((one) => one.lane === String(lane)).length
+        expect(selected.length).toBeLessThanOrEqual(8)
+        if (lanes.length > 0) expect(selected.length).toBeGreaterThan(0)
+        for (const lane of new Set(lanes)) {
+          const taken = selected.filter((one) => one.lane === String(lane)).length
           expect(taken).toBeLessThanOrEqual(slotsPerLane(8))
         }
       }),

@@ -17,8 +17,8 @@ const dayMs = 24 * 60 * 60 * 1000
 const longestPauseMs = (1 + jitter) * Math.max(...retryPausesMs)
 const toLoopback = createSafeFetch({ allowedNetworks: ['127.0.0.0/8'] })
 
-/** Calls of which the test decides when they end, and how. */
-function heldFetch() {
+/** Creates a fetch whose responses the test sends. */
+function createManualFetch() {
   const calls: { url: string; answer: (status: number) => void; fail: (error: unknown) => void }[] = []
   const safeFetch: SafeFetch = (url) =>
     new Promise((resolve, reject) => {
@@ -32,7 +32,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** By the book, with another implementation than ours. */
+/** Verifies a signature with another implementation than souk's. */
 async function isSigned({ headers, body }: { headers: Headers; body: string }, secret: string): Promise<boolean> {
   const raw = Uint8Array.fromBase64(secret.replace('whsec_', ''))
   const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
@@ -41,7 +41,7 @@ async function isSigned({ headers, body }: { headers: Headers; body: string }, s
   return version === 'v1' && crypto.subtle.verify('HMAC', key, Uint8Array.fromBase64(signature), signed)
 }
 
-/** Rounds of the job until an hour-by-hour look finds nothing more to try. */
+/** Runs the job every hour for some days. */
 async function deliverForDays(app: TestApp, days: number): Promise<void> {
   for (let hour = 0; hour < days * 24; hour++) {
     await deliver(app)
@@ -77,10 +77,10 @@ describe('sending a webhook message', () => {
       expect(received.headers.get('user-agent')).toMatch(/^souk\/\d/)
       expect(received.headers.get('webhook-id')).toBe(message?.id ?? '')
       expect(received.headers.get('webhook-timestamp')).toBe(String(Math.floor(app.clock.now() / 1000)))
-      const [mine, notMine] = received.path === '/one' ? [one, two] : [two, one]
-      expect(await isSigned(received, mine.secret)).toBe(true)
-      expect(await isSigned(received, notMine.secret)).toBe(false)
-      expect(await isSigned({ ...received, body: `${received.body} ` }, mine.secret)).toBe(false)
+      const [endpoint, otherEndpoint] = received.path === '/one' ? [one, two] : [two, one]
+      expect(await isSigned(received, endpoint.secret)).toBe(true)
+      expect(await isSigned(received, otherEndpoint.secret)).toBe(false)
+      expect(await isSigned({ ...received, body: `${received.body} ` }, endpoint.secret)).toBe(false)
     }
     expect(message?.id).toMatch(/^msg_[0-9a-z]{26}$/)
     expect(message?.status).toBe('DONE')
@@ -130,8 +130,8 @@ describe('sending a webhook message', () => {
     await Promise.all(keys.map((key) => tell(app, shop, key)))
     await deliver(app)
     for (const path of ['/a', '/b']) {
-      const told = server.received.filter((received) => received.path === path).map(({ body }) => JSON.parse(body).data.key)
-      expect(told.sort()).toEqual([...keys].sort())
+      const receivedKeys = server.received.filter((received) => received.path === path).map(({ body }) => JSON.parse(body).data.key)
+      expect(receivedKeys.sort()).toEqual([...keys].sort())
     }
     expect((await deliveriesOf(app, shop, endpoints[0] as { id: string })).every(({ status }) => status === 'DELIVERED')).toBe(true)
   })
@@ -240,7 +240,7 @@ describe('retries of a failed delivery', () => {
     ['thanks, at length', () => new Response(big), { status: 'DELIVERED', lastStatus: 200, lastError: null }],
     ['202', () => new Response(null, { status: 202 }), { status: 'DELIVERED', lastStatus: 202, lastError: null }],
   ] as const)('a delivery shows its status and error when the endpoint responds with %s', async (_, answer, expected) => {
-    // Only what never comes is waited for a short time: how long the others take is the machine's.
+    // Only the missing response has a short timeout, because the others depend on the speed of the machine.
     const timeoutMs = expected.lastError === 'timeout' ? 300 : 60_000
     const safeFetch: SafeFetch = (url, options) => toLoopback(url, { ...options, timeoutMs })
     await using app = await testApp(loopbackAllowed, { safeFetch })
@@ -262,16 +262,16 @@ describe('retries of a failed delivery', () => {
     const closed = receiver()
     await closed[Symbol.asyncDispose]()
     const shop = await app.merchant()
-    const nobody = await endpointOf(app, shop, closed.url)
-    const inside = await endpointOf(app, shop, 'http://internal.example/admin')
+    const closedEndpoint = await endpointOf(app, shop, closed.url)
+    const internalEndpoint = await endpointOf(app, shop, 'http://internal.example/admin')
     await tell(app, shop, 'one')
     await deliver(app)
-    expect((await deliveriesOf(app, shop, nobody))[0]).toMatchObject({
+    expect((await deliveriesOf(app, shop, closedEndpoint))[0]).toMatchObject({
       status: 'PENDING',
       lastStatus: null,
       lastError: 'connection failed',
     })
-    expect((await deliveriesOf(app, shop, inside))[0]).toMatchObject({
+    expect((await deliveriesOf(app, shop, internalEndpoint))[0]).toMatchObject({
       status: 'PENDING',
       lastStatus: null,
       lastError: 'address not allowed',
@@ -298,7 +298,7 @@ describe('retries of a failed delivery', () => {
 
 describe('endpoints that hang', () => {
   test('a hanging endpoint has at most two deliveries in flight and blocks neither others nor the job', async () => {
-    const { calls, safeFetch, urls } = heldFetch()
+    const { calls, safeFetch, urls } = createManualFetch()
     await using app = await testApp({}, { safeFetch })
     const shop = await app.merchant()
     const hanging = await endpointOf(app, shop, 'http://hanging.example/')
@@ -311,7 +311,7 @@ describe('endpoints that hang', () => {
     expect(urls().slice(2)).toEqual(['http://quick.example/'])
     await deliverWebhooks(app.deps)
     expect(calls).toHaveLength(3)
-    // One that ends makes room for the next at once, without the job.
+    // A finished attempt starts the next one at once, without the job.
     calls[0]?.answer(200)
     await until(() => calls.length > 3)
     expect(urls().slice(3)).toEqual(['http://hanging.example/'])
@@ -326,7 +326,7 @@ describe('endpoints that hang', () => {
   })
 
   test('hanging endpoints of one shop leave slots for another shop, even with a backlog above the batch size', async () => {
-    const { safeFetch, urls } = heldFetch()
+    const { safeFetch, urls } = createManualFetch()
     await using app = await testApp({}, { safeFetch })
     const shop = await app.merchant()
     for (const name of ['a', 'b', 'c', 'd', 'e']) await endpointOf(app, shop, `http://${name}.example/`)
@@ -341,7 +341,7 @@ describe('endpoints that hang', () => {
   })
 
   test('a hanging endpoint leaves slots for others of its shop, even with a backlog above the batch size', async () => {
-    const { safeFetch, urls } = heldFetch()
+    const { safeFetch, urls } = createManualFetch()
     await using app = await testApp({}, { safeFetch })
     const shop = await app.merchant()
     await endpointOf(app, shop, 'http://hanging.example/')
@@ -354,7 +354,7 @@ describe('endpoints that hang', () => {
   })
 
   test('hanging endpoints never have more deliveries in flight than the total limit', async () => {
-    const { safeFetch, calls } = heldFetch()
+    const { safeFetch, calls } = createManualFetch()
     await using app = await testApp({}, { safeFetch })
     for (let nth = 0; nth <= slotsMax.all; nth++) {
       const shop = await app.merchant()
@@ -368,18 +368,18 @@ describe('endpoints that hang', () => {
 
 describe('a delivery in flight', () => {
   /** Another process on the same database. */
-  const another = (app: TestApp, safeFetch: SafeFetch) => createWebhookSender({ ...app.deps, safeFetch })
+  const createSecondSender = (app: TestApp, safeFetch: SafeFetch) => createWebhookSender({ ...app.deps, safeFetch })
 
-  test('a delivery in flight is left alone by other processes until its lease ends, and then sent again', async () => {
-    const vanished = heldFetch()
-    await using app = await testApp({}, { safeFetch: vanished.safeFetch })
+  test('a delivery in flight is not sent by other processes until its lease ends, and is then sent again', async () => {
+    const unfinished = createManualFetch()
+    await using app = await testApp({}, { safeFetch: unfinished.safeFetch })
     const shop = await app.merchant()
     const endpoint = await endpointOf(app, shop, 'http://hook.example/')
     await tell(app, shop, 'one')
     await deliverWebhooks(app.deps)
-    expect(vanished.calls).toHaveLength(1)
-    const other = heldFetch()
-    const webhooks = another(app, other.safeFetch)
+    expect(unfinished.calls).toHaveLength(1)
+    const other = createManualFetch()
+    const webhooks = createSecondSender(app, other.safeFetch)
     app.clock.advance(leaseMs - 1)
     await webhooks.run()
     expect(other.calls).toHaveLength(0)
@@ -397,7 +397,7 @@ describe('a delivery in flight', () => {
     const shop = await app.merchant()
     await endpointOf(app, shop, server.url)
     for (let nth = 0; nth < 10; nth++) await tell(app, shop, `key-${nth}`)
-    const processes = [app.deps.webhooks, another(app, app.deps.safeFetch), another(app, app.deps.safeFetch)]
+    const processes = [app.deps.webhooks, createSecondSender(app, app.deps.safeFetch), createSecondSender(app, app.deps.safeFetch)]
     await Promise.all(processes.map((webhooks) => webhooks.run()))
     await Promise.all(processes.map((webhooks) => webhooks.idle()))
     await Promise.all(processes.map((webhooks) => webhooks.run()))
@@ -408,24 +408,24 @@ describe('a delivery in flight', () => {
   })
 
   test('a late failure does not overwrite a later attempt, but a late success counts', async () => {
-    for (const late of [500, 200]) {
-      const slow = heldFetch()
+    for (const lateStatus of [500, 200]) {
+      const slow = createManualFetch()
       await using app = await testApp({}, { safeFetch: slow.safeFetch })
       const shop = await app.merchant()
       const endpoint = await endpointOf(app, shop, 'http://hook.example/')
       await tell(app, shop, 'one')
       await deliverWebhooks(app.deps)
       app.clock.advance(leaseMs)
-      const later = heldFetch()
-      const webhooks = another(app, later.safeFetch)
+      const later = createManualFetch()
+      const webhooks = createSecondSender(app, later.safeFetch)
       await webhooks.run()
       later.calls[0]?.answer(503)
       await webhooks.idle()
-      slow.calls[0]?.answer(late)
+      slow.calls[0]?.answer(lateStatus)
       await app.deps.webhooks.idle()
       const [seen] = await deliveriesOf(app, shop, endpoint)
       expect(seen).toMatchObject(
-        late === 200
+        lateStatus === 200
           ? { status: 'DELIVERED', lastStatus: 200, attempts: 2, nextAttemptAt: null }
           : { status: 'PENDING', lastStatus: 503, attempts: 2 },
       )
@@ -433,15 +433,15 @@ describe('a delivery in flight', () => {
   })
 
   test('concurrent failures in two processes all count against the endpoint', async () => {
-    const [mine, others] = [heldFetch(), heldFetch()]
-    await using app = await testApp({}, { safeFetch: mine.safeFetch })
+    const [ownFetch, otherFetch] = [createManualFetch(), createManualFetch()]
+    await using app = await testApp({}, { safeFetch: ownFetch.safeFetch })
     const shop = await app.merchant()
     await endpointOf(app, shop, 'http://hook.example/')
     for (const key of ['a', 'b', 'c', 'd']) await tell(app, shop, key)
     await deliverWebhooks(app.deps)
-    const webhooks = another(app, others.safeFetch)
+    const webhooks = createSecondSender(app, otherFetch.safeFetch)
     await webhooks.run()
-    const calls = [...mine.calls, ...others.calls]
+    const calls = [...ownFetch.calls, ...otherFetch.calls]
     expect(calls).toHaveLength(4)
     for (const { answer } of calls) answer(500)
     await Promise.all([app.deps.webhooks.idle(), webhooks.idle()])
@@ -449,7 +449,7 @@ describe('a delivery in flight', () => {
   })
 
   test('stopping waits for deliveries in flight and starts no new ones', async () => {
-    const { calls, safeFetch } = heldFetch()
+    const { calls, safeFetch } = createManualFetch()
     await using app = await testApp({}, { safeFetch })
     const shop = await app.merchant()
     const endpoint = await endpointOf(app, shop, 'http://hook.example/')
@@ -469,7 +469,7 @@ describe('a delivery in flight', () => {
   })
 
   test('removing an endpoint fails its due deliveries, and nothing more is sent to it', async () => {
-    const { calls, safeFetch } = heldFetch()
+    const { calls, safeFetch } = createManualFetch()
     await using app = await testApp({}, { safeFetch })
     const shop = await app.merchant()
     const { id } = await endpointOf(app, shop, 'http://hook.example/')
@@ -498,7 +498,7 @@ test('a message to one endpoint costs three writes: distribute, claim, settle', 
 })
 
 test('a round with nothing to send makes no write and no request', async () => {
-  const { calls, safeFetch } = heldFetch()
+  const { calls, safeFetch } = createManualFetch()
   await using app = await testApp({}, { safeFetch })
   const shop = await app.merchant()
   await endpointOf(app, shop, 'http://hook.example/')

@@ -33,7 +33,7 @@ test('the seal of a webhook secret contains the shop and the endpoint', () => {
 })
 
 const answered = (status: number) => ({ answered: status, failure: null })
-const cut = { answered: null, failure: gaveWay } as const
+const aborted = { answered: null, failure: gaveWay } as const
 
 describe('a delivery after an attempt', () => {
   test('a delivery is done after a 2xx response, even if the response is cut off', () => {
@@ -71,7 +71,7 @@ describe('a delivery after an attempt', () => {
 
   test('an attempt that was aborted for others does not count and is retried soon', () => {
     for (const attempts of [1, 9])
-      expect(afterAttempt(cut, attempts, now, 0.5)).toEqual({
+      expect(afterAttempt(aborted, attempts, now, 0.5)).toEqual({
         status: 'PENDING',
         attempts: attempts - 1,
         nextAt: now + 5_000,
@@ -120,18 +120,18 @@ describe('the health of an endpoint', () => {
   })
 
   test('aborted attempts make an endpoint rest but never count as failures', () => {
-    const slow = afterAll(Array(50).fill(cut))
+    const slow = afterAll(Array(50).fill(aborted))
     expect(slow).toEqual({ ...healthy, failures: 1, retryAt: now + 5_000 })
     expect(healthAfter(slow, answered(200), now, 0.5)).toEqual(healthy)
     const failing = afterAll(Array(6).fill(answered(500)))
-    expect(healthAfter(failing, cut, now + day, 0.5)).toEqual({ ...failing, retryAt: now + day + 40_000 })
+    expect(healthAfter(failing, aborted, now + day, 0.5)).toEqual({ ...failing, retryAt: now + day + 40_000 })
   })
 
   test('an endpoint is disabled by 410 and stays disabled', () => {
-    const gone = healthAfter(healthy, answered(410), now, 0.5) ?? healthy
-    expect(gone).toMatchObject({ disabledAt: now, disabledReason: 'GONE' })
+    const disabled = healthAfter(healthy, answered(410), now, 0.5) ?? healthy
+    expect(disabled).toMatchObject({ disabledAt: now, disabledReason: 'GONE' })
     for (const late of [500, 410, 200])
-      expect(healthAfter(gone, answered(late), now + day, 0.5)).toMatchObject({ disabledAt: now, disabledReason: 'GONE' })
+      expect(healthAfter(disabled, answered(late), now + day, 0.5)).toMatchObject({ disabledAt: now, disabledReason: 'GONE' })
   })
 
   test('an endpoint is disabled after both five days and twenty attempts without success', () => {
@@ -144,10 +144,10 @@ describe('the health of an endpoint', () => {
 })
 
 describe('slots for deliveries', () => {
-  const place = fc.record({ shopId: fc.nat(40).map(String), endpointId: fc.constantFrom('1', '2', '3'), failures: fc.nat(1) })
+  const slot = fc.record({ shopId: fc.nat(40).map(String), endpointId: fc.constantFrom('1', '2', '3'), failures: fc.nat(1) })
   // An endpoint belongs to one shop.
-  const places = fc
-    .array(place, { maxLength: 200 })
+  const slots = fc
+    .array(slot, { maxLength: 200 })
     .map((all) => all.map(({ endpointId, ...one }) => ({ ...one, endpointId: `${one.shopId}/${endpointId}` })))
   const mostOf = (all: readonly AttemptSlot[], key: keyof AttemptSlot) =>
     Math.max(
@@ -159,10 +159,10 @@ describe('slots for deliveries', () => {
 
   test('slots never exceed the limits of shop, endpoint and total, and no slot stays free that a delivery fits', () => {
     fc.assert(
-      fc.property(places, places, (due, started) => {
-        const underWay = selectForSlots(started, [])
-        const chosen = selectForSlots(due, underWay)
-        const all = [...underWay, ...chosen]
+      fc.property(slots, slots, (due, started) => {
+        const inFlight = selectForSlots(started, [])
+        const chosen = selectForSlots(due, inFlight)
+        const all = [...inFlight, ...chosen]
         expect(mostOf(all, 'shopId')).toBeLessThanOrEqual(slotsMax.shop)
         expect(mostOf(all, 'endpointId')).toBeLessThanOrEqual(slotsMax.endpoint)
         expect(all.length).toBeLessThanOrEqual(slotsMax.all)
@@ -182,11 +182,11 @@ describe('slots for deliveries', () => {
 
   test('a shop without deliveries in flight gets a slot if any is free', () => {
     fc.assert(
-      fc.property(places, (started) => {
-        const underWay = selectForSlots(started, [])
-        fc.pre(underWay.length < slotsMax.all)
+      fc.property(slots, (started) => {
+        const inFlight = selectForSlots(started, [])
+        fc.pre(inFlight.length < slotsMax.all)
         const newcomer = { shopId: 'new', endpointId: 'new/1', failures: 0 }
-        expect(selectForSlots([newcomer], underWay)).toEqual([newcomer])
+        expect(selectForSlots([newcomer], inFlight)).toEqual([newcomer])
       }),
     )
   })
@@ -204,7 +204,7 @@ describe('slots for deliveries', () => {
   })
 
   test('an endpoint is full with two deliveries in flight and a shop with four', () => {
-    const underWay = [
+    const inFlight = [
       { shopId: 'a', endpointId: 'a1' },
       { shopId: 'b', endpointId: 'b1' },
       { shopId: 'b', endpointId: 'b1' },
@@ -213,7 +213,7 @@ describe('slots for deliveries', () => {
       { shopId: 'c', endpointId: 'c3' },
       { shopId: 'c', endpointId: 'c4' },
     ]
-    expect(fullShopsAndEndpoints(underWay)).toEqual({ shops: ['c'], endpoints: ['b1'] })
+    expect(fullShopsAndEndpoints(inFlight)).toEqual({ shops: ['c'], endpoints: ['b1'] })
   })
 
   const attempt = (shopId: string, beganAt: number, failures = 0): Attempt => ({

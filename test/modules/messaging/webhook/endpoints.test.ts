@@ -44,10 +44,10 @@ describe('a webhook endpoint', () => {
       expect((await app.call('POST', '/webhook-endpoints', { key: shop.secretKey, body: { url, events, [rogue]: 'mine' } })).status).toBe(
         400,
       )
-    const made = await app.call('POST', '/webhook-endpoints', { key: shop.secretKey, body: { url, events } })
-    expect(made.status).toBe(201)
-    expect(made.headers.get('cache-control')).toBe('no-store')
-    expect(made.body).toEqual({
+    const created = await app.call('POST', '/webhook-endpoints', { key: shop.secretKey, body: { url, events } })
+    expect(created.status).toBe(201)
+    expect(created.headers.get('cache-control')).toBe('no-store')
+    expect(created.body).toEqual({
       id: expect.stringMatching(/^whe_[0-9a-z]{26}$/),
       shopId: shop.shop.id,
       url,
@@ -62,10 +62,10 @@ describe('a webhook endpoint', () => {
     })
     const second = await app.call('POST', '/webhook-endpoints', { token: shop.token, body: { url, events: ['order.fulfilled'] } })
     expect(second.status).toBe(201)
-    expect(second.body.secret).not.toBe(made.body.secret)
+    expect(second.body.secret).not.toBe(created.body.secret)
     const rows = await app.deps.db.read.select().from(auditLog)
     expect(rows.filter(({ action }) => action === 'webhook_endpoint.created').map(({ subject, shopId }) => [subject, shopId])).toEqual(
-      expect.arrayContaining([made.body, second.body].map(({ id }) => [id, shop.shop.id])),
+      expect.arrayContaining([created.body, second.body].map(({ id }) => [id, shop.shop.id])),
     )
   })
 
@@ -97,14 +97,14 @@ describe('a webhook endpoint', () => {
   test('a repeated idempotency key creates a webhook endpoint once and replays the response', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
-    const again = () =>
+    const create = () =>
       app.call('POST', '/webhook-endpoints', {
         key: shop.secretKey,
         body: { url, events: ['order.confirmed'] },
         headers: { 'idempotency-key': 'k' },
       })
-    const first = await again()
-    expect((await again()).body).toEqual(first.body)
+    const first = await create()
+    expect((await create()).body).toEqual(first.body)
     expect((await app.call('GET', '/webhook-endpoints', { key: shop.secretKey })).body.total).toBe(1)
   })
 
@@ -149,13 +149,15 @@ describe('a webhook endpoint', () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const body = { url, events: ['order.confirmed'] }
-    const made = await Promise.all(Array.from({ length: 25 }, () => app.call('POST', '/webhook-endpoints', { key: shop.secretKey, body })))
-    expect(made.filter(({ status }) => status === 201)).toHaveLength(20)
-    const refused = made.filter(({ status }) => status === 409)
+    const created = await Promise.all(
+      Array.from({ length: 25 }, () => app.call('POST', '/webhook-endpoints', { key: shop.secretKey, body })),
+    )
+    expect(created.filter(({ status }) => status === 201)).toHaveLength(20)
+    const refused = created.filter(({ status }) => status === 409)
     expect(refused).toHaveLength(5)
     expect(refused[0]?.text).not.toContain('whsec_')
     await endpointOf(app, await app.merchant(), url)
-    const id = made.find(({ status }) => status === 201)?.body.id
+    const id = created.find(({ status }) => status === 201)?.body.id
     await app.call('DELETE', `/webhook-endpoints/${id}`, { key: shop.secretKey })
     await endpointOf(app, shop, url)
     const page = await app.call('GET', '/webhook-endpoints?page=3&limit=8', { key: shop.secretKey })
@@ -222,10 +224,10 @@ describe('a webhook endpoint', () => {
       ['GET', `/${id}/deliveries`],
     ] as const) {
       const body = method === 'POST' ? { url, events: ['order.confirmed'] } : undefined
-      const stranger = await app.call(method, `/webhook-endpoints${path}`, { body })
+      const anonymous = await app.call(method, `/webhook-endpoints${path}`, { body })
       const browser = await app.call(method, `/webhook-endpoints${path}`, { body, key: shop.publishableKey })
-      expect([method, path, stranger.status, browser.status]).toEqual([method, path, 401, 403])
-      expect(stranger.text + browser.text).not.toContain('shop.example')
+      expect([method, path, anonymous.status, browser.status]).toEqual([method, path, 401, 403])
+      expect(anonymous.text + browser.text).not.toContain('shop.example')
     }
     expect(await app.deps.db.read.select().from(webhookEndpoints)).toHaveLength(1)
   })

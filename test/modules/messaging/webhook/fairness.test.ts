@@ -24,16 +24,16 @@ setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** A real server that takes every connection and what is sent, and never answers. */
+/** A server that accepts every connection and request, and never responds. */
 function hangingServer() {
   const open = new Set<{ terminate(): void }>()
-  let taken = 0
+  let accepted = 0
   const server = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,
     socket: {
       open(socket) {
-        taken++
+        accepted++
         open.add(socket)
       },
       data() {},
@@ -43,10 +43,10 @@ function hangingServer() {
   })
   return {
     url: `http://127.0.0.1:${server.port}/`,
-    /** How many connections wait for an answer. */
+    /** Returns the number of open connections. */
     waiting: () => open.size,
-    /** How many there ever were. */
-    taken: () => taken,
+    /** Returns the number of connections so far. */
+    accepted: () => accepted,
     [Symbol.dispose]() {
       for (const socket of open) socket.terminate()
       server.stop(true)
@@ -58,12 +58,12 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Waits as long as a test may last: what hangs does so until it is told to end. */
-const patient: SafeFetch = (url, options) => toLoopback(url, { ...options, timeoutMs: 600_000 })
+/** A fetch whose timeout is longer than any test. */
+const fetchWithoutTimeout: SafeFetch = (url, options) => toLoopback(url, { ...options, timeoutMs: 600_000 })
 const toLoopback = createSafeFetch({ allowedNetworks: ['127.0.0.0/8'] })
 
-/** Shops whose endpoints all lead to one address, with so many messages for each of them. */
-async function shopsThatHang(
+/** Creates shops whose endpoints all have this URL, and queues messages for each. */
+async function createHangingShops(
   app: TestApp,
   url: string,
   { shops, endpoints, messages }: { shops: number; endpoints: number; messages: number },
@@ -79,8 +79,8 @@ describe('webhook endpoints that hang forever', () => {
   test('hanging endpoints of a dozen shops do not delay the messages of another shop', async () => {
     using hanging = hangingServer()
     await using answering = receiver()
-    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
-    await shopsThatHang(app, hanging.url, { shops: 12, endpoints: 4, messages: 2 })
+    await using app = await testApp(loopbackAllowed, { safeFetch: fetchWithoutTimeout })
+    await createHangingShops(app, hanging.url, { shops: 12, endpoints: 4, messages: 2 })
     await deliverWebhooks(app.deps)
     await until(() => hanging.waiting() >= 40)
     const shop = await app.merchant()
@@ -89,7 +89,7 @@ describe('webhook endpoints that hang forever', () => {
     await deliverWebhooks(app.deps)
     const hung = hanging.waiting()
     await until(() => answering.received.length === 10)
-    // Not one had to end for it.
+    // No hanging attempt was aborted.
     expect(hanging.waiting()).toBe(hung)
     expect(hanging.waiting()).toBeLessThan(slotsMax.all)
     hanging[Symbol.dispose]()
@@ -99,8 +99,8 @@ describe('webhook endpoints that hang forever', () => {
   test('when hanging endpoints hold every slot, old attempts are aborted for shops that have none', async () => {
     using hanging = hangingServer()
     await using answering = receiver()
-    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
-    await shopsThatHang(app, hanging.url, { shops: slotsMax.all + 6, endpoints: 1, messages: 1 })
+    await using app = await testApp(loopbackAllowed, { safeFetch: fetchWithoutTimeout })
+    await createHangingShops(app, hanging.url, { shops: slotsMax.all + 6, endpoints: 1, messages: 1 })
     await deliverWebhooks(app.deps)
     await until(() => hanging.waiting() === slotsMax.all)
     const shops = [await app.merchant(), await app.merchant()]
@@ -108,19 +108,20 @@ describe('webhook endpoints that hang forever', () => {
     for (const shop of shops) endpoints.push(await endpointOf(app, shop, answering.url))
     for (const shop of shops) await tell(app, shop, `mine-${shop.shop.id}`)
     await deliverWebhooks(app.deps)
-    expect([answering.received.length, hanging.taken()]).toEqual([0, slotsMax.all])
+    expect([answering.received.length, hanging.accepted()]).toEqual([0, slotsMax.all])
     app.clock.advance(patienceMs)
     await deliverWebhooks(app.deps)
     await until(() => answering.received.length === 2)
-    // Those that gave way have not failed, and nobody else had to. The ends of some are written after what came in their place.
-    const gaveWayNow = async () =>
+    // Aborted attempts do not count as failures, and no others were aborted. Some results are stored only after the new
+    // attempts.
+    const findAborted = async () =>
       (await app.deps.db.read.select().from(webhookDeliveries)).filter(({ lastError }) => lastError === gaveWay)
-    await until(async () => (await gaveWayNow()).length >= 8)
-    const cut = await gaveWayNow()
-    expect(cut).toHaveLength(8)
-    expect(cut.every(({ status, attempts }) => status === 'PENDING' && attempts === 0)).toBe(true)
-    const ends = await app.deps.db.read.select().from(webhookEndpoints)
-    expect(ends.filter(({ retryAt }) => retryAt !== null).map(({ failures, failingSince }) => [failures, failingSince])).toEqual(
+    await until(async () => (await findAborted()).length >= 8)
+    const aborted = await findAborted()
+    expect(aborted).toHaveLength(8)
+    expect(aborted.every(({ status, attempts }) => status === 'PENDING' && attempts === 0)).toBe(true)
+    const endpointRows = await app.deps.db.read.select().from(webhookEndpoints)
+    expect(endpointRows.filter(({ retryAt }) => retryAt !== null).map(({ failures, failingSince }) => [failures, failingSince])).toEqual(
       Array(8).fill([1, null]),
     )
     hanging[Symbol.dispose]()
@@ -130,7 +131,7 @@ describe('webhook endpoints that hang forever', () => {
   test('a hanging endpoint leaves slots for the other endpoints of its shop', async () => {
     using hanging = hangingServer()
     await using answering = receiver()
-    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
+    await using app = await testApp(loopbackAllowed, { safeFetch: fetchWithoutTimeout })
     const shop = await app.merchant()
     await endpointOf(app, shop, hanging.url)
     await endpointOf(app, shop, answering.url, ['order.refunded'])
@@ -144,7 +145,7 @@ describe('webhook endpoints that hang forever', () => {
   })
 })
 
-/** So many messages that wait for an endpoint, as they would once they were told one by one. */
+/** Inserts a backlog of messages for an endpoint. */
 async function fillBacklog({ deps }: TestApp, { shop }: Shop, endpoint: { id: string }, count: number): Promise<void> {
   const at = deps.clock.now()
   const messages = Array.from({ length: count }, (_, nth) => ({
@@ -162,43 +163,43 @@ async function fillBacklog({ deps }: TestApp, { shop }: Shop, endpoint: { id: st
 }
 
 describe('a webhook endpoint that keeps failing', () => {
-  /** Answers as it is told, and counts. */
-  function tellable(status: number) {
-    const state = { status, asked: 0 }
+  /** Starts a server with a settable status that counts its requests. */
+  function startReceiver(status: number) {
+    const state = { status, requests: 0 }
     const server = receiver(() => {
-      state.asked++
+      state.requests++
       return new Response(null, { status: state.status })
     })
     return { state, server }
   }
 
   test('a failing endpoint gets one attempt after each rest, and all its deliveries after its first success', async () => {
-    const { state, server } = tellable(500)
+    const { state, server } = startReceiver(500)
     await using receiving = server
     await using app = await testApp(loopbackAllowed)
     const shop = await app.merchant()
     const endpoint = await endpointOf(app, shop, receiving.url)
     for (let nth = 0; nth < 20; nth++) await tell(app, shop, `key-${nth}`)
     await deliver(app)
-    // Three in a row, and what was under way beside the third.
-    expect(state.asked).toBeLessThanOrEqual(4)
+    // Three failures in a row, and the attempt in flight beside the third.
+    expect(state.requests).toBeLessThanOrEqual(4)
     expect((await app.call('GET', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).body.failingSince).not.toBeNull()
-    const before = state.asked
+    const before = state.requests
     await deliver(app)
-    expect(state.asked).toBe(before)
+    expect(state.requests).toBe(before)
     app.clock.advance(60_000)
     await deliver(app)
-    expect(state.asked).toBe(before + 1)
+    expect(state.requests).toBe(before + 1)
     state.status = 204
     app.clock.advance(60_000)
     await deliver(app)
-    expect(state.asked).toBe(before + 1 + 20)
+    expect(state.requests).toBe(before + 1 + 20)
     expect((await deliveriesOf(app, shop, endpoint)).every(({ status }) => status === 'DELIVERED')).toBe(true)
     expect((await app.call('GET', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).body.failingSince).toBeNull()
   })
 
   test('a failing endpoint gets one attempt after a rest, from only one of several processes', async () => {
-    const { state, server } = tellable(500)
+    const { state, server } = startReceiver(500)
     await using receiving = server
     await using app = await testApp(loopbackAllowed)
     const shop = await app.merchant()
@@ -207,16 +208,16 @@ describe('a webhook endpoint that keeps failing', () => {
     await deliver(app)
     const processes = [app.deps.webhooks, createWebhookSender(app.deps), createWebhookSender(app.deps)]
     for (let round = 0; round < 4; round++) {
-      const before = state.asked
+      const before = state.requests
       app.clock.advance(20 * 60_000)
       await Promise.all(processes.map((webhooks) => webhooks.run()))
       await Promise.all(processes.map((webhooks) => webhooks.idle()))
-      expect(state.asked).toBe(before + 1)
+      expect(state.requests).toBe(before + 1)
     }
   })
 
   test('the backlog of a failing endpoint is bounded, and skipped messages are counted and shown', async () => {
-    const { server } = tellable(500)
+    const { server } = startReceiver(500)
     await using receiving = server
     await using answering = receiver()
     await using app = await testApp(loopbackAllowed)
@@ -247,34 +248,34 @@ describe('a webhook endpoint that keeps failing', () => {
   })
 
   test('an endpoint that fails for five days is disabled, logged and gets nothing more', async () => {
-    const { state, server } = tellable(500)
+    const { state, server } = startReceiver(500)
     await using receiving = server
     await using app = await testApp(loopbackAllowed)
     const shop = await app.merchant()
     const endpoint = await endpointOf(app, shop, receiving.url)
-    const seen = async () => (await app.call('GET', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).body
+    const readEndpoint = async () => (await app.call('GET', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).body
     for (let hour = 0; hour < 5 * 24; hour++) {
       if (hour % 8 === 0) await tell(app, shop, `key-${hour}`)
       await deliver(app)
-      expect((await seen()).disabledAt).toBeNull()
+      expect((await readEndpoint()).disabledAt).toBeNull()
       app.clock.advance(dayMs / 24)
     }
-    expect(state.asked).toBeGreaterThan(disabledAfter.failures)
+    expect(state.requests).toBeGreaterThan(disabledAfter.failures)
     await tell(app, shop, 'last')
     await deliver(app)
-    expect(await seen()).toMatchObject({ disabledReason: 'FAILING', disabledAt: new Date(app.clock.now()).toISOString() })
+    expect(await readEndpoint()).toMatchObject({ disabledReason: 'FAILING', disabledAt: new Date(app.clock.now()).toISOString() })
     expect(app.logged.filter(({ event }) => event === 'webhook.endpoint_disabled')).toHaveLength(1)
-    const { asked } = state
+    const { requests } = state
     app.clock.advance(dayMs)
     await tell(app, shop, 'later')
     await deliver(app)
-    expect(state.asked).toBe(asked)
+    expect(state.requests).toBe(requests)
     expect((await deliveriesOf(app, shop, endpoint)).filter(({ status }) => status === 'PENDING')).toEqual([])
   })
 })
 
 describe('a slow webhook endpoint', () => {
-  /** Answers well, but not before it is let. */
+  /** Starts a server that responds only after `release`. */
   function slowServer() {
     const { promise, resolve } = Promise.withResolvers<void>()
     const server = receiver(async () => {
@@ -283,28 +284,28 @@ describe('a slow webhook endpoint', () => {
     })
     return { server, release: resolve }
   }
-  const endpointSeen = async (app: TestApp, shop: Shop, { id }: { id: string }) =>
+  const readEndpoint = async (app: TestApp, shop: Shop, { id }: { id: string }) =>
     (await app.call('GET', `/webhook-endpoints/${id}`, { key: shop.secretKey })).body
 
   test('the backlog of a slow endpoint is bounded: skipped messages are counted, logged once, and can be resent', async () => {
     const { server, release } = slowServer()
     await using slow = server
     await using quick = receiver()
-    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
+    await using app = await testApp(loopbackAllowed, { safeFetch: fetchWithoutTimeout })
     const shop = await app.merchant()
     const endpoint = await endpointOf(app, shop, slow.url)
     const other = await endpointOf(app, shop, quick.url)
-    expect(await endpointSeen(app, shop, endpoint)).toMatchObject({ skipped: 0, skippedAt: null })
+    expect(await readEndpoint(app, shop, endpoint)).toMatchObject({ skipped: 0, skippedAt: null })
     await fillBacklog(app, shop, endpoint, pendingMax - 10)
     app.clock.advance(behindAfterMs)
     for (let nth = 0; nth < 25; nth++) await tell(app, shop, `more-${nth}`)
     await deliverWebhooks(app.deps)
     const skippedAt = new Date(app.clock.now()).toISOString()
-    expect(await endpointSeen(app, shop, endpoint)).toMatchObject({ skipped: 15, skippedAt, disabledAt: null, failingSince: null })
+    expect(await readEndpoint(app, shop, endpoint)).toMatchObject({ skipped: 15, skippedAt, disabledAt: null, failingSince: null })
     app.clock.advance(1_000)
     await tell(app, shop, 'one more')
     await deliverWebhooks(app.deps)
-    expect((await endpointSeen(app, shop, endpoint)).skipped).toBe(16)
+    expect((await readEndpoint(app, shop, endpoint)).skipped).toBe(16)
     expect(app.logged.filter(({ event }) => event === 'webhook.endpoint_behind').map(({ fields }) => fields['endpoint'])).toEqual([
       endpoint.id,
     ])
@@ -314,7 +315,7 @@ describe('a slow webhook endpoint', () => {
     const [skipped] = await deliveriesOf(app, shop, endpoint)
     expect(skipped).toMatchObject({ status: 'FAILED', attempts: 0, lastError: 'too many waiting' })
     await until(() => quick.received.length === 26)
-    expect(await endpointSeen(app, shop, other)).toMatchObject({ skipped: 0, skippedAt: null })
+    expect(await readEndpoint(app, shop, other)).toMatchObject({ skipped: 0, skippedAt: null })
     release()
     await app.deps.webhooks.idle()
     const resent = await app.call('POST', `/webhook-endpoints/${endpoint.id}/deliveries/${skipped?.id}/resend`, { key: shop.secretKey })
@@ -323,19 +324,19 @@ describe('a slow webhook endpoint', () => {
     expect((await deliveriesOf(app, shop, endpoint))[0]).toMatchObject({ id: skipped?.id, status: 'DELIVERED' })
     await tell(app, shop, 'afterwards')
     await deliver(app)
-    expect((await endpointSeen(app, shop, endpoint)).skipped).toBe(16)
+    expect((await readEndpoint(app, shop, endpoint)).skipped).toBe(16)
   })
 
   test('an endpoint that keeps up gets a whole burst, up to a larger limit', async () => {
     const { server, release } = slowServer()
     await using answering = server
-    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
+    await using app = await testApp(loopbackAllowed, { safeFetch: fetchWithoutTimeout })
     const shop = await app.merchant()
     const endpoint = await endpointOf(app, shop, answering.url)
     await fillBacklog(app, shop, endpoint, pendingMax + 100)
     for (let nth = 0; nth < 30; nth++) await tell(app, shop, `more-${nth}`)
     await deliverWebhooks(app.deps)
-    expect((await endpointSeen(app, shop, endpoint)).skipped).toBe(0)
+    expect((await readEndpoint(app, shop, endpoint)).skipped).toBe(0)
     const stopped = app.deps.webhooks.stop()
     release()
     await stopped
@@ -350,14 +351,14 @@ describe('a slow webhook endpoint', () => {
 
 test('an endpoint that responds 410 is disabled at once, its deliveries fail, and it is still listed', async () => {
   await using app = await testApp(loopbackAllowed)
-  await using gone = receiver(() => new Response(null, { status: 410 }))
+  await using goneServer = receiver(() => new Response(null, { status: 410 }))
   await using other = receiver()
   const shop = await app.merchant()
-  const endpoint = await endpointOf(app, shop, gone.url)
+  const endpoint = await endpointOf(app, shop, goneServer.url)
   const good = await endpointOf(app, shop, other.url)
   for (let nth = 0; nth < 15; nth++) await tell(app, shop, `key-${nth}`)
   await deliver(app)
-  expect(gone.received.length).toBeLessThanOrEqual(slotsMax.endpoint)
+  expect(goneServer.received.length).toBeLessThanOrEqual(slotsMax.endpoint)
   expect(other.received).toHaveLength(15)
   const states = (await deliveriesOf(app, shop, endpoint)).map(({ status, lastError }) => `${status} ${lastError}`)
   expect(states).toHaveLength(15)
@@ -367,10 +368,10 @@ test('an endpoint that responds 410 is disabled at once, its deliveries fail, an
     [good.id, null],
     [endpoint.id, 'GONE'],
   ])
-  const asked = gone.received.length
+  const requests = goneServer.received.length
   await tell(app, shop, 'later')
   await deliver(app)
-  expect([gone.received.length, other.received.length]).toEqual([asked, 16])
+  expect([goneServer.received.length, other.received.length]).toEqual([requests, 16])
   expect((await deliveriesOf(app, shop, endpoint)).length).toBe(15)
   expect((await app.call('DELETE', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).status).toBe(204)
 })

@@ -23,7 +23,7 @@ test('messages, deliveries and removed endpoints are deleted after a month, exce
   clock.advance(1_000)
   await tell(app, shop, 'young')
   await deliver(app)
-  const kept = async () => ({
+  const remaining = async () => ({
     messages: (await db.read.select().from(outbox)).map(({ key }) => key).sort(),
     deliveries: (await db.read.select().from(webhookDeliveries)).length,
     endpoints: (await db.read.select().from(webhookEndpoints)).length,
@@ -31,15 +31,15 @@ test('messages, deliveries and removed endpoints are deleted after a month, exce
 
   clock.advance(monthMs - 2_000)
   await deleteOldMessages(app.deps)
-  expect(await kept()).toEqual({ messages: ['old', 'young'], deliveries: 3, endpoints: 2 })
+  expect(await remaining()).toEqual({ messages: ['old', 'young'], deliveries: 3, endpoints: 2 })
   clock.advance(1_500)
   await deleteOldMessages(app.deps)
-  expect(await kept()).toEqual({ messages: ['young'], deliveries: 1, endpoints: 1 })
+  expect(await remaining()).toEqual({ messages: ['young'], deliveries: 1, endpoints: 1 })
   expect(await deliveriesOf(app, shop, endpoint)).toHaveLength(1)
   await tell(app, shop, 'unsent')
   clock.advance(2 * monthMs)
   await deleteOldMessages(app.deps)
-  expect(await kept()).toEqual({ messages: ['unsent'], deliveries: 0, endpoints: 1 })
+  expect(await remaining()).toEqual({ messages: ['unsent'], deliveries: 0, endpoints: 1 })
 })
 
 test('a delivery that is not made within three days fails, and is deleted with its message a month later', async () => {
@@ -86,7 +86,7 @@ test('a month of many deliveries is deleted in several small writes', async () =
   clock.advance(monthMs + 1_000)
   const { writes } = db.stats
   await deleteOldMessages(app.deps)
-  // One that finds nothing to give up, three for the deliveries, three for the messages, one that finds no endpoint.
+  // One write for expired deliveries, three for deliveries, three for messages, and one for endpoints.
   expect(db.stats.writes - writes).toBe(8)
   expect(await db.read.select().from(outbox)).toEqual([])
   expect(await db.read.select().from(webhookDeliveries)).toEqual([])

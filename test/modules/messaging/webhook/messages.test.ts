@@ -18,28 +18,28 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** Objects whose fields are named hold no others. */
-function closed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(closed)
+/** Forbids undocumented fields in objects with named fields. */
+function withoutExtraFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutExtraFields)
   if (typeof value !== 'object' || value === null) return value
-  const copy: Schema = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, closed(item)]))
+  const copy: Schema = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutExtraFields(item)]))
   return copy['type'] === 'object' && copy['properties'] ? { ...copy, additionalProperties: false } : copy
 }
 
-/** What is wrong with a message by the document, or undefined. */
-async function judgeOf(app: TestApp): Promise<(body: string) => string | undefined> {
+/** Creates a validator that returns the error of a message by the OpenAPI document, or undefined. */
+async function createValidator(app: TestApp): Promise<(body: string) => string | undefined> {
   const document: OpenApi = (await app.call('GET', '/docs/json')).body
   const formats = { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ }
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, formats })
   const components = { schemas: document.components.schemas }
-  const of = (event: string) => {
+  const schemaOf = (event: string) => {
     const post = document.webhooks[event]?.post as { requestBody: { content: Record<string, { schema: Schema }> } } | undefined
     return post?.requestBody.content['application/json']?.schema
   }
   const validators = new Map(
-    // The references lead into the components: a schema of its own holds them here.
+    // References point to the components, so each compiled schema includes them.
     webhookEvents.map((event) => {
-      const schema = closed({ ...of(event), $defs: components.schemas }) as object
+      const schema = withoutExtraFields({ ...schemaOf(event), $defs: components.schemas }) as object
       return [event as string, ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/')))]
     }),
   )
@@ -72,11 +72,11 @@ test('every event that orders and stock write to the outbox matches its document
     const sent = await shop.bought(buyer)
     ok(await shop.refund(sent.id, { amount: shop.usd(300), reason: 'Scratched' }))
     ok(await shop.post(`/v2/orders/${sent.id}/fulfil`, token === undefined ? {} : { trackingNumber: 'T 1', carrier: 'Post' }))
-    const parts = await shop.bought({ ...buyer, quantity: 2 })
-    const one = { lines: [{ lineId: parts.lines[0].id, quantity: 1 }] }
-    const { id } = ok(await shop.post(`/v2/orders/${parts.id}/fulfilments`, one)).body
-    ok(await shop.patch(`/v2/orders/${parts.id}/fulfilments/${id}`, { trackingNumber: 'T 2' }))
-    ok(await shop.refund(parts.id, one))
+    const partial = await shop.bought({ ...buyer, quantity: 2 })
+    const one = { lines: [{ lineId: partial.lines[0].id, quantity: 1 }] }
+    const { id } = ok(await shop.post(`/v2/orders/${partial.id}/fulfilments`, one)).body
+    ok(await shop.patch(`/v2/orders/${partial.id}/fulfilments/${id}`, { trackingNumber: 'T 2' }))
+    ok(await shop.refund(partial.id, one))
     for (const body of [{}, { reason: 'Sold out' }]) ok(await shop.post(`/v2/orders/${(await shop.bought(buyer)).id}/cancel`, body))
   }
   await manualRefundOf(shop)
@@ -88,14 +88,14 @@ test('every event that orders and stock write to the outbox matches its document
   const dispute = { reference: 'dp_1', amount: 1_000, currency: 'USD', state: 'OPEN' } as const
   await app.deps.db.write((tx) => recordDispute(tx, app.deps, { payment, dispute }), locking)
   ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, lowStockAt: 1_000 }] }))
-  const { id: gone } = ok(await shop.post('/customer', { email: 'gone@example.com' })).body
-  ok(await app.call('PATCH', `/customer/${gone}`, { key: shop.secretKey, body: { tags: ['VIP'] } }))
+  const { id: erasedId } = ok(await shop.post('/customer', { email: 'gone@example.com' })).body
+  ok(await app.call('PATCH', `/customer/${erasedId}`, { key: shop.secretKey, body: { tags: ['VIP'] } }))
   ok(await app.call('PATCH', `/v2/orders/${(await shop.bought()).id}`, { key: shop.secretKey, body: { tags: ['VIP'] } }))
   await requestedReturnOf(shop)
-  ok(await shop.post(`/customer/${gone}/erase`, {}))
+  ok(await shop.post(`/customer/${erasedId}/erase`, {}))
   const messages = await app.deps.db.read.select().from(outbox)
-  const judge = await judgeOf(app)
-  for (const { body } of messages) expect([body, judge(body)]).toEqual([body, undefined])
+  const validateMessage = await createValidator(app)
+  for (const { body } of messages) expect([body, validateMessage(body)]).toEqual([body, undefined])
   expect([...new Set(messages.map(({ event }) => event))].sort()).toEqual([...webhookEvents].sort())
 })
 
@@ -115,14 +115,14 @@ test('the compiler checks the data of an enqueued message against its schema', (
 
 test('the message validator of these tests finds missing, mistyped and undocumented fields', async () => {
   await using app = await testApp()
-  const judge = await judgeOf(app)
+  const validateMessage = await createValidator(app)
   const data = { orderId: 'order_1', number: 1, reason: null }
   const message = { type: 'order.cancelled', timestamp: '2026-01-06T12:00:00.000Z', data }
-  const verdict = (changed: object) => judge(JSON.stringify({ ...message, ...changed }))
-  expect(verdict({})).toBeUndefined()
-  expect(verdict({ data: { orderId: 'order_1', number: 1 } })).toContain('reason')
-  expect(verdict({ data: { ...data, number: '1' } })).toContain('number')
-  expect(verdict({ data: { ...data, more: 1 } })).toContain('additional properties')
-  expect(verdict({ timestamp: 'yesterday' })).toContain('date-time')
-  expect(verdict({ type: 'order.refunded' })).toBeDefined()
+  const validateChanged = (changed: object) => validateMessage(JSON.stringify({ ...message, ...changed }))
+  expect(validateChanged({})).toBeUndefined()
+  expect(validateChanged({ data: { orderId: 'order_1', number: 1 } })).toContain('reason')
+  expect(validateChanged({ data: { ...data, number: '1' } })).toContain('number')
+  expect(validateChanged({ data: { ...data, more: 1 } })).toContain('additional properties')
+  expect(validateChanged({ timestamp: 'yesterday' })).toContain('date-time')
+  expect(validateChanged({ type: 'order.refunded' })).toBeDefined()
 })

@@ -82,9 +82,9 @@ test('resending to a disabled endpoint is 409, and to a delivery of another shop
   await using app = await testApp()
   const [shop, other] = [await app.merchant(), await app.merchant()]
   const { endpointId, id } = await givenUpDelivery(app, shop)
-  const elsewhere = await givenUpDelivery(app, shop)
+  const otherDelivery = await givenUpDelivery(app, shop)
   expect((await resend(app, other, endpointId, id)).status).toBe(404)
-  expect((await resend(app, shop, elsewhere.endpointId, id)).status).toBe(404)
+  expect((await resend(app, shop, otherDelivery.endpointId, id)).status).toBe(404)
   await app.deps.db.write((tx) =>
     tx.update(webhookEndpoints).set({ disabledAt: 1, disabledReason: 'GONE' }).where(eq(webhookEndpoints.id, endpointId)),
   )
@@ -93,17 +93,17 @@ test('resending to a disabled endpoint is 409, and to a delivery of another shop
 
 test('resending during a large backlog causes no write conflicts', async () => {
   await using app = await testApp(loopbackAllowed)
-  // Now and then one fails, so that what is noted of its endpoint is another.
+  // Some deliveries fail, so that the endpoint's health changes.
   await using server = receiver(() => new Response(null, { status: server.received.length % 3 === 0 ? 500 : 204 }))
   const shop = await app.merchant()
   for (let nth = 0; nth < 4; nth++) await endpointOf(app, shop, server.url)
   for (let nth = 0; nth < 300; nth++) await tell(app, shop, `order.confirmed:${nth}`)
-  const again = await Promise.all(Array.from({ length: 20 }, () => givenUpDelivery(app, shop)))
+  const givenUp = await Promise.all(Array.from({ length: 20 }, () => givenUpDelivery(app, shop)))
   const before = app.deps.db.stats.retries
-  const telling = deliver(app)
+  const delivering = deliver(app)
   const answers: number[] = []
-  for (const { endpointId, id } of again) answers.push((await resend(app, shop, endpointId, id)).status)
-  await telling
-  expect(answers).toEqual(again.map(() => 200))
+  for (const { endpointId, id } of givenUp) answers.push((await resend(app, shop, endpointId, id)).status)
+  await delivering
+  expect(answers).toEqual(givenUp.map(() => 200))
   expect(app.deps.db.stats.retries - before).toBe(0)
 })

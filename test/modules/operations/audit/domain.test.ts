@@ -20,9 +20,9 @@ test('a difference shows that a personal value was set or removed, but not the v
 })
 
 test('a difference of a created or removed record has the fields that it had', () => {
-  const told = { title: 'Lamp', email: redacted, tags: ['a'] }
-  expect(differenceOf(undefined, one, ['title', 'tags'])).toEqual({ before: null, after: told })
-  expect(differenceOf(one, undefined, ['title', 'tags'])).toEqual({ before: told, after: null })
+  const values = { title: 'Lamp', email: redacted, tags: ['a'] }
+  expect(differenceOf(undefined, one, ['title', 'tags'])).toEqual({ before: null, after: values })
+  expect(differenceOf(one, undefined, ['title', 'tags'])).toEqual({ before: values, after: null })
   expect(differenceOf<One>(undefined, { ...one, email: null }, [])).toEqual({ before: null, after: { title: redacted, tags: redacted } })
 })
 
@@ -42,7 +42,7 @@ test('values of a row are limited, each and together', () => {
   expect(Object.keys(limitLength(many) ?? {})).toEqual(Object.keys(many))
 })
 
-test('a row shows times within changes like its own, and leaves other numbers alone', () => {
+test('a row shows times within changes in the format of its own time, and other numbers unchanged', () => {
   const at = Date.UTC(2026, 0, 6, 12)
   const row = { id: 'aud_1', at, actor: 'a', action: 'b', subject: 'c', shopId: null, requestId: null, address: null }
   const view = auditView({ ...row, before: null, after: { publishedAt: at, endedAt: null, onHand: 5, At: 7, format: at } })

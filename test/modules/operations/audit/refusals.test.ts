@@ -1,4 +1,4 @@
-/** Who was refused is on record: failed logins and limits, bounded, and without a person's name. */
+/** Tests the audit rows of failed logins and hit limits: bounded, and without personal data. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { inArray } from 'drizzle-orm'
 import { auditLog } from '../../../../db/schema/people.ts'
@@ -17,7 +17,7 @@ const refusals = ({ deps }: TestApp) =>
     .from(auditLog)
     .where(inArray(auditLog.action, [...anonymousActionNames]))
     .orderBy(auditLog.id)
-const told = async (app: TestApp) =>
+const summariesOf = async (app: TestApp) =>
   (await refusals(app)).map(({ actor, action, subject, address, after }) => [actor, action, subject, address, after])
 const from = '203.0.113.7'
 const logIn = (app: TestApp, email: string, password = 'not the password', address = from) =>
@@ -36,7 +36,7 @@ test('failed logins of merchants, operators and customers are audited under the 
     from,
   })
   const failed = (id: string, failures: number) => [id, 'login.failed', id, from, { failures }]
-  expect(await told(app)).toEqual([
+  expect(await summariesOf(app)).toEqual([
     ...[1, 2, 4, 8, 10].map((failures) => failed(shop.id, failures)),
     failed(admin.id, 1),
     failed(customer.id, 1),
@@ -54,7 +54,7 @@ test('a wrong current password at a password change is audited like a failed log
     expect(
       (await app.call('POST', '/auth/password', { token, body: { current: 'not the one', password: 'planted password' }, from })).status,
     ).toBe(401)
-  expect(await told(app)).toEqual([shop, customer].map(({ id }) => [id, 'login.failed', id, from, { failures: 1 }]))
+  expect(await summariesOf(app)).toEqual([shop, customer].map(({ id }) => [id, 'login.failed', id, from, { failures: 1 }]))
   expect((await refusals(app)).map(({ shopId }) => shopId)).toEqual([null, shop.shop.id])
 })
 
@@ -66,22 +66,22 @@ test('failed logins of unknown accounts are audited equally, without names or in
     from,
   })
   const failed = (failures: number) => ['anonymous', 'login.failed', 'anonymous', from, { failures }]
-  expect(await told(app)).toEqual([...[1, 2, 4, 8, 10].map(failed), failed(1)])
+  expect(await summariesOf(app)).toEqual([...[1, 2, 4, 8, 10].map(failed), failed(1)])
   expect(JSON.stringify(await refusals(app))).not.toContain('planted')
 })
 
-test('a successful login leaves no such row', async () => {
+test('a successful login adds no refusal row', async () => {
   await using app = await testApp()
   const { email, password } = await app.merchant()
   ok(await logIn(app, email, password))
-  expect(await told(app)).toEqual([])
+  expect(await summariesOf(app)).toEqual([])
 })
 
 test('a limited login is audited once an hour, however often it is sent', async () => {
   await using app = await testApp()
   const { email } = await app.merchant()
   for (let nth = 1; nth <= 10; nth++) await logIn(app, email)
-  const limited = async () => (await told(app)).filter(([, action]) => action === 'login.limited')
+  const limited = async () => (await summariesOf(app)).filter(([, action]) => action === 'login.limited')
   const row = ['anonymous', 'login.limited', 'POST /merchant/login', from, null]
   for (let nth = 1; nth <= 20; nth++) expect((await logIn(app, email)).status).toBe(429)
   expect(await limited()).toEqual([row])
@@ -105,7 +105,7 @@ test('every limit is audited with principal and declared route', async () => {
   expect(JSON.stringify(rows)).not.toContain(cartId)
 })
 
-test('the write limit is audited with principal and shop: a publishable key, a customer or nobody', async () => {
+test('the write limit is audited with principal and shop: a publishable key, a customer or an anonymous client', async () => {
   await using app = await testApp({ STOREFRONT_WRITES_PER_MINUTE: '1' })
   const { publishableKey: key, shop } = await app.merchant()
   const customer = await customerIn(app, shop)
@@ -125,32 +125,32 @@ test('the write limit is audited with principal and shop: a publishable key, a c
 test('anonymous rows are limited per address, and a single row reports the excess', async () => {
   await using app = await testApp()
   for (let nth = 1; nth <= 45; nth++) await logIn(app, `nobody${nth}@example.com`)
-  const rows = await told(app)
+  const rows = await summariesOf(app)
   expect(rows.filter(([, action]) => action === 'login.failed')).toHaveLength(30)
   expect(rows.slice(30)).toEqual([['anonymous', 'audit.suppressed', 'address', from, { rowsPerHour: 30 }]])
   await logIn(app, 'another@example.com', 'wrong', '203.0.113.8')
-  expect(await told(app)).toHaveLength(32)
+  expect(await summariesOf(app)).toHaveLength(32)
   app.clock.advance(3_600_000)
   await logIn(app, 'yet-another@example.com')
-  expect(await told(app)).toHaveLength(33)
+  expect(await summariesOf(app)).toHaveLength(33)
 })
 
 test('anonymous rows are limited per IPv6 /64 and network, so that one client cannot hide others', async () => {
   await using app = await testApp()
   for (let nth = 1; nth <= 40; nth++) await logIn(app, `nobody${nth}@example.com`, 'wrong', `2001:db8:77:1::${nth.toString(16)}`)
-  const rows = await told(app)
+  const rows = await summariesOf(app)
   expect(rows.map(([, action, subject]) => [action, subject])).toEqual([
     ...Array(30).fill(['login.failed', 'anonymous']),
     ['audit.suppressed', 'address'],
   ])
   for (let nth = 2; nth <= 150; nth++) await logIn(app, `nobody${nth}@example.com`, 'wrong', `2001:db8:77:${nth.toString(16)}::1`)
-  expect((await told(app)).slice(31).map(([, action, subject]) => [action, subject])).toEqual([
+  expect((await summariesOf(app)).slice(31).map(([, action, subject]) => [action, subject])).toEqual([
     ...Array(69).fill(['login.failed', 'anonymous']),
     ['audit.suppressed', 'network'],
   ])
   const merchant = await app.merchant()
   await logIn(app, merchant.email, 'wrong', '198.51.100.77')
-  expect((await told(app)).slice(101)).toEqual([[merchant.id, 'login.failed', merchant.id, '198.51.100.77', { failures: 1 }]])
+  expect((await summariesOf(app)).slice(101)).toEqual([[merchant.id, 'login.failed', merchant.id, '198.51.100.77', { failures: 1 }]])
 })
 
 test('excess anonymous rows are logged with actor, action and address', async () => {
@@ -166,32 +166,32 @@ test('excess anonymous rows are logged with actor, action and address', async ()
 
 test('a limit that is hit repeatedly is looked up once a minute, without database access in between', async () => {
   await using app = await testApp()
-  let looks = 0
+  let reads = 0
   const read = new Proxy(app.deps.db.read, {
     get(target, name) {
-      looks++
+      reads++
       return Reflect.get(target, name)
     },
   })
   const trail = createAuditTrail({ ...app.deps, db: { ...app.deps.db, read } })
   const hit = (address: string) => trail.limitHit({ actor: { id: 'anonymous', address }, route: 'POST /cart' })
   await hit('2001:db8::1')
-  const first = looks
+  const first = reads
   expect(first).toBeGreaterThan(0)
   for (let nth = 2; nth < 50; nth++) await hit(`2001:db8::${nth}`)
-  expect(looks).toBe(first)
+  expect(reads).toBe(first)
   await hit('203.0.113.1')
-  expect(looks).toBe(2 * first)
+  expect(reads).toBe(2 * first)
   app.clock.advance(60_000)
   await hit('2001:db8::1')
-  expect(looks).toBeGreaterThan(2 * first)
-  expect(await told(app)).toHaveLength(2)
+  expect(reads).toBeGreaterThan(2 * first)
+  expect(await summariesOf(app)).toHaveLength(2)
 })
 
 test('anonymous rows are limited per instance, whatever the number of addresses', async () => {
   await using app = await testApp()
   for (let nth = 1; nth <= 320; nth++) await logIn(app, `nobody${nth}@example.com`, 'wrong', `198.${nth >> 8}.${nth & 255}.7`)
-  const rows = await told(app)
+  const rows = await summariesOf(app)
   expect(rows.filter(([, action]) => action === 'login.failed')).toHaveLength(300)
   expect(rows.slice(300).map(([actor, action, subject]) => [actor, action, subject])).toEqual([
     ['anonymous', 'audit.suppressed', 'instance'],

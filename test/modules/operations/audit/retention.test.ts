@@ -1,4 +1,4 @@
-/** The program cannot change or remove a row of the audit trail, but by the retention that is set. */
+/** Tests that audit rows cannot be changed or removed, except by the configured retention. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
@@ -55,7 +55,7 @@ test('no statement changes, removes or replaces an audit row', async () => {
   expect(await rowsOf(app)).toEqual(before)
 })
 
-test('audit rows stay for ever without a retention', async () => {
+test('audit rows stay permanently without a retention', async () => {
   await using app = await testApp()
   await note(app, 'old')
   const before = await rowsOf(app)

@@ -14,7 +14,7 @@ const hour = 60 * 60 * 1000
 const day = 24 * hour
 const at = (text: string) => Date.parse(text)
 const backupsAt = (...times: number[]) => times.map((time) => ({ name: backupName(time), at: time }))
-const daysKept = (times: number[], rule: Parameters<typeof retainedBackups>[1]) =>
+const retainedDaysOf = (times: number[], rule: Parameters<typeof retainedBackups>[1]) =>
   [...retainedBackups(backupsAt(...times), rule, Math.max(...times))]
     .sort()
     .map((name) => `${name.slice(0, 4)}-${name.slice(4, 6)}-${name.slice(6, 8)}`)
@@ -31,9 +31,9 @@ test('names of backups sort by time', () => {
   ])
 })
 
-test('of a year of nightly backups those of seven days, four weeks and six months are kept', () => {
+test('of a year of nightly backups, those of seven days, four weeks and six months are retained', () => {
   const nights = Array.from({ length: 365 }, (_, nth) => at('2026-12-31T03:00:00Z') - nth * day)
-  expect(daysKept(nights, { daily: 7, weekly: 4, monthly: 6 })).toEqual([
+  expect(retainedDaysOf(nights, { daily: 7, weekly: 4, monthly: 6 })).toEqual([
     ...['2026-07-31', '2026-08-31', '2026-09-30', '2026-10-31', '2026-11-30'],
     // Sundays: a week begins on Monday.
     ...['2026-12-13', '2026-12-20', '2026-12-25', '2026-12-26', '2026-12-27', '2026-12-28', '2026-12-29', '2026-12-30', '2026-12-31'],
@@ -50,29 +50,29 @@ test('the last backup of a day counts, except within 24 hours; days without one 
   ])
 })
 
-test('the newest backup is kept by any rule', () => {
+test('the newest backup is retained by any rule', () => {
   expect(retainedBackups(backupsAt(at('2020-01-01T00:00:00Z')), { daily: 0, weekly: 0, monthly: 0 }, Date.now()).size).toBe(1)
   expect(retainedBackups([], { daily: 7, weekly: 4, monthly: 6 }, 0).size).toBe(0)
 })
 
-test('a backup from the future is kept and replaces neither the newest one nor those of its day', () => {
+test('a backup from the future is retained, and replaces neither the newest one nor those of its day', () => {
   const now = at('2026-11-23T03:00:00Z')
   const [ahead, today, before] = [at('2030-01-01T00:00:00Z'), now, now - 5 * hour]
-  const keeps = retainedBackups(backupsAt(ahead, today, before, now - 40 * day), { daily: 1, weekly: 0, monthly: 0 }, now)
-  expect([...keeps].sort()).toEqual([before, today, ahead].map(backupName))
+  const retained = retainedBackups(backupsAt(ahead, today, before, now - 40 * day), { daily: 1, weekly: 0, monthly: 0 }, now)
+  expect([...retained].sort()).toEqual([before, today, ahead].map(backupName))
 })
 
-test('a backup kept today was kept yesterday', () => {
+test('a backup retained today was retained yesterday', () => {
   const rule = { daily: 7, weekly: 4, monthly: 6 }
-  let there: { name: string; at: number }[] = []
+  let backups: { name: string; at: number }[] = []
   for (let night = at('2025-01-01T03:00:00Z'); night < at('2026-06-01T00:00:00Z'); night += day) {
-    there = [...there, { name: backupName(night), at: night }]
-    const keeps = retainedBackups(there, rule, night)
-    there = there.filter(({ name }) => keeps.has(name))
+    backups = [...backups, { name: backupName(night), at: night }]
+    const retained = retainedBackups(backups, rule, night)
+    backups = backups.filter(({ name }) => retained.has(name))
   }
-  expect(new Set(there.map(({ at: time }) => new Date(time).toISOString().slice(0, 7))).size).toBeGreaterThanOrEqual(6)
-  expect(there.length).toBeLessThanOrEqual(17)
-  expect(there.length).toBeGreaterThanOrEqual(14)
+  expect(new Set(backups.map(({ at: time }) => new Date(time).toISOString().slice(0, 7))).size).toBeGreaterThanOrEqual(6)
+  expect(backups.length).toBeLessThanOrEqual(17)
+  expect(backups.length).toBeGreaterThanOrEqual(14)
 })
 
 test('a backup is late after its hours; without any, as long after the first was possible', () => {

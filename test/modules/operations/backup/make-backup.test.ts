@@ -1,4 +1,4 @@
-/** Backups that a server makes by itself: whole, kept by a rule, and missed aloud. */
+/** Tests scheduled backups: complete, retained by a rule, and reported when late. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
@@ -84,7 +84,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     using copy = new Sqlite(file, { readonly: true })
     expect(copy.query<{ title: string }, []>('SELECT title FROM shops').get()?.title).toBe('kept')
     expect(manifest.database.rows['shops']).toBe(1)
-    // Nothing else is left, here or there.
+    // No temporary files are left in the target or the data directory.
     expect(readdirSync(folder)).toEqual([manifest.name])
     expect(readdirSync(join(app.deps.config.dataDir, 'backups'))).toEqual([])
     expect(await metricOf(app, 'souk_backup_last_success_timestamp_seconds')).toBe(String(app.clock.now() / 1000))
@@ -113,7 +113,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect([namesIn(folder).length, statSync(join(folder, 'documents', name)).ino]).toEqual([1, inode])
     const { email, password } = merchant
     const { body } = await app.call('POST', '/merchant/login', { body: { email, password } })
-    // Another takes its place: the old one goes with the last backup that names it, once it is a day old.
+    // The replaced document is removed with the last backup that names it, once it is a day old.
     expect((await upload(app, body.data.accessToken, id, 'ein_letter', pdf(100_000))).status).toBe(200)
     app.clock.set(Date.now() + 2 * day)
     await backUp(app.deps)
@@ -129,9 +129,9 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await upload(app, merchant.token, id, 'ein_letter', pdf(200_000))
     await backUp(app.deps)
     const [name = ''] = readdirSync(join(folder, 'documents'))
-    const own = join(app.deps.config.dataDir, 'documents', name)
+    const original = join(app.deps.config.dataDir, 'documents', name)
     const [copy, object] = [join(folder, 'documents', name), `souk-backups/documents/${name}`]
-    const good = readFileSync(own)
+    const good = readFileSync(original)
     const altered = Buffer.from(good)
     altered[100_000] = (altered[100_000] ?? 0) ^ 1
     const week = async () => {
@@ -149,7 +149,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
       2,
       0,
     ])
-    writeFileSync(own, altered)
+    writeFileSync(original, altered)
     await week()
     expect([isGood(), events(app, 'backup.document_mended').length, events(app, 'backup.document_damaged').length]).toEqual([
       [true, true],
@@ -177,12 +177,12 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(events(app, 'backup.documents_missing').length).toBe(1)
   })
 
-  test('removes expired backups, but nothing of another instance, of others or unreadable', async () => {
+  test('removes expired backups, but none of another instance, other files or unreadable backups', async () => {
     const folder = join(temporaryDir(), 'copies')
     const settings = { BACKUP_DIR: folder, BACKUP_KEEP_DAILY: '2', BACKUP_KEEP_WEEKLY: '0', BACKUP_KEEP_MONTHLY: '0' }
     await using other = await testApp({ ...settings, ENCRYPTION_KEY: 'another-encryption-key-of-another-instance' })
     await backUp(other.deps)
-    const [theirs = ''] = namesIn(folder)
+    const [otherName = ''] = namesIn(folder)
     for (const name of ['20200101T000000000Z', 'mine']) mkdirSync(join(folder, name))
     writeFileSync(join(folder, '20200101T000000000Z', 'manifest.json'), 'not one of ours')
     writeFileSync(join(folder, 'mine', 'notes'), 'mine')
@@ -191,8 +191,8 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
       app.clock.advance(day)
       await backUp(app.deps)
     }
-    const ours = namesIn(folder).filter((name) => name > theirs)
-    expect([ours.length, existsSync(join(folder, theirs)), readdirSync(join(folder, 'mine'))]).toEqual([2, true, ['notes']])
+    const ownNames = namesIn(folder).filter((name) => name > otherName)
+    expect([ownNames.length, existsSync(join(folder, otherName)), readdirSync(join(folder, 'mine'))]).toEqual([2, true, ['notes']])
     expect(existsSync(join(folder, '20200101T000000000Z', 'manifest.json'))).toBe(true)
     expect(events(app, 'backup.removed').length).toBe(2)
   })
@@ -211,22 +211,22 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
       expect([secret, all.includes(secret)]).toEqual([secret, false])
   })
 
-  test('ignores what is not sealed under the passphrase: write access to the bucket is not enough to make a backup', async () => {
+  test('ignores backups that are not sealed with the passphrase: write access to the bucket is not enough to forge a backup', async () => {
     const folder = join(temporaryDir(), 'copies')
-    await using plain = await testApp({ BACKUP_DIR: folder })
-    plain.clock.advance(hour)
-    await backUp(plain.deps)
+    await using unsealed = await testApp({ BACKUP_DIR: folder })
+    unsealed.clock.advance(hour)
+    await backUp(unsealed.deps)
     const { server, settings } = bucket()
     await using app = await testApp(settings)
     await backUp(app.deps)
-    const [planted = ''] = namesIn(folder)
+    const [forgedName = ''] = namesIn(folder)
     for (const part of ['manifest.json', 'souk.db'])
-      server.objects.set(`souk-backups/${planted}/${part}`, { bytes: readFileSync(join(folder, planted, part)), at: new Date() })
-    const [place] = app.deps.backupPlaces
-    const target = await openedTarget(app.deps, place as NonNullable<typeof place>)
+      server.objects.set(`souk-backups/${forgedName}/${part}`, { bytes: readFileSync(join(folder, forgedName, part)), at: new Date() })
+    const [firstPlace] = app.deps.backupPlaces
+    const target = await openedTarget(app.deps, firstPlace as NonNullable<typeof firstPlace>)
     const { backups, unreadable } = await listBackups(target)
-    expect([backups.length, unreadable, backups.some(({ name }) => name === planted)]).toEqual([1, [planted], false])
-    await expect(findBackup(target, planted, app.clock.now())).rejects.toThrow("can't be opened")
+    expect([backups.length, unreadable, backups.some(({ name }) => name === forgedName)]).toEqual([1, [forgedName], false])
+    await expect(findBackup(target, forgedName, app.clock.now())).rejects.toThrow("can't be opened")
     const found = await findBackup(target, backups[0]?.name ?? '', app.clock.now())
     // A changed key file is reported as such.
     const keys = `souk-backups/${found.manifest.name}/keys.json`
@@ -234,28 +234,28 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await expect(readKeys(found)).rejects.toThrow('The keys of backup')
   })
 
-  test('does not present an older backup as the last if that is unreadable: it names both', async () => {
+  test('if the newest backup is unreadable, the error names it and the last readable one', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     await backUp(app.deps)
     app.clock.advance(hour)
     await backUp(app.deps)
     const [older = '', newer = ''] = namesIn(folder)
-    const [place] = app.deps.backupPlaces
-    const last = async () =>
-      findBackup(await openedTarget(app.deps, place as NonNullable<typeof place>), 'latest', app.clock.now()).then(
+    const [firstPlace] = app.deps.backupPlaces
+    const latestName = async () =>
+      findBackup(await openedTarget(app.deps, firstPlace as NonNullable<typeof firstPlace>), 'latest', app.clock.now()).then(
         ({ manifest }) => manifest.name,
       )
-    expect(await last()).toBe(newer)
+    expect(await latestName()).toBe(newer)
     const record = join(folder, newer, 'manifest.json')
-    const whole = readFileSync(record, 'utf8')
-    for (const damaged of ['{', whole.replace('"version": 1', '"version": 99')]) {
+    const originalText = readFileSync(record, 'utf8')
+    for (const damaged of ['{', originalText.replace('"version": 1', '"version": 99')]) {
       writeFileSync(record, damaged)
-      await expect(last()).rejects.toThrow(new RegExp(`${newer}, can't be read: .*The last readable backup is ${older}`))
+      await expect(latestName()).rejects.toThrow(new RegExp(`${newer}, can't be read: .*The last readable backup is ${older}`))
     }
-    writeFileSync(record, whole)
+    writeFileSync(record, originalText)
     writeFileSync(join(folder, older, 'manifest.json'), '{')
-    expect(await last()).toBe(newer)
+    expect(await latestName()).toBe(newer)
   })
 
   test('ships the log under the same instance name as backups, even after key rotations', async () => {
@@ -284,12 +284,12 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     app.clock.advance(hour)
     for (let nth = 0; nth < 4; nth++) server.fail('PUT', 500)
     await expect(backUp(app.deps)).rejects.toThrow('No new backup in bucket')
-    // What is there in part is no backup.
+    // A partial backup does not count.
     expect([...server.objects.keys()].filter((name) => name.endsWith('manifest.json'))).toEqual([])
     app.clock.advance(hour)
     expect(await watchBackups(app.deps)).toEqual({ isLate: false })
     expect([...server.objects.keys()].filter((name) => name.endsWith('manifest.json')).length).toBe(1)
-    // The folder had one meanwhile, and gets none more.
+    // The folder has a new backup already and gets no more.
     expect(namesIn(folder).length).toBe(2)
   })
 
@@ -309,24 +309,27 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect([events(app, 'backup.late').length, await metricOf(app, 'souk_backup_late')]).toEqual([1, '1'])
   })
 
-  test('an unavailable target delays no other, now or later', async () => {
+  test('an unavailable target does not delay the other targets, in this run or the next', async () => {
     const [folder, hung] = [join(temporaryDir(), 'copies'), join(temporaryDir(), 'hung')]
     await using app = await testApp({ BACKUP_DIR: folder })
     const waiting = Promise.withResolvers<number>()
     // The backup may end before its status is read.
     waiting.promise.catch(() => undefined)
-    const place = createFolderStore(hung, Date.now)
-    const silent: BackupPlace = { isNamed: true, store: { ...place, kind: 'S3', put: () => waiting.promise, adopt: async () => false } }
-    const deps = { ...app.deps, backupPlaces: [silent, ...app.deps.backupPlaces] }
-    const both = backUp(deps)
-    const isMade = (count: number) => events(app, 'backup.made').length === count
-    while (!isMade(1)) await Bun.sleep(5)
+    const firstPlace = createFolderStore(hung, Date.now)
+    const unresponsive: BackupPlace = {
+      isNamed: true,
+      store: { ...firstPlace, kind: 'S3', put: () => waiting.promise, adopt: async () => false },
+    }
+    const deps = { ...app.deps, backupPlaces: [unresponsive, ...app.deps.backupPlaces] }
+    const firstRun = backUp(deps)
+    const hasMade = (count: number) => events(app, 'backup.made').length === count
+    while (!hasMade(1)) await Bun.sleep(5)
     expect(namesIn(folder).length).toBe(1)
     app.clock.advance(hour)
     expect(await backUp(deps)).toEqual({ made: 1 })
     expect([namesIn(folder).length, events(app, 'backup.failed').length]).toEqual([2, 0])
     waiting.reject(new Error('gone'))
-    await expect(both).rejects.toThrow(`No new backup in ${hung}`)
+    await expect(firstRun).rejects.toThrow(`No new backup in ${hung}`)
     expect(readdirSync(join(app.deps.config.dataDir, 'backups'))).toEqual([])
   })
 
@@ -347,8 +350,8 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     app.clock.advance(hour)
     await backUp(app.deps)
     await using fresh = await testApp(settings)
-    const [place] = fresh.deps.backupPlaces
-    const target = await openedTarget(fresh.deps, place as BackupPlace)
+    const [firstPlace] = fresh.deps.backupPlaces
+    const target = await openedTarget(fresh.deps, firstPlace as BackupPlace)
     expect((await findBackup(target, 'latest', app.clock.now())).manifest.at).toBe(app.clock.now())
   })
 
@@ -359,17 +362,17 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await backUp(app.deps)
     const [name = ''] = readdirSync(join(folder, 'keys'))
     const file = join(folder, 'keys', name)
-    const whole = readFileSync(file, 'utf8')
-    for (const spoil of [() => writeFileSync(file, whole.replace('"sealed": "', '"sealed": "A')), () => rmSync(file)]) {
-      spoil()
+    const originalText = readFileSync(file, 'utf8')
+    for (const damage of [() => writeFileSync(file, originalText.replace('"sealed": "', '"sealed": "A')), () => rmSync(file)]) {
+      damage()
       app.clock.advance(hour)
       await backUp(app.deps)
-      expect([readdirSync(join(folder, 'keys')), readFileSync(file, 'utf8')]).toEqual([[name], whole])
+      expect([readdirSync(join(folder, 'keys')), readFileSync(file, 'utf8')]).toEqual([[name], originalText])
     }
     expect(events(app, 'backup.key_mended').length).toBe(2)
     await using fresh = await testApp(settings)
-    const [place] = fresh.deps.backupPlaces
-    const { backups, unreadable } = await listBackups(await openedTarget(fresh.deps, place as BackupPlace))
+    const [firstPlace] = fresh.deps.backupPlaces
+    const { backups, unreadable } = await listBackups(await openedTarget(fresh.deps, firstPlace as BackupPlace))
     expect([backups.length, unreadable, events(fresh, 'backup.new_key')]).toEqual([3, [], []])
   })
 
@@ -394,9 +397,9 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await backUp(sealed.deps)
     expect([events(sealed, 'backup.new_key').length, readdirSync(join(folder, 'keys')).length]).toEqual([0, 1])
     rmSync(join(folder, 'keys'), { recursive: true })
-    await using without = await startLater(2)
-    await backUp(without.deps)
-    expect(events(without, 'backup.new_key').length).toBe(1)
+    await using withoutKeys = await startLater(2)
+    await backUp(withoutKeys.deps)
+    expect(events(withoutKeys, 'backup.new_key').length).toBe(1)
   })
 
   test('a backup without its manifest is reported, not skipped', async () => {
@@ -407,8 +410,8 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await backUp(app.deps)
     const [older = '', newer = ''] = namesIn(folder)
     rmSync(join(folder, newer, 'manifest.json'))
-    const [place] = app.deps.backupPlaces
-    const target = await openedTarget(app.deps, place as BackupPlace)
+    const [firstPlace] = app.deps.backupPlaces
+    const target = await openedTarget(app.deps, firstPlace as BackupPlace)
     const found = await findBackup(target, 'latest', app.clock.now())
     expect([found.manifest.name, found.passedOver, (await listBackups(target)).unrecorded]).toEqual([older, [newer], [newer]])
     rmSync(join(folder, older, 'manifest.json'))
@@ -420,19 +423,19 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await using app = await testApp({ BACKUP_DIR: folder, BACKUP_LATE_HOURS: '30' })
     const state = async () => {
       const ready = await app.call('GET', '/health/ready')
-      const shown = ready.body.checks.find(({ name }: { name: string }) => name === 'backupRecent').ok
-      return [ready.status, shown, await metricOf(app, 'souk_backup_late')]
+      const isRecent = ready.body.checks.find(({ name }: { name: string }) => name === 'backupRecent').ok
+      return [ready.status, isRecent, await metricOf(app, 'souk_backup_late')]
     }
     expect(await watchBackups(app.deps)).toEqual({ isLate: false })
     expect(namesIn(folder).length).toBe(1)
     app.clock.advance(29 * hour)
     expect(await watchBackups(app.deps)).toEqual({ isLate: false })
     expect([namesIn(folder).length, await state()]).toEqual([1, [200, true, '0']])
-    // As if the job hung or were off.
+    // As if the job hung or was off.
     app.clock.advance(2 * hour)
     expect(await state()).toEqual([200, false, '1'])
     app.clock.set(app.clock.now() - 2 * hour)
-    // The place is gone, and a file stands there.
+    // The folder is gone, and a file has its name.
     rmSync(folder, { recursive: true })
     writeFileSync(folder, '')
     app.clock.advance(2 * hour)
@@ -480,14 +483,17 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await using app = await testApp({ BACKUP_DIR: disk })
     await backUp(app.deps)
     const before = namesIn(disk)
-    // There is room at the check and none during the copy, because another program fills the disk.
+    // The check finds space, but another program fills the disk during the copy.
     const { bytes = 0 } = app.deps.db.file?.sizes() ?? {}
     const { bavail, bsize } = statfsSync(disk)
     writeFileSync(join(disk, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - bytes / 2)))
     app.clock.advance(hour)
     const full = {
       ...app.deps,
-      backupPlaces: app.deps.backupPlaces.map((place) => ({ ...place, store: { ...place.store, free: async () => undefined } })),
+      backupPlaces: app.deps.backupPlaces.map((firstPlace) => ({
+        ...firstPlace,
+        store: { ...firstPlace.store, free: async () => undefined },
+      })),
     }
     await expect(backUp(full)).rejects.toThrow('No new backup')
     expect(String(events(app, 'backup.failed')[0]?.fields['error'])).toContain('disk is full')
@@ -509,7 +515,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
         sql`select rootpage as page, (select page_size from pragma_page_size) as size from sqlite_master where name = 'products'`,
       )
       .then(([row]) => row as { page: number; size: number })
-    // Not by this process: to close a file drops the locks that its connections have.
+    // By another process, because closing a file releases this process's locks on it.
     Bun.spawnSync(['dd', 'if=/dev/urandom', `of=${file}`, `bs=${size}`, `seek=${page - 1}`, 'count=1', 'conv=notrunc'], {
       stderr: 'ignore',
     })

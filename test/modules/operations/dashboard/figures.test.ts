@@ -1,4 +1,4 @@
-/** What /metrics says of what was done, and what Prometheus makes of it. */
+/** Tests the metrics, the alerts and the dashboard that use them. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -20,13 +20,13 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Every sample, by its series as it is written. */
+/** Reads the metrics, and their samples by series. */
 async function scrape(): Promise<{ text: string; samples: Map<string, number> }> {
   const { text } = ok(await app.call('GET', '/metrics'))
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return { text, samples: new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))])) }
 }
-/** What Prometheus calls the sum of a metric's series with these labels. */
+/** Returns the sum of a metric's series with these labels. */
 const sumOf = (samples: ReadonlyMap<string, number>, name: string, ...labels: readonly string[]) =>
   [...samples]
     .filter(([series]) => series.startsWith(`${name}{`) && labels.every((label) => series.includes(label)))
@@ -63,16 +63,16 @@ describe('figures', () => {
     expect(before.get('souk_orders{status="CONFIRMED"}')).toBe(0)
     app.clock.advance(15_000)
     const { samples } = await scrape()
-    const seen = (series: string) => samples.get(series)
+    const sampleOf = (series: string) => samples.get(series)
     expect([
-      seen('souk_payments_total{processor="sandbox",method="card",mode="TEST",result="captured"}'),
-      seen('souk_refunds_total{processor="sandbox",result="begun"}'),
-      seen('souk_refunds_total{processor="sandbox",result="succeeded"}'),
-      seen('souk_refunds_total{processor="sandbox",result="failed"}'),
-      seen('souk_order_moves_total{status="CONFIRMED"}'),
-      seen('souk_orders{status="CONFIRMED"}'),
-      seen('souk_orders{status="PENDING_PAYMENT"}'),
-      seen('souk_webhook_messages_waiting'),
+      sampleOf('souk_payments_total{processor="sandbox",method="card",mode="TEST",result="captured"}'),
+      sampleOf('souk_refunds_total{processor="sandbox",result="begun"}'),
+      sampleOf('souk_refunds_total{processor="sandbox",result="succeeded"}'),
+      sampleOf('souk_refunds_total{processor="sandbox",result="failed"}'),
+      sampleOf('souk_order_moves_total{status="CONFIRMED"}'),
+      sampleOf('souk_orders{status="CONFIRMED"}'),
+      sampleOf('souk_orders{status="PENDING_PAYMENT"}'),
+      sampleOf('souk_webhook_messages_waiting'),
     ]).toEqual([2, 1, 1, 0, 2, 1, 5, 4])
     expect(sumOf(samples, 'souk_http_requests_total', 'route="/cart/:id/checkout"', 'status="201"')).toBe(7)
   })
@@ -160,14 +160,14 @@ describe('figures', () => {
     const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]))
     const read = (name: string) => readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), 'utf8')
     const namedIn = (page: string) => {
-      const said = [...read(page).matchAll(/(?<![\w-])(?:souk|process)_[a-z_]+/g)].map(([name]) => name)
+      const named = [...read(page).matchAll(/(?<![\w-])(?:souk|process)_[a-z_]+/g)].map(([name]) => name)
       const base = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '')
-      return new Set(said.map((name) => (types.get(base(name)) === 'histogram' ? base(name) : name)))
+      return new Set(named.map((name) => (types.get(base(name)) === 'histogram' ? base(name) : name)))
     }
     for (const page of ['alerts.yaml', 'grafana-dashboard.json'])
       expect([page, [...namedIn(page)].filter((name) => !types.has(name))]).toEqual([page, []])
-    const shown = namedIn('grafana-dashboard.json')
-    expect([...types.keys()].filter((name) => !shown.has(name))).toEqual([])
+    const onDashboard = namedIn('grafana-dashboard.json')
+    expect([...types.keys()].filter((name) => !onDashboard.has(name))).toEqual([])
   })
 
   test.skipIf(promtool === undefined)(

@@ -23,7 +23,7 @@ describe('health', () => {
         'databaseInPlace',
         'keysAtHand',
         'clockSteady',
-        // Of the embedded database alone: another one is backed up by others.
+        // Only with SQLite: PostgreSQL is backed up by its own tools.
         ...(app.deps.db.file ? ['backupRecent'] : []),
       ].map((name) => ({
         name,

@@ -1,4 +1,4 @@
-/** What operators' screens read of chains and backups, and owners' of processors. */
+/** Tests what the console reads about chains, backups and processors. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { processorNames } from '../../../../src/lib/processors.ts'
 import { backUp } from '../../../../src/modules/operations/backup/index.ts'
@@ -18,11 +18,11 @@ test('chains are those of the settings even before any sync, with only the hosts
   const answer = ok(await app.call('GET', '/admin/operations/chains', { token: (await app.superAdmin()).token }))
   const nodes = (...hosts: string[]) => hosts.map((host) => ({ host, inUse: false, state: 'ready', restsUntil: null, failures: 0 }))
   expect(
-    answer.body.data.map(({ chainId, countedTo, isConfigured, nodes: of }: Record<string, unknown>) => [
+    answer.body.data.map(({ chainId, countedTo, isConfigured, nodes: processorNamed }: Record<string, unknown>) => [
       chainId,
       countedTo,
       isConfigured,
-      of,
+      processorNamed,
     ]),
   ).toEqual([
     [1, null, true, nodes('one.example')],
@@ -57,8 +57,8 @@ test("a processor's form gets its accepted fields, which are secret, and which a
   const { token, shop } = await app.merchant()
   const { data } = ok(await app.call('GET', '/shops/v2/processor-accounts', { token })).body
   expect(data.map(({ processor }: { processor: string }) => processor).sort()).toEqual([...processorNames].sort())
-  const of = (name: string) => data.find(({ processor }: { processor: string }) => processor === name)
-  const { setup, ...stripe } = of('stripe')
+  const processorNamed = (name: string) => data.find(({ processor }: { processor: string }) => processor === name)
+  const { setup, ...stripe } = processorNamed('stripe')
   expect(setup.webhook.url).toEndWith(`/webhooks/payments/stripe/${shop.id}`)
   expect(setup.webhook.events).toContain('payment_intent.succeeded')
   expect(stripe).toEqual({
@@ -72,6 +72,6 @@ test("a processor's form gets its accepted fields, which are secret, and which a
     accounts: [],
     instance: { TEST: true, LIVE: false },
   })
-  expect(of('btcpay').fields.at(-1)).toEqual({ name: 'apiUrl', secret: false, required: true })
-  expect(of('paypal').takesMode).toBe(true)
+  expect(processorNamed('btcpay').fields.at(-1)).toEqual({ name: 'apiUrl', secret: false, required: true })
+  expect(processorNamed('paypal').takesMode).toBe(true)
 })

@@ -10,7 +10,7 @@ const start = (id: string, more: Partial<ProcessStart> = {}): ProcessStart => ({
 const countsOf = (starts: readonly ProcessStart[], selfId = 'a') =>
   ownServices(starts, selfId, now).map(({ service, desired, running, state }) => [service, desired, running, state])
 
-describe('our own services', () => {
+describe("the instance's own services", () => {
   test('count all processes that have not ended, and run while they report', () => {
     expect(countsOf([start('a'), start('b')])).toEqual([
       ['server', 2, 2, 'steady'],
@@ -39,8 +39,8 @@ describe('our own services', () => {
 })
 
 test('a response is fresh for a minute, and never from the future', () => {
-  const known = { asOf: now, items: [] }
-  expect([now, now + minute - 1, now + minute, now - 1].map((at) => isFresh(known, at))).toEqual([true, true, false, false])
+  const cached = { asOf: now, items: [] }
+  expect([now, now + minute - 1, now + minute, now - 1].map((at) => isFresh(cached, at))).toEqual([true, true, false, false])
 })
 
 test('a provider is paused twice as long after each failure, up to five minutes, or as long as it asks', () => {

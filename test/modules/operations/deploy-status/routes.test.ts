@@ -1,4 +1,4 @@
-/** The operations' pages as operators see them, with servers that stand in for the providers. */
+/** Tests the operations pages with stand-ins for the external providers. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { refreshOperations as runJob } from '../../../../jobs/refresh-operations.ts'
 import { system } from '../../../../src/core/command-context.ts'
@@ -13,16 +13,16 @@ setDefaultTimeout(longTestMs)
 
 const second = 1_000
 const paths = { services: 'services', errors: 'sentry-summary', deploys: 'deploys/latest' }
-const closing: (() => Promise<void>)[] = []
+const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
+  for (const close of closers.splice(0)) await close()
 })
 
-/** Three providers outside, and the settings that name them. */
-async function outside(deadlineMs = 60_000) {
+/** Starts three external providers and returns the settings that name them. */
+async function startProviders(deadlineMs = 60_000) {
   const start = async (name: string) => {
     const world = (await worlds[name]?.(60_000)) as World
-    closing.push(() => world.server.close())
+    closers.push(() => world.server.close())
     return world
   }
   const [services, errors, deploys] = [await start('ecs'), await start('sentry'), await start('github')]
@@ -43,15 +43,15 @@ async function outside(deadlineMs = 60_000) {
   return {
     settings,
     expected: { services: services.expected, errors: errors.expected, deploys: deploys.expected },
-    asked: () => all.map(({ server }) => server.asked.length),
+    requestCounts: () => all.map(({ server }) => server.asked.length),
     fail(kind: 'silent' | 'broken' | 'overloaded' | undefined) {
       for (const { server } of all) server.fault = kind && { kind, from: 1 }
     },
   }
 }
 
-/** The three pages as an operator sees them. */
-async function pages(app: TestApp, token: string): Promise<Record<keyof typeof paths, Json>> {
+/** Reads the three pages as an operator. */
+async function readPages(app: TestApp, token: string): Promise<Record<keyof typeof paths, Json>> {
   const get = async (path: string) => {
     const { status, body } = await app.call('GET', `/admin/operations/${path}`, { token })
     return status === 200 ? body : { status, message: body.message }
@@ -63,144 +63,145 @@ const staleOf = (shown: Record<string, Json>) => Object.values(shown).map(({ sta
 
 describe('the operations pages with external providers', () => {
   test('show what providers return, ask once for concurrent readers, and not again for a minute', async () => {
-    const world = await outside()
-    await using app = await testApp(world.settings)
+    const providers = await startProviders()
+    await using app = await testApp(providers.settings)
     const { token } = await app.superAdmin()
-    const [shown] = await Promise.all([pages(app, token), pages(app, token), pages(app, token)])
+    const [shown] = await Promise.all([readPages(app, token), readPages(app, token), readPages(app, token)])
     const asOf = new Date(app.clock.now()).toISOString()
     expect(shown).toEqual({
-      services: { asOf, stale: false, services: world.expected.services },
-      errors: { asOf, stale: false, windowHours: 24, projects: world.expected.errors },
-      deploys: { asOf, stale: false, deploys: world.expected.deploys },
+      services: { asOf, stale: false, services: providers.expected.services },
+      errors: { asOf, stale: false, windowHours: 24, projects: providers.expected.errors },
+      deploys: { asOf, stale: false, deploys: providers.expected.deploys },
     })
-    const once = world.asked()
+    const countsBefore = providers.requestCounts()
     app.clock.advance(59 * second)
-    expect(await pages(app, token)).toEqual(shown)
-    expect(world.asked()).toEqual(once)
+    expect(await readPages(app, token)).toEqual(shown)
+    expect(providers.requestCounts()).toEqual(countsBefore)
     app.clock.advance(second)
-    expect((await pages(app, token)).services.asOf).toBe(new Date(app.clock.now()).toISOString())
-    expect(world.asked().every((count, at) => count > (once[at] ?? 0))).toBe(true)
+    expect((await readPages(app, token)).services.asOf).toBe(new Date(app.clock.now()).toISOString())
+    expect(providers.requestCounts().every((count, at) => count > (countsBefore[at] ?? 0))).toBe(true)
   })
 
   test('answer in time with silent providers: 503 without data, then the last responses marked stale', async () => {
-    const world = await outside(100)
-    await using app = await testApp(world.settings)
+    const providers = await startProviders(100)
+    await using app = await testApp(providers.settings)
     const { token } = await app.superAdmin()
-    world.fail('silent')
-    const nothing = await pages(app, token)
+    providers.fail('silent')
+    const nothing = await readPages(app, token)
     expect(staleOf(nothing)).toEqual([503, 503, 503])
     expect(nothing.services.message).toMatch(/services \(ecs\) has not responded yet/)
-    world.fail(undefined)
+    providers.fail(undefined)
     // Requests to silent providers continue in the background, while a second program asks the same providers.
-    await using other = await testApp({ ...world.settings, OPERATIONS_DEADLINE_MS: '20000' })
+    await using other = await testApp({ ...providers.settings, OPERATIONS_DEADLINE_MS: '20000' })
     const admin = await other.superAdmin()
-    const good = await pages(other, admin.token)
+    const good = await readPages(other, admin.token)
     expect(staleOf(good)).toEqual([false, false, false])
-    world.fail('broken')
+    providers.fail('broken')
     other.clock.advance(60 * second)
-    const stale = await pages(other, admin.token)
+    const stale = await readPages(other, admin.token)
     expect(stale).toEqual(Object.fromEntries(Object.entries(good).map(([name, page]) => [name, { ...page, stale: true }])) as typeof stale)
   })
 
   test('pause a failing provider for longer each time or as it asks, and show it as good after a response', async () => {
-    const world = await outside()
-    await using app = await testApp(world.settings)
+    const providers = await startProviders()
+    await using app = await testApp(providers.settings)
     const { token } = await app.superAdmin()
-    await pages(app, token)
+    await readPages(app, token)
     app.clock.advance(60 * second)
-    world.fail('overloaded')
-    expect(staleOf(await pages(app, token))).toEqual([true, true, true])
-    const asked = world.asked()
+    providers.fail('overloaded')
+    expect(staleOf(await readPages(app, token))).toEqual([true, true, true])
+    const requests = providers.requestCounts()
     // The provider asked for seven seconds; the default would be five.
     app.clock.advance(6 * second)
-    expect(staleOf(await pages(app, token))).toEqual([true, true, true])
-    expect(world.asked()).toEqual(asked)
+    expect(staleOf(await readPages(app, token))).toEqual([true, true, true])
+    expect(providers.requestCounts()).toEqual(requests)
     app.clock.advance(second)
-    expect(staleOf(await pages(app, token))).toEqual([true, true, true])
-    expect(world.asked()).not.toEqual(asked)
-    world.fail(undefined)
+    expect(staleOf(await readPages(app, token))).toEqual([true, true, true])
+    expect(providers.requestCounts()).not.toEqual(requests)
+    providers.fail(undefined)
     app.clock.advance(10 * second)
-    expect(staleOf(await pages(app, token))).toEqual([false, false, false])
-    const told = app.logged.filter(({ event }) => event.startsWith('operations.'))
-    expect(told.map(({ event }) => event)).toEqual([
+    expect(staleOf(await readPages(app, token))).toEqual([false, false, false])
+    const events = app.logged.filter(({ event }) => event.startsWith('operations.'))
+    expect(events.map(({ event }) => event)).toEqual([
       ...Array(6).fill('operations.not_answered'),
       ...Array(3).fill('operations.answers_again'),
     ])
-    expect(JSON.stringify(told)).not.toMatch(/token-1|wJalr/)
+    expect(JSON.stringify(events)).not.toMatch(/token-1|wJalr/)
   })
 
   test('keep the last responses over a restart, but not those of other providers', async () => {
-    const world = await outside()
+    const providers = await startProviders()
     const database = await testDatabase()
-    closing.push(() => database.drop())
-    const first = await testApp(world.settings, { database })
+    closers.push(() => database.drop())
+    const first = await testApp(providers.settings, { database })
     const { token } = await first.superAdmin()
-    const good = await pages(first, token)
+    const good = await readPages(first, token)
     await first.close()
-    const asked = world.asked()
-    world.fail('broken')
-    const again = await testApp(world.settings, { database })
-    again.clock.advance(30 * second)
-    expect(await pages(again, token)).toEqual(good)
-    expect(world.asked()).toEqual(asked)
-    again.clock.advance(30 * second)
-    expect(staleOf(await pages(again, token))).toEqual([true, true, true])
-    await again.close()
-    await using changed = await testApp({ ...world.settings, ECS_CLUSTERS: 'other', GITHUB_REPOSITORIES: 'shop/souk' }, { database })
-    expect(staleOf(await pages(changed, token))).toEqual([503, expect.any(Boolean), 503])
+    const requests = providers.requestCounts()
+    providers.fail('broken')
+    const restarted = await testApp(providers.settings, { database })
+    restarted.clock.advance(30 * second)
+    expect(await readPages(restarted, token)).toEqual(good)
+    expect(providers.requestCounts()).toEqual(requests)
+    restarted.clock.advance(30 * second)
+    expect(staleOf(await readPages(restarted, token))).toEqual([true, true, true])
+    await restarted.close()
+    await using changed = await testApp({ ...providers.settings, ECS_CLUSTERS: 'other', GITHUB_REPOSITORIES: 'shop/souk' }, { database })
+    expect(staleOf(await readPages(changed, token))).toEqual([503, expect.any(Boolean), 503])
   })
 
   test('a response from before a clock step is stale without another, and delays none', async () => {
-    const world = await outside()
+    const providers = await startProviders()
     const database = await testDatabase()
-    closing.push(() => database.drop())
-    const first = await testApp(world.settings, { database })
+    closers.push(() => database.drop())
+    const first = await testApp(providers.settings, { database })
     const { id } = await first.superAdmin()
-    const shownIn = async (app: TestApp) => pages(app, (await startSession(app.deps, { id, role: 'SUPER_ADMIN' }, system)).data.accessToken)
+    const shownIn = async (app: TestApp) =>
+      readPages(app, (await startSession(app.deps, { id, role: 'SUPER_ADMIN' }, system)).data.accessToken)
     first.clock.advance(6 * 3_600 * second)
     const ahead = await shownIn(first)
     await first.close()
-    world.fail('broken')
-    const again = await testApp(world.settings, { database })
-    expect(await shownIn(again)).toEqual(
+    providers.fail('broken')
+    const restarted = await testApp(providers.settings, { database })
+    expect(await shownIn(restarted)).toEqual(
       Object.fromEntries(Object.entries(ahead).map(([name, page]) => [name, { ...page, stale: true }])) as typeof ahead,
     )
-    world.fail(undefined)
-    again.clock.advance(10 * second)
-    const asOf = new Date(again.clock.now()).toISOString()
-    expect(Object.values(await shownIn(again)).map((page) => [page.asOf, page.stale])).toEqual(Array(3).fill([asOf, false]))
-    // For a minute, here and after a restart.
-    const asked = world.asked()
-    again.clock.advance(30 * second)
-    expect(staleOf(await shownIn(again))).toEqual([false, false, false])
-    await again.close()
-    await using once = await testApp(world.settings, { database })
-    once.clock.advance(45 * second)
-    expect(Object.values(await shownIn(once)).map((page) => [page.asOf, page.stale])).toEqual(Array(3).fill([asOf, false]))
-    expect(world.asked()).toEqual(asked)
+    providers.fail(undefined)
+    restarted.clock.advance(10 * second)
+    const asOf = new Date(restarted.clock.now()).toISOString()
+    expect(Object.values(await shownIn(restarted)).map((page) => [page.asOf, page.stale])).toEqual(Array(3).fill([asOf, false]))
+    // The response is fresh for a minute, in this process and after a restart.
+    const requests = providers.requestCounts()
+    restarted.clock.advance(30 * second)
+    expect(staleOf(await shownIn(restarted))).toEqual([false, false, false])
+    await restarted.close()
+    await using restartedAgain = await testApp(providers.settings, { database })
+    restartedAgain.clock.advance(45 * second)
+    expect(Object.values(await shownIn(restartedAgain)).map((page) => [page.asOf, page.stale])).toEqual(Array(3).fill([asOf, false]))
+    expect(providers.requestCounts()).toEqual(requests)
   })
 
-  test('the job refreshes before the minute is over, so that nobody waits', async () => {
-    const world = await outside()
-    await using app = await testApp(world.settings)
+  test('the job refreshes before the minute is over, so that no request waits', async () => {
+    const providers = await startProviders()
+    await using app = await testApp(providers.settings)
     expect(await refreshOperations(app.deps)).toEqual({ services: 'renewed', errors: 'renewed', deploys: 'renewed' })
-    const asked = world.asked()
+    const requests = providers.requestCounts()
     expect(await refreshOperations(app.deps)).toEqual({ services: 'known', errors: 'known', deploys: 'known' })
     app.clock.advance(30 * second)
     expect(await refreshOperations(app.deps)).toEqual({ services: 'renewed', errors: 'renewed', deploys: 'renewed' })
-    world.fail('broken')
+    providers.fail('broken')
     app.clock.advance(30 * second)
     await expect(runJob(app.deps)).rejects.toThrow('no answer for services, errors, deploys')
-    expect(world.asked()[0]).toBeGreaterThan(asked[0] ?? 0)
+    expect(providers.requestCounts()[0]).toBeGreaterThan(requests[0] ?? 0)
     const { token } = await app.superAdmin()
-    expect(staleOf(await pages(app, token))).toEqual([false, false, false])
+    expect(staleOf(await readPages(app, token))).toEqual([false, false, false])
   })
 })
 
 describe('the operations pages without providers', () => {
   test('an unconfigured instance shows its own processes, errors by kind, and the start of its build', async () => {
     const database = await testDatabase()
-    closing.push(() => database.drop())
+    closers.push(() => database.drop())
     const settings = { BUILD_REVISION: '5f3a' }
     const first = await testApp(settings, { database })
     const { token } = await first.superAdmin()
@@ -213,7 +214,7 @@ describe('the operations pages without providers', () => {
     first.deps.log.error('refund.manual', { order: 'order_1', processor: 'stripe' })
     first.deps.log.warn('fx.no_rates', {})
     await recordHeartbeat(first.deps)
-    const shown = await pages(first, token)
+    const shown = await readPages(first, token)
     const running = { desired: 1, running: 1, pending: 0, revision, state: 'steady' }
     expect(shown.services).toEqual({ asOf: since, stale: false, services: ['server', 'jobs'].map((service) => ({ service, ...running })) })
     const [project] = shown.errors.projects
@@ -228,14 +229,14 @@ describe('the operations pages without providers', () => {
     await first.close()
 
     // The same build, a day later: its deploy is as old as its first start, and its errors are forgotten.
-    const again = await testApp(settings, { database })
-    again.clock.advance(25 * 3_600 * second)
-    await recordStart(again.deps)
-    const { services, errors, deploys } = again.deps.statusCaches
+    const restarted = await testApp(settings, { database })
+    restarted.clock.advance(25 * 3_600 * second)
+    await recordStart(restarted.deps)
+    const { services, errors, deploys } = restarted.deps.statusCaches
     expect((await deploys.show()).items[0]).toMatchObject({ deployedAt: since, revision })
     expect((await errors.show()).items).toEqual([{ project: 'souk', events: 0, unresolved: 0, top: [] }])
     expect((await services.show()).items[0]).toMatchObject({ desired: 1, running: 1, state: 'steady' })
-    await again.close()
+    await restarted.close()
   })
 
   test('a process whose start was not recorded is recorded by the heartbeat job', async () => {
@@ -261,6 +262,6 @@ describe('the operations pages without providers', () => {
     app.deps.log.error('job.failed', { job: 'forget' })
     await recordHeartbeat(app.deps)
     const { token } = await app.superAdmin()
-    expect((await pages(app, token)).errors.projects[0]).toMatchObject({ events: 2, unresolved: 1 })
+    expect((await readPages(app, token)).errors.projects[0]).toMatchObject({ events: 2, unresolved: 1 })
   })
 })

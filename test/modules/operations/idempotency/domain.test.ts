@@ -1,4 +1,4 @@
-/** How an answer is kept until it is asked for again. */
+/** Tests the stored form of an idempotent response. */
 import { expect, test } from 'bun:test'
 import { decodeAnswer, encodeAnswer } from '../../../../src/modules/operations/idempotency/domain.ts'
 
@@ -8,9 +8,9 @@ const orderOf = (lines: number) => ({
 
 test('a response of any length is stored exactly, a long one in less than half its length', () => {
   for (const answer of [null, '', 'a', { at: '~' }, '~'.repeat(600), orderOf(1), orderOf(10), orderOf(500)]) {
-    const kept = encodeAnswer(201, answer)
-    expect(decodeAnswer(kept)).toEqual({ status: 201, body: JSON.stringify(answer) })
-    if (JSON.stringify(answer).length > 1_000) expect(kept.length).toBeLessThan(JSON.stringify(answer).length / 2)
+    const stored = encodeAnswer(201, answer)
+    expect(decodeAnswer(stored)).toEqual({ status: 201, body: JSON.stringify(answer) })
+    if (JSON.stringify(answer).length > 1_000) expect(stored.length).toBeLessThan(JSON.stringify(answer).length / 2)
   }
 })
 

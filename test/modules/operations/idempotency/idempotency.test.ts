@@ -1,4 +1,4 @@
-/** A request under an Idempotency-Key has its effect once, however often it is sent. */
+/** Tests that a request with an Idempotency-Key has its effect once, however often it is sent. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { eq } from 'drizzle-orm'
@@ -22,7 +22,7 @@ setDefaultTimeout(longTestMs)
 
 const request = { scope: 'mer_1 POST /orders', key: 'key-1', fingerprint: 'a' }
 const claim = ({ deps }: TestApp, change: Partial<typeof request> = {}) => deps.idempotency.claim({ ...request, ...change })
-function claimed(one: Claim): Claim & { kind: 'claimed' } {
+function expectClaimed(one: Claim): Claim & { kind: 'claimed' } {
   if (one.kind !== 'claimed') throw new Error(`not claimed but ${one.kind}`)
   return one
 }
@@ -35,20 +35,26 @@ const failures: Record<string, () => Error> = {
 }
 const failureOf = (name: string): Error => failures[name]?.() ?? new AppError(name as ErrorKind, 'Told to fail')
 
-/** Has an effect and keeps the answer, in one write. */
-async function work(app: TestApp, mine: Claim & { kind: 'claimed' }, id: string, fails?: Error, isSure?: boolean): Promise<void> {
+/** Stores an effect and the response in one write. */
+async function storeEffect(
+  app: TestApp,
+  claimedKey: Claim & { kind: 'claimed' },
+  id: string,
+  error?: Error,
+  isSure?: boolean,
+): Promise<void> {
   await app.deps.db.write(async (tx) => {
     await tx.insert(attempts).values({ id, bucket: 'effect', at: 0 })
-    await mine.keep(tx, 201, { id }, isSure)
-    if (fails) throw fails
+    await claimedKey.keep(tx, 201, { id }, isSure)
+    if (error) throw error
   })
 }
 
 describe('a key', () => {
   test('an idempotency key is claimed once, and replays the response stored with the effect', async () => {
     await using app = await testApp()
-    const mine = claimed(await claim(app))
-    await work(app, mine, 'effect')
+    const claimedKey = expectClaimed(await claim(app))
+    await storeEffect(app, claimedKey, 'effect')
     expect(await claim(app)).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
     app.clock.advance(24 * 3_600_000 - 1)
     expect(await claim(app)).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
@@ -57,44 +63,45 @@ describe('a key', () => {
 
   test('a response stored with its effect survives later refusals', async () => {
     await using app = await testApp()
-    const mine = claimed(await claim(app))
-    await work(app, mine, 'effect')
-    await mine.fail(409, { message: 'too late' })
-    await mine.release()
+    const claimedKey = expectClaimed(await claim(app))
+    await storeEffect(app, claimedKey, 'effect')
+    await claimedKey.fail(409, { message: 'too late' })
+    await claimedKey.release()
     expect(await claim(app)).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
   })
 
   test('an idempotency key with another body is a mismatch, before and after a response, and after its lease', async () => {
     await using app = await testApp()
-    const mine = claimed(await claim(app))
+    const claimedKey = expectClaimed(await claim(app))
     expect(await claim(app, { fingerprint: 'b' })).toEqual({ kind: 'mismatch' })
     app.clock.advance(31_000)
     expect(await claim(app, { fingerprint: 'b' })).toEqual({ kind: 'mismatch' })
-    await work(app, mine, 'effect')
+    await storeEffect(app, claimedKey, 'effect')
     expect(await claim(app, { fingerprint: 'b' })).toEqual({ kind: 'mismatch' })
   })
 
   test('an idempotency key belongs to one principal, method and path', async () => {
     await using app = await testApp()
-    claimed(await claim(app))
-    claimed(await claim(app, { scope: 'mer_2 POST /orders' }))
-    claimed(await claim(app, { scope: 'mer_1 POST /carts' }))
-    claimed(await claim(app, { key: 'KEY-1' }))
+    expectClaimed(await claim(app))
+    expectClaimed(await claim(app, { scope: 'mer_2 POST /orders' }))
+    expectClaimed(await claim(app, { scope: 'mer_1 POST /carts' }))
+    expectClaimed(await claim(app, { key: 'KEY-1' }))
     expect((await claim(app)).kind).toBe('inFlight')
   })
 
   test('an idempotency key in use returns a time to retry; an expired lease of 30 seconds is taken over', async () => {
     await using app = await testApp()
-    const first = claimed(await claim(app))
+    const first = expectClaimed(await claim(app))
     app.clock.advance(10_000)
     expect(await claim(app)).toEqual({ kind: 'inFlight', retryAfterSeconds: 1 })
     app.clock.advance(20_000)
-    const second = claimed(await claim(app))
+    const second = expectClaimed(await claim(app))
     expect((await claim(app)).kind).toBe('inFlight')
-    expect(await work(app, first, 'by the first').catch((error: unknown) => error)).toMatchObject({ kind: 'CONFLICT' })
-    const keepSurely = (mine: typeof first) => work(app, mine, 'surely', undefined, true).catch((error: unknown) => error)
+    expect(await storeEffect(app, first, 'by the first').catch((error: unknown) => error)).toMatchObject({ kind: 'CONFLICT' })
+    const keepSurely = (claimedKey: typeof first) =>
+      storeEffect(app, claimedKey, 'surely', undefined, true).catch((error: unknown) => error)
     expect(await keepSurely(first)).toBeInstanceOf(NothingChanged)
-    await work(app, second, 'by the second')
+    await storeEffect(app, second, 'by the second')
     expect(await keepSurely(second)).toBeInstanceOf(NothingChanged)
     expect(await effects(app)).toEqual(['by the second'])
     expect(await claim(app)).toMatchObject({ kind: 'replay', body: '{"id":"by the second"}' })
@@ -113,22 +120,22 @@ describe('a key', () => {
 
   test('a failed effect stores neither effect nor response', async () => {
     await using app = await testApp()
-    const mine = claimed(await claim(app))
-    await work(app, mine, 'effect', new Error('power cut')).catch(() => undefined)
+    const claimedKey = expectClaimed(await claim(app))
+    await storeEffect(app, claimedKey, 'effect', new Error('power cut')).catch(() => undefined)
     expect(await effects(app)).toEqual([])
     expect((await claim(app)).kind).toBe('inFlight')
     app.clock.advance(30_000)
-    await work(app, claimed(await claim(app)), 'effect')
+    await storeEffect(app, expectClaimed(await claim(app)), 'effect')
     expect(await effects(app)).toEqual(['effect'])
   })
 
   test('an idempotency key expires after a day, by itself and by the job', async () => {
     await using app = await testApp()
-    await work(app, claimed(await claim(app)), 'effect')
+    await storeEffect(app, expectClaimed(await claim(app)), 'effect')
     app.clock.advance(24 * 3_600_000)
-    const again = claimed(await claim(app, { fingerprint: 'b' }))
-    await again.release()
-    claimed(await claim(app))
+    const repeated = expectClaimed(await claim(app, { fingerprint: 'b' }))
+    await repeated.release()
+    expectClaimed(await claim(app))
     await removeExpired(app.deps)
     expect(await app.deps.db.read.select().from(idempotencyKeys)).toHaveLength(1)
     app.clock.advance(24 * 3_600_000)
@@ -138,7 +145,7 @@ describe('a key', () => {
 
   test('a response is sealed for its key', async () => {
     await using app = await testApp()
-    await work(app, claimed(await claim(app)), 'card-number-1234')
+    await storeEffect(app, expectClaimed(await claim(app)), 'card-number-1234')
     const [row] = await app.deps.db.read.select().from(idempotencyKeys).where(eq(idempotencyKeys.key, request.key)).limit(1)
     expect(JSON.stringify(row)).not.toContain('card-number-1234')
     expect(app.deps.keyring.unseal(row?.sealedAnswer ?? '', answerSeal(request.scope, request.key))).toContain('card-number-1234')
@@ -147,7 +154,7 @@ describe('a key', () => {
 
   test('a response stored by the previous version is replayed unchanged', async () => {
     await using app = await testApp()
-    await work(app, claimed(await claim(app)), 'effect')
+    await storeEffect(app, expectClaimed(await claim(app)), 'effect')
     const now = await claim(app)
     expect(now).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
     const sealedAnswer = app.deps.keyring.seal('{"status":201,"body":"{\\"id\\":\\"effect\\"}"}', answerSeal(request.scope, request.key))
@@ -157,7 +164,7 @@ describe('a key', () => {
 })
 
 describe('over HTTP', () => {
-  /** A route that has one effect a run, and fails as it is told. */
+  /** Creates a route that counts its runs and fails as requested. */
   function routeOn(app: TestApp, mode: true | 'required' = true) {
     let runs = 0
     const resumed: boolean[] = []
@@ -173,7 +180,7 @@ describe('over HTTP', () => {
           once(201, async (write, attempt) => {
             runs++
             resumed.push(attempt.isResumed)
-            if (body.begins) await app.deps.db.write(async () => undefined)
+            if (body.startsWork) await app.deps.db.write(async () => undefined)
             if (body.fail !== undefined) throw failureOf(body.fail)
             const answer = { nth: runs, name: body.name ?? null }
             const stored = await write(async () => answer)
@@ -185,14 +192,14 @@ describe('over HTTP', () => {
             name: t.Optional(t.String()),
             fail: t.Optional(t.String()),
             twice: t.Optional(t.Boolean()),
-            begins: t.Optional(t.Boolean()),
+            startsWork: t.Optional(t.Boolean()),
           }),
           response: { 201: t.Object({ nth: t.Number(), name: t.Union([t.String(), t.Null()]) }) },
         },
       )
     return {
       runs: () => runs,
-      /** Of each run, whether it was told that one before it had begun. */
+      /** Whether each run was told that an earlier attempt had begun. */
       resumed,
       async post(body: unknown, key?: string, headers: Record<string, string> = {}) {
         const sent = new Request('http://localhost/effect', {
@@ -217,12 +224,12 @@ describe('over HTTP', () => {
     expect(route.runs()).toBe(1)
   })
 
-  test('storing a second response is our error: 500, and the one stored with the effect remains', async () => {
+  test('storing a second response is an error of souk: 500, and the one stored with the effect remains', async () => {
     await using app = await testApp()
     const route = routeOn(app)
     expect((await route.post({ twice: true }, 'k')).status).toBe(500)
-    const again = await route.post({ twice: true }, 'k')
-    expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([201, '{"nth":1,"name":null}', 'true'])
+    const repeated = await route.post({ twice: true }, 'k')
+    expect([repeated.status, repeated.text, repeated.headers.get('idempotent-replayed')]).toEqual([201, '{"nth":1,"name":null}', 'true'])
     expect(route.runs()).toBe(1)
   })
 
@@ -292,7 +299,7 @@ describe('over HTTP', () => {
     await using app = await testApp()
     const route = routeOn(app)
     for (let tries = 0; tries < 2; tries++) {
-      const { status, text } = await route.post({ begins: true, fail: 'CRASH' }, 'k')
+      const { status, text } = await route.post({ startsWork: true, fail: 'CRASH' }, 'k')
       expect(status).toBe(500)
       expect(JSON.parse(text).message).toBe('Something went wrong on our side: send it again under the same Idempotency-Key')
     }
@@ -302,18 +309,18 @@ describe('over HTTP', () => {
   test('a 503 says whether nothing was changed, the request was accepted, or the outcome is unknown', async () => {
     await using app = await testApp()
     const route = routeOn(app)
-    const says = async (body: object, key?: string) => JSON.parse((await route.post(body, key)).text).message
-    expect(await says({ fail: 'BUSY' }, 'a')).toBe('The database is busy: nothing was changed, try again later')
-    expect(await says({ begins: true, fail: 'BUSY' }, 'b')).toBe(
+    const messageOf = async (body: object, key?: string) => JSON.parse((await route.post(body, key)).text).message
+    expect(await messageOf({ fail: 'BUSY' }, 'a')).toBe('The database is busy: nothing was changed, try again later')
+    expect(await messageOf({ startsWork: true, fail: 'BUSY' }, 'b')).toBe(
       'The database is busy, but the request was accepted: send it again under the same Idempotency-Key',
     )
-    expect(await says({ begins: true, fail: 'BUSY' })).toBe(
+    expect(await messageOf({ startsWork: true, fail: 'BUSY' })).toBe(
       'The database is busy, and part of the request was done: read the record before you send it again',
     )
-    expect(await says({ fail: 'LOST' }, 'c')).toBe(
+    expect(await messageOf({ fail: 'LOST' }, 'c')).toBe(
       'The connection to the database was lost, and the outcome is unknown: send it again under the same Idempotency-Key, or read the record first',
     )
-    expect(await says({ fail: 'LOST' })).toBe(
+    expect(await messageOf({ fail: 'LOST' })).toBe(
       'The connection to the database was lost, and the outcome is unknown: read the record before you send it again',
     )
   })
@@ -321,7 +328,7 @@ describe('over HTTP', () => {
   test('an attempt that ends while the database is away is remembered: a retry continues at once', async () => {
     await using app = await testApp()
     const { db, idempotency: claims } = app.deps
-    const first = claimed(await claim(app))
+    const first = expectClaimed(await claim(app))
     const write = db.write
     db.write = () => Promise.reject(new DatabaseUnavailable('away'))
     await expect(first.handOver()).rejects.toThrow('away')
@@ -329,17 +336,17 @@ describe('over HTTP', () => {
     await claims.flushEnded()
     const [row] = await db.read.select().from(idempotencyKeys)
     expect(row?.leaseUntil).toBe(0)
-    expect(claimed(await claim(app)).resumed).toBe(true)
+    expect(expectClaimed(await claim(app)).resumed).toBe(true)
 
-    const other = claimed(await claims.claim({ ...request, key: 'key-2' }))
+    const other = expectClaimed(await claims.claim({ ...request, key: 'key-2' }))
     db.write = () => Promise.reject(new DatabaseUnavailable('away'))
     await expect(other.release()).rejects.toThrow('away')
     db.write = write
-    expect(claimed(await claims.claim({ ...request, key: 'key-2' })).resumed).toBe(true)
+    expect(expectClaimed(await claims.claim({ ...request, key: 'key-2' })).resumed).toBe(true)
   })
 
   test('a claim with a lost commit changes nothing: the response says so, and the key is free at once', async () => {
-    for (const kept of [true, false]) {
+    for (const isStored of [true, false]) {
       await using app = await testApp()
       const route = routeOn(app)
       const { db } = app.deps
@@ -348,7 +355,7 @@ describe('over HTTP', () => {
       const begin = async (key: string, body = {}) => {
         db.write = async (work, options) => {
           db.write = write
-          if (kept) await write(work, options)
+          if (isStored) await write(work, options)
           throw lost
         }
         const { status, text } = await route.post(body, key)
@@ -356,12 +363,12 @@ describe('over HTTP', () => {
       }
       await begin('a')
       expect((await route.post({}, 'a')).status).toBe(201)
-      // Another process does not know of it, but once the database was told.
+      // Another process knows of it only after the database is told.
       await begin('b')
       await app.deps.idempotency.flushEnded()
       expect(await db.read.select().from(idempotencyKeys)).toHaveLength(1)
       // Work of an earlier attempt is resumed.
-      const body = { begins: true, fail: 'BUSY' }
+      const body = { startsWork: true, fail: 'BUSY' }
       expect((await route.post(body, 'c')).status).toBe(503)
       await begin('c', body)
       await app.deps.idempotency.flushEnded()
@@ -370,41 +377,38 @@ describe('over HTTP', () => {
     }
   })
 
-  test.skipIf(engine !== 'postgres')(
-    'a key that is released just as it is claimed again is claimed by one, and by nobody besides',
-    async () => {
-      await using app = await testApp()
-      const first = claimed(await claim(app))
-      const { db } = app.deps
-      const { write } = db
-      const elsewhere = AsyncLocalStorage.snapshot()
-      const releasing: typeof write = (work, options) => {
-        db.write = write
-        return write((tx) => {
-          let reads = 0
-          // Between the insert, which finds the key there, and the read of it.
-          const beside = async (...given: Parameters<typeof tx.first>) => {
-            if (++reads === 2) await elsewhere(first.release)
-            return tx.first(...given)
-          }
-          return work(Object.create(tx, { first: { value: beside } }))
-        }, options)
-      }
-      // The first write of a claim only finds that the key is not free.
-      db.write = (work, options) => {
-        db.write = releasing
-        return write(work, options)
-      }
-      const second = claimed(await claim(app))
-      expect((await claim(app)).kind).toBe('inFlight')
-      await work(app, second, 'effect')
-      expect((await claim(app)).kind).toBe('replay')
-    },
-  )
+  test.skipIf(engine !== 'postgres')('a key that is released during another claim is claimed exactly once', async () => {
+    await using app = await testApp()
+    const first = expectClaimed(await claim(app))
+    const { db } = app.deps
+    const { write } = db
+    const outsideContext = AsyncLocalStorage.snapshot()
+    const releasing: typeof write = (work, options) => {
+      db.write = write
+      return write((tx) => {
+        let reads = 0
+        // Releases the key between the insert, which finds it, and the read.
+        const releaseBeforeRead = async (...args: Parameters<typeof tx.first>) => {
+          if (++reads === 2) await outsideContext(first.release)
+          return tx.first(...args)
+        }
+        return work(Object.create(tx, { first: { value: releaseBeforeRead } }))
+      }, options)
+    }
+    // The first write of a claim only finds that the key is not free.
+    db.write = (work, options) => {
+      db.write = releasing
+      return write(work, options)
+    }
+    const second = expectClaimed(await claim(app))
+    expect((await claim(app)).kind).toBe('inFlight')
+    await storeEffect(app, second, 'effect')
+    expect((await claim(app)).kind).toBe('replay')
+  })
 
   test('a request that read the time before the claim of another does not take over its key', async () => {
     await using app = await testApp()
-    claimed(await claim(app))
+    expectClaimed(await claim(app))
     app.clock.advance(-1)
     expect((await claim(app)).kind).toBe('inFlight')
     app.clock.advance(-999)
@@ -413,39 +417,39 @@ describe('over HTTP', () => {
 
   test('a lease given before the clock stepped back is taken over at once', async () => {
     await using app = await testApp()
-    claimed(await claim(app))
+    expectClaimed(await claim(app))
     app.clock.advance(-3_600_000)
-    expect(claimed(await claim(app)).resumed).toBe(true)
+    expect(expectClaimed(await claim(app)).resumed).toBe(true)
   })
 
   test('a key of a dead process is taken over at once on the same file; on a server its lease counts', async () => {
     await using app = await testApp()
-    claimed(await claim(app))
-    const kept = claimed(await claim(app, { key: 'kept' }))
-    await work(app, kept, 'effect')
+    expectClaimed(await claim(app))
+    const isStored = expectClaimed(await claim(app, { key: 'kept' }))
+    await storeEffect(app, isStored, 'effect')
     expect((await claim(app)).kind).toBe('inFlight')
-    // What a start finds of the process before.
+    // The next start after the process ended.
     const next = createIdempotency(app.deps)
     expect((await next.claim({ ...request, key: 'kept' })).kind).toBe('replay')
     expect((await next.claim({ ...request, fingerprint: 'b' })).kind).toBe('mismatch')
     const found = await next.claim(request)
     if (engine === 'postgres') return expect(found.kind).toBe('inFlight')
-    expect(claimed(found).resumed).toBe(true)
+    expect(expectClaimed(found).resumed).toBe(true)
     expect((await next.claim(request)).kind).toBe('inFlight')
-    await claimed(found).handOver()
-    expect(claimed(await next.claim(request)).resumed).toBe(true)
+    await expectClaimed(found).handOver()
+    expect(expectClaimed(await next.claim(request)).resumed).toBe(true)
   })
 
   test('a lease is renewed during the work and not afterwards', async () => {
     await using app = await testApp()
-    const first = claimed(await claim(app))
+    const first = expectClaimed(await claim(app))
     app.clock.advance(20_000)
     await first.renew()
     app.clock.advance(20_000)
     expect((await claim(app)).kind).toBe('inFlight')
     await first.handOver()
     await first.renew()
-    expect(claimed(await claim(app)).resumed).toBe(true)
+    expect(expectClaimed(await claim(app)).resumed).toBe(true)
   })
 
   test('an empty, too long or non-ASCII key is 400, as is a missing one that is required', async () => {
@@ -453,9 +457,9 @@ describe('over HTTP', () => {
     const route = routeOn(app)
     for (const key of ['', 'x'.repeat(256), 'a b', 'é']) expect([key, (await route.post({}, key)).status]).toEqual([key, 400])
     expect((await route.post({}, 'x'.repeat(255))).status).toBe(201)
-    const needing = routeOn(app, 'required')
-    expect((await needing.post({})).status).toBe(400)
-    expect(needing.runs()).toBe(0)
+    const requiringRoute = routeOn(app, 'required')
+    expect((await requiringRoute.post({})).status).toBe(400)
+    expect(requiringRoute.runs()).toBe(0)
   })
 
   test('a product is created once with a key', async () => {
@@ -495,11 +499,11 @@ describe('ownership of keys', () => {
     expect(other.body.id).not.toBe(first.body.id)
     // Each is replayed in its shop, whether the first is named or understood.
     for (const options of [{ token }, { token, headers: { 'x-shop-id': shop.id } }]) {
-      const again = await create(app, options)
-      expect([again.text, replayed(again)]).toEqual([first.text, 'true'])
+      const repeated = await create(app, options)
+      expect([repeated.text, replayed(repeated)]).toEqual([first.text, 'true'])
     }
-    const again = await create(app, inSecond)
-    expect([again.text, replayed(again)]).toEqual([other.text, 'true'])
+    const repeated = await create(app, inSecond)
+    expect([repeated.text, replayed(repeated)]).toEqual([other.text, 'true'])
     expect((await create(app, inSecond, 'Chair')).status).toBe(422)
     for (const headers of [{}, inSecond.headers]) expect((await app.call('GET', '/product-v2', { token, headers })).body.total).toBe(1)
   })
@@ -510,8 +514,8 @@ describe('ownership of keys', () => {
     const first = await create(app, { key: secretKey })
     const { body } = await app.call('POST', '/shops/v2/private-key/rotate', { token, body: {} })
     expect((await create(app, { key: secretKey })).status).toBe(401)
-    const again = await create(app, { key: body.privateKey })
-    expect([again.status, again.text, replayed(again)]).toEqual([201, first.text, 'true'])
+    const repeated = await create(app, { key: body.privateKey })
+    expect([repeated.status, repeated.text, replayed(repeated)]).toEqual([201, first.text, 'true'])
     expect((await create(app, { key: body.privateKey }, 'Chair')).status).toBe(422)
     expect((await app.call('GET', '/product-v2', { token })).body.total).toBe(1)
   })

@@ -14,13 +14,13 @@ test('the last run of a row is its first run, also if an older version stored it
 test('runs of several processes are merged, each once, newest first, up to the limit of one process', () => {
   const failed = (startedAt: number): JobRun => ({ ...run(startedAt), result: 'FAILED', error: 'x'.repeat(900) })
   expect(mergedRuns([run(4), run(2)], [run(3), run(2), run(1)]).map(({ startedAt }) => startedAt)).toEqual([4, 3, 2, 1])
-  // Two that began at one moment are two.
+  // Two runs that began at the same time are distinct.
   expect(mergedRuns([run(1)], [failed(1)])).toHaveLength(2)
   expect(mergedRuns([failed(1)], [failed(1)])[0]?.error).toHaveLength(200)
   const many = (from: number) => Array.from({ length: 20 }, (_, nth) => (nth % 4 ? run : failed)(from - 2 * nth))
-  const both = mergedRuns(many(100), many(99))
-  expect(both.slice(0, runsKept.last).map(({ startedAt }) => startedAt)).toEqual(Array.from({ length: 15 }, (_, nth) => 100 - nth))
-  expect(both.slice(runsKept.last).map(({ result }) => result)).toEqual(Array(runsKept.wrong).fill('FAILED'))
-  // What a process has run itself need not be the newest of all.
+  const merged = mergedRuns(many(100), many(99))
+  expect(merged.slice(0, runsKept.last).map(({ startedAt }) => startedAt)).toEqual(Array.from({ length: 15 }, (_, nth) => 100 - nth))
+  expect(merged.slice(runsKept.last).map(({ result }) => result)).toEqual(Array(runsKept.wrong).fill('FAILED'))
+  // The process's own run need not be the newest.
   expect(runsOf({ ...run(1), lastRuns: [run(2), run(1)] })).toEqual([run(2), run(1)])
 })

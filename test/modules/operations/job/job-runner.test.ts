@@ -1,4 +1,4 @@
-/** Jobs: run once, last run kept, run when asked for, and seen when they hang. */
+/** Tests the job runner: single runs, stored results, requested runs and stuck jobs. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
@@ -16,64 +16,70 @@ const minute = 60_000
 const heartbeatMs = 10_000
 const day = 24 * 60 * minute
 type Outcome = Awaited<ReturnType<Parameters<TestApp['deps']['jobRunner']['start']>[0][number]['perform']>>
-const fine = { result: 'OK' } as const
+const okOutcome = { result: 'OK' } as const
 
-/** A process that has the job `forget` (every ten minutes) and, if told so, others; what they do is the test's. */
+/**
+ * Opens a process with the job `forget`, which runs every ten minutes, or with other jobs. The test decides what they
+ * do.
+ */
 async function worker(
-  given: {
+  setup: {
     settings?: Record<string, string>
     options?: TestAppOptions
     names?: readonly JobName[]
-    does?: (name: JobName) => Promise<Outcome>
+    doWork?: (name: JobName) => Promise<Outcome>
   } = {},
 ) {
-  const app = await testApp(given.settings, given.options)
+  const app = await testApp(setup.settings, setup.options)
   const ran: string[] = []
-  const board = app.deps.jobRunner
+  const runner = app.deps.jobRunner
   const start = () =>
-    board.start(
-      (given.names ?? ['forget']).map((name) => ({
+    runner.start(
+      (setup.names ?? ['forget']).map((name) => ({
         name,
         async perform() {
           ran.push(name)
-          return (await given.does?.(name)) ?? fine
+          return (await setup.doWork?.(name)) ?? okOutcome
         },
       })),
     )
   await start()
   return {
     app,
-    board,
+    runner,
     ran,
-    /** Time passes, with a heartbeat every ten seconds. */
-    async passes(ms: number) {
+    /** Advances the clock with a heartbeat every ten seconds. */
+    async advance(ms: number) {
       for (let passed = 0; passed < ms; passed += heartbeatMs) {
         app.clock.advance(Math.min(heartbeatMs, ms - passed))
-        await board.heartbeat()
+        await runner.heartbeat()
       }
     },
-    status: async (name: JobName = 'forget') => (await board.statuses()).find((one) => one.name === name),
+    status: async (name: JobName = 'forget') => (await runner.statuses()).find((one) => one.name === name),
     async [Symbol.asyncDispose]() {
-      await board.stop()
+      await runner.stop()
       await app.close()
     },
   }
 }
 
-/** Waits for what goes on beside: a commit has its own turn of the loop. Bounded, so that what never comes is a failure. */
-async function until(holds: () => Promise<boolean>, meanwhile: () => Promise<unknown> = async () => undefined): Promise<void> {
+/**
+ * Waits until a condition holds. Each round is a turn of the event loop, since a commit needs its own. Fails after a
+ * limit.
+ */
+async function until(condition: () => Promise<boolean>, meanwhile: () => Promise<unknown> = async () => undefined): Promise<void> {
   for (let looks = 0; looks < 2_000; looks++) {
-    if (await holds()) return
+    if (await condition()) return
     await meanwhile()
     await new Promise((resume) => setImmediate(resume))
   }
-  throw new Error('it never came')
+  throw new Error('the condition never held')
 }
 
-/** Something that hangs until it is let go. */
+/** Creates work that hangs until `end` is called. */
 function hanging() {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
-  return { does: () => promise, end: () => resolve(fine) }
+  return { doWork: () => promise, end: () => resolve(okOutcome) }
 }
 
 test('operators read the state, last run and next run of every job, without secrets in errors', async () => {
@@ -81,8 +87,8 @@ test('operators read the state, last run and next run of every job, without secr
   await using one = await worker({
     settings: { JOB_SCHEDULES: 'expire-carts=off' },
     names: ['forget', 'fold-listings', 'look-around'],
-    async does(name) {
-      if (name !== 'forget' || nth++ === 0) return fine
+    async doWork(name) {
+      if (name !== 'forget' || nth++ === 0) return okOutcome
       return {
         result: 'FAILED',
         error: new Error(`could not, by sk_live_${'a'.repeat(30)}\nparams: planted@example.com${'x'.repeat(900)}`),
@@ -103,9 +109,9 @@ test('operators read the state, last run and next run of every job, without secr
   })
   expect([before['expire-carts'].state, before['expire-carts'].schedule, before['expire-carts'].nextRun]).toEqual(['off', null, null])
   expect([before['look-around'].everyProcess, before['look-around'].holder]).toEqual([true, null])
-  await one.board.runScheduled('forget')
-  await one.passes(10 * minute)
-  await one.board.runScheduled('forget')
+  await one.runner.runScheduled('forget')
+  await one.advance(10 * minute)
+  await one.runner.runScheduled('forget')
   const { forget, ...others } = await read()
   expect(forget).toMatchObject({
     lastRun: { startedAt: '2026-01-06T12:10:00.000Z', durationMs: 0, result: 'FAILED', error: 'Error: could not, by ***' },
@@ -127,15 +133,15 @@ test('operators read the state, last run and next run of every job, without secr
 test('the last runs of a job are stored, and a few older failed ones', async () => {
   let nth = 0
   await using one = await worker({
-    async does() {
+    async doWork() {
       nth += 1
-      return nth % 10 === 1 ? { result: 'FAILED', error: new Error(`run ${nth} ${'x'.repeat(900)}`) } : fine
+      return nth % 10 === 1 ? { result: 'FAILED', error: new Error(`run ${nth} ${'x'.repeat(900)}`) } : okOutcome
     },
   })
   const runs = async () => (await listJobs(one.app.deps)).find(({ name }) => name === 'forget')?.lastRuns ?? []
   for (let run = 0; run < 12; run++) {
-    await one.board.runScheduled('forget')
-    await one.passes(heartbeatMs)
+    await one.runner.runScheduled('forget')
+    await one.advance(heartbeatMs)
   }
   const first = await runs()
   expect(first.map(({ result }) => result)).toEqual([...[...'OFOOOOOOOOOF'].map((one) => (one === 'O' ? 'OK' : 'FAILED'))])
@@ -148,43 +154,40 @@ test('the last runs of a job are stored, and a few older failed ones', async () 
   })
   expect(first[11]?.error).toBe(`Error: run 1 ${'x'.repeat(187)}`)
   for (let run = 0; run < 80; run++) {
-    await one.board.runScheduled('forget')
-    await one.passes(heartbeatMs)
+    await one.runner.runScheduled('forget')
+    await one.advance(heartbeatMs)
   }
   const later = await runs()
   expect(later.map(({ error }) => error?.slice(7, 13).trim() ?? null)).toEqual([
     ...[null, 'run 91', ...Array(9).fill(null), 'run 81', ...Array(3).fill(null)],
     ...['run 71', 'run 61', 'run 51', 'run 41', 'run 31'],
   ])
-  // What is in the database is the same, for another process.
-  await one.board.stop()
+  // The database has the same runs, for other processes.
+  await one.runner.stop()
   const row = await one.app.deps.jobStore.find(one.app.deps.db.read, 'forget')
   expect(row?.lastRuns).toHaveLength(20)
 })
 
-test.skipIf(engine !== 'postgres')(
-  'of a job that each process runs the last runs are those of all of them, whichever is asked',
-  async () => {
-    const database = await testDatabase()
-    const names = ['look-around'] as const
-    {
-      await using here = await worker({ options: { database }, names })
-      await using there = await worker({ options: { database }, names })
-      const runs = async (of: typeof here) => (await of.status('look-around'))?.lastRuns?.map(({ startedAt }) => startedAt - startOfTime)
-      await here.board.runScheduled('look-around')
-      await here.passes(minute)
-      there.app.clock.advance(30_000)
-      await there.board.runScheduled('look-around')
-      await there.passes(minute)
-      await here.board.runScheduled('look-around')
-      await here.passes(minute)
-      expect(await runs(here)).toEqual([minute, minute / 2, 0])
-      expect(await runs(there)).toEqual([minute, minute / 2, 0])
-      expect((await there.status('look-around'))?.startedAt).toBe(startOfTime + minute)
-    }
-    await database.drop()
-  },
-)
+test.skipIf(engine !== 'postgres')('for a job that every process runs, each process shows the last runs of all processes', async () => {
+  const database = await testDatabase()
+  const names = ['look-around'] as const
+  {
+    await using here = await worker({ options: { database }, names })
+    await using there = await worker({ options: { database }, names })
+    const runs = async (of: typeof here) => (await of.status('look-around'))?.lastRuns?.map(({ startedAt }) => startedAt - startOfTime)
+    await here.runner.runScheduled('look-around')
+    await here.advance(minute)
+    there.app.clock.advance(30_000)
+    await there.runner.runScheduled('look-around')
+    await there.advance(minute)
+    await here.runner.runScheduled('look-around')
+    await here.advance(minute)
+    expect(await runs(here)).toEqual([minute, minute / 2, 0])
+    expect(await runs(there)).toEqual([minute, minute / 2, 0])
+    expect((await there.status('look-around'))?.startedAt).toBe(startOfTime + minute)
+  }
+  await database.drop()
+})
 
 test('a job without work by the settings is off with the reason, does not run and cannot be requested', async () => {
   await using one = await worker({
@@ -193,26 +196,26 @@ test('a job without work by the settings is off with the reason, does not run an
   })
   const { token } = await one.app.superAdmin()
   const { body } = await one.app.call('GET', path, { token })
-  const why: Record<string, unknown> = Object.fromEntries(
+  const reasons: Record<string, unknown> = Object.fromEntries(
     body.data.flatMap(({ name, state, schedule, nextRun, idleBecause }: Record<string, string>) =>
       idleBecause === null ? [] : [[name, [state, schedule, nextRun, idleBecause]]],
     ),
   )
-  const because = (reason: string) => ['off', null, null, reason]
+  const offFor = (reason: string) => ['off', null, null, reason]
   const backups = engine === 'postgres' ? "PostgreSQL is backed up by PostgreSQL's own tools" : 'BACKUP_ENABLED is false'
-  expect(why).toEqual({
-    'back-up': because(backups),
-    'watch-backups': because(backups),
-    ...(engine === 'postgres' ? { 'quick-check': because('PostgreSQL looks after its pages itself') } : {}),
-    'fetch-rates': because('FX_RATES_URL is not set'),
-    'mail-abandoned-carts': because('SMTP_URL is not set'),
-    'send-mails': because('SMTP_URL is not set'),
-    'sync-attestations': because('CHAINS is not set'),
-    'rescan-chains': because('CHAINS is not set'),
-    'record-attested-repayments': because('LENDING_REPAYMENTS_FROM_ATTESTATIONS is not set'),
+  expect(reasons).toEqual({
+    'back-up': offFor(backups),
+    'watch-backups': offFor(backups),
+    ...(engine === 'postgres' ? { 'quick-check': offFor('PostgreSQL looks after its pages itself') } : {}),
+    'fetch-rates': offFor('FX_RATES_URL is not set'),
+    'mail-abandoned-carts': offFor('SMTP_URL is not set'),
+    'send-mails': offFor('SMTP_URL is not set'),
+    'sync-attestations': offFor('CHAINS is not set'),
+    'rescan-chains': offFor('CHAINS is not set'),
+    'record-attested-repayments': offFor('LENDING_REPAYMENTS_FROM_ATTESTATIONS is not set'),
   })
-  const asked = await one.app.call('POST', `${path}/back-up/run`, { token })
-  expect([asked.status, asked.body.message]).toEqual([409, `The job is idle: ${backups}`])
+  const response = await one.app.call('POST', `${path}/back-up/run`, { token })
+  expect([response.status, response.body.message]).toEqual([409, `The job is idle: ${backups}`])
   expect(one.ran).toEqual([])
 })
 
@@ -221,7 +224,7 @@ test('an operator requests a run once per key, also of a job that is off; a runn
   let hangs = false
   await using one = await worker({
     settings: { JOB_SCHEDULES: 'forget=off' },
-    does: () => (hangs ? hung.does() : Promise.resolve(fine)),
+    doWork: () => (hangs ? hung.doWork() : Promise.resolve(okOutcome)),
   })
   const { token } = await one.app.superAdmin()
   const ask = (name = 'forget', key?: string) =>
@@ -246,17 +249,17 @@ test('progress survives the process, which stores it at the stop; an unfinished 
   const options = { database }
   {
     await using one = await worker({ options })
-    await one.board.runScheduled('forget')
+    await one.runner.runScheduled('forget')
   }
   const hung = hanging()
-  const second = await worker({ options, does: hung.does })
+  const second = await worker({ options, doWork: hung.doWork })
   expect(await second.status()).toMatchObject({ result: 'OK', startedAt: startOfTime, succeededAt: startOfTime })
-  void second.board.runScheduled('forget')
-  await second.passes(2 * minute)
+  void second.runner.runScheduled('forget')
+  await second.advance(2 * minute)
   await second.app.abandon()
   {
     await using third = await worker({ options: { ...options, startAt: startOfTime + 3 * minute } })
-    if (engine === 'postgres') await third.passes(minute)
+    if (engine === 'postgres') await third.advance(minute)
     expect(await third.status()).toMatchObject({ state: 'idle', result: 'LOST', startedAt: startOfTime, succeededAt: startOfTime })
     expect(third.app.logged.map(({ event }) => event)).toContain('job.lost')
   }
@@ -267,18 +270,18 @@ test('progress survives the process, which stores it at the stop; an unfinished 
 test('a requested run is reported as lost if its process ends at once, also to live clients', async () => {
   const database = await testDatabase()
   const hung = hanging()
-  const first = await worker({ options: { database }, does: hung.does })
+  const first = await worker({ options: { database }, doWork: hung.doWork })
   const { token } = await first.app.superAdmin()
   expect((await first.app.call('POST', `${path}/forget/run`, { token })).status).toBe(202)
   await until(async () => (await first.status())?.state === 'running')
   await first.app.abandon()
   {
     await using next = await worker({ options: { database, startAt: startOfTime + minute } })
-    if (engine === 'postgres') await next.passes(minute)
+    if (engine === 'postgres') await next.advance(minute)
     expect(await next.status()).toMatchObject({ state: 'idle', result: 'LOST', requestedAt: null })
     await next.app.deps.liveNotes.idle()
-    const told = await next.app.deps.db.read.select().from(liveEvents).where(eq(liveEvents.name, 'job.finished'))
-    expect(told.map(({ data }) => data)).toEqual([{ job: 'forget', result: 'LOST', durationMs: null }])
+    const events = await next.app.deps.db.read.select().from(liveEvents).where(eq(liveEvents.name, 'job.finished'))
+    expect(events.map(({ data }) => data)).toEqual([{ job: 'forget', result: 'LOST', durationMs: null }])
   }
   hung.end()
   await database.drop()
@@ -286,19 +289,19 @@ test('a requested run is reported as lost if its process ends at once, also to l
 
 test('a missed run is caught up at the start if the next is far away, but not after the clock stepped back', async () => {
   const database = await testDatabase()
-  const ranFrom = async (startAt: number): Promise<string[]> => {
+  const missedRunsAt = async (startAt: number): Promise<string[]> => {
     await using one = await worker({ options: { database, startAt }, names: ['forget', 'fold-listings', 'approve-commissions'] })
     const { ran } = one
     const early = [...ran]
-    for (const name of ['forget', 'fold-listings', 'approve-commissions'] as const) await one.board.runScheduled(name)
+    for (const name of ['forget', 'fold-listings', 'approve-commissions'] as const) await one.runner.runScheduled(name)
     return early
   }
-  // The first start ever makes up for nothing.
-  expect(await ranFrom(startOfTime)).toEqual([])
-  expect(await ranFrom(startOfTime + 4 * minute)).toEqual([])
+  // The very first start catches up on nothing.
+  expect(await missedRunsAt(startOfTime)).toEqual([])
+  expect(await missedRunsAt(startOfTime + 4 * minute)).toEqual([])
   // Every ten minutes, and at five past the hour; listings are folded within the minute anyway.
-  expect((await ranFrom(startOfTime + 12 * minute)).sort()).toEqual(['approve-commissions', 'forget'])
-  expect(await ranFrom(startOfTime - day)).toEqual([])
+  expect((await missedRunsAt(startOfTime + 12 * minute)).sort()).toEqual(['approve-commissions', 'forget'])
+  expect(await missedRunsAt(startOfTime - day)).toEqual([])
   await database.drop()
 })
 
@@ -306,24 +309,24 @@ test('a job of every second costs one commit a minute, and one when its result c
   let fails = false
   await using one = await worker({
     names: ['deliver-webhooks', 'look-around', 'resume-orders'],
-    does: async () => (fails ? { result: 'FAILED', error: new Error('no') } : fine),
+    doWork: async () => (fails ? { result: 'FAILED', error: new Error('no') } : okOutcome),
   })
   const { stats } = one.app.deps.db
   const everySecond = async (seconds: number) => {
     const { commits } = stats
     for (let second = 1; second <= seconds; second++) {
       one.app.clock.advance(1_000)
-      for (const name of ['deliver-webhooks', 'look-around', 'resume-orders'] as const) await one.board.runScheduled(name)
-      // Where several share a database, they say each ten seconds that they live.
-      if (engine === 'sqlite' && second % 10 === 0) await one.board.heartbeat()
+      for (const name of ['deliver-webhooks', 'look-around', 'resume-orders'] as const) await one.runner.runScheduled(name)
+      // With PostgreSQL, processes report every ten seconds that they live.
+      if (engine === 'sqlite' && second % 10 === 0) await one.runner.heartbeat()
     }
     return stats.commits - commits
   }
-  // The first result of each is news.
+  // The first result of each job is stored at once.
   expect(await everySecond(1)).toBe(3)
   await everySecond(59)
   if (engine === 'sqlite') expect(await everySecond(180)).toBe(3)
-  await one.board.heartbeat()
+  await one.runner.heartbeat()
   fails = true
   const commits = await everySecond(5)
   expect(commits).toBeGreaterThanOrEqual(3)
@@ -334,28 +337,28 @@ test('a job of every second costs one commit a minute, and one when its result c
 test('a stuck job is noticed, not started again, and fine once it has ended', async () => {
   const hung = hanging()
   let hangs = true
-  await using one = await worker({ names: ['fold-listings'], does: () => (hangs ? hung.does() : Promise.resolve(fine)) })
-  const seen = () => one.app.logged.filter(({ event }) => event === 'job.stuck').length
-  void one.board.runScheduled('fold-listings')
-  await one.passes(5 * minute - heartbeatMs)
-  expect([(await one.status('fold-listings'))?.state, seen()]).toEqual(['running', 0])
-  await one.passes(2 * heartbeatMs)
-  expect([(await one.status('fold-listings'))?.state, seen()]).toEqual(['stuck', 1])
+  await using one = await worker({ names: ['fold-listings'], doWork: () => (hangs ? hung.doWork() : Promise.resolve(okOutcome)) })
+  const stuckEvents = () => one.app.logged.filter(({ event }) => event === 'job.stuck').length
+  void one.runner.runScheduled('fold-listings')
+  await one.advance(5 * minute - heartbeatMs)
+  expect([(await one.status('fold-listings'))?.state, stuckEvents()]).toEqual(['running', 0])
+  await one.advance(2 * heartbeatMs)
+  expect([(await one.status('fold-listings'))?.state, stuckEvents()]).toEqual(['stuck', 1])
   expect((await one.app.call('GET', '/metrics')).text).toContain('souk_job_stuck{job_name="fold-listings"} 1\n')
-  await one.board.runScheduled('fold-listings')
-  await one.passes(minute)
-  expect([one.ran.length, seen()]).toEqual([1, 1])
+  await one.runner.runScheduled('fold-listings')
+  await one.advance(minute)
+  expect([one.ran.length, stuckEvents()]).toEqual([1, 1])
   hangs = false
-  const ended = () => one.app.logged.filter(({ event }) => event === 'job.ended_after_all')
-  expect(ended()).toEqual([])
+  const endedEvents = () => one.app.logged.filter(({ event }) => event === 'job.ended_after_all')
+  expect(endedEvents()).toEqual([])
   hung.end()
   await until(
     async () => (await one.status('fold-listings'))?.state === 'idle',
-    () => one.passes(heartbeatMs),
+    () => one.advance(heartbeatMs),
   )
-  expect(ended()).toMatchObject([{ level: 'warn', fields: { job: 'fold-listings' } }])
-  expect(ended()[0]?.fields['afterMs']).toBeGreaterThanOrEqual(6 * minute)
-  await one.board.runScheduled('fold-listings')
+  expect(endedEvents()).toMatchObject([{ level: 'warn', fields: { job: 'fold-listings' } }])
+  expect(endedEvents()[0]?.fields['afterMs']).toBeGreaterThanOrEqual(6 * minute)
+  await one.runner.runScheduled('fold-listings')
   expect([one.ran.length, (await one.status('fold-listings'))?.result]).toEqual([2, 'OK'])
 })
 
@@ -367,7 +370,7 @@ test('an unreachable database is logged as jobs.database_away once, and its retu
   jobStore.all = async () => {
     throw new Error('no connection')
   }
-  await jobRunner.start([{ name: 'forget', perform: async () => fine }])
+  await jobRunner.start([{ name: 'forget', perform: async () => okOutcome }])
   await jobRunner.heartbeat()
   expect(eventsOf()).toEqual(['jobs.database_away'])
   jobStore.all = all
@@ -387,11 +390,11 @@ test('a result or request that cannot be stored is logged, and stored later', as
     throw new Error('no connection')
   }
   jobStore.saveProgress = fail
-  await one.board.runScheduled('forget')
-  // Its start, and its end.
+  await one.runner.runScheduled('forget')
+  // One event for its start and one for its end.
   expect(eventsOf()).toMatchObject(Array(2).fill({ level: 'warn', event: 'jobs.not_kept', fields: { jobs: ['forget'] } }))
   jobStore.saveProgress = saveProgress
-  await one.passes(minute)
+  await one.advance(minute)
   expect((await jobStore.find(db.read, 'forget'))?.lastRuns).toHaveLength(1)
   jobStore.takeRequest = fail
   const { token } = await one.app.superAdmin()
@@ -407,38 +410,38 @@ test('a result or request that cannot be stored is logged, and stored later', as
 
 test('a clock change does not affect jobs: a stuck one is noticed by elapsed time', async () => {
   const hung = hanging()
-  await using one = await worker({ names: ['fold-listings'], does: hung.does })
-  void one.board.runScheduled('fold-listings')
+  await using one = await worker({ names: ['fold-listings'], doWork: hung.doWork })
+  void one.runner.runScheduled('fold-listings')
   for (const to of [startOfTime + day, startOfTime - day]) {
     one.app.clock.set(to)
-    await one.passes(minute)
+    await one.advance(minute)
     expect((await one.status('fold-listings'))?.state).toBe('running')
   }
-  await one.passes(4 * minute)
+  await one.advance(4 * minute)
   expect((await one.status('fold-listings'))?.state).toBe('stuck')
   hung.end()
 })
 
-/** Two processes on one database, of which the first has begun first. */
-async function two(does: Parameters<typeof worker>[0] = {}, name: JobName = 'forget') {
+/** Opens two processes on one database. The first starts first. */
+async function openTwo(firstOptions: Parameters<typeof worker>[0] = {}, name: JobName = 'forget') {
   const database = await testDatabase()
-  const first = await worker({ ...does, names: [name], options: { database } })
+  const first = await worker({ ...firstOptions, names: [name], options: { database } })
   // The machines' clocks are a day apart.
   const second = await worker({ names: [name], options: { database, startAt: startOfTime + day } })
   return {
     first,
     second,
-    runScheduled: async () => void (await Promise.all([first.board.runScheduled('forget'), second.board.runScheduled('forget')])),
-    /** Time passes for both, or for the second alone. */
-    async passes(ms: number, which: 'both' | 'second' = 'both') {
+    runScheduled: async () => void (await Promise.all([first.runner.runScheduled('forget'), second.runner.runScheduled('forget')])),
+    /** Advances the clock of both processes, or of the second only. */
+    async advance(ms: number, which: 'both' | 'second' = 'both') {
       for (let passed = 0; passed < ms; passed += heartbeatMs) {
-        if (which === 'both') await first.passes(heartbeatMs)
-        await second.passes(heartbeatMs)
+        if (which === 'both') await first.advance(heartbeatMs)
+        await second.advance(heartbeatMs)
       }
     },
     counts: () => [first.ran.length, second.ran.length],
     async [Symbol.asyncDispose]() {
-      await Promise.all([first.board.stop(), second.board.stop()])
+      await Promise.all([first.runner.stop(), second.runner.stop()])
       await Promise.all([first.app.close(), second.app.close()])
       await database.drop()
     },
@@ -447,41 +450,41 @@ async function two(does: Parameters<typeof worker>[0] = {}, name: JobName = 'for
 
 describe.skipIf(engine === 'sqlite')('of several processes on one database', () => {
   test('one process runs a job despite different clocks, and another takes over at once when it stops', async () => {
-    await using both = await two()
+    await using both = await openTwo()
     const { first, second } = both
     for (let nth = 1; nth <= 3; nth++) {
       await both.runScheduled()
-      await both.passes(heartbeatMs)
+      await both.advance(heartbeatMs)
     }
     expect(both.counts()).toEqual([3, 0])
     expect([(await second.status())?.holder, (await second.status())?.result]).toEqual([first.app.deps.processName, 'OK'])
-    await first.board.stop()
-    await both.passes(heartbeatMs, 'second')
-    // By its clock, which is a day ahead, there were runs to make up for.
+    await first.runner.stop()
+    await both.advance(heartbeatMs, 'second')
+    // Its clock is a day ahead, so it catches up on missed runs.
     await until(async () => (await second.status())?.state === 'idle')
-    const made = second.ran.length
+    const caughtUp = second.ran.length
     await both.runScheduled()
-    expect(both.counts()).toEqual([3, made + 1])
+    expect(both.counts()).toEqual([3, caughtUp + 1])
     expect((await second.status())?.holder).toBe(second.app.deps.processName)
   })
 
   test('a dead process is replaced once its lease has expired, and missed runs are caught up', async () => {
-    await using both = await two()
+    await using both = await openTwo()
     const { first, second } = both
     await both.runScheduled()
-    await both.passes(heartbeatMs)
+    await both.advance(heartbeatMs)
     // The first process stops its heartbeats.
     first.app.clock.advance(day)
-    await both.passes(20_000, 'second')
+    await both.advance(20_000, 'second')
     await both.runScheduled()
     expect(both.counts()).toEqual([1, 0])
-    await both.passes(20_000, 'second')
+    await both.advance(20_000, 'second')
     await both.runScheduled()
-    // The run of the take-over makes up for those of the day by which the second is ahead.
+    // At the take-over, the second process catches up on the missed run of its clock's day.
     expect([both.counts()[0], (second.ran.length ?? 0) >= 1]).toEqual([1, true])
     // It returns and learns that its leases are gone.
-    await first.board.heartbeat()
-    await first.board.runScheduled('forget')
+    await first.runner.heartbeat()
+    await first.runner.runScheduled('forget')
     expect(first.ran.length).toBe(1)
     expect(first.app.logged.map(({ event }) => event)).toContain('jobs.taken_over')
   })
@@ -491,39 +494,39 @@ describe.skipIf(engine === 'sqlite')('of several processes on one database', () 
     const first = await worker({ options: { database } })
     const others = await Promise.all([1, 2, 3].map(() => worker({ options: { database } })))
     await first.app.abandon()
-    // In step: whose clock has passed another's by a lease has seen it die.
-    for (let passed = 0; passed < minute; passed += heartbeatMs) await Promise.all(others.map((other) => other.passes(heartbeatMs)))
-    await Promise.all(others.map(({ board }) => board.runScheduled('forget')))
+    // All advance equally: a process takes over once its clock has passed the lease.
+    for (let passed = 0; passed < minute; passed += heartbeatMs) await Promise.all(others.map((other) => other.advance(heartbeatMs)))
+    await Promise.all(others.map(({ runner }) => runner.runScheduled('forget')))
     expect(others.reduce((sum, { ran }) => sum + ran.length, 0)).toBe(1)
-    for (const { board, app } of others) {
-      await board.stop()
+    for (const { runner, app } of others) {
+      await runner.stop()
       await app.close()
     }
     await database.drop()
   })
 
   test('a requested run is run by the holder of the job, whichever process got the request', async () => {
-    await using both = await two()
+    await using both = await openTwo()
     const { first, second } = both
     const { token } = await second.app.superAdmin()
     expect((await second.app.call('POST', `${path}/forget/run`, { token })).status).toBe(202)
     expect(both.counts()).toEqual([0, 0])
-    await both.passes(2 * heartbeatMs)
+    await both.advance(2 * heartbeatMs)
     await until(async () => first.ran.length > 0)
     expect(both.counts()).toEqual([1, 0])
   })
 
   test('another process takes over a stuck job', async () => {
     const hung = hanging()
-    await using both = await two({ does: hung.does }, 'fold-listings')
+    await using both = await openTwo({ doWork: hung.doWork }, 'fold-listings')
     const { first, second } = both
-    void first.board.runScheduled('fold-listings')
-    await both.passes(2 * minute)
-    // A minute old at most; by its clock, which is a day ahead, the run would be stuck.
+    void first.runner.runScheduled('fold-listings')
+    await both.advance(2 * minute)
+    // The status is at most a minute old. By the second clock, a day ahead, the run would be stuck.
     expect((await second.status('fold-listings'))?.runningSince).toBe(startOfTime)
-    await both.passes(4 * minute)
+    await both.advance(4 * minute)
     expect(first.app.logged.map(({ event }) => event)).toContain('job.stuck')
-    await second.board.runScheduled('fold-listings')
+    await second.runner.runScheduled('fold-listings')
     expect(second.ran.length).toBe(1)
     hung.end()
   })

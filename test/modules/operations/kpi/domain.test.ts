@@ -1,4 +1,4 @@
-/** Windows of days, the sums that make one up, and what movements of money count for: no database is needed. */
+/** Tests windows of days, their sums, and what each money movement counts as. Needs no database. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { dayMs, dayNumberOf, dayText } from '../../../../src/lib/day.ts'
@@ -17,7 +17,7 @@ import {
 } from '../../../../src/modules/operations/kpi/domain.ts'
 
 const now = Date.UTC(2028, 2, 1, 23, 59, 59, 999)
-const asked = (startDate?: string, endDate?: string): string => {
+const windowOrError = (startDate?: string, endDate?: string): string => {
   try {
     const { from, to } = windowOf({ startDate, endDate }, now)
     return `${dayText(from)} ${dayText(to)} ${to - from + 1}`
@@ -42,7 +42,7 @@ test.each([
   ['2027-02-29', '2027-03-01', 'startDate: must be a calendar day such as 2026-01-31'],
   ['2027-02-01', '2027-02-30', 'endDate: must be a calendar day such as 2026-01-31'],
   ['2028-12-01', '2029-01-01', '2028-12-01 2029-01-01 32'],
-])('a window from %p to %p is %p', (startDate, endDate, expected) => expect(asked(startDate, endDate)).toBe(expected))
+])('a window from %p to %p is %p', (startDate, endDate, expected) => expect(windowOrError(startDate, endDate)).toBe(expected))
 
 test('the previous window has the same length and ends the day before, also across a leap day', () => {
   const span = windowOf({ startDate: '2028-03-01', endDate: '2028-03-30' }, now)
@@ -111,17 +111,17 @@ test('folded deltas add up by 1, 8 and 64 days', () => {
   )
 })
 
-test('sums beyond exact numbers are folded to the cent, and split into deltas that are numbers', () => {
-  const most = Number.MAX_SAFE_INTEGER
-  const deltas = [most, most, 3, 1].map((value) => ({ kpi: 'GMV' as const, day: 20_000, key: 'sandbox', value }))
-  const exactly = 2n * BigInt(most) + 4n
-  expect(foldDeltas(deltas).map(({ value }) => value)).toEqual([exactly, exactly, exactly])
-  for (const sum of [0n, 7n, -7n, BigInt(most), exactly, -exactly]) {
+test('sums beyond exact numbers are folded to the cent, and split into deltas that are exact numbers', () => {
+  const largest = Number.MAX_SAFE_INTEGER
+  const deltas = [largest, largest, 3, 1].map((value) => ({ kpi: 'GMV' as const, day: 20_000, key: 'sandbox', value }))
+  const total = 2n * BigInt(largest) + 4n
+  expect(foldDeltas(deltas).map(({ value }) => value)).toEqual([total, total, total])
+  for (const sum of [0n, 7n, -7n, BigInt(largest), total, -total]) {
     const amounts = amountsOf(sum)
     expect(amounts.every(Number.isSafeInteger)).toBe(true)
     expect(amounts.reduce((total, amount) => total + BigInt(amount), 0n)).toBe(sum)
   }
-  expect([amountsOf(0n), amountsOf(-7n), amountsOf(exactly).length]).toEqual([[], [-7], 3])
+  expect([amountsOf(0n), amountsOf(-7n), amountsOf(total).length]).toEqual([[], [-7], 3])
 })
 
 const movement: CountedMovement = {
@@ -135,7 +135,7 @@ const movement: CountedMovement = {
   confirmed: true,
   mode: 'LIVE',
 }
-const told = (deltas: readonly Delta[]) => deltas.map(({ kpi, day, key, value }) => [kpi, day, key, value])
+const summaryOf = (deltas: readonly Delta[]) => deltas.map(({ kpi, day, key, value }) => [kpi, day, key, value])
 
 test.each([
   [{}, [['GMV', 20_000, 'stripe', 500]]],
@@ -167,13 +167,13 @@ test.each([
   [{ usdCents: null }, [['UNPRICED', 20_000, 'GMV', 1]]],
   [{ usdCents: null, kind: 'REFUND' }, [['UNPRICED', 20_000, 'REFUNDS', 1]]],
 ] as const)('a movement that is %p counts as %p', (change, expected) =>
-  expect(told(deltasOfMovement({ ...movement, ...change }))).toEqual(expected as never),
+  expect(summaryOf(deltasOfMovement({ ...movement, ...change }))).toEqual(expected as never),
 )
 
 test('a movement priced later counts on its day and is no longer unpriced', () => {
   const unpriced = { ...movement, usdCents: null, affiliateId: 'aff_1' }
   const all = [...deltasOfMovement(unpriced), ...deltasOfPricing({ ...unpriced, usdCents: 7 })]
-  expect(told(all)).toEqual([
+  expect(summaryOf(all)).toEqual([
     ['UNPRICED', 20_000, 'GMV', 1],
     ['GMV', 20_000, 'stripe', 7],
     ['UNPRICED', 20_000, 'GMV', -1],

@@ -1,4 +1,4 @@
-/** The heads of rankings against all that was ever sold, added up; and what the dashboards read. */
+/** Compares the heads of rankings with the sums of all rows, and checks which tables dashboards read. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
@@ -31,8 +31,8 @@ const merchantsCount = 50
 const productsCount = 60
 const days = 365
 
-/** Numbers from 0 to 1, the same at every run. */
-function numbersFrom(seed: number): () => number {
+/** Creates a pseudo-random generator of numbers from 0 to 1. The same seed gives the same numbers. */
+function createRandom(seed: number): () => number {
   let at = seed
   return () => {
     at = (at * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -40,23 +40,25 @@ function numbersFrom(seed: number): () => number {
   }
 }
 
-/** Merchants, every tenth of them with two shops, and products; as many rows as there are of one that was made by the routes. */
-async function network(app: TestApp) {
+/**
+ * Creates merchants, every tenth of them with two shops, and products, as copies of rows created through the routes.
+ */
+async function createNetwork(app: TestApp) {
   const { shop, productId } = await sellingIn(app)
   const { read } = app.deps.db
   const [user] = (await read.select().from(users)).filter(({ role }) => role === 'MERCHANT')
   const [oneShop] = (await read.select().from(shops)).filter(({ id }) => id === shop.id)
   const [oneProduct] = (await read.select().from(products)).filter(({ id }) => id === productId)
-  if (!(user && oneShop && oneProduct)) throw new Error('nothing to go by')
+  if (!(user && oneShop && oneProduct)) throw new Error('no rows to copy')
   const name = (what: string, nth: number) => `${what}_${String(nth).padStart(4, '0')}`
   const owners = Array.from({ length: merchantsCount }, (_, nth) => ({ ...user, id: name('usr', nth), email: `m${nth}@example.com` }))
-  const owned = Array.from({ length: merchantsCount + merchantsCount / 10 }, (_, nth) => ({
+  const copiedShops = Array.from({ length: merchantsCount + merchantsCount / 10 }, (_, nth) => ({
     ...oneShop,
     id: name('shop', nth),
     name: `ranked-${nth}`,
     merchantId: owners[nth < merchantsCount ? nth : (nth - merchantsCount) * 10]?.id ?? '',
   }))
-  const goods = Array.from({ length: productsCount }, (_, nth) => ({
+  const copiedProducts = Array.from({ length: productsCount }, (_, nth) => ({
     ...oneProduct,
     id: name('prod', nth),
     handle: `p-${nth}`,
@@ -64,16 +66,16 @@ async function network(app: TestApp) {
   }))
   await app.deps.db.write(async (tx) => {
     await tx.insert(users).values(owners)
-    await tx.insert(shops).values(owned)
-    await tx.insert(products).values(goods)
+    await tx.insert(shops).values(copiedShops)
+    await tx.insert(products).values(copiedProducts)
   })
-  return { shopIds: owned.map(({ id }) => id), productIds: goods.map(({ id }) => id) }
+  return { shopIds: copiedShops.map(({ id }) => id), productIds: copiedProducts.map(({ id }) => id) }
 }
 
 test('the head of a ranking equals that of all sums or is refused, with any folds, ties and removals', async () => {
   await using app = await testApp()
   const { read, write } = app.deps.db
-  const { shopIds, productIds } = await network(app)
+  const { shopIds, productIds } = await createNetwork(app)
   const today = dayNumberOf(app.clock.now())
   const windows: [string, Span][] = [
     ['a year', { from: today - 364, to: today }],
@@ -82,23 +84,23 @@ test('the head of a ranking equals that of all sums or is refused, with any fold
     ['a week', { from: today - 100, to: today - 94 }],
     ['a day', { from: today, to: today }],
   ]
-  const told: Record<string, string[]> = {}
-  for (const [how, exponent] of [
-    ['some far more than others', 1.3],
-    ['all alike', 0],
+  const results: Record<string, string[]> = {}
+  for (const [distribution, exponent] of [
+    ['unequal sales', 1.3],
+    ['equal sales', 0],
   ] as const) {
-    const number = numbersFrom(7)
+    const number = createRandom(7)
     const deltas: Delta[] = []
     for (let day = today - days + 1; day <= today; day += 14)
-      for (const [kpi, beside, ids, most] of [
+      for (const [kpi, secondKpi, ids, largest] of [
         ['PRODUCT_UNITS', 'PRODUCT_CENTS', productIds, 4_000],
         ['MERCHANT_CENTS', 'MERCHANT_ORDERS', shopIds, 40_000],
       ] as const)
         for (const [nth, key] of ids.entries()) {
-          const value = Math.floor((most * (0.5 + number())) / (((nth * 7) % ids.length) + 1) ** exponent) - (number() < 0.02 ? 60 : 0)
+          const value = Math.floor((largest * (0.5 + number())) / (((nth * 7) % ids.length) + 1) ** exponent) - (number() < 0.02 ? 60 : 0)
           if (value === 0 || number() < 0.4) continue
           const id = `${key}:${day}`
-          deltas.push({ kpi, day, id, key, value }, { kpi: beside, day, id, key, value: kpi === 'PRODUCT_UNITS' ? value * 350 : 1 })
+          deltas.push({ kpi, day, id, key, value }, { kpi: secondKpi, day, id, key, value: kpi === 'PRODUCT_UNITS' ? value * 350 : 1 })
         }
     const fresh = deltas.filter((_, nth) => nth % 97 === 0)
     await write(async (tx) => {
@@ -114,16 +116,23 @@ test('the head of a ranking equals that of all sums or is refused, with any fold
           [rankingStore.headOfMerchants, kpiStore.topMerchants],
         ] as const) {
           const rows = await head(read, 'LIVE', span, limit)
-          if (rows) expect({ how, label, limit, rows }).toEqual({ how, label, limit, rows: await all(read, 'LIVE', span, limit) })
-          if (limit === 10) told[how] = [...(told[how] ?? []), rows === undefined ? `none of ${label}` : 'told']
+          if (rows)
+            expect({ how: distribution, label, limit, rows }).toEqual({
+              how: distribution,
+              label,
+              limit,
+              rows: await all(read, 'LIVE', span, limit),
+            })
+          if (limit === 10)
+            results[distribution] = [...(results[distribution] ?? []), rows === undefined ? `no head for ${label}` : 'found']
         }
   }
-  expect(told['some far more than others']).toEqual(Array.from({ length: 10 }, () => 'told'))
-  // Where all are alike, only what all have sold together tells who is ahead.
-  expect(told['all alike']).toContain('none of a year')
+  expect(results['unequal sales']).toEqual(Array.from({ length: 10 }, () => 'found'))
+  // With equal sales, the head is known only from the sums of all rows.
+  expect(results['equal sales']).toContain('no head for a year')
 })
 
-/** The tables that a statement reads, by its plan. */
+/** Returns the tables that a statement reads, by its plan. */
 async function tablesOf({ deps: { db } }: TestApp, statement: SQL): Promise<string[]> {
   if (engine === 'postgres') {
     const plan = await db.read.rows(sql`explain (format json) ${statement}`)
@@ -154,12 +163,12 @@ test('no dashboard reads facts, so its cost does not grow with sales', async () 
     await dashboard({ clock, life, db: { ...db, read: { ...db.read, rows } } })
     read[name] = [...new Set((await Promise.all(statements.map((one) => tablesOf(app, one)))).flat())].sort()
   }
-  const kept = ['kpi_days', 'kpi_deltas']
+  const kpiTables = ['kpi_days', 'kpi_deltas']
   expect(read).toEqual({
-    ...Object.fromEntries(figures.map((figure) => [figure, kept])),
-    gmv: kept,
-    refunds: kept,
-    merchants: [...kept, 'shops'],
-    products: [...kept, 'products', 'shops'],
+    ...Object.fromEntries(figures.map((figure) => [figure, kpiTables])),
+    gmv: kpiTables,
+    refunds: kpiTables,
+    merchants: [...kpiTables, 'shops'],
+    products: [...kpiTables, 'products', 'shops'],
   })
 })

@@ -1,4 +1,6 @@
-/** What is told while a version that keeps more figures counts the past, and of what an older one folds beside it. */
+/**
+ * Tests the dashboards while a version with more figures counts the past, and while an older process folds beside it.
+ */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
@@ -17,10 +19,10 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const daysSold = 150
-const brokenOffAfter = 8
+const stopAfter = 8
 
-/** A shop that sold once every ten days, as the version before the figures of shops left it. */
-async function oldGeneration(app: TestApp): Promise<Selling> {
+/** Creates a shop that sold once every ten days, in the state of the version before the figures of shops. */
+async function createOldShop(app: TestApp): Promise<Selling> {
   await backfillKpis(app.deps)
   const shop = await sellingIn(app, { onHand: 1_000 })
   for (let day = 0; day <= daysSold; day += 10) {
@@ -35,7 +37,7 @@ async function oldGeneration(app: TestApp): Promise<Selling> {
   })
   return shop
 }
-const operatorOf = async (app: TestApp) => {
+const openOperator = async (app: TestApp) => {
   const { id } = await app.superAdmin()
   return async (path: string) => {
     const { accessToken } = (await startSession(app.deps, { id, role: 'SUPER_ADMIN' }, system)).data
@@ -48,47 +50,47 @@ async function findings({ deps }: TestApp): Promise<string[]> {
   for await (const { problems } of checkKpis(deps.db.read)) found.push(...problems)
   return found
 }
-const left = ({ deps }: TestApp) => deps.db.read.rows<{ id: number }>(sql`select id from kpi_state order by id`)
+const countedParts = ({ deps }: TestApp) => deps.db.read.rows<{ id: number }>(sql`select id from kpi_state order by id`)
 
 test('dashboards are served while figures of shops are counted, whose finished days are available; an interruption continues', async () => {
   await using app = await testApp()
-  const ask = await operatorOf(app)
-  const shop = await oldGeneration(app)
-  const before = [ok(await ask('dashboard/gmv')).body, ok(await ask('affiliate/top-products')).body]
+  const readDashboard = await openOperator(app)
+  const shop = await createOldShop(app)
+  const before = [ok(await readDashboard('dashboard/gmv')).body, ok(await readDashboard('affiliate/top-products')).body]
   expect(before[0].total).toBeGreaterThan(0)
 
-  // The process ends in the middle.
+  // The process stops half-way.
   const { setCountedFrom } = kpiStore
-  const counted: number[] = []
+  const countedDays: number[] = []
   kpiStore.setCountedFrom = async (tx, part, day) => {
     expect(part).toBe('SHOPS')
     // A write may be run again.
-    if (counted.at(-1) !== day) counted.push(day)
+    if (countedDays.at(-1) !== day) countedDays.push(day)
     await setCountedFrom(tx, part, day)
-    if (counted.length === brokenOffAfter) app.deps.life.stopping = true
+    if (countedDays.length === stopAfter) app.deps.life.stopping = true
   }
   try {
-    const filling = backfillKpis(app.deps)
-    expect([ok(await ask('dashboard/gmv')).body, ok(await ask('affiliate/top-products')).body]).toEqual(before)
+    const backfilling = backfillKpis(app.deps)
+    expect([ok(await readDashboard('dashboard/gmv')).body, ok(await readDashboard('affiliate/top-products')).body]).toEqual(before)
     const refused = await overview(shop)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30'])
-    await filling
-    expect([ok(await ask('dashboard/gmv')).body, ok(await ask('affiliate/top-products')).body]).toEqual(before)
-    // What has been counted is told, with as many days before; what has not is refused.
+    await backfilling
+    expect([ok(await readDashboard('dashboard/gmv')).body, ok(await readDashboard('affiliate/top-products')).body]).toEqual(before)
+    // Counted days are available if as many days before them are counted, and others are refused.
     expect(ok(await overview(shop)).body.orders).toMatchObject({ confirmed: 3, previousConfirmed: 3 })
     expect((await overview(shop, '?startDate=2026-02-01&endDate=2026-05-30')).status).toBe(503)
     expect(await findings(app)).toEqual([])
     await shop.bought()
-    expect(counted.length).toBe(brokenOffAfter)
+    expect(countedDays.length).toBe(stopAfter)
     app.deps.life.stopping = false
     await backfillKpis(app.deps)
-    // Each day once, from the last one back.
-    expect(counted).toEqual([...new Set(counted)].sort((a, b) => b - a))
-    expect(counted.length).toBe(daysSold / 10 + 1)
+    // Each day is counted once, newest first.
+    expect(countedDays).toEqual([...new Set(countedDays)].sort((a, b) => b - a))
+    expect(countedDays.length).toBe(daysSold / 10 + 1)
   } finally {
     kpiStore.setCountedFrom = setCountedFrom
   }
-  expect((await left(app)).map(({ id }) => Number(id))).toEqual([3, 4])
+  expect((await countedParts(app)).map(({ id }) => Number(id))).toEqual([3, 4])
   expect(ok(await overview(shop)).body.orders).toMatchObject({ confirmed: 4, previousConfirmed: 3 })
   expect(ok(await overview(shop, '?startDate=2026-01-01&endDate=2026-07-01')).body.orders.confirmed).toBe(daysSold / 10 + 2)
   await foldKpis(app.deps)
@@ -99,24 +101,24 @@ test('dashboards are served while figures of shops are counted, whose finished d
 
 test('two processes count the past of shops during purchases, and what an older process folds without them is recounted', async () => {
   await using app = await testApp()
-  const shop = await oldGeneration(app)
+  const shop = await createOldShop(app)
   const foldAsBefore = () => app.deps.db.write((tx) => kpiStore.fold(tx, 1_000, async () => []), { isolation: 'locking' })
-  const filling = [backfillKpis(app.deps), backfillKpis(app.deps)]
+  const backfilling = [backfillKpis(app.deps), backfillKpis(app.deps)]
   for (let nth = 0; nth < 4; nth++) {
     await shop.bought()
     await foldKpis(app.deps)
   }
-  await Promise.all(filling)
-  const sold = daysSold / 10 + 5
+  await Promise.all(backfilling)
+  const soldCount = daysSold / 10 + 5
   const total = async () => ok(await overview(shop, '?startDate=2026-01-01&endDate=2026-07-01')).body.orders.confirmed
-  expect(await total()).toBe(sold)
+  expect(await total()).toBe(soldCount)
   if (engine !== 'postgres') return
   await shop.bought()
   await foldAsBefore()
-  expect(await total()).toBe(sold)
+  expect(await total()).toBe(soldCount)
   app.clock.advance(10 * 60_000)
   await foldKpis(app.deps)
-  expect(await total()).toBe(sold + 1)
+  expect(await total()).toBe(soldCount + 1)
   expect(await findings(app)).toEqual([])
   expect(app.logged.some(({ event }) => event === 'kpis.shops_recounted')).toBe(true)
 })

@@ -1,4 +1,4 @@
-/** What a database is made of again, and what may go, by the names of what was shipped. */
+/** Tests restore plans and removable files, by the names of shipped files. */
 import { expect, test } from 'bun:test'
 import {
   generationName,
@@ -15,8 +15,8 @@ import {
 import { segmentHeadOf, splitHeader, withHeader } from '../../../../src/modules/operations/log-shipping/file-headers.ts'
 
 const generationAt = (at: number) => generationName('0a1b2c3d', at, new Uint8Array([1, 2, 3, 4]))
-/** A generation that began at `at`: a segment each `10`, and snapshots at the ends of segments. */
-function shipped(at: number, segments: number, snapshots: readonly { first: number; last: number }[]): ShippedFile[] {
+/** Creates the files of a generation that began at `at`: a segment every 10 ms, and snapshots at segment ends. */
+function createFiles(at: number, segments: number, snapshots: readonly { first: number; last: number }[]): ShippedFile[] {
   const generation = generationAt(at)
   const names = [generationStartName(generation)]
   for (let index = 0; index < segments; index++) names.push(segmentName({ generation, index, at: at + 10 * (index + 1) }))
@@ -41,7 +41,7 @@ test('a name is parsed into its meaning, and other names are ignored', () => {
 })
 
 test('a restore uses the last valid snapshot by then, and every segment whose commits were made by then', () => {
-  const all = shipped(1_000, 9, [
+  const all = createFiles(1_000, 9, [
     { first: 0, last: 1 },
     { first: 4, last: 5 },
   ])
@@ -57,7 +57,7 @@ test('a restore uses the last valid snapshot by then, and every segment whose co
 })
 
 test('a missing segment ends the restorable range; a snapshot that needs it is replaced by an earlier one', () => {
-  const all = shipped(1_000, 9, [
+  const all = createFiles(1_000, 9, [
     { first: 0, last: 1 },
     { first: 4, last: 5 },
   ])
@@ -70,7 +70,7 @@ test('a missing segment ends the restorable range; a snapshot that needs it is r
 })
 
 test('of two segments with one index the later one counts: a killed process may write late', () => {
-  const all = shipped(1_000, 5, [{ first: 0, last: 1 }])
+  const all = createFiles(1_000, 5, [{ first: 0, last: 1 }])
   const late = parseShippedName(segmentName({ generation: generationAt(1_000), index: 3, at: 1_033 })) as ShippedFile
   const plan = planRestore([...all, late], 9_999)
   expect([plan?.missing, plan?.upTo, plan?.segments.map(({ at }) => at)]).toEqual([undefined, 1_050, [1_010, 1_020, 1_030, 1_040, 1_050]])
@@ -78,50 +78,52 @@ test('of two segments with one index the later one counts: a killed process may 
 })
 
 test('the last generation is continued if it has a snapshot and no gaps', () => {
-  const all = shipped(1_000, 3, [{ first: 0, last: 0 }])
+  const all = createFiles(1_000, 3, [{ first: 0, last: 0 }])
   expect(resumableGeneration(all)).toMatchObject({ snapshot: { first: 0 }, last: { index: 2 } })
   for (const others of [
     all.filter((one) => one.kind !== 'snapshot'),
     all.filter((one) => !(one.kind === 'segment' && one.index === 1)),
-    [...all, ...shipped(5_000, 0, [])],
+    [...all, ...createFiles(5_000, 0, [])],
     [],
   ])
     expect(resumableGeneration(others)).toBeUndefined()
 })
 
 test('a time before the first snapshot of new shipping is refused with the reason', () => {
-  const all = [...shipped(1_000, 3, [{ first: 0, last: 0 }]), ...shipped(5_000, 3, [{ first: 0, last: 1 }])]
+  const all = [...createFiles(1_000, 3, [{ first: 0, last: 0 }]), ...createFiles(5_000, 3, [{ first: 0, last: 1 }])]
   expect(planRestore(all, 5_015)).toMatchObject({ upTo: 1_030, resumedAt: 5_000 })
   expect(planRestore(all, 5_020)).toMatchObject({ upTo: 5_020 })
   expect(planRestore(all, 5_020)?.resumedAt).toBeUndefined()
 })
 
 test('everything within the retention stays, and the last snapshot of any age', () => {
-  const old = shipped(1_000, 3, [{ first: 0, last: 0 }])
-  const now = shipped(5_000, 9, [
+  const old = createFiles(1_000, 3, [{ first: 0, last: 0 }])
+  const now = createFiles(5_000, 9, [
     { first: 0, last: 1 },
     { first: 4, last: 5 },
   ])
   const all = [...old, ...now]
   const current = generationAt(5_000)
-  const left = (keepFrom: number, begunAt?: number) => {
-    const gone = new Set(removable(all, { keepFrom, current, begunAt }))
-    return all.filter(({ name }) => !gone.has(name))
+  const remainingAfter = (keepFrom: number, begunAt?: number) => {
+    const removed = new Set(removable(all, { keepFrom, current, begunAt }))
+    return all.filter(({ name }) => !removed.has(name))
   }
-  expect(left(1_000)).toEqual(all)
-  expect(left(5_019)).toEqual(all)
-  expect(left(5_030)).toEqual(now)
-  const kept = left(99_999)
-  expect(kept.filter(({ kind }) => kind === 'segment').map((one) => one.kind === 'segment' && one.index)).toEqual([4, 5, 6, 7, 8])
-  expect(planRestore(kept, 99_999)).toEqual(planRestore(all, 99_999) as never)
-  // Until it has a snapshot of its own, what came before is all that there is.
-  const begun = [...now, ...shipped(9_000, 2, [])]
-  expect(removable(begun, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined })).not.toContain(
+  expect(remainingAfter(1_000)).toEqual(all)
+  expect(remainingAfter(5_019)).toEqual(all)
+  expect(remainingAfter(5_030)).toEqual(now)
+  const remaining = remainingAfter(99_999)
+  expect(remaining.filter(({ kind }) => kind === 'segment').map((one) => one.kind === 'segment' && one.index)).toEqual([4, 5, 6, 7, 8])
+  expect(planRestore(remaining, 99_999)).toEqual(planRestore(all, 99_999) as never)
+  // Until the new generation has a snapshot, only the earlier files can be restored.
+  const withNewGeneration = [...now, ...createFiles(9_000, 2, [])]
+  expect(removable(withNewGeneration, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined })).not.toContain(
     generationStartName(generationAt(9_000)),
   )
   expect(
     planRestore(
-      begun.filter(({ name }) => !removable(begun, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined }).includes(name)),
+      withNewGeneration.filter(
+        ({ name }) => !removable(withNewGeneration, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined }).includes(name),
+      ),
       9_999,
     ),
   ).toMatchObject({ upTo: 5_090 })

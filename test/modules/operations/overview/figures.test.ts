@@ -1,4 +1,4 @@
-/** The figures of shops, which nobody appends: found by a fold, before one, and by whoever counts anew. */
+/** Tests the figures of shops, which are derived: before, after and between folds, and by a recount. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
@@ -21,7 +21,7 @@ async function findings({ deps }: TestApp): Promise<string[]> {
   return found
 }
 
-/** A shop that sold on several days, by money, by gift cards and for nothing, and gave some of it back. */
+/** Creates a shop with sales on several days, paid by money, by gift cards and free, and with some refunds. */
 async function busyShop(app: TestApp): Promise<Selling> {
   const shop = await sellingIn(app, { onHand: 1_000 })
   const call = (path: string, body: object) =>
@@ -38,9 +38,9 @@ async function busyShop(app: TestApp): Promise<Selling> {
   return shop
 }
 
-test('are the same before, between and after folds, and after a recount', async () => {
+test('the figures of a shop are the same before, between and after folds, and after a recount', async () => {
   await using app = await testApp()
-  // Before that nothing is found of what was never counted.
+  // Problems are reported only after the backfill.
   await backfillKpis(app.deps)
   const shop = await busyShop(app)
   const other = await busyShop(app)
@@ -67,7 +67,7 @@ test('are the same before, between and after folds, and after a recount', async 
 
 test('a manually changed figure is found and repaired at night', async () => {
   await using app = await testApp()
-  // Before that nothing is found of what was never counted.
+  // Problems are reported only after the backfill.
   await backfillKpis(app.deps)
   const shop = await busyShop(app)
   const before = await figures(shop)
@@ -83,7 +83,7 @@ test('a manually changed figure is found and repaired at night', async () => {
 
 test('test sales are in none of the figures of a live shop, nor in differences', async () => {
   await using app = await testApp()
-  // Before that nothing is found of what was never counted.
+  // Problems are reported only after the backfill.
   await backfillKpis(app.deps)
   const shop = await busyShop(app)
   const { order } = ok(await shop.checkout(await shop.cart())).body

@@ -1,4 +1,4 @@
-/** What a shop's home page shows: held against the records themselves, and against what each role may read. */
+/** Compares the overview of a shop with its records, and with the permissions of each role. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { locking } from '../../../../src/core/command-context.ts'
@@ -15,16 +15,16 @@ setDefaultTimeout(longTestMs)
 
 const path = '/shops/v2/overview'
 const dayMs = 24 * 60 * 60 * 1000
-/** By the secret key, which lasts when days pass. */
+/** Uses the secret key, because tokens expire when days pass. */
 const overview = async ({ app, secretKey }: Pick<Selling, 'app' | 'secretKey'>, query = '') =>
   ok(await app.call('GET', `${path}${query}`, { key: secretKey })).body
-const refunded = async ({ app, secretKey }: Selling, id: string, body: object) =>
+const refund = async ({ app, secretKey }: Selling, id: string, body: object) =>
   ok(await app.call('POST', `/v2/orders/${id}/refunds`, { key: secretKey, body, headers: { 'idempotency-key': randomUUID() } })).body
 const usd = (amount: number) => ({ amount, currency: 'USD' })
 const valuesOf = (series: { date: string }[], name = 'value') =>
   Object.fromEntries(series.map((one) => [one.date, (one as Record<string, unknown>)[name]]).filter(([, value]) => value !== 0))
 
-test('sales are confirmed orders minus refunds of the days, beside as many days before', async () => {
+test('sales are confirmed orders minus refunds of the days, compared with as many days before', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const first = await shop.bought({ quantity: 2 })
@@ -32,7 +32,7 @@ test('sales are confirmed orders minus refunds of the days, beside as many days 
   await shop.bought({ quantity: 3 })
   app.clock.advance(dayMs)
   await shop.bought()
-  await refunded(shop, first.id, { amount: usd(500) })
+  await refund(shop, first.id, { amount: usd(500) })
 
   const { sales, orders, startDate, endDate, currency, mode, asOf } = await overview(shop)
   expect({ startDate, endDate, currency, mode, asOf }).toEqual({
@@ -90,7 +90,7 @@ test('conversion is the share of carts that became orders; null without carts', 
   await shop.cart()
   await shop.cart()
   await shop.bought()
-  // A draft is no shopper's.
+  // A draft order has no shopper's cart.
   ok(await shop.post('/v2/orders/drafts', { lines: [{ variantId: shop.variantId, quantity: 1 }] }))
   expect((await overview(shop)).carts).toEqual({ begun: 4, converted: 1, rate: 0.25, previous: { begun: 0, converted: 0, rate: null } })
   expect((await overview(shop, '?startDate=2025-06-01&endDate=2026-01-31')).carts).toBeNull()
@@ -146,7 +146,7 @@ test('pending work is counted, and missing steps before going live are named', a
 test('parts that a role may not read by their own routes are null', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const seen = async (caller: { token: string } | { key: string }) => {
+  const nullPartsFor = async (caller: { token: string } | { key: string }) => {
     const { body } = await app.call('GET', path, caller)
     const { returnsRequested, returnsApproved, lowStock, webhooks } = body.waiting
     const parts = { carts: body.carts, returnsRequested, returnsApproved, lowStock, webhooks, kyb: body.kyb, goLive: body.goLive }
@@ -155,11 +155,11 @@ test('parts that a role may not read by their own routes are null', async () => 
   }
   const tokenOf = async (role: 'MANAGER' | 'FULFILMENT' | 'READ_ONLY') => ({ token: (await staffOf(app, shop, role)).token })
   const managed = ['carts', 'returnsRequested', 'returnsApproved', 'lowStock']
-  expect(await seen({ token: shop.token })).toEqual([...managed, 'webhooks', 'kyb', 'goLive'])
-  expect(await seen(await tokenOf('MANAGER'))).toEqual(managed)
-  expect(await seen(await tokenOf('READ_ONLY'))).toEqual(['lowStock'])
-  expect(await seen(await tokenOf('FULFILMENT'))).toEqual([])
-  expect(await seen({ key: shop.secretKey })).toEqual([...managed, 'webhooks'])
+  expect(await nullPartsFor({ token: shop.token })).toEqual([...managed, 'webhooks', 'kyb', 'goLive'])
+  expect(await nullPartsFor(await tokenOf('MANAGER'))).toEqual(managed)
+  expect(await nullPartsFor(await tokenOf('READ_ONLY'))).toEqual(['lowStock'])
+  expect(await nullPartsFor(await tokenOf('FULFILMENT'))).toEqual([])
+  expect(await nullPartsFor({ key: shop.secretKey })).toEqual([...managed, 'webhooks'])
   expect((await app.call('GET', path, { key: shop.publishableKey })).status).toBe(403)
 })
 
@@ -167,7 +167,7 @@ test('open disputes name their orders, newest first and once each', async () => 
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const disputed = [await shop.bought(), await shop.bought(), await shop.bought()]
-  const tell = async (orderId: string, dispute: ReportedDispute) => {
+  const report = async (orderId: string, dispute: ReportedDispute) => {
     const [payment] = await paymentsOf(app.deps, orderId)
     if (!payment) throw new Error('no payment')
     await app.deps.db.write((tx) => recordDispute(tx, app.deps, { payment, dispute }), locking)
@@ -178,9 +178,9 @@ test('open disputes name their orders, newest first and once each', async () => 
     currency: 'USD',
     state,
   })
-  for (const [nth, { id }] of disputed.entries()) await tell(id, dispute(`dp_${nth}`))
-  await tell(disputed[0]?.id, dispute('dp_again'))
-  await tell(disputed[1]?.id, dispute('dp_1', 'WON'))
+  for (const [nth, { id }] of disputed.entries()) await report(id, dispute(`dp_${nth}`))
+  await report(disputed[0]?.id, dispute('dp_again'))
+  await report(disputed[1]?.id, dispute('dp_1', 'WON'))
   const { disputes } = (await overview(shop)).waiting
   expect(disputes).toEqual({ total: 3, orders: [disputed[0], disputed[2]].map((order) => ({ id: order?.id, number: order?.number })) })
 })

@@ -1,4 +1,4 @@
-/** The overview and the lists of orders by the days of the shop's time zone. */
+/** Tests the overview and order lists by days of the shop's time zone. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { dayMs, hourMs } from '../../../../src/lib/day.ts'
@@ -10,7 +10,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** Past the routes, since tokens end while days pass. */
+/** Sets the zone in the database, because tokens expire while days pass. */
 const setZone = ({ app, shop }: Selling, timeZone: string) =>
   app.deps.db.write((tx) => app.deps.shopStore.update(tx, shop.id, { timeZone }))
 const overview = async (shop: Selling, query = '') => ok(await shop.get(`/shops/v2/overview${query}`)).body
@@ -68,8 +68,8 @@ describe("the overview by the shop's days", () => {
     await setZone(shop, 'America/New_York')
     expect(countsOf(await overview(shop))).toEqual({ '2026-01-08': 1, '2026-01-09': 1, '2026-01-10': 1 })
     await setZone(shop, 'Pacific/Kiritimati')
-    const ahead = await overview(shop)
-    expect([ahead.endDate, countsOf(ahead)]).toEqual(['2026-01-11', { '2026-01-09': 1, '2026-01-10': 1, '2026-01-11': 1 }])
+    const inKiritimati = await overview(shop)
+    expect([inKiritimati.endDate, countsOf(inKiritimati)]).toEqual(['2026-01-11', { '2026-01-09': 1, '2026-01-10': 1, '2026-01-11': 1 }])
     await setZone(shop, 'Etc/UTC')
     expect(await overview(shop)).toEqual(utc)
   })
@@ -133,7 +133,7 @@ test('a time zone is an IANA name, also of a new shop', async () => {
   expect(ok(await open(undefined, 'three')).body.timeZone).toBe('UTC')
 })
 
-test('a period is its whole UTC days and what is around them', () => {
+test('a period is split into its complete UTC days and the edges around them', () => {
   const at = (days: number, hours: number) => days * dayMs + hours * hourMs
   expect(utcDaysWithin({ since: at(10, -3), until: at(12, -3) })).toEqual({
     whole: { from: 10, to: 10 },

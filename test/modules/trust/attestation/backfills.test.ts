@@ -12,7 +12,7 @@ setDefaultTimeout(longTestMs)
 
 const { platform, lender, provider, stranger } = wallets
 const dayMs = 86_400_000
-const byLender = (chain: Chain) =>
+const attestByLender = (chain: Chain) =>
   chain.attest([
     { schema: 'B', attester: lender },
     { schema: 'C', attester: lender },
@@ -23,12 +23,12 @@ describeChain('blocks that are read again', () => {
   test('an address registered late has its attestations counted from its period on, and no older ones stored', async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }])
-    await byLender(chain)
+    await attestByLender(chain)
     await chain.mine(20, 10)
-    await byLender(chain)
+    await attestByLender(chain)
     const { at, number } = await chain.block()
     await chain.mine(20, 10)
-    await byLender(chain)
+    await attestByLender(chain)
     await chain.mine(3)
     await souk.run()
     expect(await souk.rows(chain.chainId)).toEqual([])
@@ -46,7 +46,7 @@ describeChain('blocks that are read again', () => {
     const database = await testDatabase()
     const chains = [{ chain, urls: [proxy.url] }]
     for (let nth = 0; nth < 6; nth++) {
-      await byLender(chain)
+      await attestByLender(chain)
       await chain.mine(3)
     }
     proxy.always(faults.cappedAt(4, 'limited to 4 blocks'))
@@ -65,7 +65,7 @@ describeChain('blocks that are read again', () => {
     await using second = await syncing(chains, { app: { database } })
     second.granted.push(...everybody)
     proxy.batches.length = 0
-    await byLender(chain)
+    await attestByLender(chain)
     await chain.mine(3)
     await second.run()
     expect(await second.backfills()).toEqual([])
@@ -83,13 +83,13 @@ describeChain('blocks that are read again', () => {
     await database.drop()
   })
 
-  test('a revocation read before its attestation waits for it', async () => {
+  test('a revocation that is read before its attestation applies once the attestation is read', async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }])
-    const [old = '0x'] = await byLender(chain)
+    const [old = '0x'] = await attestByLender(chain)
     await chain.mine(3)
     await souk.run()
-    // Registered, and what came before is not asked for yet.
+    // Registered, but without a backfill of earlier blocks.
     await souk.grant(everybody)
     await chain.revoke([old])
     await chain.mine(3)
@@ -110,15 +110,15 @@ describeChain('blocks that are read again', () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
-    await byLender(chain)
+    await attestByLender(chain)
     await chain.mine(3)
     const { fault, reached, release } = faults.held()
     proxy.spoil((_, forward) => forward(), fault)
-    const reading = souk.step()
+    const step = souk.step()
     await reached
     await souk.grant(everybody)
     release()
-    expect((await reading).kind).toBe('READ')
+    expect((await step).kind).toBe('READ')
     expect(await souk.counts(chain.chainId)).toEqual({ A: 1, B: 1, C: 1, D: 0 })
     await souk.expectTruth(chain)
   })
@@ -127,11 +127,11 @@ describeChain('blocks that are read again', () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }])
     await souk.grant(everybody)
-    await byLender(chain)
+    await attestByLender(chain)
     await chain.mine(3)
     await souk.run()
     const [row] = await souk.rows(chain.chainId)
-    const [uid = '0x'] = await byLender(chain)
+    const [uid = '0x'] = await attestByLender(chain)
     await chain.mine(3)
     if (row)
       await souk.deps.db.write((tx) => tx.insert(attestations).values({ ...row, schema: 'B', uid, attester: lender, isCounted: false }))
@@ -144,11 +144,11 @@ describeChain('blocks that are read again', () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url], confirmations: 1 }])
-    await byLender(chain)
+    await attestByLender(chain)
     await chain.mine(4)
     await souk.run()
     const fork = await chain.snapshot()
-    await byLender(chain)
+    await attestByLender(chain)
     await chain.mine(4)
     await souk.run()
     await souk.grant(everybody, { queue: true })
@@ -157,7 +157,7 @@ describeChain('blocks that are read again', () => {
     await souk.step()
     await chain.revert(fork)
     await chain.mine(2)
-    await byLender(chain)
+    await attestByLender(chain)
     await chain.mine(6)
     await souk.run()
     expect(await souk.backfills()).toEqual([])
@@ -172,19 +172,19 @@ describeChain('blocks that are read again', () => {
     await using other = await syncing([{ chain, urls: [chain.url] }], { app: { database, as: 'command' } })
     await one.grant(everybody)
     other.granted.push(...everybody)
-    await byLender(chain)
+    await attestByLender(chain)
     await chain.mine(3)
     const { fault, reached, release } = faults.held()
     proxy.spoil(fault)
-    const reading = one.step()
+    const step = one.step()
     await reached
     expect(await other.step()).toEqual({ kind: 'BUSY' })
-    // A lease runs out: whoever had it finds that it is not theirs any more, and writes nothing.
+    // The lease expires: its former holder notices that and writes nothing.
     other.app.clock.advance(31_000)
     await other.run()
     await other.expectTruth(chain)
     release()
-    await reading
+    await step
     await one.expectTruth(chain)
     expect((await one.rows(chain.chainId)).length).toBe(3)
     await other.app.close()
@@ -199,11 +199,11 @@ describeChain('the rescan', () => {
     await using lying = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [lying.url, chain.url] }])
     await souk.grant(everybody)
-    const [first = '0x'] = await byLender(chain)
+    const [first = '0x'] = await attestByLender(chain)
     await chain.revoke([first])
-    await byLender(chain)
+    await attestByLender(chain)
     await chain.mine(3)
-    // Valid, and without a log.
+    // A valid response that omits a log.
     lying.always(faults.withoutFirst())
     await souk.run()
     expect(await souk.rows(chain.chainId)).toHaveLength(5)
@@ -214,8 +214,8 @@ describeChain('the rescan', () => {
     expect({ rescanMissing, rescanUnknown, rescanEnd }).toEqual({ rescanMissing: 2, rescanUnknown: 0, rescanEnd: null })
     expect(rescannedTo).toBe(countedTo)
     await souk.expectTruth(chain)
-    const told = souk.app.logged.filter(({ event }) => event === 'chain.rescan_differs')
-    expect(told.map(({ fields }) => fields['missing'])).toEqual([[first, first]])
+    const reports = souk.app.logged.filter(({ event }) => event === 'chain.rescan_differs')
+    expect(reports.map(({ fields }) => fields['missing'])).toEqual([[first, first]])
     const { body } = await souk.app.call('GET', '/metrics')
     expect(body).toContain('souk_chain_rescan_differences{chain="31337",kind="missing"} 2')
   })
@@ -224,9 +224,9 @@ describeChain('the rescan', () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
-    await byLender(chain)
+    await attestByLender(chain)
     await souk.grant([{ address: lender, schema: 'B', fromAt: ((await chain.block()).at + 1) * 1_000, toAt: null }])
-    await byLender(chain)
+    await attestByLender(chain)
     await chain.mine(8)
     proxy.always(faults.cappedAt(3, 'limited to 3 blocks'))
     await souk.run()
@@ -249,7 +249,7 @@ describeChain('the rescan', () => {
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [chain.url, proxy.url] }])
     await souk.grant(everybody)
-    const [made = '0x'] = await chain.attest([{ schema: 'D', attester: provider, recipient: lender }])
+    const [reported = '0x'] = await chain.attest([{ schema: 'D', attester: provider, recipient: lender }])
     await chain.mine(3)
     await souk.run()
     proxy.always(faults.withoutFirst())
@@ -264,6 +264,6 @@ describeChain('the rescan', () => {
     await beginRescans(souk.deps)
     await souk.run()
     expect(await souk.sync(chain.chainId)).toMatchObject({ rescanMissing: 0, rescanUnknown: 1 })
-    expect((await souk.rows(chain.chainId)).map(({ uid }) => uid).sort()).toEqual([`0x${'77'.repeat(32)}`, made].sort())
+    expect((await souk.rows(chain.chainId)).map(({ uid }) => uid).sort()).toEqual([`0x${'77'.repeat(32)}`, reported].sort())
   })
 })

@@ -14,40 +14,40 @@ import {
   type TimedLog,
 } from '../../../../src/modules/trust/attestation/domain.ts'
 
-const quiet = { logs: 0, bytes: 1_000, ms: 10, isContended: false }
+const smallResponse = { logs: 0, bytes: 1_000, ms: 10, isContended: false }
 
 describe('the range size', () => {
   test('grows by half up to a bound while responses are small and quick', () => {
     const sizes: number[] = []
-    let reach = initialRangeSize
+    let size = initialRangeSize
     for (let nth = 0; nth < 9; nth++) {
-      reach = nextRangeSize(reach, { ...quiet, blocks: reach.blocks })
-      sizes.push(reach.blocks)
+      size = nextRangeSize(size, { ...smallResponse, blocks: size.blocks })
+      sizes.push(size.blocks)
     }
     expect(sizes.slice(0, 3)).toEqual([1_500, 2_250, 3_375])
     expect(sizes.at(-1)).toBe(blocksMax)
   })
 
   test('shrinks if responses are large, at once if others wait, and stays if they are slow or truncated', () => {
-    const reach: RangeSize = { blocks: 1_000, ceiling: blocksMax, isStatedByNode: false }
-    expect(nextRangeSize(reach, { ...quiet, blocks: 1_000, logs: 100_000 }).blocks).toBe(500)
-    expect(nextRangeSize(reach, { ...quiet, blocks: 1_000, logs: 8_000, isContended: true }).blocks).toBe(100)
-    expect(nextRangeSize(reach, { ...quiet, blocks: 1_000, bytes: 12 * 1024 * 1024 }).blocks).toBeLessThan(1_000)
-    expect(nextRangeSize(reach, { ...quiet, blocks: 1_000, ms: 30_000 }).blocks).toBe(1_000)
-    expect(nextRangeSize(reach, { ...quiet, blocks: 3 }).blocks).toBe(1_000)
-    expect(nextRangeSize({ ...reach, blocks: 1 }, { ...quiet, blocks: 1, logs: 1_000_000 }).blocks).toBe(1)
+    const size: RangeSize = { blocks: 1_000, ceiling: blocksMax, isStatedByNode: false }
+    expect(nextRangeSize(size, { ...smallResponse, blocks: 1_000, logs: 100_000 }).blocks).toBe(500)
+    expect(nextRangeSize(size, { ...smallResponse, blocks: 1_000, logs: 8_000, isContended: true }).blocks).toBe(100)
+    expect(nextRangeSize(size, { ...smallResponse, blocks: 1_000, bytes: 12 * 1024 * 1024 }).blocks).toBeLessThan(1_000)
+    expect(nextRangeSize(size, { ...smallResponse, blocks: 1_000, ms: 30_000 }).blocks).toBe(1_000)
+    expect(nextRangeSize(size, { ...smallResponse, blocks: 3 }).blocks).toBe(1_000)
+    expect(nextRangeSize({ ...size, blocks: 1 }, { ...smallResponse, blocks: 1, logs: 1_000_000 }).blocks).toBe(1)
   })
 
   test('follows the limit of a refusal permanently; without one it is halved and grows back slowly', () => {
-    const said = rangeSizeAfterRefusal(5_000, 800)
-    expect(said).toEqual({ blocks: 800, ceiling: 800, isStatedByNode: true })
-    expect(nextRangeSize(said, { ...quiet, blocks: 800 }).blocks).toBe(800)
-    let reach = rangeSizeAfterRefusal(4_000, undefined)
-    expect(reach.blocks).toBe(2_000)
-    reach = nextRangeSize(reach, { ...quiet, blocks: 2_000 })
-    expect(reach.blocks).toBe(3_000)
-    for (let nth = 0; nth < 10; nth++) reach = nextRangeSize(reach, { ...quiet, blocks: reach.blocks })
-    expect(reach.blocks).toBeLessThan(4_000)
+    const stated = rangeSizeAfterRefusal(5_000, 800)
+    expect(stated).toEqual({ blocks: 800, ceiling: 800, isStatedByNode: true })
+    expect(nextRangeSize(stated, { ...smallResponse, blocks: 800 }).blocks).toBe(800)
+    let size = rangeSizeAfterRefusal(4_000, undefined)
+    expect(size.blocks).toBe(2_000)
+    size = nextRangeSize(size, { ...smallResponse, blocks: 2_000 })
+    expect(size.blocks).toBe(3_000)
+    for (let nth = 0; nth < 10; nth++) size = nextRangeSize(size, { ...smallResponse, blocks: size.blocks })
+    expect(size.blocks).toBeLessThan(4_000)
     expect(rangeSizeAfterRefusal(2, 7).blocks).toBe(1)
   })
 })
@@ -78,7 +78,7 @@ const row: Attestation = {
   isDemo: false,
 }
 const none = new Map<string, never>()
-const there = (attestation: Attestation) => new Map([[uid, attestation]])
+const knownAs = (attestation: Attestation) => new Map([[uid, attestation]])
 
 describe('the changes of logs', () => {
   test('count a new attestation where it was granted at its time', () => {
@@ -93,22 +93,22 @@ describe('the changes of logs', () => {
   })
 
   test('ignore a repeated log, and move one in another block', () => {
-    expect(changesOfLogs(1, [log()], there(row), none, registry)).toMatchObject({ inserted: [], changed: [], deltas: {} })
-    const moved = changesOfLogs(1, [log({ blockNumber: 9, blockAt: 9_500 })], there(row), none, registry)
-    expect(moved).toMatchObject({ changed: [{ blockNumber: 9, isCounted: false }], deltas: { A: -1 } })
+    expect(changesOfLogs(1, [log()], knownAs(row), none, registry)).toMatchObject({ inserted: [], changed: [], deltas: {} })
+    const movedLog = changesOfLogs(1, [log({ blockNumber: 9, blockAt: 9_500 })], knownAs(row), none, registry)
+    expect(movedLog).toMatchObject({ changed: [{ blockNumber: 9, isCounted: false }], deltas: { A: -1 } })
   })
 
   test('uncount a revoked attestation, whether the revocation comes before, with or after it', () => {
     const revoked = log({ kind: 'REVOKED', blockNumber: 8, blockAt: 8_000 })
-    expect(changesOfLogs(1, [revoked], there(row), none, registry)).toMatchObject({
+    expect(changesOfLogs(1, [revoked], knownAs(row), none, registry)).toMatchObject({
       changed: [{ revokedBlock: 8, isCounted: false }],
       deltas: { A: -1 },
     })
     expect(changesOfLogs(1, [revoked, log()], none, none, registry)).toMatchObject({ inserted: [{ revokedBlock: 8 }], deltas: {} })
-    const aside = changesOfLogs(1, [revoked], none, none, registry)
-    expect(aside).toMatchObject({ inserted: [], pendingRevocations: [{ chainId: 1, uid, attester, blockNumber: 8 }] })
-    const kept = new Map(aside.pendingRevocations.map((one) => [one.uid, one]))
-    expect(changesOfLogs(1, [log()], none, kept, registry)).toMatchObject({
+    const pending = changesOfLogs(1, [revoked], none, none, registry)
+    expect(pending).toMatchObject({ inserted: [], pendingRevocations: [{ chainId: 1, uid, attester, blockNumber: 8 }] })
+    const pendingByUid = new Map(pending.pendingRevocations.map((one) => [one.uid, one]))
+    expect(changesOfLogs(1, [log()], none, pendingByUid, registry)).toMatchObject({
       inserted: [{ revokedBlock: 8 }],
       resolvedRevocations: [uid],
       deltas: {},
@@ -117,9 +117,9 @@ describe('the changes of logs', () => {
 
   test('refuse impossible logs', () => {
     const other = `0x${'cd'.repeat(20)}`
-    expect(() => changesOfLogs(1, [log({ kind: 'REVOKED', attester: other })], there(row), none, registry)).toThrow(Contradiction)
-    expect(() => changesOfLogs(1, [log({ attester: other })], there(row), none, registry)).toThrow(Contradiction)
-    expect(() => changesOfLogs(1, [log({ schemaUid: schemaUids.B })], there(row), none, registry)).toThrow(Contradiction)
+    expect(() => changesOfLogs(1, [log({ kind: 'REVOKED', attester: other })], knownAs(row), none, registry)).toThrow(Contradiction)
+    expect(() => changesOfLogs(1, [log({ attester: other })], knownAs(row), none, registry)).toThrow(Contradiction)
+    expect(() => changesOfLogs(1, [log({ schemaUid: schemaUids.B })], knownAs(row), none, registry)).toThrow(Contradiction)
     expect(() => changesOfLogs(1, [log({ schemaUid: uid })], none, none, registry)).toThrow(Contradiction)
   })
 })

@@ -17,13 +17,13 @@ describeChain('a process that is killed while it reads', () => {
     const chains = [{ chain, urls: [proxy.url] }]
     await using souk = await syncing(chains)
     await souk.grant(everybody)
-    const attesting = [
+    const batch = [
       ...Array.from({ length: 50 }, () => ({ schema: 'A' as const, attester: platform })),
       ...Array.from({ length: 50 }, () => ({ schema: 'B' as const, attester: lender })),
     ]
     for (let nth = 0; nth < 8; nth++) {
-      const [made = '0x'] = await chain.attest(attesting)
-      await chain.revoke([made])
+      const [first = '0x'] = await chain.attest(batch)
+      await chain.revoke([first])
     }
     await chain.mine(3)
     proxy.always(faults.cappedAt(2, 'limited to 2 blocks'))
@@ -38,25 +38,25 @@ describeChain('a process that is killed while it reads', () => {
       INTEGRATION_API_KEY: String(integrationApiKey),
       LOG_LEVEL: 'error',
     }
-    const reached: number[] = []
+    const cursors: number[] = []
     for (const after of [2, 3]) {
       await using child = startChild('sync-until-killed.ts', [], env)
       let read = 0
       for await (const line of child.lines) {
         if (line === 'READ') read++
         if (read < after) continue
-        // In the middle of the next one, wherever it is.
+        // Kills it at a random point of the next step.
         child.kill()
         break
       }
       await child.exited
-      reached.push((await souk.sync(chain.chainId)).countedTo)
+      cursors.push((await souk.sync(chain.chainId)).countedTo)
       // Its lease expires.
       await souk.deps.db.write((tx) => souk.deps.attestationStore.change(tx, chain.chainId, { leaseUntil: 0 }))
     }
-    expect(reached).toEqual(reached.toSorted((one, other) => one - other))
-    expect(reached[0]).toBeGreaterThanOrEqual(chain.startBlock + 3)
-    expect(reached.at(-1)).toBeLessThan((await chain.block()).number - 2)
+    expect(cursors).toEqual(cursors.toSorted((one, other) => one - other))
+    expect(cursors[0]).toBeGreaterThanOrEqual(chain.startBlock + 3)
+    expect(cursors.at(-1)).toBeLessThan((await chain.block()).number - 2)
     await souk.expectTruth(chain)
     await souk.run()
     expect((await souk.sync(chain.chainId)).countedTo).toBe((await chain.block()).number - 2)

@@ -9,7 +9,7 @@ setDefaultTimeout(longTestMs)
 test('only an instance that reads chains loads viem', async () => {
   const script = join(import.meta.dir, '../../../support/chain/loaded-modules.ts')
   const child = Bun.spawn([process.execPath, script], { stdout: 'pipe', stderr: 'inherit', env: process.env })
-  const [without, reading] = JSON.parse(await new Response(child.stdout).text()) as number[]
-  expect(without).toBe(0)
-  expect(reading).toBeGreaterThan(100)
+  const [modulesWithout, modulesWithChains] = JSON.parse(await new Response(child.stdout).text()) as number[]
+  expect(modulesWithout).toBe(0)
+  expect(modulesWithChains).toBeGreaterThan(100)
 }, 60_000)

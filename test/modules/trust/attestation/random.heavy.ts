@@ -9,15 +9,15 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** `FUZZ_SEED=… FUZZ_RUNS=…` tries others, and more. */
+/** `FUZZ_SEED=… FUZZ_RUNS=…` selects another seed and more runs. */
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_261_122)
 const runs = Number(Bun.env['FUZZ_RUNS'] ?? 1)
-const turns = 60
-/** Of two chains: one of which blocks are replaced, and one that is final. */
-const byDepth = 2
+const actsMax = 60
+/** Confirmations of the first chain, whose blocks are replaced. The other chain is final. */
+const confirmations = 2
 
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-function randomOf(from: number): () => number {
+/** Creates a pseudo-random generator of numbers from 0 to 1 (mulberry32). */
+function createRandom(from: number): () => number {
   let state = from
   return () => {
     state = (state + 0x6d2b79f5) | 0
@@ -44,11 +44,11 @@ const kinds: readonly (() => Fault)[] = [
   faults.reversed,
 ]
 
-/** What the test does next, by name, so that a failure can be read. */
+/** Plays random actions. Their names are printed after a failure. */
 async function play(from: number): Promise<void> {
-  const random = randomOf(from)
-  const below = (end: number) => Math.floor(random() * end)
-  const oneOf = <T>(all: readonly T[]): T => all[below(all.length)] as T
+  const random = createRandom(from)
+  const randomBelow = (end: number) => Math.floor(random() * end)
+  const oneOf = <T>(all: readonly T[]): T => all[randomBelow(all.length)] as T
   await using one = await startChain({ chainId: 1_001 })
   await using other = await startChain({ chainId: 1_002 })
   await using first = startProxy(one.url)
@@ -56,7 +56,7 @@ async function play(from: number): Promise<void> {
   await using third = startProxy(other.url)
   const proxies = [first, second, third]
   const chains = [
-    { chain: one, urls: [first.url, second.url], confirmations: byDepth },
+    { chain: one, urls: [first.url, second.url], confirmations },
     { chain: other, urls: [third.url] },
   ]
   const database = await testDatabase()
@@ -69,16 +69,16 @@ async function play(from: number): Promise<void> {
     [other, []],
   ])
   let fork: { snapshot: `0x${string}`; alive: `0x${string}`[] } | undefined
-  const done: string[] = []
+  const playedActs: string[] = []
 
   const attest = async (chain: Chain) => {
-    const made = await chain.attest(
-      Array.from({ length: 1 + below(5) }, () => {
+    const uids = await chain.attest(
+      Array.from({ length: 1 + randomBelow(5) }, () => {
         const attester = oneOf(attesters)
         return { schema: oneOf(names), attester, recipient: oneOf([attester, ...attesters]) }
       }),
     )
-    alive.get(chain)?.push(...made)
+    alive.get(chain)?.push(...uids)
   }
   const acts: Record<string, () => Promise<unknown>> = {
     attest: () => attest(oneOf([one, other])),
@@ -86,10 +86,10 @@ async function play(from: number): Promise<void> {
     async revoke() {
       const chain = oneOf([one, other])
       const uids = alive.get(chain) ?? []
-      const uid = uids.splice(below(uids.length), 1)
+      const uid = uids.splice(randomBelow(uids.length), 1)
       await chain.revoke(uid)
     },
-    mine: () => oneOf([one, other]).mine(1 + below(6), 1 + below(30)),
+    mine: () => oneOf([one, other]).mine(1 + randomBelow(6), 1 + randomBelow(30)),
     async remember() {
       fork = { snapshot: await one.snapshot(), alive: [...(alive.get(one) ?? [])] }
     },
@@ -98,22 +98,23 @@ async function play(from: number): Promise<void> {
       await one.revert(fork.snapshot)
       alive.set(one, fork.alive)
       fork = undefined
-      // Else the same blocks would come again.
-      await one.mine(1, 2 + below(50))
+      // Otherwise the same blocks would be created again.
+      await one.mine(1, 2 + randomBelow(50))
     },
-    spoil: async () => oneOf(proxies).spoil(...Array.from({ length: 1 + below(3) }, () => oneOf(kinds)())),
+    spoil: async () => oneOf(proxies).spoil(...Array.from({ length: 1 + randomBelow(3) }, () => oneOf(kinds)())),
     async lag() {
       const { countedTo } = await souk.sync(1_001).catch(() => ({ countedTo: 0 }))
-      oneOf([first, second]).spoil(...Array.from({ length: 3 }, () => faults.lagging(countedTo - 1 + below(4))))
+      oneOf([first, second]).spoil(...Array.from({ length: 3 }, () => faults.lagging(countedTo - 1 + randomBelow(4))))
     },
-    cap: async () => oneOf(proxies).always(oneOf([undefined, faults.cappedAt(1 + below(5)), faults.cappedAt(3, 'limited to 3 blocks')])),
+    cap: async () =>
+      oneOf(proxies).always(oneOf([undefined, faults.cappedAt(1 + randomBelow(5)), faults.cappedAt(3, 'limited to 3 blocks')])),
     step: () => souk.step(),
     stepMore: () => souk.step(),
-    wait: async () => souk.app.clock.advance(below(40_000)),
+    wait: async () => souk.app.clock.advance(randomBelow(40_000)),
     async register() {
       const address = unregistered.pop()
       if (!address) return
-      const fromAt = below(2) * (await one.block(1 + below((await one.block()).number))).at * 1_000
+      const fromAt = randomBelow(2) * (await one.block(1 + randomBelow((await one.block()).number))).at * 1_000
       await souk.grant(
         names.map((schema) => ({ address, schema, fromAt, toAt: null })),
         { queue: true },
@@ -129,28 +130,28 @@ async function play(from: number): Promise<void> {
   }
   const settle = async () => {
     for (const proxy of proxies) proxy.forget()
-    // Long enough for every pause there is.
+    // Longer than every pause of a node.
     souk.app.clock.advance(3_600_000)
-    // One that is shorter than what is counted says nothing until it is as long again.
+    // Makes the chain longer than the cursor, because a shorter chain is not read.
     const { countedTo } = await souk.sync(1_001).catch(() => ({ countedTo: 0 }))
-    await one.mine(Math.max(0, countedTo - (await one.block()).number) + byDepth + 3)
+    await one.mine(Math.max(0, countedTo - (await one.block()).number) + confirmations + 3)
     await other.mine(3)
     await souk.run({ most: 200 })
     await souk.expectTruth(one)
     await souk.expectTruth(other)
   }
   try {
-    for (let turn = 0; turn < turns; turn++) {
+    for (let turn = 0; turn < actsMax; turn++) {
       const act = oneOf(Object.keys(acts))
-      done.push(act)
+      playedActs.push(act)
       await acts[act]?.()
       if (turn % 15 === 14) await settle()
     }
     await settle()
     const { rescanMissing, rescanUnknown } = await souk.sync(1_002)
-    if (rescanMissing || rescanUnknown) throw new Error(`a rescan found what was never left out: ${rescanMissing}, ${rescanUnknown}`)
+    if (rescanMissing || rescanUnknown) throw new Error(`a rescan found differences that do not exist: ${rescanMissing}, ${rescanUnknown}`)
   } catch (error) {
-    process.stderr.write(`FUZZ_SEED=${from}, after ${done.join(' ')}\n`)
+    process.stderr.write(`FUZZ_SEED=${from}, after ${playedActs.join(' ')}\n`)
     throw error
   } finally {
     await souk.app.abandon()
@@ -158,7 +159,7 @@ async function play(from: number): Promise<void> {
   }
 }
 
-describeChain('the sync of attestations, by chance', () => {
+describeChain('the sync of attestations with random actions', () => {
   test('after any behaviour of nodes, chains, registries and processes the counts match the contract', async () => {
     for (let nth = 0; nth < runs; nth++) await play(seed + nth)
   })

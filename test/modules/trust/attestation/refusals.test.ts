@@ -1,4 +1,4 @@
-/** Nodes that refuse ranges or batches in words that nobody has seen, and what an operator is told. */
+/** Tests nodes that refuse ranges or batches with unknown messages, and the errors shown to operators. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createNode } from '../../../../src/clients/chain/rpc.ts'
 import { createSafeFetch } from '../../../../src/clients/safe-fetch.ts'
@@ -19,7 +19,7 @@ const attest = (chain: Chain) =>
     { schema: 'B', attester: lender },
   ])
 
-/** One call is no batch, and comes alone. */
+/** Returns the calls of a batch, or a single call as a list. */
 const callsIn = (calls: RpcCall[] | RpcCall): RpcCall[] => [calls].flat()
 const blocksIn = (calls: RpcCall[]): number => {
   const filter = callsIn(calls).find(({ method }) => method === 'eth_getLogs')?.params[0]
@@ -27,7 +27,7 @@ const blocksIn = (calls: RpcCall[]): number => {
 }
 
 const error = { code: -32_000, message: 'The moon is full tonight, upgrade for 5x as much' }
-/** By its name, how a node refuses. */
+/** The ways in which a node refuses, by name. */
 const refusals: Record<string, (calls: RpcCall[]) => Response> = {
   'an error for each call': (calls) => Response.json(callsIn(calls).map(({ id }) => ({ jsonrpc: '2.0', id, error }))),
   'one error': () => Response.json({ jsonrpc: '2.0', id: null, error }),
@@ -38,15 +38,15 @@ const refusals: Record<string, (calls: RpcCall[]) => Response> = {
   'status 422 with JSON of its own': () => Response.json({ detail: 'unprocessable' }, { status: 422 }),
 }
 const logsAbove =
-  (most: number, refuse: (calls: RpcCall[]) => Response): Fault =>
+  (limit: number, refuse: (calls: RpcCall[]) => Response): Fault =>
   (calls, forward) =>
-    blocksIn(calls) > most ? refuse(calls) : forward()
+    blocksIn(calls) > limit ? refuse(calls) : forward()
 const batchesAbove =
-  (most: number, refuse: (calls: RpcCall[]) => Response): Fault =>
+  (limit: number, refuse: (calls: RpcCall[]) => Response): Fault =>
   (calls, forward) =>
-    callsIn(calls).length > most ? refuse(calls) : forward()
+    callsIn(calls).length > limit ? refuse(calls) : forward()
 
-async function reading(fault: Fault) {
+async function openSync(fault: Fault) {
   const chain = await startChain()
   const proxy = startProxy(chain.url, '/v2/KEY-nobody-may-see')
   const souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -66,22 +66,25 @@ async function reading(fault: Fault) {
   }
 }
 
-describeChain('a node that refuses', () => {
-  test.each(Object.entries(refusals))('ranges of more than two blocks by %s is read in smaller ones', async (_, refuse) => {
-    await using given = await reading(logsAbove(2, refuse))
-    const { souk, chain } = given
-    const steps = await souk.run()
-    expect(steps.at(-1)?.kind).toBe('IDLE')
-    expect(Math.max(...steps.flatMap((step) => (step.kind === 'READ' ? [step.to - step.from + 1] : [])))).toBeLessThanOrEqual(2)
-    expect((await souk.sync(chain.chainId)).lastError).toBeNull()
-    await souk.expectTruth(chain)
-  })
+describeChain('a node that refuses a request', () => {
+  test.each(Object.entries(refusals))(
+    'a node that refuses ranges of more than two blocks by %s is read in smaller ones',
+    async (_, refuse) => {
+      await using opened = await openSync(logsAbove(2, refuse))
+      const { souk, chain } = opened
+      const steps = await souk.run()
+      expect(steps.at(-1)?.kind).toBe('IDLE')
+      expect(Math.max(...steps.flatMap((step) => (step.kind === 'READ' ? [step.to - step.from + 1] : [])))).toBeLessThanOrEqual(2)
+      expect((await souk.sync(chain.chainId)).lastError).toBeNull()
+      await souk.expectTruth(chain)
+    },
+  )
 
-  test.each(Object.entries(refusals).flatMap(([name, refuse]) => [1, 2, 3, 10].map((most) => [most, name, refuse] as const)))(
-    'batches of more than %i calls by %s is read in smaller ones, and remembered',
-    async (most, _, refuse) => {
-      await using given = await reading(batchesAbove(most, refuse))
-      const { souk, chain, proxy } = given
+  test.each(Object.entries(refusals).flatMap(([name, refuse]) => [1, 2, 3, 10].map((limit) => [limit, name, refuse] as const)))(
+    'a node that refuses batches of more than %i calls by %s is read in smaller ones from then on',
+    async (limit, _, refuse) => {
+      await using opened = await openSync(batchesAbove(limit, refuse))
+      const { souk, chain, proxy } = opened
       expect((await souk.run()).at(-1)?.kind).toBe('IDLE')
       await souk.expectTruth(chain)
       proxy.batches.length = 0
@@ -90,15 +93,15 @@ describeChain('a node that refuses', () => {
       await souk.run()
       await souk.expectTruth(chain)
       expect((await souk.sync(chain.chainId)).lastError).toBeNull()
-      expect(proxy.batches.filter((calls) => callsIn(calls).length > most).length).toBeLessThanOrEqual(1)
+      expect(proxy.batches.filter((calls) => callsIn(calls).length > limit).length).toBeLessThanOrEqual(1)
     },
   )
 
-  test('both long batches and long ranges is read in small ones of both', async () => {
+  test('a node that refuses both long batches and long ranges is read in small ones of both', async () => {
     const refuse = refusals['one error'] as (calls: RpcCall[]) => Response
-    await using given = await reading((calls, forward) => (blocksIn(calls) > 2 || callsIn(calls).length > 3 ? refuse(calls) : forward()))
-    expect((await given.souk.run()).at(-1)?.kind).toBe('IDLE')
-    await given.souk.expectTruth(given.chain)
+    await using opened = await openSync((calls, forward) => (blocksIn(calls) > 2 || callsIn(calls).length > 3 ? refuse(calls) : forward()))
+    expect((await opened.souk.run()).at(-1)?.kind).toBe('IDLE')
+    await opened.souk.expectTruth(opened.chain)
   })
 
   test.each([
@@ -112,23 +115,26 @@ describeChain('a node that refuses', () => {
       'archive node',
     ],
     ['too many requests', () => new Response('slow down KEY-nobody-may-see', { status: 429 }), 'status 429', 'raise the limit of the plan'],
-  ] satisfies [string, Fault, string, string][])('%s is told so, with what to do and without its key', async (_, fault, why, advice) => {
-    await using given = await reading(fault)
-    const { souk, chain, proxy } = given
-    for (let nth = 0; nth < 12; nth++) {
-      await souk.step()
-      souk.app.clock.advance(61_000)
-    }
-    const { lastError } = await souk.sync(chain.chainId)
-    expect(lastError).toStartWith(`${proxy.host}: `)
-    expect(lastError).toContain(why)
-    expect(lastError).toContain(advice)
-    expect(JSON.stringify([lastError, souk.app.logged])).not.toContain('KEY-nobody-may-see')
-    proxy.forget()
-    souk.app.clock.advance(20 * 60_000)
-    await souk.run()
-    await souk.expectTruth(chain)
-  })
+  ] satisfies [string, Fault, string, string][])(
+    'an operator reads that a node refuses %s, with advice and without the key',
+    async (_, fault, reason, advice) => {
+      await using opened = await openSync(fault)
+      const { souk, chain, proxy } = opened
+      for (let nth = 0; nth < 12; nth++) {
+        await souk.step()
+        souk.app.clock.advance(61_000)
+      }
+      const { lastError } = await souk.sync(chain.chainId)
+      expect(lastError).toStartWith(`${proxy.host}: `)
+      expect(lastError).toContain(reason)
+      expect(lastError).toContain(advice)
+      expect(JSON.stringify([lastError, souk.app.logged])).not.toContain('KEY-nobody-may-see')
+      proxy.forget()
+      souk.app.clock.advance(20 * 60_000)
+      await souk.run()
+      await souk.expectTruth(chain)
+    },
+  )
 })
 
 test('a node with an untrusted certificate and one that does not listen are reported', async () => {

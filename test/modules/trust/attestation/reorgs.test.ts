@@ -10,27 +10,27 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const { platform, lender, provider } = wallets
-const some = (chain: Chain) =>
+const attestThree = (chain: Chain) =>
   chain.attest([
     { schema: 'A', attester: platform },
     { schema: 'B', attester: lender },
     { schema: 'D', attester: provider, recipient: lender },
   ])
-/** Blocks are read as soon as they lie one under the newest. */
-const atOneDeep = (chain: Chain, ...urls: string[]) => [{ chain, urls, confirmations: 1 }]
+/** Reads blocks with one confirmation. */
+const withOneConfirmation = (chain: Chain, ...urls: string[]) => [{ chain, urls, confirmations: 1 }]
 
-describeChain('a chain that becomes another one', () => {
+describeChain('a reorganised chain', () => {
   test('attestations and revocations of removed blocks are undone, and those of new blocks count', async () => {
     await using chain = await startChain()
-    await using souk = await syncing(atOneDeep(chain, chain.url))
+    await using souk = await syncing(withOneConfirmation(chain, chain.url))
     await souk.grant(everybody)
-    const [kept = '0x'] = await some(chain)
+    const [firstUid = '0x'] = await attestThree(chain)
     await chain.mine(2)
     await souk.run()
     const fork = await chain.snapshot()
-    // On the one fork an attestation more, and one that is revoked; neither is on the other.
-    await some(chain)
-    await chain.revoke([kept])
+    // Only one fork has three more attestations and a revocation.
+    await attestThree(chain)
+    await chain.revoke([firstUid])
     await chain.mine(2)
     await souk.run()
     expect(await souk.counts(chain.chainId)).toEqual({ A: 1, B: 2, C: 0, D: 2 })
@@ -41,18 +41,18 @@ describeChain('a chain that becomes another one', () => {
     expect(steps.map(({ kind }) => kind)).toContain('REWOUND')
     expect(await souk.counts(chain.chainId)).toEqual({ A: 1, B: 1, C: 1, D: 1 })
     await souk.expectTruth(chain)
-    expect((await souk.rows(chain.chainId)).find(({ uid }) => uid === kept)?.revokedBlock).toBeNull()
+    expect((await souk.rows(chain.chainId)).find(({ uid }) => uid === firstUid)?.revokedBlock).toBeNull()
   })
 
   test('blocks replaced between two chunks are noticed by the hash at the cursor', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing(atOneDeep(chain, proxy.url))
+    await using souk = await syncing(withOneConfirmation(chain, proxy.url))
     await souk.grant(everybody)
-    // Five blocks at once and no more.
+    // The node accepts at most five blocks per range.
     proxy.always(faults.cappedAt(5, 'limited to 5 blocks'))
     for (let nth = 0; nth < 4; nth++) {
-      await some(chain)
+      await attestThree(chain)
       await chain.mine(2)
     }
     await souk.step()
@@ -68,7 +68,7 @@ describeChain('a chain that becomes another one', () => {
 
   test('the same attestation in another block is moved there', async () => {
     await using chain = await startChain()
-    await using souk = await syncing(atOneDeep(chain, chain.url))
+    await using souk = await syncing(withOneConfirmation(chain, chain.url))
     await souk.grant(everybody)
     await chain.mine(2)
     const fork = await chain.snapshot()
@@ -95,11 +95,11 @@ describeChain('a chain that becomes another one', () => {
 
   test('a chain shorter than the cursor changes nothing until it is as long again, and then undoes the difference', async () => {
     await using chain = await startChain()
-    await using souk = await syncing(atOneDeep(chain, chain.url))
+    await using souk = await syncing(withOneConfirmation(chain, chain.url))
     await souk.grant(everybody)
     await chain.mine(2)
     const fork = await chain.snapshot()
-    await some(chain)
+    await attestThree(chain)
     await chain.mine(6)
     await souk.run()
     const { countedTo } = await souk.sync(chain.chainId)
@@ -120,18 +120,18 @@ describeChain('a chain that becomes another one', () => {
 
   test('a node on a fork of its own loses its turn and changes nothing', async () => {
     await using chain = await startChain()
-    await using strayed = await startChain()
+    await using otherFork = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing(atOneDeep(chain, proxy.url, chain.url))
+    await using souk = await syncing(withOneConfirmation(chain, proxy.url, chain.url))
     await souk.grant(everybody)
-    await some(chain)
+    await attestThree(chain)
     await chain.mine(3)
     await souk.run()
-    await strayed.mine(30, 7)
+    await otherFork.mine(30, 7)
     await chain.mine(2)
-    await some(chain)
+    await attestThree(chain)
     await chain.mine(2)
-    proxy.pointTo(strayed.url)
+    proxy.pointTo(otherFork.url)
     const steps = await souk.run()
     expect(steps.map(({ kind }) => kind)).not.toContain('REWOUND')
     expect((await souk.sync(chain.chainId)).lastError).toContain('it is on another fork')
@@ -143,14 +143,14 @@ describeChain('a chain that becomes another one', () => {
     await using chain = await startChain()
     await using other = await startChain({ chainId: 4_242 })
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing(atOneDeep(chain, proxy.url))
+    await using souk = await syncing(withOneConfirmation(chain, proxy.url))
     await souk.grant(everybody)
-    await some(chain)
+    await attestThree(chain)
     await chain.mine(3)
     await souk.run()
     const before = await souk.sync(chain.chainId)
-    await some(other)
-    await some(other)
+    await attestThree(other)
+    await attestThree(other)
     await other.mine(30, 7)
     proxy.pointTo(other.url)
     for (let nth = 0; nth < 3; nth++) {
@@ -167,17 +167,17 @@ describeChain('a chain that becomes another one', () => {
 
   test('a node on another fork is not believed while no other can be asked', async () => {
     await using chain = await startChain()
-    await using strayed = await startChain()
+    await using otherFork = await startChain()
     await using proxy = startProxy(chain.url)
     await using other = startProxy(chain.url)
-    await using souk = await syncing(atOneDeep(chain, proxy.url, other.url))
+    await using souk = await syncing(withOneConfirmation(chain, proxy.url, other.url))
     await souk.grant(everybody)
-    await some(chain)
+    await attestThree(chain)
     await chain.mine(3)
     await souk.run()
     const { countedTo } = await souk.sync(chain.chainId)
-    await strayed.mine(30, 7)
-    proxy.pointTo(strayed.url)
+    await otherFork.mine(30, 7)
+    proxy.pointTo(otherFork.url)
     other.always(faults.badGateway())
     for (let nth = 0; nth < 3; nth++) await souk.step()
     expect((await souk.sync(chain.chainId)).countedTo).toBe(countedTo)
@@ -188,11 +188,11 @@ describeChain('a chain that becomes another one', () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }])
     await souk.grant(everybody)
-    await some(chain)
+    await attestThree(chain)
     await chain.mine(3)
     await souk.run()
     const fork = await chain.snapshot()
-    await some(chain)
+    await attestThree(chain)
     await chain.mine(6)
     await souk.run()
     const before = await souk.counts(chain.chainId)
@@ -221,12 +221,12 @@ describeChain('a chain that becomes another one', () => {
     await using lying = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [lying.url, chain.url] }])
     await souk.grant(everybody)
-    const [made = '0x'] = await chain.attest([{ schema: 'B', attester: lender }])
+    const [uid = '0x'] = await chain.attest([{ schema: 'B', attester: lender }])
     await chain.mine(3)
-    // One node alone is not believed to be right against what is here.
+    // A single node is not trusted against the stored data.
     await souk.run()
     lying.always(faults.ofAnother(platform))
-    await chain.revoke([made])
+    await chain.revoke([uid])
     await chain.mine(3)
     await souk.run()
     expect(await souk.sync(chain.chainId)).toMatchObject({ haltedBecause: null })
@@ -235,7 +235,7 @@ describeChain('a chain that becomes another one', () => {
     await chain.mine(3)
     lying.forget()
     souk.app.clock.advance(120_000)
-    // As a node has made it up before.
+    // As if a node had invented it before.
     const [row] = await souk.rows(chain.chainId)
     if (row) await souk.deps.db.write((tx) => tx.insert(attestations).values({ ...row, uid: next, attester: platform, schema: 'A' }))
     expect((await souk.run()).at(-1)?.kind).toBe('HALTED')
@@ -248,25 +248,25 @@ describeChain('a chain that becomes another one', () => {
     await souk.expectTruth(chain)
   })
 
-  test('a process that has lost its lease does not halt the chain by what it saw before', async () => {
+  test('a process that lost its lease does not halt the chain because of what it read before', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
     await souk.grant(everybody)
     const fork = await chain.snapshot()
-    await some(chain)
+    await attestThree(chain)
     await chain.mine(6)
     await souk.run()
     await chain.revert(fork)
     await chain.mine(20, 5)
     const { fault, reached, release } = faults.held()
     proxy.spoil(async (_, forward) => forward(), fault)
-    const reading = souk.step()
+    const step = souk.step()
     await reached
-    // As when it takes longer than its lease, and another reads on.
+    // As if it took longer than its lease and another process continued.
     await souk.deps.db.write((tx) => tx.update(chainSyncs).set({ leaseHolder: 'another' }))
     release()
-    expect((await reading).kind).toBe('BUSY')
+    expect((await step).kind).toBe('BUSY')
     expect((await souk.sync(chain.chainId)).haltedBecause).toBeNull()
     expect(souk.app.logged.map(({ event }) => event)).not.toContain('chain.halted')
   })
@@ -275,11 +275,11 @@ describeChain('a chain that becomes another one', () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }])
     await souk.grant(everybody)
-    const [made = '0x'] = await some(chain)
+    const [uid = '0x'] = await attestThree(chain)
     await chain.mine(2)
     const second = (await chain.block()).number
-    await chain.revoke([made])
-    await some(chain)
+    await chain.revoke([uid])
+    await attestThree(chain)
     await chain.mine(4)
     await souk.run()
     const [rows, counts] = [await souk.rows(chain.chainId), await souk.counts(chain.chainId)]
@@ -303,16 +303,16 @@ describeChain('a chain that becomes another one', () => {
       { chain: other, urls: [other.url] },
     ])
     await souk.grant(everybody)
-    await some(other)
+    await attestThree(other)
     await other.mine(3)
     const fork = await one.snapshot()
-    await some(one)
+    await attestThree(one)
     await one.mine(3)
     await souk.run()
     await one.revert(fork)
     await one.attest([{ schema: 'C', attester: lender }])
     await one.mine(8)
-    await some(other)
+    await attestThree(other)
     await other.mine(3)
     await souk.run()
     await souk.expectTruth(one)

@@ -16,15 +16,15 @@ setDefaultTimeout(longTestMs)
 const settings = { LENDING_PLATFORM_ENABLED: 'true', LENDING_REPAYMENTS_FROM_ATTESTATIONS: 'true' }
 const seconds = (iso: string) => BigInt(Date.parse(iso) / 1_000)
 
-/** An active lender with a wallet, and what it may say of a merchant's loan. */
-async function lendingIn(souk: Syncing) {
+/** Creates an active lender with a wallet, and a builder of its statements about a merchant's loan. */
+async function openLending(souk: Syncing) {
   const { app } = souk
   const operator = await app.superAdmin()
   const { token } = operator
   const lenderId = await lenderIn(app, operator)
   ok(await app.call('PATCH', `/admin/lenders/${lenderId}`, { token, body: { status: 'ACTIVE', wallets: [{ address: wallets.lender }] } }))
   const merchant = await app.merchant()
-  const saying = (loan: string, more: Partial<Parameters<typeof encodeStatement<'C'>>[1]> = {}) => ({
+  const statement = (loan: string, more: Partial<Parameters<typeof encodeStatement<'C'>>[1]> = {}) => ({
     schema: 'C' as const,
     attester: wallets.lender,
     data: encodeStatement('C', {
@@ -42,29 +42,29 @@ async function lendingIn(souk: Syncing) {
     await souk.run()
     await recordAttestedRepayments(souk.deps)
   }
-  return { token, lenderId, merchant, saying, repayments, sync }
+  return { token, lenderId, merchant, statement, repayments, sync }
 }
 
-const finish = (chain: Chain) => chain.mine(4)
+const mineToFinal = (chain: Chain) => chain.mine(4)
 
 describeChain('repayments that lenders attest', () => {
   test("a lender's attestation of a repayment is recorded once and exactly; invalid ones are skipped and counted", async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
-    const { lenderId, merchant, saying, repayments, sync } = await lendingIn(souk)
+    const { lenderId, merchant, statement, repayments, sync } = await openLending(souk)
     await chain.attest([
-      saying('on time'),
-      saying('late', { outcome: 1, settledAt: seconds('2025-12-24T00:00:00Z') }),
-      saying('lost', { outcome: 2, settledAt: 0n }),
-      saying('of a stranger', { merchantRef: refOf('mer_nobody') }),
-      saying('of an outcome that is none', { outcome: 3 }),
-      saying('of nothing', { amountUsdCents: 0n }),
-      saying('to come', { dueAt: seconds('2031-01-01T00:00:00Z') }),
-      saying('of too much', { amountUsdCents: 2n ** 63n }),
+      statement('on time'),
+      statement('late', { outcome: 1, settledAt: seconds('2025-12-24T00:00:00Z') }),
+      statement('lost', { outcome: 2, settledAt: 0n }),
+      statement('of a stranger', { merchantRef: refOf('mer_nobody') }),
+      statement('of an outcome that is none', { outcome: 3 }),
+      statement('of nothing', { amountUsdCents: 0n }),
+      statement('to come', { dueAt: seconds('2031-01-01T00:00:00Z') }),
+      statement('of too much', { amountUsdCents: 2n ** 63n }),
       { schema: 'C', attester: wallets.lender, data: '0x1234' },
-      { ...saying('by somebody else'), attester: wallets.stranger },
+      { ...statement('by somebody else'), attester: wallets.stranger },
     ])
-    await finish(chain)
+    await mineToFinal(chain)
     await sync()
     await sync()
     const all = await repayments()
@@ -91,25 +91,25 @@ describeChain('repayments that lenders attest', () => {
   test('a revoked or reorganised repayment is reversed, and recorded again if it returns', async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url], confirmations: 1 }], { settings })
-    const { saying, repayments, sync } = await lendingIn(souk)
-    const [first = '0x'] = await chain.attest([saying('first')])
-    await finish(chain)
+    const { statement, repayments, sync } = await openLending(souk)
+    const [first = '0x'] = await chain.attest([statement('first')])
+    await mineToFinal(chain)
     await sync()
     const fork = await chain.snapshot()
     await chain.revoke([first])
-    await chain.attest([saying('second')])
-    await finish(chain)
+    await chain.attest([statement('second')])
+    await mineToFinal(chain)
     await sync()
-    const standing = async () =>
+    const validRepayments = async () =>
       (await repayments())
         .filter(({ reversal }: { reversal: unknown }) => reversal === null)
         .map(({ loanRef }: { loanRef: string }) => loanRef)
-    expect(await standing()).toEqual([refOf('second')])
+    expect(await validRepayments()).toEqual([refOf('second')])
     await chain.revert(fork)
-    await chain.attest([saying('third')])
+    await chain.attest([statement('third')])
     await chain.mine(12)
     await sync()
-    expect((await standing()).sort()).toEqual([refOf('first'), refOf('third')].sort())
+    expect((await validRepayments()).sort()).toEqual([refOf('first'), refOf('third')].sort())
     expect(await repayments()).toHaveLength(4)
     const rows = (await souk.deps.db.read.select().from(attestedRepayments)).filter(({ repaymentId }) => repaymentId !== null)
     expect(rows).toHaveLength(2)
@@ -119,23 +119,24 @@ describeChain('repayments that lenders attest', () => {
     }
     expect(await problems()).toEqual([])
     const [one, other] = rows.map(({ repaymentId }) => repaymentId ?? '').sort()
-    const name = (repaymentId: string | null | undefined) => souk.deps.db.write((tx) => tx.update(attestedRepayments).set({ repaymentId }))
-    await name(one)
+    const setRepaymentId = (repaymentId: string | null | undefined) =>
+      souk.deps.db.write((tx) => tx.update(attestedRepayments).set({ repaymentId }))
+    await setRepaymentId(one)
     const [twice, lost] = await problems()
     expect([twice, lost]).toEqual([
       `Repayment ${one} is recorded of two attestations`,
       `Repayment ${other} is recorded of an attestation, and of none that is known`,
     ])
-    await name('pay_none')
+    await setRepaymentId('pay_none')
     expect(await problems()).toHaveLength(4)
   })
 
   test("a suspended lender's new repayments are ignored and earlier ones stay; a removed wallet reverses its repayments", async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
-    const { token, lenderId, saying, repayments, sync } = await lendingIn(souk)
-    await chain.attest([saying('first')])
-    await finish(chain)
+    const { token, lenderId, statement, repayments, sync } = await openLending(souk)
+    await chain.attest([statement('first')])
+    await mineToFinal(chain)
     await sync()
     ok(await souk.app.call('PATCH', `/admin/lenders/${lenderId}`, { token, body: { wallets: [] } }))
     await sync()
@@ -155,15 +156,15 @@ describeChain('repayments that lenders attest', () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }], { settings })
-    const { saying, repayments, sync } = await lendingIn(souk)
-    await chain.attest([saying('first')])
-    await finish(chain)
-    // A cent more.
-    const [told, forged] = [12_345, 12_346].map((cents) => cents.toString(16).padStart(64, '0')) as [string, string]
+    const { statement, repayments, sync } = await openLending(souk)
+    await chain.attest([statement('first')])
+    await mineToFinal(chain)
+    // The forged amount is a cent higher.
+    const [statedAmount, forgedAmount] = [12_345, 12_346].map((cents) => cents.toString(16).padStart(64, '0')) as [string, string]
     proxy.always(async (calls, forward) =>
       (await forward()).map((answer) =>
         calls.find(({ id }) => id === answer.id)?.method === 'eth_call'
-          ? { ...answer, result: answer.result.replace(told, forged) }
+          ? { ...answer, result: answer.result.replace(statedAmount, forgedAmount) }
           : answer,
       ),
     )
@@ -179,14 +180,14 @@ describeChain('repayments that lenders attest', () => {
   test('attestations that no node has do not block others and are requested again, and merchants are read once a run at most', async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
-    const { saying, repayments, sync } = await lendingIn(souk)
+    const { statement, repayments, sync } = await openLending(souk)
     const { deps } = souk
     await chain.mine(1)
-    await chain.attest(Array.from({ length: 60 }, (_, nth) => saying(`loan ${nth}`)))
-    await finish(chain)
+    await chain.attest(Array.from({ length: 60 }, (_, nth) => statement(`loan ${nth}`)))
+    await mineToFinal(chain)
     await souk.run()
     const [row] = await souk.rows(chain.chainId)
-    // As by a node that made them up: one more than is asked at once, before all others.
+    // As if a node had invented them: one more than a batch, in front of all others.
     const invented = Array.from({ length: 51 }, (_, nth) => ({
       ...(row as typeof attestations.$inferSelect),
       uid: `0x${String(nth).padStart(64, '0')}`,
@@ -195,16 +196,16 @@ describeChain('repayments that lenders attest', () => {
     await deps.db.write((tx) => tx.insert(attestations).values(invented))
     let reads = 0
     const { merchantIds } = deps.attestedRepaymentStore
-    deps.attestedRepaymentStore.merchantIds = (...asked) => {
+    deps.attestedRepaymentStore.merchantIds = (...args) => {
       reads++
-      return merchantIds(...asked)
+      return merchantIds(...args)
     }
     await sync()
     expect(await repayments()).toHaveLength(60)
     expect(reads).toBe(1)
     expect(deps.attestedTo.get(chain.chainId)).toMatchObject({ from: chain.startBlock - 1 })
-    await chain.attest([saying('another')])
-    await finish(chain)
+    await chain.attest([statement('another')])
+    await mineToFinal(chain)
     await sync()
     expect(await repayments()).toHaveLength(61)
     expect(reads).toBe(1)
@@ -217,25 +218,25 @@ describeChain('repayments that lenders attest', () => {
     await using second = startProxy(chain.url)
     await using third = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [first.url, second.url, third.url] }], { settings })
-    const { token, lenderId, saying, repayments, sync } = await lendingIn(souk)
-    const look = () => recordAttestedRepayments(souk.deps)
-    const standing = async () =>
+    const { token, lenderId, statement, repayments, sync } = await openLending(souk)
+    const recordAttested = () => recordAttestedRepayments(souk.deps)
+    const validRepayments = async () =>
       (await repayments())
         .filter(({ reversal }: { reversal: unknown }) => reversal === null)
         .map(({ loanRef }: { loanRef: string }) => loanRef)
         .sort()
-    await chain.attest([{ ...saying('early'), attester: wallets.stranger }])
-    await chain.attest([saying('left out')])
-    const [revoked = '0x'] = await chain.attest([saying('revoked')])
-    await finish(chain)
+    await chain.attest([{ ...statement('early'), attester: wallets.stranger }])
+    await chain.attest([statement('left out')])
+    const [revoked = '0x'] = await chain.attest([statement('revoked')])
+    await mineToFinal(chain)
     await souk.run()
-    // An answer leaves out what is said, and what is taken back.
-    await chain.attest([saying('late')])
+    // A response omits a new attestation and a revocation.
+    await chain.attest([statement('late')])
     await chain.revoke([revoked])
-    await finish(chain)
+    await mineToFinal(chain)
     first.spoil(async (_, forward) => forward(), faults.noLogsNorBlooms())
     await sync()
-    expect(await standing()).toEqual([refOf('left out'), refOf('revoked')].sort())
+    expect(await validRepayments()).toEqual([refOf('left out'), refOf('revoked')].sort())
 
     const early = { address: wallets.stranger, from: '2020-01-01T00:00:00.000Z' }
     ok(
@@ -244,22 +245,22 @@ describeChain('repayments that lenders attest', () => {
         body: { wallets: [{ address: wallets.lender, from: early.from }, early] },
       }),
     )
-    await look()
+    await recordAttested()
     await sync()
-    expect(await standing()).toContain(refOf('early'))
+    expect(await validRepayments()).toContain(refOf('early'))
     await beginRescans(souk.deps, 0)
     await sync()
-    expect(await standing()).toEqual([refOf('early'), refOf('late'), refOf('left out')].sort())
+    expect(await validRepayments()).toEqual([refOf('early'), refOf('late'), refOf('left out')].sort())
   })
 
   test('during a resync nothing is reversed that was not read again yet', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }], { settings })
-    const { saying, repayments, sync } = await lendingIn(souk)
+    const { statement, repayments, sync } = await openLending(souk)
     await chain.mine(10)
-    await chain.attest([saying('first')])
-    await finish(chain)
+    await chain.attest([statement('first')])
+    await mineToFinal(chain)
     await sync()
     await resync(souk.deps, chain.chainId, 0)
     proxy.always(faults.cappedAt(2, 'limited to 2 blocks'))
@@ -275,9 +276,9 @@ describeChain('repayments that lenders attest', () => {
   test('nothing is recorded unless the setting allows it', async () => {
     await using chain = await startChain()
     await using souk = await syncing([{ chain, urls: [chain.url] }], { settings: { LENDING_PLATFORM_ENABLED: 'true' } })
-    const { saying, repayments, sync } = await lendingIn(souk)
-    await chain.attest([saying('first')])
-    await finish(chain)
+    const { statement, repayments, sync } = await openLending(souk)
+    await chain.attest([statement('first')])
+    await mineToFinal(chain)
     await sync()
     expect(await souk.counts(chain.chainId)).toMatchObject({ C: 1 })
     expect(await repayments()).toEqual([])

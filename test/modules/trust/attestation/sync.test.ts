@@ -10,8 +10,8 @@ setDefaultTimeout(longTestMs)
 
 const { platform, lender, provider, stranger } = wallets
 
-/** One of each schema, and one that nobody granted. */
-const oneOfEach = (chain: Chain) =>
+/** Attests one of each schema, and one by an unregistered address. */
+const attestOfEach = (chain: Chain) =>
   chain.attest([
     { schema: 'A', attester: platform },
     { schema: 'B', attester: lender },
@@ -26,7 +26,7 @@ describeChain('the sync of attestations', () => {
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
     await souk.grant(everybody)
-    const made = await chain.attest([
+    const uids = await chain.attest([
       { schema: 'A', attester: platform },
       { schema: 'B', attester: lender },
       { schema: 'C', attester: lender },
@@ -36,7 +36,7 @@ describeChain('the sync of attestations', () => {
       { schema: 'A', attester: lender },
       { schema: 'A', attester: stranger },
     ])
-    await chain.revoke([made[2] ?? '0x'])
+    await chain.revoke([uids[2] ?? '0x'])
     await souk.run()
     const final = (await souk.sync(chain.chainId)).countedTo
     expect(final).toBe((await chain.block()).number - 2)
@@ -55,11 +55,12 @@ describeChain('the sync of attestations', () => {
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
     await souk.grant(everybody)
-    await oneOfEach(chain)
+    await attestOfEach(chain)
     await chain.attest([{ schema: 'A', attester: stranger }])
     await chain.mine(4)
     await souk.run()
-    // How far it has come, the range with all headers of so few blocks, and how far again; with each of them, which chain it is of.
+    // Three batches: the chain's head, the range with the headers of its few blocks, and the head again. Each also asks
+    // for the chain id.
     const { startBlock, countedTo } = await souk.sync(chain.chainId)
     expect(proxy.batches.map((calls) => calls.length)).toEqual([3, 5 + countedTo - startBlock, 4])
     proxy.batches.length = 0
@@ -67,7 +68,7 @@ describeChain('the sync of attestations', () => {
     expect(proxy.batches.map((calls) => calls.length)).toEqual([4])
   })
 
-  test('no fault of a node makes the counts differ from the chain or skips an unanswered range', async () => {
+  test('no fault of a node makes the counts differ from the chain or skips a range without a response', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -79,12 +80,12 @@ describeChain('the sync of attestations', () => {
     const all: Record<string, [fault: Fault, error: string | null]> = {
       'rate limit with Retry-After in seconds': [faults.limited('7'), 'status 429'],
       'rate limit with Retry-After as a date': [faults.limited(new Date(souk.app.clock.now() + 20_000).toUTCString()), 'status 429'],
-      'rate limit without': [faults.limited(), 'status 429'],
-      'rate limit in an answer': [faults.limitedInside(), 'error -32005'],
+      'rate limit without Retry-After': [faults.limited(), 'status 429'],
+      'rate limit in a response': [faults.limitedInside(), 'error -32005'],
       'bad gateway': [faults.badGateway(), 'it answered with status 502'],
-      'half an answer': [faults.garbage(), 'it answered what is no answer to a batch'],
-      'no batch': [faults.notABatch(), 'it answered what is no answer to a batch'],
-      'ids twice': [faults.mixedIds(), 'it answered what is no answer to a batch'],
+      'half a response': [faults.garbage(), 'it answered what is no answer to a batch'],
+      'a response that is not a batch': [faults.notABatch(), 'it answered what is no answer to a batch'],
+      'repeated ids': [faults.mixedIds(), 'it answered what is no answer to a batch'],
       'a batch too short': [faults.shortBatch(), 'it answered what is no answer to a batch'],
       'removed logs': [faults.removed(), 'a log that was removed'],
       'another contract': [faults.otherAddress(), 'a log of another contract'],
@@ -98,16 +99,16 @@ describeChain('the sync of attestations', () => {
       'ids in another order': [faults.reversed(), null],
     }
     for (const [name, [fault, error]] of Object.entries(all)) {
-      const [made = '0x'] = await oneOfEach(chain)
-      await chain.revoke([made])
+      const [uids = '0x'] = await attestOfEach(chain)
+      await chain.revoke([uids])
       await chain.mine(3)
       const before = await souk.sync(chain.chainId).catch(() => undefined)
       await souk.deps.db.write((tx) => souk.deps.attestationStore.change(tx, chain.chainId, { lastError: null }))
-      let spoilt = 0
+      let faultCount = 0
       proxy.always(
         logsOnly((calls, forward) => {
-          spoilt++
-          return spoilt > 2 ? forward() : fault(calls, forward)
+          faultCount++
+          return faultCount > 2 ? forward() : fault(calls, forward)
         }),
       )
       const first = await souk.step()
@@ -158,9 +159,9 @@ describeChain('the sync of attestations', () => {
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
     const { clock } = souk.app
     const waits: number[] = []
-    for (const said of ['30', new Date(clock.now() + 90_000).toUTCString(), '100000']) {
-      const asked = proxy.batches.length
-      proxy.spoil(faults.limited(said))
+    for (const retryAfter of ['30', new Date(clock.now() + 90_000).toUTCString(), '100000']) {
+      const batchCount = proxy.batches.length
+      proxy.spoil(faults.limited(retryAfter))
       const now = clock.now()
       expect((await souk.step()).kind).toBe('RETRY')
       const step = await souk.step()
@@ -168,21 +169,21 @@ describeChain('the sync of attestations', () => {
       waits.push(step.until - now)
       clock.advance(step.until - now - 1)
       expect((await souk.step()).kind).toBe('WAITING')
-      expect(proxy.batches).toHaveLength(asked + 1)
+      expect(proxy.batches).toHaveLength(batchCount + 1)
       clock.advance(1)
-      // Dates are relative to now: the next one is said anew.
+      // Dates are relative to the clock, so the clock is reset.
       clock.set(now)
       souk.deps.chainNodes.get(chain.chainId)?.all.forEach((node) => {
         node.notBefore = 0
       })
     }
-    for (const [nth, least] of [30_000, 90_000, 600_000].entries()) {
-      expect(waits[nth]).toBeGreaterThanOrEqual(least)
-      expect(waits[nth]).toBeLessThanOrEqual(least * 1.25)
+    for (const [nth, minimum] of [30_000, 90_000, 600_000].entries()) {
+      expect(waits[nth]).toBeGreaterThanOrEqual(minimum)
+      expect(waits[nth]).toBeLessThanOrEqual(minimum * 1.25)
     }
   })
 
-  test('a lagging node moves nothing whatever it answers, and another one is asked', async () => {
+  test('a lagging node does not move the cursor, and another one is asked', async () => {
     await using chain = await startChain()
     await using slow = startProxy(chain.url)
     await using quick = startProxy(chain.url)
@@ -191,7 +192,7 @@ describeChain('the sync of attestations', () => {
     await chain.mine(3)
     await souk.run()
     const { countedTo } = await souk.sync(chain.chainId)
-    await oneOfEach(chain)
+    await attestOfEach(chain)
     await chain.mine(3)
     // The node reports blocks as final without having them or their logs.
     slow.always((calls, forward) =>
@@ -213,13 +214,13 @@ describeChain('the sync of attestations', () => {
     await using honest = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [lying.url, honest.url], confirmations: 3 }])
     await souk.grant(everybody)
-    const [made = '0x'] = await oneOfEach(chain)
+    const [uids = '0x'] = await attestOfEach(chain)
     await chain.mine(3)
     await souk.run()
     const before = await souk.sync(chain.chainId)
     lying.always(faults.noLogs())
-    await chain.revoke([made])
-    await oneOfEach(chain)
+    await chain.revoke([uids])
+    await attestOfEach(chain)
     await chain.mine(4)
     expect((await souk.step()).kind).toBe('RETRY')
     const after = await souk.sync(chain.chainId)
@@ -240,7 +241,7 @@ describeChain('the sync of attestations', () => {
       await using souk = await syncing([{ chain, urls }])
       await souk.grant(everybody)
       await souk.run()
-      await oneOfEach(chain)
+      await attestOfEach(chain)
       await chain.mine(8)
       for (const proxy of [one, other]) {
         proxy.always(faults.fullBlooms())
@@ -249,9 +250,9 @@ describeChain('the sync of attestations', () => {
       await souk.run()
       expect((await souk.sync(chain.chainId)).lastError).toBeNull()
       await souk.expectTruth(chain)
-      // How far it has come, the range, those of its blocks of which none came, and how far again.
-      const asked = [...one.batches, ...other.batches].map((calls) => calls.filter(({ method }) => method === 'eth_getLogs').length)
-      expect(asked.toSorted()).toEqual([0, 0, 1, 1])
+      // The head, the range, the blocks without logs again, and the head.
+      const batchCount = [...one.batches, ...other.batches].map((calls) => calls.filter(({ method }) => method === 'eth_getLogs').length)
+      expect(batchCount.toSorted()).toEqual([0, 0, 1, 1])
     }
   })
 
@@ -261,11 +262,11 @@ describeChain('the sync of attestations', () => {
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
     await souk.grant(everybody)
     await souk.run()
-    await oneOfEach(chain)
+    await attestOfEach(chain)
     await chain.mine(2)
-    const logsAsked = (calls: readonly RpcCall[]) => calls.some(({ method }) => method === 'eth_getLogs')
-    let left = 1
-    proxy.always((calls, forward) => (logsAsked(calls) && left-- > 0 ? faults.noLogs()(calls, forward) : forward()))
+    const asksForLogs = (calls: readonly RpcCall[]) => calls.some(({ method }) => method === 'eth_getLogs')
+    let faultsLeft = 1
+    proxy.always((calls, forward) => (asksForLogs(calls) && faultsLeft-- > 0 ? faults.noLogs()(calls, forward) : forward()))
     expect((await souk.step()).kind).toBe('RETRY')
     expect((await souk.sync(chain.chainId)).lastError).toContain('it left out logs')
     await souk.run()
@@ -277,7 +278,7 @@ describeChain('the sync of attestations', () => {
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url], confirmations: 1 }])
     await souk.grant(everybody)
-    await oneOfEach(chain)
+    await attestOfEach(chain)
     await chain.mine(2)
     await souk.run()
     const before = await souk.sync(chain.chainId)
@@ -289,7 +290,7 @@ describeChain('the sync of attestations', () => {
     expect((await souk.sync(chain.chainId)).countedTo).toBe(before.countedTo)
     expect(await souk.rows(chain.chainId)).toHaveLength(4)
     proxy.forget()
-    await oneOfEach(chain)
+    await attestOfEach(chain)
     await chain.mine(2)
     await souk.run()
     await souk.expectTruth(chain)
@@ -300,19 +301,19 @@ describeChain('the sync of attestations', () => {
     ['two block numbers', 4, 'Query timeout exceeded. Try with this block range [0x1, 0x4].', 4],
     ['nothing', 5, 'query exceeds max block range', 5],
     ['results instead', 5, 'query returned more than 10000 results', 5],
-  ])('a range that is too large for a node is made smaller: it says %s', async (_, cap, message, most) => {
+  ])('a range that is too large for a node is made smaller: it says %s', async (_, cap, message, largestRange) => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
     await souk.grant(everybody)
     for (let nth = 0; nth < 3; nth++) {
-      await oneOfEach(chain)
+      await attestOfEach(chain)
       await chain.mine(6)
     }
     proxy.always(faults.cappedAt(cap, message))
     const steps = await souk.run()
     const ranges = steps.flatMap((step) => (step.kind === 'READ' ? [step.to - step.from + 1] : []))
-    expect(Math.max(...ranges)).toBeLessThanOrEqual(most)
+    expect(Math.max(...ranges)).toBeLessThanOrEqual(largestRange)
     expect((await souk.sync(chain.chainId)).lastError).toBeNull()
     if (message.includes('limited to')) expect(steps.filter(({ kind }) => kind === 'RETRY')).toHaveLength(1)
     await souk.expectTruth(chain)
@@ -323,7 +324,7 @@ describeChain('the sync of attestations', () => {
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
     await souk.grant(everybody)
-    await oneOfEach(chain)
+    await attestOfEach(chain)
     const full = (await chain.block()).number
     await chain.mine(4)
     proxy.always(async (calls, forward) => {
@@ -351,13 +352,13 @@ describeChain('the sync of attestations', () => {
     await using proxy = startProxy(other.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
     await souk.grant(everybody)
-    await oneOfEach(other)
+    await attestOfEach(other)
     await other.mine(4)
     await souk.step()
     expect((await souk.sync(chain.chainId)).lastError).toContain('it is a node of chain 4242')
     expect(await souk.rows(chain.chainId)).toEqual([])
     proxy.pointTo(chain.url)
-    await oneOfEach(chain)
+    await attestOfEach(chain)
     await chain.mine(4)
     await souk.run()
     await souk.expectTruth(chain)
@@ -368,7 +369,7 @@ describeChain('the sync of attestations', () => {
     await using old = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [old.url] }])
     await souk.grant(everybody)
-    await oneOfEach(chain)
+    await attestOfEach(chain)
     await chain.mine(70)
     old.always(faults.noFinality())
     await souk.run()
@@ -377,11 +378,11 @@ describeChain('the sync of attestations', () => {
     await souk.expectTruth(chain)
 
     await using modern = startProxy(chain.url)
-    await using both = await syncing([{ chain, urls: [old.url, modern.url] }])
-    await both.grant(everybody)
-    await both.run()
-    expect((await both.sync(chain.chainId)).countedTo).toBe((await chain.block()).number - 2)
-    await both.expectTruth(chain)
+    await using withModern = await syncing([{ chain, urls: [old.url, modern.url] }])
+    await withModern.grant(everybody)
+    await withModern.run()
+    expect((await withModern.sync(chain.chainId)).countedTo).toBe((await chain.block()).number - 2)
+    await withModern.expectTruth(chain)
   })
 
   test('a node that once fails to return the final block is asked again, and nothing unfinal is read', async () => {
@@ -389,7 +390,7 @@ describeChain('the sync of attestations', () => {
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
     await souk.grant(everybody)
-    await oneOfEach(chain)
+    await attestOfEach(chain)
     await chain.mine(70)
     const failing =
       (code: number, message: unknown): Fault =>
@@ -413,21 +414,21 @@ describeChain('the sync of attestations', () => {
     await using quick = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [slow.url, quick.url] }])
     await souk.grant(everybody)
-    await oneOfEach(chain)
+    await attestOfEach(chain)
     await chain.mine(4)
     const { fault, reached, release } = faults.held()
     slow.always(fault)
-    const reading = souk.step()
+    const step = souk.step()
     await reached
-    // As when the process stops.
+    // The same as when the process stops.
     souk.deps.stopChains()
-    expect((await reading).kind).toBe('RETRY')
+    expect((await step).kind).toBe('RETRY')
     release()
     expect((await souk.sync(chain.chainId)).countedTo).toBe(chain.startBlock - 1)
     expect(await souk.rows(chain.chainId)).toEqual([])
   })
 
-  test('a node that fails five times in a row is left alone until the next run after its pause probes it', async () => {
+  test('a node that fails five times in a row is not asked until the next run after its pause probes it', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -439,12 +440,12 @@ describeChain('the sync of attestations', () => {
     }
     expect(node?.breaker.state).toBe('OPEN')
     souk.app.clock.advance(-70_000)
-    const asked = proxy.batches.length
+    const batchCount = proxy.batches.length
     expect((await souk.step()).kind).toBe('WAITING')
-    expect(proxy.batches).toHaveLength(asked)
+    expect(proxy.batches).toHaveLength(batchCount)
     souk.app.clock.advance(70_000)
     await souk.step()
-    expect([node?.breaker.state, proxy.batches.length]).toEqual(['OPEN', asked + 1])
+    expect([node?.breaker.state, proxy.batches.length]).toEqual(['OPEN', batchCount + 1])
     proxy.forget()
     souk.app.clock.advance(10 * 60_000)
     await chain.mine(4)

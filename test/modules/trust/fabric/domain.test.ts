@@ -17,13 +17,13 @@ import {
   registryHash,
 } from '../../../../src/modules/trust/fabric/domain.ts'
 
-/** Few moments, so that periods meet at their ends. */
+/** Few moments, so that periods often meet at their ends. */
 const last = 24
 const moment = fc.integer({ min: 0, max: last })
 const moments = Array.from({ length: last + 2 }, (_, at) => at)
 const period = fc.record({ fromAt: moment, toAt: fc.option(moment) })
 const status = fc.constantFrom('PENDING_KYB', 'ACTIVE', 'SUSPENDED', 'ARCHIVED')
-/** Times as a clock that steps back gives them, too. */
+/** Times in any order, as after a clock that stepped back. */
 const history = fc.array(fc.record({ status, at: moment }), { maxLength: 8 })
 const owner = fc.constantFrom<Owner>('PLATFORM', 'LENDER', 'PROVIDER')
 const address = fc.constantFrom('0xaa', '0xbb', '0xcc')
@@ -32,7 +32,12 @@ const schema = fc.constantFrom<SchemaName>(...schemaNames)
 
 const wasActive = (entries: readonly { status: string; at: number }[], at: number) =>
   entries.findLast((entry) => entry.at <= at)?.status === 'ACTIVE'
-const held = ({ address, owner, period, history }: typeof wallet extends fc.Arbitrary<infer Wallet> ? Wallet : never): OwnedWallet => ({
+const ownedWalletOf = ({
+  address,
+  owner,
+  period,
+  history,
+}: typeof wallet extends fc.Arbitrary<infer Wallet> ? Wallet : never): OwnedWallet => ({
   address,
   owner,
   ...period,
@@ -48,7 +53,7 @@ test('an owner is active while the last written entry not after the moment says 
   )
 })
 
-test('periods are equal up to their first difference, and not there', () => {
+test('firstDifference returns the first moment at which two lists of periods differ', () => {
   fc.assert(
     fc.property(fc.array(period), fc.array(period), (some, others) => {
       const [one, other] = [mergePeriods(some), mergePeriods(others)]
@@ -61,12 +66,12 @@ test('periods are equal up to their first difference, and not there', () => {
 test('merged periods cover the same moments in order without touching', () => {
   fc.assert(
     fc.property(fc.array(period), (periods) => {
-      const joined = mergePeriods(periods)
+      const merged = mergePeriods(periods)
       for (const at of moments) {
-        expect(joined.filter((one) => covers(one, at)).length).toBe(periods.some((one) => covers(one, at)) ? 1 : 0)
+        expect(merged.filter((one) => covers(one, at)).length).toBe(periods.some((one) => covers(one, at)) ? 1 : 0)
       }
-      for (const [index, next] of joined.entries()) {
-        const before = joined[index - 1]
+      for (const [index, next] of merged.entries()) {
+        const before = merged[index - 1]
         if (before) expect(before.toAt !== null && before.toAt < next.fromAt).toBe(true)
       }
     }),
@@ -85,7 +90,7 @@ test('two periods overlap if some moment is in both', () => {
 test('an address has a grant while one of its wallets covers the moment and its permitted owner was active', () => {
   fc.assert(
     fc.property(fc.array(wallet, { maxLength: 6 }), (wallets) => {
-      const grants = grantsOf(wallets.map(held))
+      const grants = grantsOf(wallets.map(ownedWalletOf))
       for (const name of schemaNames) {
         for (const attester of ['0xaa', '0xbb', '0xcc']) {
           const ofAddress = grants.filter((grant) => grant.address === attester)
@@ -101,7 +106,7 @@ test('an address has a grant while one of its wallets covers the moment and its 
           }
         }
       }
-      // What the key of the table and "never two that overlap or touch" ask for.
+      // The table's key and the rule "never two that overlap or touch" require this.
       for (const [index, grant] of grants.entries()) {
         const before = grants[index - 1]
         if (before?.address === grant.address && before.schema === grant.schema) {
@@ -125,10 +130,10 @@ test('a wallet that passes to another owner without a gap is one grant', () => {
   ])
 })
 
-test('an attestation counts while it is not revoked and was granted at its time; one of schema D must concern somebody else', () => {
+test('an attestation counts while it is not revoked and was granted at its time; one of schema D must be about another address', () => {
   fc.assert(
     fc.property(schema, fc.boolean(), fc.option(moment), moment, fc.array(wallet), (name, isOfSelf, revokedBlock, blockAt, wallets) => {
-      const grants = grantsOf(wallets.map((one) => ({ ...held(one), address: '0xaa' })))
+      const grants = grantsOf(wallets.map((one) => ({ ...ownedWalletOf(one), address: '0xaa' })))
       expect(isCounted({ schema: name, isOfSelf, revokedBlock, blockAt }, grants)).toBe(
         isGranted(grants, name, blockAt) && revokedBlock === null && (name !== 'D' || !isOfSelf),
       )

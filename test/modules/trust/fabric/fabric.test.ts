@@ -1,4 +1,4 @@
-/** What anybody may read of the trust fabric: sums, which name nobody, and by what they may be checked. */
+/** Tests the public statistics and proof of the trust fabric: sums without names, and how to verify them. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { attestations, chainSyncs } from '../../../../db/schema/trust.ts'
 import { schemaUids } from '../../../../src/lib/eas.ts'
@@ -16,12 +16,12 @@ setDefaultTimeout(longTestMs)
 const now = '2026-01-06T12:00:00.000Z'
 const stats = '/v2/trust-fabric/stats'
 const proof = '/v2/trust-fabric/proof'
-/** Nobody reads them in a test. */
-const chainsNamed = (...ids: number[]) =>
+/** Configures chains that are never read in these tests. */
+const chainsWith = (...ids: number[]) =>
   JSON.stringify(ids.map((chainId) => ({ chainId, rpc: ['http://127.0.0.1:9'], contract: walletOf(5), startBlock: 1 })))
 
 test('statistics are public sums as of the last commit, cached for a minute', async () => {
-  await using app = await testApp({ CHAINS: chainsNamed(1, 10) })
+  await using app = await testApp({ CHAINS: chainsWith(1, 10) })
   const { token } = await app.superAdmin()
   const none = await app.call('GET', stats)
   expect([none.status, none.headers.get('cache-control'), none.headers.get('access-control-allow-origin')]).toEqual([
@@ -57,13 +57,13 @@ test('statistics are public sums as of the last commit, cached for a minute', as
   expect((await app.call('GET', `${stats}?chain=1`)).status).toBe(200)
 })
 
-test('statistics are the same before the framework and by the route, as of the last commit', async () => {
+test('statistics are the same by the fast path and by the route, as of the last commit', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
-  await using asked = bothWays(app)
+  await using bothPaths = bothWays(app)
   for (let nth = 0; nth < 3; nth++) {
     for (const path of [stats, `/api/v3${stats}`, `${stats}?`, `${stats}?a=1`]) {
-      const [one, { ...other }] = [await asked.viaServer(path), await asked.viaRoute(path)]
+      const [one, { ...other }] = [await bothPaths.viaServer(path), await bothPaths.viaRoute(path)]
       expect([one.status, one.body, one.headers]).toEqual([other.status, other.body, other.headers])
       if (one.status === 200) expect(JSON.parse(one.body).lenders.total).toBe(nth)
     }
@@ -71,27 +71,27 @@ test('statistics are the same before the framework and by the route, as of the l
   }
 })
 
-test('an unconfigured chain is not published, its counts are kept, and published once it is configured again', async () => {
+test('an unconfigured chain is not published, and its counts are published again once it is configured again', async () => {
   const database = await testDatabase()
-  for (const [named, schemaA, chainIds] of [
+  for (const [configured, schemaA, chainIds] of [
     ['1,10', 12, [1, 10]],
     ['10', 11, [10]],
     ['', 8, []],
     ['10,1', 12, [1, 10]],
   ] as const) {
-    const app = await testApp({ CHAINS: chainsNamed(...named.split(',').filter(Boolean).map(Number)) }, { database })
-    if (named === '1,10')
+    const app = await testApp({ CHAINS: chainsWith(...configured.split(',').filter(Boolean).map(Number)) }, { database })
+    if (configured === '1,10')
       await app.deps.db.write(async (tx) => {
         await tx.insert(chainSyncs).values([1, 10].map((chainId) => ({ chainId, contract: walletOf(5), startBlock: 1, countedTo: 9 })))
-        for (const [chainId, by] of [
+        for (const [chainId, count] of [
           [0, 8],
           [1, 1],
           [10, 3],
         ] as const)
-          await addCounts(tx, app.deps, chainId, { 'attestations.A': by })
+          await addCounts(tx, app.deps, chainId, { 'attestations.A': count })
       })
-    await using asked = bothWays(app)
-    expect(JSON.parse((await asked.viaServer(stats)).body).attestations.schemaA).toBe(schemaA)
+    await using bothPaths = bothWays(app)
+    expect(JSON.parse((await bothPaths.viaServer(stats)).body).attestations.schemaA).toBe(schemaA)
     expect((await app.call('GET', stats)).body.attestations.schemaA).toBe(schemaA)
     expect((await app.call('GET', proof)).body.chains.map(({ chainId }: { chainId: number }) => chainId)).toEqual(chainIds)
     const metrics = (await app.call('GET', '/metrics')).body
@@ -103,7 +103,7 @@ test('an unconfigured chain is not published, its counts are kept, and published
 })
 
 test('the proof contains for each chain the counted block, and the hash of the grants', async () => {
-  await using app = await testApp({ CHAINS: chainsNamed(1, 10) })
+  await using app = await testApp({ CHAINS: chainsWith(1, 10) })
   const { token } = await app.superAdmin()
   const chain = { contract: walletOf(0xabcdef), startBlock: 5 }
   await app.deps.db.write((tx) =>
@@ -132,14 +132,14 @@ test('the proof contains for each chain the counted block, and the hash of the g
     ok(await app.call('POST', '/admin/platform-wallets', { token, body: { address: walletOf(nth) } }), 201)
     const { grants } = await allGrants(app.deps)
     expect(grants).toHaveLength(2 * (nth + 1))
-    const { registryHash: told } = (await app.call('GET', `/api/v3${proof}`)).body
-    expect(told).toBe(registryHash(grants))
-    expect(told).not.toBe(empty.body.registryHash)
+    const { registryHash: publishedHash } = (await app.call('GET', `/api/v3${proof}`)).body
+    expect(publishedHash).toBe(registryHash(grants))
+    expect(publishedHash).not.toBe(empty.body.registryHash)
   }
 })
 
-test('statistics and proof contain no name, id, wallet, hash, address or version of anybody', async () => {
-  await using app = await testApp({ CHAINS: chainsNamed(1) })
+test('statistics and proof contain no name, id, wallet, hash, address or version', async () => {
+  await using app = await testApp({ CHAINS: chainsWith(1) })
   const { token } = await app.superAdmin()
   const post = async (path: string, body: object) => ok(await app.call('POST', path, { token, body }), 201).body
   const [lenderWallet, providerWallet, platformWallet] = [walletOf(0xfeed01), walletOf(0xfeed02), walletOf(0xfeed03)]
@@ -172,7 +172,7 @@ test('statistics and proof contain no name, id, wallet, hash, address or version
       lastError: 'planted error',
     })
   })
-  const planted = [
+  const secrets = [
     lender.id,
     id,
     methodologyId,
@@ -188,6 +188,6 @@ test('statistics and proof contain no name, id, wallet, hash, address or version
   ]
   for (const path of [stats, proof]) {
     const { text } = ok(await app.call('GET', path))
-    for (const one of planted) expect([path, one, text.toLowerCase().includes(one.toLowerCase())]).toEqual([path, one, false])
+    for (const one of secrets) expect([path, one, text.toLowerCase().includes(one.toLowerCase())]).toEqual([path, one, false])
   }
 })

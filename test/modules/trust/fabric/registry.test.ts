@@ -1,4 +1,7 @@
-/** Changes of the registry, one after the other and at once: after each, what is counted is what a look at every moment and every attestation comes to. */
+/**
+ * Tests changes of the registry, consecutive and concurrent: after each, the counts equal a recount of all
+ * attestations.
+ */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
@@ -17,10 +20,10 @@ import { walletOf } from '../../../support/trust.ts'
 setDefaultTimeout(longTestMs)
 
 const hour = 3_600_000
-/** Hours of the run that anything begins, ends or is attested at. */
+/** The hours in which periods begin and end, and attestations are made. */
 const hours = 24
 const iso = (nth: number) => new Date(startOfTime + nth * hour).toISOString()
-const by = { actor: system }
+const context = { actor: system }
 
 type Entry = { address: string; from: number; to: number | null }
 type Party = { kind: 'LENDER' | 'PROVIDER'; id: string; wallets: Entry[]; history: { status: string; at: number }[] }
@@ -48,8 +51,11 @@ const overlap = (one: Entry, other: Entry) =>
 const body = ({ address, from, to }: Entry) => ({ address, from: iso(from), to: to === null ? null : iso(to) })
 const covers = ({ from, to }: Entry, at: number) => from <= at && at < (to ?? Infinity)
 
-/** An attestation of each schema by each address in each hour on two chains; some revoked, some of themselves. */
-const planted = [0, 1, 2, 3].flatMap((wallet) =>
+/**
+ * An attestation of each schema by each address in each hour, on two chains. Some are revoked, some are of the attester
+ * itself.
+ */
+const allAttestations = [0, 1, 2, 3].flatMap((wallet) =>
   schemaNames.flatMap((schema, schemaAt) =>
     Array.from({ length: hours }, (_, at) => ({
       chainId: 1 + (at % 2),
@@ -66,10 +72,10 @@ const planted = [0, 1, 2, 3].flatMap((wallet) =>
   ),
 )
 
-/** What the statistics should say, by looking at every attestation, wallet and moment. */
-function expected({ parties, platform }: Model): Record<string, number> {
+/** Computes the expected statistics from every attestation, wallet and moment. */
+function expectedCounts({ parties, platform }: Model): Record<string, number> {
   const sums: Record<string, number> = {}
-  for (const one of planted) {
+  for (const one of allAttestations) {
     if (one.revokedBlock !== null || (one.schema === 'D' && one.isOfSelf)) continue
     const at = (one.blockAt - startOfTime) / hour
     const isGranted =
@@ -86,7 +92,7 @@ function expected({ parties, platform }: Model): Record<string, number> {
   return sums
 }
 
-const kept = async ({ deps }: TestApp) =>
+const storedCounts = async ({ deps }: TestApp) =>
   Object.fromEntries(
     (await deps.db.read.select().from(trustCounts))
       .filter(({ name, value }) => name.startsWith('attestations.') && value !== 0)
@@ -97,26 +103,26 @@ async function problemsOf({ deps }: TestApp): Promise<string[]> {
   for await (const finding of checkTrustFabric(deps.db)) problems.push(...finding.problems)
   return problems
 }
-/** Every address is known from before, since attestations of it are here; and each of them counts for nobody. */
-async function plant({ deps }: TestApp): Promise<void> {
+/** Inserts the attestations. Every address is known, and none counts yet. */
+async function insertAttestations({ deps }: TestApp): Promise<void> {
   await deps.db.write(async (tx) => {
     for (let nth = 0; nth < 4; nth++) await tx.insert(attesterAddresses).values({ address: walletOf(nth), registeredAt: 0 })
-    for (let at = 0; at < planted.length; at += 64) await tx.insert(attestations).values(planted.slice(at, at + 64))
+    for (let at = 0; at < allAttestations.length; at += 64) await tx.insert(attestations).values(allAttestations.slice(at, at + 64))
   })
 }
-async function fourParties({ deps }: TestApp): Promise<Party[]> {
+async function createParties({ deps }: TestApp): Promise<Party[]> {
   const parties: Party[] = []
   for (const kind of ['LENDER', 'LENDER', 'PROVIDER', 'PROVIDER'] as const) {
     const { id, status } =
       kind === 'LENDER'
-        ? await createLender(deps, by, { displayName: 'A' })
-        : await createProvider(deps, by, { displayName: 'A', archetype: 'generic' })
+        ? await createLender(deps, context, { displayName: 'A' })
+        : await createProvider(deps, context, { displayName: 'A', archetype: 'generic' })
     parties.push({ kind, id, wallets: [], history: [{ status, at: deps.clock.now() }] })
   }
   return parties
 }
 
-const succeeded = async (work: () => Promise<unknown>): Promise<boolean> => {
+const hasSucceeded = async (work: () => Promise<unknown>): Promise<boolean> => {
   try {
     await work()
     return true
@@ -126,38 +132,38 @@ const succeeded = async (work: () => Promise<unknown>): Promise<boolean> => {
   }
 }
 
-/** Does a step to souk and to the model, and holds whether it was refused to what the model says. */
-async function take({ deps, clock }: TestApp, model: Model, one: Step): Promise<void> {
-  const change = (whose: Party, fields: object) =>
-    whose.kind === 'LENDER' ? changeLender(deps, by, whose.id, fields) : changeProvider(deps, by, whose.id, fields)
-  const others = (but: unknown): Entry[] => [
-    ...model.parties.filter((party) => party !== but).flatMap(({ wallets }) => wallets),
-    ...model.platform.filter((wallet) => wallet !== but).map(({ wallet }) => wallet),
+/** Applies a step to souk and to the model, and checks that both refuse the same steps. */
+async function applyStep({ deps, clock }: TestApp, model: Model, one: Step): Promise<void> {
+  const change = (party: Party, fields: object) =>
+    party.kind === 'LENDER' ? changeLender(deps, context, party.id, fields) : changeProvider(deps, context, party.id, fields)
+  const others = (excluded: unknown): Entry[] => [
+    ...model.parties.filter((party) => party !== excluded).flatMap(({ wallets }) => wallets),
+    ...model.platform.filter((wallet) => wallet !== excluded).map(({ wallet }) => wallet),
   ]
   if (one.kind === 'later') return clock.advance(one.by * hour)
   if (one.kind === 'wallets') {
-    const whose = model.parties[one.party] as Party
-    const isSound = one.wallets.every((wallet, nth) => one.wallets.every((other, at) => at === nth || !overlap(wallet, other)))
-    const isFree = one.wallets.every((wallet) => others(whose).every((other) => !overlap(wallet, other)))
-    expect(await succeeded(() => change(whose, { wallets: one.wallets.map(body) }))).toBe(isSound && isFree)
-    if (isSound && isFree) whose.wallets = one.wallets
+    const party = model.parties[one.party] as Party
+    const isConsistent = one.wallets.every((wallet, nth) => one.wallets.every((other, at) => at === nth || !overlap(wallet, other)))
+    const isFree = one.wallets.every((wallet) => others(party).every((other) => !overlap(wallet, other)))
+    expect(await hasSucceeded(() => change(party, { wallets: one.wallets.map(body) }))).toBe(isConsistent && isFree)
+    if (isConsistent && isFree) party.wallets = one.wallets
   } else if (one.kind === 'status') {
-    const whose = model.parties[one.party] as Party
-    if ((await succeeded(() => change(whose, { status: one.status }))) && whose.history.at(-1)?.status !== one.status)
-      whose.history.push({ status: one.status, at: clock.now() })
+    const party = model.parties[one.party] as Party
+    if ((await hasSucceeded(() => change(party, { status: one.status }))) && party.history.at(-1)?.status !== one.status)
+      party.history.push({ status: one.status, at: clock.now() })
   } else {
-    const there = one.nth === null ? undefined : model.platform[one.nth]
-    const isFree = others(there).every((other) => !overlap(one.wallet, other))
-    if (there) {
-      expect(await succeeded(() => changePlatformWallet(deps, by, there.id, body(one.wallet)))).toBe(isFree)
-      if (isFree) there.wallet = one.wallet
+    const existing = one.nth === null ? undefined : model.platform[one.nth]
+    const isFree = others(existing).every((other) => !overlap(one.wallet, other))
+    if (existing) {
+      expect(await hasSucceeded(() => changePlatformWallet(deps, context, existing.id, body(one.wallet)))).toBe(isFree)
+      if (isFree) existing.wallet = one.wallet
       return
     }
     let id = ''
-    const make = async () => {
-      id = (await createPlatformWallet(deps, by, body(one.wallet))).id
+    const create = async () => {
+      id = (await createPlatformWallet(deps, context, body(one.wallet))).id
     }
-    expect(await succeeded(make)).toBe(isFree)
+    expect(await hasSucceeded(create)).toBe(isFree)
     if (isFree) model.platform.push({ id, wallet: one.wallet })
   }
 }
@@ -166,11 +172,11 @@ test('after any changes of wallets and statuses the counts equal a recount of al
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       await using app = await testApp()
-      await plant(app)
-      const model: Model = { parties: await fourParties(app), platform: [] }
+      await insertAttestations(app)
+      const model: Model = { parties: await createParties(app), platform: [] }
       for (const one of steps) {
-        await take(app, model, one)
-        expect(await kept(app)).toEqual(expected(model))
+        await applyStep(app, model, one)
+        expect(await storedCounts(app)).toEqual(expectedCounts(model))
       }
       expect(await problemsOf(app)).toEqual([])
     }),
@@ -181,36 +187,37 @@ test('after any changes of wallets and statuses the counts equal a recount of al
 test('of many concurrent registrations of one address one succeeds, and the others get a conflict', async () => {
   await using app = await testApp()
   const { deps } = app
-  await plant(app)
-  const parties = await fourParties(app)
+  await insertAttestations(app)
+  const parties = await createParties(app)
   const wallets = [body({ address: walletOf(0), from: 0, to: null })]
   const tries = [
     ...parties.map(
       ({ kind, id }) =>
         () =>
-          kind === 'LENDER' ? changeLender(deps, by, id, { wallets }) : changeProvider(deps, by, id, { wallets }),
+          kind === 'LENDER' ? changeLender(deps, context, id, { wallets }) : changeProvider(deps, context, id, { wallets }),
     ),
-    () => createPlatformWallet(deps, by, wallets[0] as ReturnType<typeof body>),
+    () => createPlatformWallet(deps, context, wallets[0] as ReturnType<typeof body>),
   ]
-  const done = await Promise.all(tries.map(succeeded))
-  expect(done.filter(Boolean)).toHaveLength(1)
+  const outcomes = await Promise.all(tries.map(hasSucceeded))
+  expect(outcomes.filter(Boolean)).toHaveLength(1)
   expect(await problemsOf(app)).toEqual([])
 })
 
 test('concurrent changes of statuses and wallets count like consecutive ones', async () => {
   await using app = await testApp()
   const { deps } = app
-  await plant(app)
-  const parties = await fourParties(app)
+  await insertAttestations(app)
+  const parties = await createParties(app)
   for (let round = 0; round < 4; round++) {
     await Promise.all(
       parties.flatMap(({ kind, id }, nth) => {
-        const change = (fields: object) => (kind === 'LENDER' ? changeLender(deps, by, id, fields) : changeProvider(deps, by, id, fields))
-        // Two of them share an address, one after the other.
+        const change = (fields: object) =>
+          kind === 'LENDER' ? changeLender(deps, context, id, fields) : changeProvider(deps, context, id, fields)
+        // Two parties share an address, one after the other.
         const wallet = { address: walletOf(nth % 2), from: nth < 2 ? 0 : 6, to: nth < 2 ? 6 : null }
         return [
-          succeeded(() => change({ wallets: round % 2 ? [] : [body(wallet)] })),
-          succeeded(() => change({ status: round % 2 ? 'SUSPENDED' : 'ACTIVE' })),
+          hasSucceeded(() => change({ wallets: round % 2 ? [] : [body(wallet)] })),
+          hasSucceeded(() => change({ status: round % 2 ? 'SUSPENDED' : 'ACTIVE' })),
         ]
       }),
     )
@@ -223,10 +230,10 @@ test('an address with more attestations than one statement handles is recounted 
   await using app = await testApp()
   const { deps } = app
   const wallet = body({ address: walletOf(1), from: 0, to: null })
-  const { id } = await createLender(deps, by, { displayName: 'A', wallets: [wallet] })
-  await changeLender(deps, by, id, { status: 'ACTIVE' })
-  await changeLender(deps, by, id, { wallets: [] })
-  // On two chains, and in the middle more of one moment than a statement takes.
+  const { id } = await createLender(deps, context, { displayName: 'A', wallets: [wallet] })
+  await changeLender(deps, context, id, { status: 'ACTIVE' })
+  await changeLender(deps, context, id, { wallets: [] })
+  // On two chains, with more attestations of one moment than a statement handles.
   const many = 44_000
   await deps.db.write((tx) =>
     tx.rows(sql`
@@ -237,10 +244,10 @@ test('an address with more attestations than one statement handles is recounted 
   )
   const counted = async () =>
     (await deps.db.read.select().from(trustCounts)).filter(({ name }) => name === 'attestations.B').map(({ value }) => value)
-  await changeLender(deps, by, id, { wallets: [wallet] })
+  await changeLender(deps, context, id, { wallets: [wallet] })
   expect(await counted()).toEqual([many / 2, many / 2])
   expect(await problemsOf(app)).toEqual([])
-  await changeLender(deps, by, id, { wallets: [] })
+  await changeLender(deps, context, id, { wallets: [] })
   expect(await counted()).toEqual([0, 0])
   expect(await problemsOf(app)).toEqual([])
 })
@@ -262,14 +269,14 @@ test('past blocks are read again only for an address that is new or begins earli
       address,
       (fromAt - startOfTime) / hour,
     ])
-  const { id } = await createLender(deps, by, { displayName: 'A', wallets: [body({ address: walletOf(1), from: 5, to: null })] })
-  // Of the second chain no block that late was read, of the third none at all.
+  const { id } = await createLender(deps, context, { displayName: 'A', wallets: [body({ address: walletOf(1), from: 5, to: null })] })
+  // The second chain was not read up to that time, and the third not at all.
   expect(await queued()).toEqual([[1, walletOf(1), 5]])
-  await changeLender(deps, by, id, { status: 'ACTIVE' })
-  await changeLender(deps, by, id, { wallets: [body({ address: walletOf(1), from: 5, to: 8 })] })
-  await changeLender(deps, by, id, { wallets: [body({ address: walletOf(1), from: 6, to: 8 })] })
+  await changeLender(deps, context, id, { status: 'ACTIVE' })
+  await changeLender(deps, context, id, { wallets: [body({ address: walletOf(1), from: 5, to: 8 })] })
+  await changeLender(deps, context, id, { wallets: [body({ address: walletOf(1), from: 6, to: 8 })] })
   expect(await queued()).toHaveLength(1)
-  await changeLender(deps, by, id, { wallets: [body({ address: walletOf(1), from: -2, to: 8 })] })
+  await changeLender(deps, context, id, { wallets: [body({ address: walletOf(1), from: -2, to: 8 })] })
   expect((await queued()).slice(1).sort()).toEqual([
     [1, walletOf(1), -2],
     [2, walletOf(1), -2],
@@ -279,11 +286,11 @@ test('past blocks are read again only for an address that is new or begins earli
 test('a check names wrong counts, attestations, grants and addresses', async () => {
   await using app = await testApp()
   const { deps } = app
-  await createPlatformWallet(deps, by, body({ address: walletOf(1), from: 0, to: null }))
+  await createPlatformWallet(deps, context, body({ address: walletOf(1), from: 0, to: null }))
   expect(await problemsOf(app)).toEqual([])
-  const [first] = planted
+  const [first] = allAttestations
   await deps.db.write(async (tx) => {
-    await tx.insert(attestations).values({ ...(first as (typeof planted)[number]), isCounted: true })
+    await tx.insert(attestations).values({ ...(first as (typeof allAttestations)[number]), isCounted: true })
     await tx.update(trustCounts).set({ value: 7 })
     await tx.update(grants).set({ toAt: startOfTime + hour })
   })

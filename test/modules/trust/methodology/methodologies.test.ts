@@ -1,4 +1,4 @@
-/** Versions of lenders' methodologies, and what anybody may read of both. */
+/** Tests versions of lenders' methodologies, and their public routes. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { auditLog } from '../../../../db/schema/people.ts'
 import { urlProblem } from '../../../../src/modules/trust/methodology/domain.ts'
@@ -12,7 +12,7 @@ setDefaultTimeout(longTestMs)
 
 const now = '2026-01-06T12:00:00.000Z'
 const register = (app: TestApp, token: string, body: object) => app.call('POST', '/admin/methodologies', { token, body })
-const counted = async (app: TestApp) => (await app.call('GET', '/v2/trust-fabric/stats')).body.methodologies
+const readCounts = async (app: TestApp) => (await app.call('GET', '/v2/trust-fabric/stats')).body.methodologies
 
 test('a new version supersedes the active one and is read by its hash in any case', async () => {
   await using app = await testApp()
@@ -26,16 +26,16 @@ test('a new version supersedes the active one and is read by its hash in any cas
     activeMethodologies: [],
   })
   const contentHash = `0x${'aB'.repeat(32)}`
-  const made = ok(await register(app, token, { ...methodology(lenderId), contentHash }), 201)
-  const { id, updatedAt, ...told } = made.body
+  const registered = ok(await register(app, token, { ...methodology(lenderId), contentHash }), 201)
+  const { id, updatedAt, ...publicView } = registered.body
   expect(id).toMatch(/^meth_[0-9a-z]{26}$/)
   expect(updatedAt).toBe(now)
-  expect(told).toEqual({ ...methodology(lenderId), contentHash: contentHash.toLowerCase(), status: 'ACTIVE', registeredAt: now })
-  expect(made.headers.get('etag')).toBe('"v1"')
+  expect(publicView).toEqual({ ...methodology(lenderId), contentHash: contentHash.toLowerCase(), status: 'ACTIVE', registeredAt: now })
+  expect(registered.headers.get('etag')).toBe('"v1"')
   for (const hash of [contentHash, contentHash.toLowerCase(), `0x${'AB'.repeat(32)}`])
-    expect((await app.call('GET', `/v2/methodologies/${lenderId}/${hash}`)).body).toEqual(told)
-  expect((await app.call('GET', `/api/v3/v2/lenders/${lenderId}`)).body.activeMethodologies).toEqual([told])
-  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
+    expect((await app.call('GET', `/v2/methodologies/${lenderId}/${hash}`)).body).toEqual(publicView)
+  expect((await app.call('GET', `/api/v3/v2/lenders/${lenderId}`)).body.activeMethodologies).toEqual([publicView])
+  expect(await readCounts(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
 
   const second = ok(await register(app, token, methodology(lenderId, 2)), 201).body
   const first = await app.call('GET', `/admin/methodologies/${id}`, { token })
@@ -45,19 +45,20 @@ test('a new version supersedes the active one and is read by its hash in any cas
     total: 1,
     data: [{ id }],
   })
-  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
-  const revoke = (which: string, status = 'REVOKED') => app.call('PATCH', `/admin/methodologies/${which}`, { token, body: { status } })
+  expect(await readCounts(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
+  const revoke = (methodologyId: string, status = 'REVOKED') =>
+    app.call('PATCH', `/admin/methodologies/${methodologyId}`, { token, body: { status } })
   for (const status of ['ACTIVE']) expect((await revoke(id, status)).status).toBe(409)
   expect(ok(await revoke(second.id, 'SUPERSEDED')).body.status).toBe('SUPERSEDED')
-  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 0 })
+  expect(await readCounts(app)).toEqual({ totalLenders: 1, activeVersions: 0 })
   const rows = async () => (await app.deps.db.read.select().from(auditLog)).length
   const before = await rows()
   expect(ok(await revoke(second.id, 'SUPERSEDED')).body.status).toBe('SUPERSEDED')
   expect(await rows()).toBe(before)
-  for (const which of [id, second.id]) expect(ok(await revoke(which)).body.status).toBe('REVOKED')
+  for (const methodologyId of [id, second.id]) expect(ok(await revoke(methodologyId)).body.status).toBe('REVOKED')
   expect(ok(await revoke(id)).body.status).toBe('REVOKED')
   for (const status of ['ACTIVE', 'SUPERSEDED']) expect((await revoke(id, status)).status).toBe(409)
-  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 0 })
+  expect(await readCounts(app)).toEqual({ totalLenders: 1, activeVersions: 0 })
   expect((await app.call('GET', `/v2/lenders/${lenderId}`)).body.activeMethodologies).toEqual([])
   expect((await app.call('GET', `/v2/methodologies/${lenderId}/${contentHash}`)).body.status).toBe('REVOKED')
 })
@@ -69,7 +70,7 @@ test('an archived lender registers no methodology', async () => {
   const lenderId = await lenderIn(app, operator)
   ok(await app.call('PATCH', `/admin/lenders/${lenderId}`, { token, body: { status: 'ARCHIVED' } }))
   expect((await register(app, token, methodology(lenderId))).status).toBe(409)
-  expect(await counted(app)).toEqual({ totalLenders: 0, activeVersions: 0 })
+  expect(await readCounts(app)).toEqual({ totalLenders: 0, activeVersions: 0 })
 })
 
 test('an invalid methodology is refused by field; an existing version or hash is 409', async () => {
@@ -77,7 +78,7 @@ test('an invalid methodology is refused by field; an existing version or hash is
   const operator = await app.superAdmin()
   const { token } = operator
   const [lenderId, other] = [await lenderIn(app, operator), await lenderIn(app, operator)]
-  const wrong: [object, RegExp][] = [
+  const invalidFields: [object, RegExp][] = [
     [{ contentHash: hashOf(1).slice(2) }, /^contentHash:/],
     [{ contentHash: `${hashOf(1)}0` }, /^contentHash:/],
     [{ contentHash: `0x${'g'.repeat(64)}` }, /^contentHash: must be 0x and 64 hexadecimal digits/],
@@ -91,7 +92,7 @@ test('an invalid methodology is refused by field; an existing version or hash is
     [{ lenderId: `lend_${'0'.repeat(26)}` }, /^lenderId: must be a lender of this instance$/],
     [{ status: 'ACTIVE' }, /^unknown field: status$/],
   ]
-  for (const [fields, message] of wrong) {
+  for (const [fields, message] of invalidFields) {
     const answer = await register(app, token, { ...methodology(lenderId), ...fields })
     expect([JSON.stringify(fields), answer.status, answer.body.message]).toEqual([
       JSON.stringify(fields),
@@ -104,7 +105,7 @@ test('an invalid methodology is refused by field; an existing version or hash is
   for (const fields of [{ contentHash: hashOf(9) }, { version: 'another' }])
     expect((await register(app, token, { ...methodology(lenderId), ...fields })).status).toBe(409)
   ok(await register(app, token, methodology(other)), 201)
-  expect(await counted(app)).toEqual({ totalLenders: 2, activeVersions: 2 })
+  expect(await readCounts(app)).toEqual({ totalLenders: 2, activeVersions: 2 })
   for (const path of [
     `/v2/lenders/lend_${'0'.repeat(26)}`,
     `/v2/methodologies/${lenderId}/${hashOf(5)}`,
@@ -119,15 +120,15 @@ test('of many concurrent registrations one stays active, and all are counted', a
   const operator = await app.superAdmin()
   const { token } = operator
   const lenderId = await lenderIn(app, operator)
-  const made = await Promise.all(Array.from({ length: 8 }, (_, nth) => register(app, token, methodology(lenderId, nth))))
-  expect(made.map(({ status }) => status)).toEqual(Array(8).fill(201))
+  const registered = await Promise.all(Array.from({ length: 8 }, (_, nth) => register(app, token, methodology(lenderId, nth))))
+  expect(registered.map(({ status }) => status)).toEqual(Array(8).fill(201))
   const { data } = (await app.call('GET', '/admin/methodologies', { token })).body
   expect(data.map(({ status }: { status: string }) => status).sort()).toEqual(['ACTIVE', ...Array(7).fill('SUPERSEDED')])
-  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
+  expect(await readCounts(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
 })
 
 test('an invalid address of a document is refused by its invalid part', () => {
-  const wrong: Record<string, string[]> = {
+  const invalidFields: Record<string, string[]> = {
     'contain only URL characters': [
       'https://éx.example/é',
       'https://x .example',
@@ -155,8 +156,8 @@ test('an invalid address of a document is refused by its invalid part', () => {
       'https://a:b:c',
     ],
   }
-  for (const [what, addresses] of Object.entries(wrong))
-    for (const address of addresses) expect([address, urlProblem(address)]).toEqual([address, expect.stringContaining(what)])
+  for (const [problem, addresses] of Object.entries(invalidFields))
+    for (const address of addresses) expect([address, urlProblem(address)]).toEqual([address, expect.stringContaining(problem)])
   for (const address of [
     'HTTPS://x.example',
     'https://x.example:8443/a?b=@#c:d',

@@ -1,4 +1,4 @@
-/** Messages of service providers, signed by the library of the standard. */
+/** Tests messages of service providers, signed by the library of Standard Webhooks. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { ingestions } from '../../../../db/schema/trust.ts'
 import { system } from '../../../../src/core/command-context.ts'
@@ -15,10 +15,10 @@ setDefaultTimeout(longTestMs)
 
 const message = JSON.stringify({ kind: 'parcel.arrived', subject: 'mer_1', observations: 3 })
 const minute = 60_000
-type Sent = { secret: string; id?: string; at?: number; body?: string; headers?: Record<string, string>; home?: string }
+type Sent = { secret: string; id?: string; at?: number; body?: string; headers?: Record<string, string>; prefix?: string }
 
-const send = (app: TestApp, to: string, { secret, id = 'msg_1', at = app.clock.now(), body = message, headers = {}, home = '' }: Sent) =>
-  app.call('POST', `${home}/webhooks/ingestion/${to}`, {
+const send = (app: TestApp, to: string, { secret, id = 'msg_1', at = app.clock.now(), body = message, headers = {}, prefix = '' }: Sent) =>
+  app.call('POST', `${prefix}/webhooks/ingestion/${to}`, {
     raw: body,
     headers: { 'content-type': 'application/json', ...signedBy(secret, id, at, body), ...headers },
   })
@@ -38,17 +38,17 @@ test('a message is 202 once stored, and a repeated id gets the same response and
   expect([first.status, first.body]).toEqual([202, { received: true }])
   const at = new Date(app.clock.now()).toISOString()
   app.clock.advance(minute)
-  for (const again of [await send(app, id, { secret }), await send(app, id, { secret, body: '{"another":1}' })])
-    expect([again.status, again.text]).toEqual([202, first.text])
+  for (const repeated of [await send(app, id, { secret }), await send(app, id, { secret, body: '{"another":1}' })])
+    expect([repeated.status, repeated.text]).toEqual([202, first.text])
   expect(await countersOf(app, token, id)).toEqual([1, at])
   expect(await stored(app)).toMatchObject([{ serviceProviderId: id, webhookId: 'msg_1', payload: message }])
-  ok(await send(app, id, { secret, id: 'msg_2', home: '/api/v3' }), 202)
+  ok(await send(app, id, { secret, id: 'msg_2', prefix: '/api/v3' }), 202)
   expect(await countersOf(app, token, id)).toEqual([2, new Date(app.clock.now()).toISOString()])
-  // What is counted is no version: nobody who changes the record is in the way of who sends.
+  // The count does not raise the version, so messages do not conflict with changes of the record.
   expect((await app.call('GET', `/admin/service-providers/${id}`, { token })).headers.get('etag')).toBe(etag)
 })
 
-test('an expired message is emptied, but stays counted once for ever', async () => {
+test('the body of an expired message is removed, but its id stays and counts once', async () => {
   await using app = await testApp({ INGESTION_RETENTION_DAYS: '2' })
   const { token } = await app.superAdmin()
   const { id, webhookSecret: secret } = await sendingIn(app, token)
@@ -63,17 +63,17 @@ test('an expired message is emptied, but stays counted once for ever', async () 
   app.clock.advance(dayMs)
   ok(await send(app, id, { secret }), 202)
   app.clock.advance(dayMs)
-  const kept = async () => (await stored(app)).filter(({ payload }) => payload !== '').map(({ webhookId }) => webhookId)
+  const unemptied = async () => (await stored(app)).filter(({ payload }) => payload !== '').map(({ webhookId }) => webhookId)
   await emptyOldMessages(app.deps)
-  // The newest of the old ones is two days old to the millisecond, and no older.
-  expect((await kept()).sort()).toEqual(['msg_1', 'old_0'])
+  // The newest of the old messages is exactly two days old, so it stays.
+  expect((await unemptied()).sort()).toEqual(['msg_1', 'old_0'])
   app.clock.advance(dayMs)
   await emptyOldMessages(app.deps)
-  expect(await kept()).toEqual(['msg_1'])
+  expect(await unemptied()).toEqual(['msg_1'])
   app.clock.advance(1)
   await emptyOldMessages(app.deps)
   expect(await stored(app)).toHaveLength(502)
-  expect(await kept()).toEqual([])
+  expect(await unemptied()).toEqual([])
   ok(await send(app, id, { secret }), 202)
   expect((await app.deps.serviceProviderStore.find(id))?.successfulIngestionCount).toBe(1)
   expect(await stored(app)).toHaveLength(502)
@@ -123,12 +123,12 @@ test('a bad signature or time, a missing header and an unknown provider get one 
   for (const at of [now - 5 * minute, now + 5 * minute]) ok(await send(app, one.id, { secret, at, id: `msg_${at}` }), 202)
 })
 
-test('an inactive provider is 403 with a valid signature and 401 without', async () => {
+test('a message of an inactive provider is 403 with a valid signature and 401 without', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const { id, webhookSecret: secret } = await sendingIn(app, token, {}, 'PENDING_REVIEW')
-  const stranger = (await sendingIn(app, token)).webhookSecret
-  const statuses = async () => [(await send(app, id, { secret })).status, (await send(app, id, { secret: stranger })).status]
+  const otherSecret = (await sendingIn(app, token)).webhookSecret
+  const statuses = async () => [(await send(app, id, { secret })).status, (await send(app, id, { secret: otherSecret })).status]
   expect(await statuses()).toEqual([403, 401])
   for (const [status, expected] of [
     ['ACTIVE', 202],
@@ -147,48 +147,48 @@ test('after a rotation the previous secret is valid for a day, and an older one 
   let { token } = operator
   const { id, webhookSecret: first } = await sendingIn(app, token)
   let nth = 0
-  const heard = async (...secrets: string[]) =>
+  const areAccepted = async (...secrets: string[]) =>
     Promise.all(secrets.map(async (secret) => (await send(app, id, { secret, id: `msg_${nth++}` })).status === 202))
   const rotate = async () => ok(await app.call('POST', `/admin/service-providers/${id}/webhook-secret`, { token }))
   const rotated = await rotate()
   const second: string = rotated.body.webhookSecret
   expect(rotated.headers.get('cache-control')).toBe('no-store')
   expect(rotated.body.previousUntil).toBe(new Date(app.clock.now() + 24 * 60 * minute).toISOString())
-  expect(await heard(first, second)).toEqual([true, true])
+  expect(await areAccepted(first, second)).toEqual([true, true])
   app.clock.advance(24 * 60 * minute - 1)
-  expect(await heard(first, second)).toEqual([true, true])
+  expect(await areAccepted(first, second)).toEqual([true, true])
   app.clock.advance(1)
-  expect(await heard(first, second)).toEqual([false, true])
+  expect(await areAccepted(first, second)).toEqual([false, true])
   token = (await startSession(app.deps, { id: operator.id, role: 'SUPER_ADMIN' }, system)).data.accessToken
   const third: string = (await rotate()).body.webhookSecret
-  expect(await heard(first, second, third)).toEqual([false, true, true])
+  expect(await areAccepted(first, second, third)).toEqual([false, true, true])
   const fourth: string = (await rotate()).body.webhookSecret
-  expect(await heard(first, second, third, fourth)).toEqual([false, false, true, true])
-  // Nothing shows it again.
-  const shown = [
+  expect(await areAccepted(first, second, third, fourth)).toEqual([false, false, true, true])
+  // No response shows the secret again.
+  const responses = [
     await app.call('GET', `/admin/service-providers/${id}`, { token }),
     await app.call('GET', '/admin/service-providers', { token }),
     await app.call('GET', '/admin/audit?limit=100', { token }),
   ]
-  for (const answer of shown) expect(answer.text).not.toMatch(/whsec_|sealed/)
+  for (const answer of responses) expect(answer.text).not.toMatch(/whsec_|sealed/)
 })
 
-test('a repeated rotation with its key is the same one', async () => {
+test('a repeated rotation with the same Idempotency-Key gets the same response', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const { id, webhookSecret: first } = await sendingIn(app, token)
   const rotate = () => app.call('POST', `/admin/service-providers/${id}/webhook-secret`, { token, headers: { 'idempotency-key': 'r-1' } })
-  const [one, again] = [ok(await rotate()), ok(await rotate())]
-  expect(again.text).toBe(one.text)
+  const [one, repeated] = [ok(await rotate()), ok(await rotate())]
+  expect(repeated.text).toBe(one.text)
   expect((await send(app, id, { secret: first })).status).toBe(202)
 })
 
-test('a signed body that is no JSON object of at most 64 KB is refused by its fault and not stored', async () => {
+test('a signed body that is not a JSON object of at most 64 KB is refused with the reason and not stored', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const { id, webhookSecret: secret } = await sendingIn(app, token)
   const large = JSON.stringify({ text: 'a'.repeat(64 * 1024) })
-  const wrong: [Sent, number][] = [
+  const invalidRequests: [Sent, number][] = [
     [{ secret, body: '' }, 400],
     [{ secret, body: 'hello' }, 400],
     [{ secret, body: '[1]' }, 400],
@@ -200,14 +200,14 @@ test('a signed body that is no JSON object of at most 64 KB is refused by its fa
     [{ secret, body: large }, 413],
     [{ secret: `whsec_${btoa('nobody')}`, body: large }, 413],
   ]
-  for (const [sent, status] of wrong)
+  for (const [sent, status] of invalidRequests)
     expect([sent.body?.slice(0, 20), (await send(app, id, sent)).status]).toEqual([sent.body?.slice(0, 20), status])
   const query = await app.call('POST', `/webhooks/ingestion/${id}?a=1`, { raw: message, headers: { 'content-type': 'application/json' } })
   expect([query.status, query.body.message]).toEqual([400, 'unknown field: a'])
   expect(await stored(app)).toEqual([])
-  const fits = JSON.stringify({ text: 'a'.repeat(64 * 1024 - 11) })
-  expect(Buffer.byteLength(fits)).toBe(64 * 1024)
-  ok(await send(app, id, { secret, body: fits }), 202)
+  const largest = JSON.stringify({ text: 'a'.repeat(64 * 1024 - 11) })
+  expect(Buffer.byteLength(largest)).toBe(64 * 1024)
+  ok(await send(app, id, { secret, body: largest }), 202)
 })
 
 test('messages are limited by address like other anonymous writes', async () => {
@@ -220,7 +220,7 @@ test('messages are limited by address like other anonymous writes', async () => 
   expect(statuses).toEqual([202, 401, 202, 429])
 })
 
-test('a rotation of the master keys seals the secrets again, and both stay valid', async () => {
+test('a rotation of the master keys seals the secrets again, and both secrets stay valid', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
   const { id, webhookSecret: first } = await sendingIn(app, token)

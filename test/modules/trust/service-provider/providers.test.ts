@@ -1,4 +1,4 @@
-/** Service providers, whom operators register, and whom anybody may be recommended. */
+/** Tests registering service providers, and public recommendations of them. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
@@ -18,9 +18,9 @@ test('a service provider begins under review, and only that response shows its s
   const operator = await app.superAdmin()
   const { token } = operator
   const wallets = [{ address: walletOf(7) }]
-  const made = await app.call('POST', '/admin/service-providers', { token, body: { ...provider, wallets } })
-  const { id, webhookSecret, ...rest } = made.body
-  expect([made.status, made.headers.get('cache-control')]).toEqual([201, 'no-store'])
+  const created = await app.call('POST', '/admin/service-providers', { token, body: { ...provider, wallets } })
+  const { id, webhookSecret, ...rest } = created.body
+  expect([created.status, created.headers.get('cache-control')]).toEqual([201, 'no-store'])
   expect(id).toMatch(/^prov_[0-9a-z]{26}$/)
   expect(webhookSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(rest).toEqual({
@@ -34,7 +34,7 @@ test('a service provider begins under review, and only that response shows its s
     updatedAt: now,
   })
   const read = await app.call('GET', `/api/v3/admin/service-providers/${id}`, { token })
-  expect([read.body, read.headers.get('etag')]).toEqual([{ id, ...rest }, made.headers.get('etag')])
+  expect([read.body, read.headers.get('etag')]).toEqual([{ id, ...rest }, created.headers.get('etag')])
   ok(await app.call('PATCH', `/admin/service-providers/${id}`, { token, body: { status: 'ACTIVE', archetype: 'generic' } }))
   expect((await app.call('GET', '/admin/service-providers?status=ACTIVE', { token })).body).toMatchObject({
     total: 1,
@@ -45,7 +45,7 @@ test('a service provider begins under review, and only that response shows its s
 test('a provider changes status only by its table', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
-  const ways: Record<string, string[]> = {
+  const stepsTo: Record<string, string[]> = {
     PENDING_REVIEW: [],
     ACTIVE: ['ACTIVE'],
     SUSPENDED: ['ACTIVE', 'SUSPENDED'],
@@ -55,7 +55,7 @@ test('a provider changes status only by its table', async () => {
     for (const to of providerStatuses) {
       const id = await providerIn(app, token, {}, 'PENDING_REVIEW')
       const patch = (status: string) => app.call('PATCH', `/admin/service-providers/${id}`, { token, body: { status } })
-      for (const way of ways[from] ?? []) ok(await patch(way))
+      for (const step of stepsTo[from] ?? []) ok(await patch(step))
       const allowed = (providerTransitions[from] as readonly string[]).includes(to)
       expect([from, to, (await patch(to)).status]).toEqual([from, to, allowed || from === to ? 200 : 409])
     }
@@ -64,8 +64,8 @@ test('a provider changes status only by its table', async () => {
   expect(body.serviceProviders).toEqual({ total: providerStatuses.length ** 2, active: total })
 })
 
-/** Providers as rows: counts of messages take as many messages. */
-async function plant({ deps }: TestApp, rows: readonly Partial<typeof serviceProviders.$inferInsert>[]): Promise<void> {
+/** Inserts providers as rows, because message counts would need that many messages. */
+async function insertProviders({ deps }: TestApp, rows: readonly Partial<typeof serviceProviders.$inferInsert>[]): Promise<void> {
   await deps.db.write(async (tx) => {
     for (const row of rows)
       await tx.insert(serviceProviders).values({
@@ -83,13 +83,14 @@ async function plant({ deps }: TestApp, rows: readonly Partial<typeof servicePro
       })
   })
 }
-const recommended = async (app: TestApp, query = '') => ok(await app.call('GET', `/v2/service-provider-routing/recommend${query}`)).body
+const readRecommendations = async (app: TestApp, query = '') =>
+  ok(await app.call('GET', `/v2/service-provider-routing/recommend${query}`)).body
 
 test('recommendations are active providers by messages, then by the last one with nulls last, then by id', async () => {
   await using app = await testApp()
   const ids = ['prov_a', 'prov_b', 'prov_c', 'prov_d', 'prov_e', 'prov_f', 'prov_g'] as const
   const [a, b, c, d, e, f, g] = ids
-  await plant(app, [
+  await insertProviders(app, [
     { id: g, successfulIngestionCount: 5, lastSuccessfulIngestionAt: startOfTime },
     { id: f, successfulIngestionCount: 5, lastSuccessfulIngestionAt: startOfTime },
     { id: e, successfulIngestionCount: 5, lastSuccessfulIngestionAt: startOfTime + 1, archetype: 'warehouse' },
@@ -98,7 +99,7 @@ test('recommendations are active providers by messages, then by the last one wit
     { id: b, successfulIngestionCount: 0, lastSuccessfulIngestionAt: 3 },
     { id: a, successfulIngestionCount: 99, status: 'SUSPENDED' },
   ])
-  const all = await recommended(app)
+  const all = await readRecommendations(app)
   expect([all.archetype, all.count, all.recommendations.map(({ providerId }: { providerId: string }) => providerId)]).toEqual([
     'all',
     6,
@@ -114,18 +115,18 @@ test('recommendations are active providers by messages, then by the last one wit
     rank: 1,
   })
   expect(all.recommendations[5].lastSuccessfulIngestionAt).toBeNull()
-  expect(await recommended(app, '?archetype=warehouse')).toMatchObject({
+  expect(await readRecommendations(app, '?archetype=warehouse')).toMatchObject({
     archetype: 'warehouse',
     count: 1,
     recommendations: [{ providerId: e, rank: 1 }],
   })
-  expect(await recommended(app, '?archetype=cross_border')).toEqual({ archetype: 'cross_border', count: 0, recommendations: [] })
-  expect(await recommended(app, '?archetype=all')).toEqual(all)
+  expect(await readRecommendations(app, '?archetype=cross_border')).toEqual({ archetype: 'cross_border', count: 0, recommendations: [] })
+  expect(await readRecommendations(app, '?archetype=all')).toEqual(all)
 })
 
 test('the limit is ten by default and clamped to 1..50; an unknown archetype is refused by name', async () => {
   await using app = await testApp()
-  await plant(
+  await insertProviders(
     app,
     Array.from({ length: 60 }, (_, nth) => ({ successfulIngestionCount: nth, archetype: archetypes[nth % 2] as 'generic' })),
   )
@@ -141,7 +142,7 @@ test('the limit is ten by default and clamped to 1..50; an unknown archetype is 
     ['?limit=&archetype=', 10],
     ['?limit=3&archetypes=generic&utm_source=x&utm_source=y', 3],
   ] as const)
-    expect([query, (await recommended(app, query)).count]).toEqual([query, count])
+    expect([query, (await readRecommendations(app, query)).count]).toEqual([query, count])
   for (const query of ['?limit=ten', '?limit=1.5', '?archetype=brand', '?limit=1&limit=2'])
     expect([query, (await app.call('GET', `/v2/service-provider-routing/recommend${query}`)).status]).toEqual([query, 400])
 })
@@ -165,10 +166,10 @@ test('recommendations are read in the order of an index, without sorting', async
 
 test('a message moves its sender up at once despite cached responses', async () => {
   await using app = await testApp()
-  await plant(app, [{ id: 'prov_a' }, { id: 'prov_b' }])
-  expect((await recommended(app)).recommendations[0].providerId).toBe('prov_a')
+  await insertProviders(app, [{ id: 'prov_a' }, { id: 'prov_b' }])
+  expect((await readRecommendations(app)).recommendations[0].providerId).toBe('prov_a')
   await app.deps.db.write((tx) => tx.update(serviceProviders).set({ successfulIngestionCount: 1 }).where(eq(serviceProviders.id, 'prov_b')))
-  expect((await recommended(app)).recommendations[0].providerId).toBe('prov_b')
+  expect((await readRecommendations(app)).recommendations[0].providerId).toBe('prov_b')
 })
 
 test('a public name contains no control character, line break or direction mark', async () => {

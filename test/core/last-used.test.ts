@@ -30,7 +30,7 @@ function recorder(write: () => Promise<void> = async () => undefined) {
 }
 
 describe('the last use of a key', () => {
-  test('is recorded once for concurrent uses, and again after a minute', async () => {
+  test('the last use of a key is recorded once for concurrent uses, and again after a minute', async () => {
     const { records, use, now, advance } = recorder()
     await use(null)
     const first = now()
@@ -46,7 +46,7 @@ describe('the last use of a key', () => {
     ])
   })
 
-  test('that cannot be recorded is logged as last_used_not_noted and retried at the next use', async () => {
+  test('a last use that cannot be recorded is logged as last_used_not_noted and recorded at the next use', async () => {
     const failure = new Error('the disk is full')
     let fails = true
     const { records, logged, use } = recorder(async () => {

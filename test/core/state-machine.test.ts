@@ -52,9 +52,9 @@ test('change returns the row as it is stored, whether or not a value changed', a
 })
 
 test('two steps that the table does not contain do not compile', () => {
-  // @ts-expect-error an order that expired is not paid
+  // @ts-expect-error EXPIRED does not lead to PAID
   const first = () => moveThrough({} as never, 'order', ['EXPIRED'], 'PAID', 'CONFIRMED', {})
-  // @ts-expect-error an order that expired is not confirmed
+  // @ts-expect-error EXPIRED does not lead to CONFIRMED
   const second = () => moveThrough({} as never, 'order', ['PENDING_PAYMENT'], 'EXPIRED', 'CONFIRMED', {})
   expect([first, second]).toHaveLength(2)
 })

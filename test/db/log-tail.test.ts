@@ -232,7 +232,7 @@ test('some of the restarted followers continued from what was stored', () => {
   expect(continued).toBeGreaterThan(3)
 })
 
-test('the followed log stays bounded, even if there is always something new', () => {
+test('the followed log stays bounded, even if there are always new commits', () => {
   const { file, connect } = newDatabase('growth.db')
   using writer = connect()
   const tail = openLogTail(file, { foldFrames: 50 })
@@ -499,7 +499,7 @@ test('the log stays short while its target does not respond, and nothing is lost
   tail.close()
 })
 
-test('a released log removes its files and truncates the WAL', () => {
+test('releasing the log removes its files and truncates the WAL', () => {
   const { file, connect } = newDatabase('given-up.db')
   using writer = connect()
   const tail = openLogTail(file, { foldFrames: 50 })

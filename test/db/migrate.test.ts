@@ -94,7 +94,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(migrateSqlite(file, [first, second, third], options).applied).toEqual(['0002_third'])
   })
 
-  test('migrating a SQLite file that is killed keeps what was there, and the next start completes it', async () => {
+  test('a killed migration of a SQLite file keeps the existing data, and the next start completes it', async () => {
     const { file, options } = newFile()
     migrateSqlite(file, [first], options)
     withFile(file, (connection) => {
@@ -164,7 +164,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(Bun.hash(readFileSync(file))).toBe(before)
   })
 
-  test('migrating a SQLite file refuses the database of another program and a file that is none, unchanged', () => {
+  test("migrating a SQLite file refuses another program's database and a file that is not a database, unchanged", () => {
     const { file, options } = newFile()
     withFile(file, (connection) => connection.run('CREATE TABLE theirs (id integer)'))
     const originalHash = Bun.hash(readFileSync(file))
@@ -230,7 +230,7 @@ describe.skipIf(engine !== 'postgres')('migrating a PostgreSQL database', () => 
     await drop()
   })
 
-  test('migrating a PostgreSQL database that is killed keeps what was there, and the next start completes it', async () => {
+  test('a killed migration of a PostgreSQL database keeps the existing data, and the next start completes it', async () => {
     const { url, drop } = await emptyPostgres()
     await migratePostgres(url, [first], 0)
     const client = new pg.Client({ connectionString: url })

@@ -23,7 +23,7 @@ const assertExists = prepareSure(
 )
 const broken = prepare((queries) => queries.select({ at: sql<number | null>`cast(${attempts.id} as integer) / 0` }).from(attempts))
 
-test('a write that waits for nothing is stored whole or not at all, and then runs its effects', async () => {
+test('a write that awaits nothing is stored completely or not at all, and then runs its effects', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   const effects: string[] = []
@@ -40,7 +40,7 @@ test('a write that waits for nothing is stored whole or not at all, and then run
   expect((await db.read.all(findByBucket, { bucket: 'test' })).map(({ id }) => id).sort()).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('a write fails with NothingChanged if its row is missing or differs from what is known, and is rolled back', async () => {
+test('a write fails with NothingChanged if its row is missing or differs from the expected one, and is rolled back', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   await db.write((tx) => insert(tx, row('a')), locking)

@@ -54,7 +54,7 @@ async function holdRow(url: string, statement: string) {
 }
 
 describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
-  test('reads in one snapshot are as of one moment during many writes', async () => {
+  test('reads in one snapshot see the state of one moment during many writes', async () => {
     await using of = await opened()
     const { db } = of
     await db.write((tx) => insertAllOf(attempts)(tx, [row('a'), row('b')]))

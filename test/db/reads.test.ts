@@ -72,7 +72,7 @@ const since = prepare((queries) =>
     .orderBy(asc(users.id)),
 )
 
-test('all returns every row in order with the requested names, and first the first row or undefined', async () => {
+test('`all` returns every row in order with the requested names, and `first` the first row or undefined', async () => {
   await using on = await opened()
   expect(await on.db.read.all(since, { from: 2 })).toEqual([
     { id: 'b', madeAt: 2 },
@@ -121,7 +121,7 @@ test('a prepared query returns the same rows as the query builder: JSON, nulls, 
   expect(await db.read.first(latest)).toEqual({ at: 3 })
 })
 
-test('selections can be nested once: tables and parts of them, beside plain fields', async () => {
+test('selections can be nested once: tables and parts of them, next to plain fields', async () => {
   await using on = await opened()
   const joined = prepare((queries) =>
     queries
@@ -132,7 +132,7 @@ test('selections can be nested once: tables and parts of them, beside plain fiel
   expect(await on.db.read.all(joined)).toEqual([{ name: 'one', shop: shopRow, owner: { id: 'a', email: 'a@example.com' } }])
 })
 
-test('a second level, an outer join and a column of another name are refused', () => {
+test('a prepared query with a second level, an outer join or a column of another name is refused', () => {
   const refused = [
     prepare((queries) => queries.select({ a: { b: { c: users.id } } } as never).from(users)),
     prepare((queries) => queries.select({ user: users, shop: shops }).from(users).leftJoin(shops, eq(shops.merchantId, users.id))),
@@ -141,7 +141,7 @@ test('a second level, an outer join and a column of another name are refused', (
   for (const query of refused) expect(() => query.compiled).toThrow(/prepared query/)
 })
 
-test('a snapshot reads as of one moment on SQLite, whatever commits meanwhile', async () => {
+test('a snapshot on SQLite reads the state of one moment, whatever commits meanwhile', async () => {
   await using on = await opened()
   const { read } = on.db
   const countFrom = async (from: number) => (await read.all(since, { from })).length

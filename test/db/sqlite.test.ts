@@ -54,7 +54,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     expect(seen).toEqual(inOrder.map((nth) => nth + 1))
   })
 
-  test('a write that fails after changing something makes the group run the others again', async () => {
+  test('if a write fails after a change, the other writes of its group run again', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const runs = { first: 0, refused: 0, failed: 0, last: 0 }

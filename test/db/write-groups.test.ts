@@ -169,7 +169,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(await db.read.all(findByBucket, { bucket: 'test' })).toEqual(ids.map((id) => row(id, 1)))
   })
 
-  test('writes whose connection ends under them are all unknown and none is stored; the next use another connection', async () => {
+  test('writes whose connection is lost have an unknown outcome and are not stored, and the next ones use another connection', async () => {
     await using opened = await openTestDatabase()
     const { db, url } = opened
     const ids = ['a', 'b', 'c', 'd']

@@ -192,7 +192,7 @@ describe('a write', () => {
     expect(await db.read.select().from(refreshTokens)).toEqual([])
   })
 
-  test('a write after close is refused, and queued ones are finished', async () => {
+  test('after close, queued writes are finished and a new write is refused', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const queued = Array.from({ length: 10 }, (_, nth) => outcomeOf(db.write(insert(`q${nth}`))))

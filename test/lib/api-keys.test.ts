@@ -50,7 +50,7 @@ describe('API keys', () => {
     for (let nth = 0; nth < 1_000; nth++)
       for (const character of newApiKey('SECRET', 'TEST', randomBytes).slice(8, 38)) counts.set(character, (counts.get(character) ?? 0) + 1)
     expect(counts.size).toBe(62)
-    // 30,000 characters over 62: 484 each. A biased draw would give the first eight a fifth more.
+    // 30,000 characters over 62: 484 each. A biased draw gives the first eight a fifth more.
     const first = [...base62.slice(0, 8)].reduce((sum, character) => sum + (counts.get(character) ?? 0), 0) / 8
     expect(first).toBeLessThan(535)
     const all255 = newApiKey('SECRET', 'TEST', (length) => new Uint8Array(length).map((_, at) => [255, 248, 1][at % 3] ?? 1))

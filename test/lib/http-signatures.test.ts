@@ -95,7 +95,7 @@ describe('messages signed by souk', () => {
   const headers = { 'content-type': 'application/json', 'webhook-id': 'abc', 'webhook-timestamp': '1767700800' }
   const signed = signMessage({ method: 'POST', url: new URL(url), headers, body }, { kid: 'shop-key', privateKey }, created)
 
-  test('covers method, authority, path, query, digest and all headers', () => {
+  test('a signature of souk covers method, authority, path, query, digest and all headers', () => {
     expect(signed['signature-input']).toBe(
       'sig1=("@method" "@authority" "@path" "@query" "content-digest" "content-type" "webhook-id" "webhook-timestamp");created=1767700800;keyid="shop-key"',
     )
@@ -103,7 +103,7 @@ describe('messages signed by souk', () => {
     expect(isDigestOf(signed['content-digest'] ?? '', Buffer.from(body))).toBe(true)
   })
 
-  test('verifies by http-message-signatures', async () => {
+  test('a message signed by souk is verified by http-message-signatures', async () => {
     const keys: unknown[] = []
     const verify = (request: { url: string }) =>
       httpbis.verifyMessage(
@@ -126,7 +126,7 @@ describe('messages signed by souk', () => {
     expect(keys).toEqual(['shop-key', 'shop-key'])
   })
 
-  test('verifies by WebCrypto', async () => {
+  test('a message signed by souk is verified by WebCrypto', async () => {
     const base = [
       '"@method": POST',
       '"@authority": shop.example',
@@ -147,7 +147,7 @@ describe('messages signed by souk', () => {
   })
 })
 
-describe('bad and odd input', () => {
+describe('invalid and unusual input', () => {
   const params = '("@method" "@authority" "@path");keyid="k"'
   const lines = '"@method": POST\n"@authority": shop.example\n"@path": /ucp/tea/checkout-sessions\n'
   const good = signatureOf(`${lines}"@signature-params": ${params}`)
@@ -157,13 +157,13 @@ describe('bad and odd input', () => {
     signature,
   })
 
-  test('verifies one good signature beside bad ones', () => {
+  test('verifies a valid signature next to invalid ones', () => {
     const bad = Buffer.alloc(64, 1).toString('base64')
     expect(verified(messageOf(headersOf(`a=${params}, b=${params}`, `a=:${bad}:, b=:${good}:`)))).toEqual(['b'])
     expect(verified(messageOf(headersOf(`a=${params}`, `a=:${bad}:`)))).toEqual([])
   })
 
-  test('refuses DER, zeros, lengths and other keys', () => {
+  test('refuses signatures in DER, with zeros, of another length or by another key', () => {
     const der = signatureOf(`${lines}"@signature-params": ${params}`, privateKey, 'der')
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
     const values = [
@@ -247,7 +247,7 @@ describe('bad and odd input', () => {
     expect(verified(messageOf(headersOf(`s=${twice}`, `s=:${signature}:`)))).toEqual([])
   })
 
-  test('refuses malformed and boundless headers', () => {
+  test('refuses malformed and oversized headers', () => {
     const many = Array.from({ length: 6 }, (_, nth) => `s${nth}=${params}`).join(', ')
     const long = `s=(${'"@method" '.repeat(33)});keyid="k"`
     for (const [input, signature] of [
@@ -296,7 +296,7 @@ describe('bad and odd input', () => {
 describe('digests', () => {
   const bytes = Buffer.from(body)
   const sha256 = contentDigest(body)
-  test('accepts that of the body, also beside others', () => {
+  test('accepts the digest of the body, also next to other digests', () => {
     for (const header of [sha256, `${sha256}, unixsum=:AAA=:`, `sha-512=:${Bun.SHA512.hash(body, 'base64')}:, ${sha256}`])
       expect(isDigestOf(header, bytes)).toBe(true)
   })
@@ -310,7 +310,7 @@ describe('digests', () => {
     `sha-256=:AAAA:, ${sha256}`,
     `${sha256}, ${sha256}`,
     contentDigest(`${body} `),
-  ])('refuses %p', (header) => {
+  ])('refuses the digest header %p', (header) => {
     expect(isDigestOf(header, bytes)).toBe(false)
   })
 })

@@ -3,7 +3,7 @@ import { createLineWriter, holdLines } from '../../src/lib/line-writer.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('lines of one turn of the event loop are written in one call, and each once', async () => {
+test('lines written in one turn of the event loop are sent in one call, each once', async () => {
   const output: string[] = []
   const { write, flush } = createLineWriter({ write: (text) => output.push(text) })
   write('a')

@@ -181,7 +181,7 @@ describe('CIDR blocks', () => {
   })
 })
 
-describe('the guard of addresses chosen by others', () => {
+describe('the guard of addresses from untrusted input', () => {
   const mayCall = createAddressGuard([])
 
   test('the guard allows public addresses', () => {

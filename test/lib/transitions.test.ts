@@ -42,7 +42,7 @@ describe('state transitions', () => {
     transitionOf(lamp, 'LIT', 'NEW')
   })
 
-  test('SourceOf gives the states from which each state can be entered', () => {
+  test('SourceOf is the type of the states from which each state can be entered', () => {
     expectSame<StateOf<Lamp>, 'NEW' | 'LIT' | 'DARK' | 'BROKEN'>(true)
     expectSame<SourceOf<Lamp, 'LIT'>, 'NEW' | 'DARK'>(true)
     expectSame<SourceOf<Lamp, 'NEW'>, never>(true)

@@ -33,7 +33,7 @@ function callersOf({ atOnce = 1, waitMaxMs = 1_000, waitingMax = 1_000, initialT
     advance(by: number): void {
       ms += by
     },
-    /** @param path names divided by blanks */
+    /** @param path names separated by spaces */
     enqueue(path: string, name = path, until?: number): void {
       queue.acquire(path.split(' '), until).then(
         (end) => {

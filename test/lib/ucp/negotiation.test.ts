@@ -49,50 +49,53 @@ function* combinationsOf<Name extends string, Choice>(choices: Record<Name, read
 }
 
 describe('capabilities in common', () => {
-  test.each(releases)('are those of both sides in release %s whose parents are there, for every profile', (version) => {
-    const other = releases.find((one) => one !== version) ?? ''
-    type Choice = { version: string; extends?: string | string[] } | undefined
-    const plain: Choice[] = [undefined, { version }, { version: other }]
-    const parents = (...lists: string[][]): Choice[] =>
-      lists.map((list) => ({ version, extends: list.length > 1 ? list : (list[0] ?? []) }))
-    const name = (capability: Capability) => fullNameOf(capability)
-    const choices: Record<Capability, Choice[]> = {
-      checkout: plain,
-      cart: plain,
-      order: plain,
-      'catalog.search': plain,
-      'catalog.lookup': plain,
-      fulfillment: [...plain, ...parents([name('checkout')], [name('cart')], ['com.example.loyalty'])],
-      discount: [
-        ...plain,
-        ...parents([name('checkout')], [name('cart')], [name('checkout'), name('cart')], [name('fulfillment')], ['com.example.loyalty']),
-      ],
-    }
-    let count = 0
-    for (const chosen of combinationsOf(choices)) {
-      // Computes the result by recursion: no declaration here has a cycle.
-      const isActive = (capability: Capability): boolean => {
-        const entry = chosen[capability]
-        if (entry?.version !== version) return false
-        const ourParents: readonly Capability[] = capabilities[capability]
-        const theirParents = entry.extends === undefined ? [] : [entry.extends].flat()
-        return (
-          (ourParents.length === 0 || ourParents.some(isActive)) &&
-          (theirParents.length === 0 || capabilityNames.some((one) => theirParents.includes(fullNameOf(one)) && isActive(one)))
-        )
+  test.each(releases)(
+    'capabilities in common are those of both sides in release %s whose parents are in common too, for every profile',
+    (version) => {
+      const other = releases.find((one) => one !== version) ?? ''
+      type Choice = { version: string; extends?: string | string[] } | undefined
+      const plain: Choice[] = [undefined, { version }, { version: other }]
+      const parents = (...lists: string[][]): Choice[] =>
+        lists.map((list) => ({ version, extends: list.length > 1 ? list : (list[0] ?? []) }))
+      const name = (capability: Capability) => fullNameOf(capability)
+      const choices: Record<Capability, Choice[]> = {
+        checkout: plain,
+        cart: plain,
+        order: plain,
+        'catalog.search': plain,
+        'catalog.lookup': plain,
+        fulfillment: [...plain, ...parents([name('checkout')], [name('cart')], ['com.example.loyalty'])],
+        discount: [
+          ...plain,
+          ...parents([name('checkout')], [name('cart')], [name('checkout'), name('cart')], [name('fulfillment')], ['com.example.loyalty']),
+        ],
       }
-      const declared = Object.fromEntries(
-        Object.entries(chosen).map(([capability, entry]) => [fullNameOf(capability as Capability), entry && [{ ...entry, schema }]]),
-      )
-      const found = negotiated(declared, version)
-      const expected = capabilityNames.filter(isActive).sort()
-      if (!Bun.deepEquals(found, expected)) expect({ chosen, found }).toEqual({ chosen, found: expected })
-      count++
-    }
-    expect(count).toBe(3 ** 5 * 6 * 8)
-  })
+      let count = 0
+      for (const chosen of combinationsOf(choices)) {
+        // Computes the result by recursion: no declaration here has a cycle.
+        const isActive = (capability: Capability): boolean => {
+          const entry = chosen[capability]
+          if (entry?.version !== version) return false
+          const ourParents: readonly Capability[] = capabilities[capability]
+          const theirParents = entry.extends === undefined ? [] : [entry.extends].flat()
+          return (
+            (ourParents.length === 0 || ourParents.some(isActive)) &&
+            (theirParents.length === 0 || capabilityNames.some((one) => theirParents.includes(fullNameOf(one)) && isActive(one)))
+          )
+        }
+        const declared = Object.fromEntries(
+          Object.entries(chosen).map(([capability, entry]) => [fullNameOf(capability as Capability), entry && [{ ...entry, schema }]]),
+        )
+        const found = negotiated(declared, version)
+        const expected = capabilityNames.filter(isActive).sort()
+        if (!Bun.deepEquals(found, expected)) expect({ chosen, found }).toEqual({ chosen, found: expected })
+        count++
+      }
+      expect(count).toBe(3 ** 5 * 6 * 8)
+    },
+  )
 
-  test('are only those that the shop offers', () => {
+  test('capabilities in common are only those that the shop offers', () => {
     const profile = parseProfile(
       profileOf(Object.fromEntries(capabilityNames.map((name) => [fullNameOf(name), [{ version: release, schema }]]))),
       url,
@@ -102,7 +105,7 @@ describe('capabilities in common', () => {
     expect(commonCapabilities(new Set(['discount', 'fulfillment']), profile)).toEqual(new Set())
   })
 
-  test('leave out a capability under the name of another', () => {
+  test('a capability whose schema is on another host than its name is left out', () => {
     const checkout = fullNameOf('checkout')
     const declared = (one: unknown) => negotiated({ [checkout]: [{ version: release, schema: one }] })
     for (const one of ['https://ucp.dev/x', 'https://shopping.ucp.dev/x']) expect(declared(one)).toEqual(['checkout'])
@@ -110,7 +113,7 @@ describe('capabilities in common', () => {
       expect(declared(one)).toEqual([])
   })
 
-  test('are found among entries of other versions and of unknown form', () => {
+  test('capabilities are found among entries of other versions and of unknown form', () => {
     expect(
       negotiated({ [fullNameOf('cart')]: ['x', null, { version: '2020-01-01' }, { version: release, config: { a: 1 }, b: [] }] }),
     ).toEqual(['cart'])
@@ -121,7 +124,7 @@ describe('capabilities in common', () => {
 })
 
 describe('a profile', () => {
-  test('of another form is malformed', () => {
+  test('a profile of another form is malformed', () => {
     for (const document of [
       undefined,
       null,
@@ -138,12 +141,12 @@ describe('a profile', () => {
       expect(codeOf(() => parseProfile(document, url))).toBe('profile_malformed')
   })
 
-  test('of another version is not supported, whatever its form', () => {
+  test('a profile of another version is not supported, whatever its form', () => {
     for (const version of ['2026-01-11', '2026-08-26', '0000-00-00'])
       expect(codeOf(() => parseProfile({ ucp: { version, capabilities: [] }, keys: 1 }, url))).toBe('version_unsupported')
   })
 
-  test('with capabilities or keys of the wrong type is malformed', () => {
+  test('a profile with capabilities or keys of the wrong type is malformed', () => {
     for (const declared of [[], 'x', 1, null])
       expect(codeOf(() => parseProfile({ ucp: { version: release, capabilities: declared } }, url))).toBe('profile_malformed')
     for (const keys of [{}, 'x', 1, null, Array.from({ length: 21 }, () => ({}))])
@@ -153,14 +156,14 @@ describe('a profile', () => {
   const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' })
   const keysOf = (...keys: unknown[]) => parseProfile(profileOf({}, { keys }), url).keys.map(({ kid, key }) => [kid, key !== null])
 
-  test.each(releases)('of release %s has its keys in the field of that release', (version) => {
+  test.each(releases)('a profile of release %s has its keys in the field of that release', (version) => {
     for (const field of ['keys', 'signing_keys'] as const) {
       const { keys } = parseProfile(profileOf({}, { [field]: [{ kid: 'a', ...jwk }] }, version), url)
       expect(keys.map(({ kid }) => kid)).toEqual(field === releaseRules[version].keysField ? ['a'] : [])
     }
   })
 
-  test('keeps keys of other kinds beside a good one, by name only', () => {
+  test('a profile keeps the names of keys of other kinds next to a usable one', () => {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519')
     const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' })
     expect(
@@ -183,7 +186,7 @@ describe('a profile', () => {
     expect(keysOf({ kid: 'private', ...privateKey.export({ format: 'jwk' }) }, { kid: 'private', ...jwk, d: 'AA' })).toEqual([])
   })
 
-  test('leaves out keys without a name or a point on the curve', () => {
+  test('a profile leaves out keys without a name or a point on the curve', () => {
     const outOfRange = Buffer.alloc(32, 255).toString('base64url')
     const offCurve = Buffer.alloc(32, 1).toString('base64url')
     const bad = [
@@ -202,7 +205,7 @@ describe('a profile', () => {
     for (const key of bad) expect([key, keysOf(key, { kid: 'good', ...jwk })]).toEqual([key, [['good', true]]])
   })
 
-  test('gives the URL for messages about orders only at its own host', () => {
+  test('a profile has a URL for order messages only at its own host', () => {
     const webhookOf = (webhook: unknown, config: unknown = { webhook_url: webhook }) =>
       parseProfile(profileOf({ [fullNameOf('order')]: [{ version: release, schema, config }] }), url).webhookUrl
     for (const good of ['https://agent.example/orders?a=1', 'https://agent.example:8443/x', 'http://agent.example/x'])

@@ -302,7 +302,7 @@ describe('the decision', () => {
       )
   })
 
-  test('an invalid decision is 400, of no application 404, of another version 412, before the state is checked', async () => {
+  test('an invalid decision is 400, one of an unknown application 404, one of another version 412, before the state is checked', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const { id } = await drafted(app, merchant)

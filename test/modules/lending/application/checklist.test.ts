@@ -113,7 +113,7 @@ describe('missing documents', () => {
   const all = [...contract.core.split(' '), ...contract.MN_SOLE.split(' ')]
   const uploaded = (keys: readonly string[]) => keys.map((key) => ({ key, status: 'UPLOADED' }))
 
-  test('every required document that is not UPLOADED is missing, whatever else is stored of it', () => {
+  test('every required document that is not UPLOADED is missing, whatever else is stored about it', () => {
     expect(missingDocuments({ ...application([]), documentationCompleted: null }).map(String)).toEqual(all)
     expect(missingDocuments({ ...application([]), documentationCompleted: {} }).map(String)).toEqual(all)
     expect(missingDocuments(application(uploaded(all)))).toEqual([])

@@ -13,7 +13,7 @@ const refusal = (sent: object): string => {
 }
 const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) })
 
-test('documents are stored as given, with further fields beside and within the items', () => {
+test('documents are stored as sent, with additional fields next to and within the items', () => {
   const documentation = {
     items: [{ key: 'owner_id', status: 'UPLOADED', note: { by: ['me', 1, null] } }],
     reviewedBy: 'Accountant',

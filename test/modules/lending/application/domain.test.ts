@@ -34,7 +34,7 @@ test('an application changes only by the transitions of the contract, and final 
   })
 })
 
-test('an unreachable state prevents the start', () => {
+test('a table with an unreachable state is refused at the start', () => {
   expect(() => assertReachable('DRAFT', { ...lendingTransitions, SUBMITTED: ['WITHDRAWN'] })).toThrow(
     'unreachable states: UNDER_REVIEW, APPROVED, REJECTED',
   )

@@ -38,7 +38,7 @@ function sendTrigger(app: TestApp, trigger: Trigger, { token }: { token: string 
 const statusOf = async (app: TestApp, id: string) =>
   (await app.deps.db.read.select().from(lendingApplications).where(eq(lendingApplications.id, id)))[0]?.status
 
-test('in each state each role may do exactly what the table says: others get no information, and a forbidden change is 409', async () => {
+test('in each state each role may make exactly the changes of the table: other callers get no information, and a forbidden change is 409', async () => {
   await using lending = await lendingApp({ cohort: 'MN_SOLE' })
   const { app, merchant, operator } = lending
   const other = await app.merchant()
@@ -69,7 +69,7 @@ test('in each state each role may do exactly what the table says: others get no 
 })
 
 describe('concurrent requests', () => {
-  /** The same database, as another process sees it. */
+  /** Opens another process on the same database. */
   const beside = (app: TestApp) => testApp({ LENDING_PLATFORM_ENABLED: 'true' }, { database: app.database, as: 'command' })
   const many = <T>(apps: readonly TestApp[], times: number, ask: (app: TestApp, nth: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: times }, (_, nth) => ask(apps[nth % apps.length] as TestApp, nth)))

@@ -27,7 +27,7 @@ const figures = (change: Partial<Assessment> = {}): Assessment => ({
 const envelope = (change: Partial<Assessment>): (string | number)[] => Object.values(computeEnvelope(figures(change)))
 const revenue = (monthlyAvgRevenueUsd: number, change: Partial<Assessment> = {}) => envelope({ monthlyAvgRevenueUsd, ...change })
 
-test('a hard flag yields nothing whatever the figures, and is reported first', () => {
+test('a hard flag gives the tier T0 whatever the figures, and is reported first', () => {
   const rich = { monthlyAvgRevenueUsd: 1e12, verifiedCollateralUsd: 1e12 }
   expect(envelope({ ...rich, hardComplianceFlags: ['SANCTIONS_MATCH'] })).toEqual(['T0', 0, 'HARD_COMPLIANCE_FLAG'])
   expect(envelope({ hardComplianceFlags: [''] })).toEqual(['T0', 0, 'HARD_COMPLIANCE_FLAG'])
@@ -230,7 +230,7 @@ describe('the version of the rules', () => {
     expect(versionOfRules(rulesText(JSON.parse(rulesText(currentRules))))).toBe(ruleVersion)
   })
 
-  test('the result of the same figures changes only with the method', () => {
+  test('the envelope of the same figures changes only with the method', () => {
     const rules: LendingRules = { ...currentRules, ladder: {} as LendingRules['ladder'] }
     const answers = kybCohorts.flatMap((cohort) =>
       operationalRisks.flatMap((operationalRisk) =>

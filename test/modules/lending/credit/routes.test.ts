@@ -13,7 +13,7 @@ const publicPath = '/v2/merchant/credit-tier/upgrade-preview/'
 const eligibility = (merchantId: string, query = '') => `/admin/lending-application/credit-tier/upgrade-eligibility/${merchantId}${query}`
 
 describe('the credit-tier preview', () => {
-  test('returns only the envelope, at both paths, and writes nothing', async () => {
+  test('the credit-tier preview returns only the envelope, at both paths, and writes nothing', async () => {
     await using app = await testApp(on)
     const { token } = await app.superAdmin()
     const { writes, commits } = app.deps.db.stats
@@ -26,7 +26,7 @@ describe('the credit-tier preview', () => {
     expect([app.deps.db.stats.writes, app.deps.db.stats.commits]).toEqual([writes, commits])
   })
 
-  test('invalid figures are refused by name', async () => {
+  test('the credit-tier preview refuses invalid figures by name', async () => {
     await using app = await testApp(on)
     const { token } = await app.superAdmin()
     const invalidChanges: [change: object, message: RegExp][] = [

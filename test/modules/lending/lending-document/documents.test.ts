@@ -360,7 +360,7 @@ test('a client that disconnects half-way leaves nothing, and the application is 
   expect((await download(app, merchant.token, pathOf(id, 'ein_letter'))).bytes.length).toBe(100)
 })
 
-test('a client that disconnects from a download ends its read', async () => {
+test('a download ends its read of the file when the client disconnects', async () => {
   await using app = await testApp(lendingOn)
   await using server = serveTestApp(app)
   const { merchant, id } = await borrower(app)
@@ -416,7 +416,7 @@ test('with lending disabled the path is 404 for every caller', async () => {
 })
 
 describe('concurrent uploads', () => {
-  test('for one key leave one row, one file and one mark, and for different keys all arrive', async () => {
+  test('concurrent uploads for one key leave one row, one file and one mark, and those for different keys all arrive', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
     const same = await Promise.all(
@@ -435,7 +435,7 @@ describe('concurrent uploads', () => {
     expect((await documentationOf(app, id))?.items?.length).toBe(5)
   })
 
-  test('are limited per merchant: the next one must wait, and another merchant need not', async () => {
+  test('concurrent uploads are limited per merchant: the next one must wait, and another merchant need not', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
     const releases = Array.from({ length: 4 }, () => app.deps.documentUploadSlots.take(merchant.id))
@@ -463,7 +463,7 @@ describe('a file changed outside of souk', () => {
     ['extended', (file) => writeFileSync(file, Buffer.concat([readFileSync(file), Buffer.from('x')]))],
   ]
   for (const [label, damage, status = 500, logged = 'documents.damaged'] of damages)
-    test(`that is ${label} is logged as an error of souk and not sent`, async () => {
+    test(`a stored file that is ${label} is logged as an error of souk and not sent`, async () => {
       await using app = await testApp(lendingOn)
       const { merchant, id } = await borrower(app)
       await put(app, merchant.token, id, 'ein_letter', pdf(1_000))
@@ -473,7 +473,7 @@ describe('a file changed outside of souk', () => {
       expect(app.logged.filter(({ event }) => event === logged).length).toBe(1)
     })
 
-  test('that was replaced by another document does not open, although souk sealed it', async () => {
+  test('a stored file that was replaced by another document does not open, although souk sealed it', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
     await put(app, merchant.token, id, 'ein_letter', pdf(1_000))
@@ -495,7 +495,7 @@ describe('a file changed outside of souk', () => {
     expect((await app.call('GET', pathOf(id, other?.key ?? ''), { token: merchant.token })).status).toBe(500)
   })
 
-  test('whose damage is found during the response aborts it and is logged', async () => {
+  test('a stored file whose damage is found during the response aborts it and is logged', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
     await put(app, merchant.token, id, 'ein_letter', pdf(300_000))
@@ -510,7 +510,7 @@ describe('a file changed outside of souk', () => {
     expect(app.logged.filter(({ event }) => event === 'documents.damaged').length).toBe(1)
   })
 
-  test('that is replaced or removed during the response is sent to its end', async () => {
+  test('a document that is replaced or removed during the response is sent to its end', async () => {
     for (const method of ['PUT', 'DELETE']) {
       await using app = await testApp(lendingOn)
       const { merchant, id } = await borrower(app)
@@ -524,7 +524,7 @@ describe('a file changed outside of souk', () => {
     }
   })
 
-  test('that is replaced during a request is the new one', async () => {
+  test('a document that is replaced during a request is sent in its new version', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
     await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })

@@ -147,7 +147,7 @@ test('two concurrent imports of one tape record each row and its signals once', 
   expect(sums.reduce((sum, { totalSettledOnTime, totalDefaults }) => sum + totalSettledOnTime + totalDefaults, 0)).toBe(300)
 })
 
-test('a stopped import says so and keeps what it recorded, and a tape with too many rows is refused from there on', async () => {
+test('a stopped import reports that and keeps what it recorded, and a tape with too many rows is refused from there on', async () => {
   await using app = await testApp()
   const { operator, merchantId, lenderId } = await setUp(app)
   const rows = Array.from({ length: 200 }, (_, nth) => `${merchantId},${lenderId},L-${nth},ON_TIME,1,2025-10-01,2025-10-01`)

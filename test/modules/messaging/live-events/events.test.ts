@@ -150,7 +150,7 @@ describe('events of a shop', () => {
     await stream.close()
   })
 
-  test('fulfilment staff get only order events, readers get all, and others get no stream', async () => {
+  test('fulfilment staff get only order events, read-only staff get all, and others get no stream', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const [sender, reader] = [await staffOf(app, shop, 'FULFILMENT'), await staffOf(app, shop, 'READ_ONLY')]

@@ -47,7 +47,7 @@ describe('rendering', () => {
       }
   })
 
-  test('any accepted text stays text: it adds no tags but paragraphs and line breaks, and no header lines', () => {
+  test('any accepted text is rendered as text: it adds no tags except paragraphs and line breaks, and no header lines', () => {
     const typed = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 300 }),
       fc
@@ -135,7 +135,7 @@ describe('routes', () => {
       }
   })
 
-  test('broken texts are refused by field and by a stated bound, and change nothing', async () => {
+  test('invalid texts are refused by field with the limit, and change nothing', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const put = (body: unknown, at = path('order-confirmed')) => app.call('PUT', at, { token, body })
@@ -183,7 +183,7 @@ describe('routes', () => {
 })
 
 describe('sending', () => {
-  test('a mail has the texts of its language at the time of sending, and souk’s mails have none', async () => {
+  test('a mail has the texts of its language at the time of sending, and mails of souk itself have none', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const { token, shop } = await app.merchant()
@@ -254,7 +254,7 @@ describe('new_order', () => {
     expect((await mailRows(app)).filter(({ template }) => template === 'new_order')).toEqual([])
   })
 
-  test('a shop in test mode mails only those addresses that are its staff’s', async () => {
+  test('a shop in test mode sends order notices only to addresses of its staff', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, MAIL_TEST_SHOPS: 'false' })
     const shop = await sellingIn(app)

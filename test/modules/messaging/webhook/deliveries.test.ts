@@ -367,7 +367,7 @@ describe('endpoints that hang', () => {
 })
 
 describe('a delivery in flight', () => {
-  /** Another process on the same database. */
+  /** Creates the sender of another process on the same database. */
   const createSecondSender = (app: TestApp, safeFetch: SafeFetch) => createWebhookSender({ ...app.deps, safeFetch })
 
   test('a delivery in flight is not sent by other processes until its lease ends, and is then sent again', async () => {

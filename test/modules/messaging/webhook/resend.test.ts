@@ -21,7 +21,7 @@ setDefaultTimeout(longTestMs)
 const resend = (app: TestApp, shop: Shop, endpointId: string, id: string) =>
   app.call('POST', `/webhook-endpoints/${endpointId}/deliveries/${id}/resend`, { key: shop.secretKey, body: {} })
 
-test('resending a delivered message sends the same body and webhook-id, and its retries start anew', async () => {
+test('resending a delivered message sends the same body and webhook-id, and its retries start over', async () => {
   await using app = await testApp(loopbackAllowed)
   let status = 204
   await using server = receiver(() => new Response(null, { status }))

@@ -47,7 +47,7 @@ async function openTrail(app: TestApp) {
 const january = 'from=2026-01-01&to=2026-01-05'
 
 describe('GET /admin/audit', () => {
-  test('returns the newest rows first, by page, with all fields', async () => {
+  test('the audit log returns the newest rows first, by page, with all fields', async () => {
     await using app = await testApp()
     const { list, ids } = await openTrail(app)
     await insert(
@@ -85,7 +85,7 @@ describe('GET /admin/audit', () => {
     expect([...(await ids(`${january}&limit=5`)), ...(await ids(`${january}&limit=5&page=2`))]).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0])
   })
 
-  test('filters combine by and, and days are inclusive, UTC', async () => {
+  test('filters are combined with AND, and days are inclusive and in UTC', async () => {
     await using app = await testApp()
     const { ids } = await openTrail(app)
     await insert(app, [
@@ -150,7 +150,7 @@ describe('searching the audit trail', () => {
     row(6, { action: 'kyb.approved', actor: 'usr_1', subject: 'kyb_1', shopId: null, requestId: 'req-6', at: start + 2 * dayMs }),
   ]
 
-  test('an id finds rows by actor, subject and shop once each; a request its rows; a text actions that begin with it', async () => {
+  test('an id finds rows by actor, subject and shop once each, a request id its rows, and other text the actions that begin with it', async () => {
     await using app = await testApp()
     const { ids } = await openTrail(app)
     await insert(app, examples)

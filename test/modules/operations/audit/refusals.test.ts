@@ -77,7 +77,7 @@ test('a successful login adds no refusal row', async () => {
   expect(await summariesOf(app)).toEqual([])
 })
 
-test('a limited login is audited once an hour, however often it is sent', async () => {
+test('a rate-limited login is audited once an hour, however often it is sent', async () => {
   await using app = await testApp()
   const { email } = await app.merchant()
   for (let nth = 1; nth <= 10; nth++) await logIn(app, email)

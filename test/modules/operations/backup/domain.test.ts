@@ -75,7 +75,7 @@ test('a backup retained today was retained yesterday', () => {
   expect(backups.length).toBeGreaterThanOrEqual(14)
 })
 
-test('a backup is late after its hours; without any, as long after the first was possible', () => {
+test('a backup is late after the configured hours since the last one, or since the first was possible', () => {
   expect(isLate(0, 0, 30 * hour, 30)).toBe(false)
   expect(isLate(0, 0, 30 * hour + 1, 30)).toBe(true)
   expect(isLate(undefined, 5 * hour, 30 * hour + 1, 30)).toBe(false)
@@ -105,7 +105,7 @@ test('differing row counts are named by table, whichever side lacks it', () => {
   ])
 })
 
-test('a document is verified on one of any seven days, all day, and documents on different days', () => {
+test('a document is verified on exactly one of any seven days, and documents on different days', () => {
   const names = Array.from({ length: 700 }, (_, nth) => nth.toString(16).padStart(40, '0'))
   const days = Array.from({ length: 7 }, (_, nth) => at('2026-12-28T00:00:00Z') + nth * day)
   for (const name of names) expect(days.filter((one) => isVerificationDay(one, name)).length).toBe(1)
@@ -116,7 +116,7 @@ test('a document is verified on one of any seven days, all day, and documents on
   )
 })
 
-test('a target is on the data disk if both have one device, and not if unknown', () => {
+test('a target is on the data disk if both have the same device, and not if a device is unknown', () => {
   const devices: Record<string, number> = { '/data': 1, '/data/copies': 1, '/mnt/other': 2 }
   const deviceOf = (path: string) => devices[path]
   expect(['/data/copies', '/mnt/other', '/closed'].map((place) => isOnSameDisk(place, '/data', deviceOf))).toEqual([true, false, false])

@@ -58,7 +58,7 @@ const metricOf = async (app: TestApp, name: string) => new RegExp(`^${name} (.+)
 const upload = (app: TestApp, token: string, id: string, key: string, bytes: Buffer) =>
   app.call('PUT', pathOf(id, key), { token, raw: bytes, headers: { 'content-type': 'application/pdf' } })
 
-test.skipIf(engine === 'sqlite')('on a database server nothing is backed up, and the start reports it once', async () => {
+test.skipIf(engine === 'sqlite')('with PostgreSQL souk makes no backups, and the start reports that once', async () => {
   const folder = join(temporaryDir(), 'copies')
   await using app = await testApp({ BACKUP_DIR: folder })
   for (const name of ['back-up', 'watch-backups', 'quick-check']) await runJob(jobs.find((job) => job.name === name) as never, app.deps)
@@ -69,8 +69,8 @@ test.skipIf(engine === 'sqlite')('on a database server nothing is backed up, and
   ]).toEqual([false, ['backup.not_of_postgres'], null])
 })
 
-describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => {
-  test('makes a backup that is an intact database of committed data, with a manifest', async () => {
+describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
+  test('a backup is an intact database of committed data, with a manifest', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     await app.merchant({ shopName: 'kept' })
@@ -93,7 +93,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(await metricOf(app, 'souk_backup_bytes')).toBe(String(manifest.database.bytes))
   })
 
-  test('copies each document once for all backups, and removes it after the last of them', async () => {
+  test('each document is copied once for all backups, and removed after the last of them', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({
       ...lendingOn,
@@ -121,7 +121,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(manifestIn(folder).documents).not.toContain(name)
   })
 
-  test('repairs altered documents in targets within seven days, and never replaces a good one with a damaged one', async () => {
+  test('altered documents in targets are repaired within seven days, and a good one is never replaced by a damaged one', async () => {
     const folder = join(temporaryDir(), 'copies')
     const { server, settings } = bucket()
     await using app = await testApp({ ...lendingOn, ...settings, BACKUP_DIR: folder })
@@ -158,7 +158,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     ])
   })
 
-  test('reports at the start if backups are on the data disk', async () => {
+  test('the start reports backups on the data disk', async () => {
     await using app = await testApp({ BACKUP_DIR: join(temporaryDir(), 'copies') })
     warnOfSameDisk({ ...app.deps, deviceOf: (path) => path.length })
     expect(events(app, 'backup.same_disk')).toEqual([])
@@ -166,7 +166,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(events(app, 'backup.same_disk').length).toBe(1)
   })
 
-  test('reports missing documents and backs up the rest', async () => {
+  test('missing documents are reported, and the rest is backed up', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ ...lendingOn, BACKUP_DIR: folder })
     const { merchant, id } = await borrower(app)
@@ -177,7 +177,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(events(app, 'backup.documents_missing').length).toBe(1)
   })
 
-  test('removes expired backups, but none of another instance, other files or unreadable backups', async () => {
+  test('expired backups are removed, but none of another instance, no other files and no unreadable backups', async () => {
     const folder = join(temporaryDir(), 'copies')
     const settings = { BACKUP_DIR: folder, BACKUP_KEEP_DAILY: '2', BACKUP_KEEP_WEEKLY: '0', BACKUP_KEEP_MONTHLY: '0' }
     await using other = await testApp({ ...settings, ENCRYPTION_KEY: 'another-encryption-key-of-another-instance' })
@@ -197,7 +197,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(events(app, 'backup.removed').length).toBe(2)
   })
 
-  test('seals everything that goes into a bucket, including the keys', async () => {
+  test('everything in a bucket is sealed, including the keys', async () => {
     const { server, settings } = bucket()
     await using app = await testApp({ ...settings, ...lendingOn })
     const { merchant, id } = await borrower(app)
@@ -211,7 +211,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
       expect([secret, all.includes(secret)]).toEqual([secret, false])
   })
 
-  test('ignores backups that are not sealed with the passphrase: write access to the bucket is not enough to forge a backup', async () => {
+  test('backups that are not sealed with the passphrase are ignored: write access to the bucket is not enough to forge a backup', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using unsealed = await testApp({ BACKUP_DIR: folder })
     unsealed.clock.advance(hour)
@@ -258,7 +258,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(await latestName()).toBe(newer)
   })
 
-  test('ships the log under the same instance name as backups, even after key rotations', async () => {
+  test('the log is shipped under the same instance name as backups, even after key rotations', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder, SHIP_LOG_SECONDS: '1' })
     const newer = { version: 'ffffffff', fingerprint: 'of another key', createdAt: app.clock.now() + 1, retiredAt: null }
@@ -272,7 +272,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(readdirSync(join(folder, 'wal'))).toEqual([manifestIn(folder).instance])
   })
 
-  test('backs up to other targets if one is unavailable, reports it and tries again', async () => {
+  test('if a target is unavailable, the others get their backup, and the failure is reported and retried', async () => {
     const folder = join(temporaryDir(), 'copies')
     const { server, settings } = bucket()
     await using app = await testApp({ ...settings, BACKUP_DIR: folder })
@@ -293,7 +293,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(namesIn(folder).length).toBe(2)
   })
 
-  test('ignores backups of other instances when it makes its first one or decides whether it is late', async () => {
+  test('backups of other instances do not count for the first backup or for lateness', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using other = await testApp({ BACKUP_DIR: folder, ENCRYPTION_KEY: 'another-encryption-key-of-another-instance' })
     await backUp(other.deps)
@@ -387,7 +387,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(readdirSync(join(folder, 'keys')).length).toBe(2)
   })
 
-  test('a first passphrase beside unsealed backups is not reported; beside sealed ones without a key it is', async () => {
+  test('a first passphrase is not reported next to unsealed backups, but is next to sealed ones without a key', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     await backUp(app.deps)
@@ -418,7 +418,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await expect(findBackup(target, 'latest', app.clock.now())).rejects.toThrow(`${newer} has no manifest.json`)
   })
 
-  test('makes the first backup within the hour, and is late without one until there is one', async () => {
+  test('the first backup is made within the hour, and is late until there is one', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder, BACKUP_LATE_HOURS: '30' })
     const state = async () => {
@@ -447,7 +447,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect([namesIn(folder).length, await state()]).toEqual([1, [200, true, '0']])
   })
 
-  test('makes one backup at a time, and none if disabled', async () => {
+  test('one backup runs at a time, and none if backups are disabled', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     expect(await Promise.all([backUp(app.deps), backUp(app.deps)])).toEqual([{ made: 1 }, { made: 0 }])
@@ -456,7 +456,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(namesIn(folder).length).toBe(1)
   })
 
-  test('leaves free space on the data disk: removes older backups but never the last, then makes none', async () => {
+  test('a backup leaves free space on the data disk: it removes older backups but never the last, and then makes none', async () => {
     let free = Number.POSITIVE_INFINITY
     await using app = await testApp({ DISK_FREE_MIN_MB: '1' }, { diskFree: () => free })
     const folder = join(app.deps.config.dataDir, 'backups')
@@ -503,7 +503,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(await backUp(app.deps)).toEqual({ made: 1 })
   })
 
-  test('finds a damaged page early, reports it, and makes no backup of it', async () => {
+  test('a damaged page is found early and reported, and no backup is made of it', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     expect(await quickCheck(app.deps)).toEqual({ problems: 0 })

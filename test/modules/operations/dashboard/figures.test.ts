@@ -45,7 +45,7 @@ describe('figures', () => {
       expect(text).toContain(`${series} 0\n`)
   })
 
-  test('declined cards show in the series of the alarm', async () => {
+  test('declined cards show in the series of the alert', async () => {
     for (let nth = 0; nth < 5; nth++) await pay('tok_decline')
     const { samples } = await scrape()
     const of = (result: string) => samples.get(`souk_payments_total{processor="sandbox",method="card",mode="TEST",result="${result}"}`)
@@ -155,7 +155,7 @@ describe('figures', () => {
     else expect(pools).toEqual([undefined, undefined])
   })
 
-  test('dashboard and alarms use existing metrics, and the dashboard uses all', async () => {
+  test('dashboard and alerts use existing metrics, and the dashboard uses all', async () => {
     const { text } = await scrape()
     const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]))
     const read = (name: string) => readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), 'utf8')

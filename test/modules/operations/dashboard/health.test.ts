@@ -7,7 +7,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 describe('health', () => {
-  test('is live while the process answers, and ready if database and disk are', async () => {
+  test('an instance is live while the process responds, and ready if database and disk are', async () => {
     await using app = await testApp()
     expect((await app.call('GET', '/health/live')).body).toEqual({ status: 'ok', version: app.deps.build.version })
     const { status, body, headers } = await app.call('GET', '/health/ready')
@@ -32,7 +32,7 @@ describe('health', () => {
     })
   })
 
-  test('is unready below the disk watermark, with the failing check', async () => {
+  test('an instance is unready below the disk watermark, and names the failing check', async () => {
     let free = 100 * 1024 * 1024
     await using app = await testApp({ DISK_FREE_MIN_MB: '100' }, { diskFree: () => free })
     expect((await app.call('GET', '/health/ready')).status).toBe(200)
@@ -55,7 +55,7 @@ describe('health', () => {
     expect(stats.writes).toBe(before + 2)
   })
 
-  test('checks again after the clock was set back', async () => {
+  test('readiness is checked again after the clock was set back', async () => {
     await using app = await testApp()
     const { stats } = app.deps.db
     await app.call('GET', '/health/ready')
@@ -66,7 +66,7 @@ describe('health', () => {
     expect(stats.writes).toBe(before + 1)
   })
 
-  test('is unready while writes fail, also for want of disk space, and ready again afterwards', async () => {
+  test('an instance is unready while writes fail, also when the disk is full, and ready again afterwards', async () => {
     await using app = await testApp({}, { diskFree: () => undefined })
     const { db } = app.deps
     const { write } = db
@@ -84,7 +84,7 @@ describe('health', () => {
     expect((await app.call('GET', '/metrics')).text).toContain('souk_ready{check="databaseWritable"} 1\n')
   })
 
-  test('is unready while it reads nothing', async () => {
+  test('an instance is unready while reads fail', async () => {
     await using app = await testApp()
     const { db } = app.deps
     const { read } = db
@@ -99,7 +99,7 @@ describe('health', () => {
     expect([answer.status, answer.body.message]).toEqual([503, 'Not ready: databaseReadable, migrationsCurrent'])
   })
 
-  test('is unready with `stopping` once the server is told to stop, and stays live', async () => {
+  test('an instance that stops is unready with `stopping`, and stays live', async () => {
     await using app = await testApp()
     app.deps.life.stopping = true
     const answer = await app.call('GET', '/health/ready')
@@ -107,7 +107,7 @@ describe('health', () => {
     expect((await app.call('GET', '/health/live')).status).toBe(200)
   })
 
-  test('stays ready after a clock jump, which `clockSteady` shows for a quarter of an hour', async () => {
+  test('an instance stays ready after a clock jump, which `clockSteady` shows for 15 minutes', async () => {
     await using app = await testApp()
     const steady = async () => {
       app.clock.advance(1_000)
@@ -124,7 +124,7 @@ describe('health', () => {
     expect(await steady()).toEqual([200, true, '1'])
   })
 
-  test('is unready if the free space is unknown', async () => {
+  test('an instance is unready if the free space is unknown', async () => {
     const diskFree = () => {
       throw new Error('no such directory')
     }
@@ -133,7 +133,7 @@ describe('health', () => {
     expect([answer.status, answer.body.message]).toEqual([503, 'Not ready: diskSpace'])
   })
 
-  test('is unready if a migration is missing, and ready if a newer version added one', async () => {
+  test('an instance is unready if a migration is missing, and ready if a newer version added one', async () => {
     await using app = await testApp()
     const { db } = app.deps
     await db.write(async (tx) => void (await tx.rows(sql`insert into souk_migrations (tag, applied_at) values ('9999_newer', 0)`)))
@@ -143,7 +143,7 @@ describe('health', () => {
     expect((await app.call('GET', '/health/ready')).body.message).toBe('Not ready: migrationsCurrent')
   })
 
-  test('is unready once the database is gone', async () => {
+  test('an instance is unready once its database is closed', async () => {
     const app = await testApp()
     await app.deps.db.close()
     expect((await app.call('GET', '/health/ready')).status).toBe(503)
@@ -152,7 +152,7 @@ describe('health', () => {
 })
 
 describe('metrics', () => {
-  test('use the text format and count responses', async () => {
+  test('metrics use the text format and count responses', async () => {
     await using app = await testApp()
     await app.call('GET', '/nowhere')
     await app.call('PROPFIND', '/nowhere')
@@ -180,7 +180,7 @@ describe('metrics', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  test('are for this machine only, not for forwarded requests', async () => {
+  test('metrics are available from this machine only, not for forwarded requests', async () => {
     await using app = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
     const status = async (from: string, headers: Record<string, string> = {}) =>
       (await app.call('GET', '/metrics', { from, headers })).status
@@ -203,7 +203,7 @@ describe('metrics', () => {
     }
   })
 
-  test('are for this machine by its own name only, not by a host that resolves to it', async () => {
+  test("metrics are available under this machine's own name only, not under a host that resolves to it", async () => {
     await using app = await testApp()
     const status = async (host: string) => (await app.call('GET', '/metrics', { headers: { host } })).status
     for (const host of ['localhost', 'LOCALHOST:3000', '127.0.0.1', '127.0.0.9:80', '[::1]', '[::1]:3000'])
@@ -212,7 +212,7 @@ describe('metrics', () => {
       expect([host, await status(host)]).toEqual([host, 403])
   })
 
-  test('report uptime by the monotonic clock, and the start time', async () => {
+  test('metrics report uptime by the monotonic clock, and the start time', async () => {
     await using app = await testApp()
     const value = async (name: string) =>
       Number(new RegExp(`^${name} ([\\d.e+]+)$`, 'm').exec((await app.call('GET', '/metrics')).text)?.[1])
@@ -227,7 +227,7 @@ describe('metrics', () => {
     expect(await value('process_start_time_seconds')).toBe(startedAt)
   })
 
-  test('are open from anywhere only to a metrics token', async () => {
+  test('metrics are available from other machines only with a metrics token', async () => {
     await using app = await testApp({ METRICS_TOKEN: 'a-metrics-token-for-tests' })
     const { token } = await app.merchant()
     const withToken = async (value: string) =>

@@ -11,7 +11,7 @@ const countsOf = (starts: readonly ProcessStart[], selfId = 'a') =>
   ownServices(starts, selfId, now).map(({ service, desired, running, state }) => [service, desired, running, state])
 
 describe("the instance's own services", () => {
-  test('count all processes that have not ended, and run while they report', () => {
+  test("the instance's services count all processes that have not ended, and run while they report", () => {
     expect(countsOf([start('a'), start('b')])).toEqual([
       ['server', 2, 2, 'steady'],
       ['jobs', 2, 2, 'steady'],
@@ -20,12 +20,12 @@ describe("the instance's own services", () => {
     expect(countsOf([])[0]).toEqual(['server', 0, 0, 'unknown'])
   })
 
-  test('a silent process is missed for a quarter of an hour only', () => {
+  test('a silent process is missing for 15 minutes, and then no longer expected', () => {
     expect(countsOf([start('a'), start('b', { seenAt: now - 3 * minute })])[0]).toEqual(['server', 2, 1, 'degraded'])
     expect(countsOf([start('a'), start('b', { seenAt: now - 15 * minute })])[0]).toEqual(['server', 1, 1, 'steady'])
   })
 
-  test('this process serves, since it answers; its jobs must report', () => {
+  test('this process runs as a server, because it responds; its jobs must report', () => {
     expect(countsOf([start('a', { seenAt: now - 5 * minute })])).toEqual([
       ['server', 1, 1, 'steady'],
       ['jobs', 1, 0, 'degraded'],

@@ -62,7 +62,7 @@ async function readPages(app: TestApp, token: string): Promise<Record<keyof type
 const staleOf = (shown: Record<string, Json>) => Object.values(shown).map(({ stale, status }) => status ?? stale)
 
 describe('the operations pages with external providers', () => {
-  test('show what providers return, ask once for concurrent readers, and not again for a minute', async () => {
+  test('the pages show what providers return, ask once for concurrent readers, and not again for a minute', async () => {
     const providers = await startProviders()
     await using app = await testApp(providers.settings)
     const { token } = await app.superAdmin()
@@ -82,7 +82,7 @@ describe('the operations pages with external providers', () => {
     expect(providers.requestCounts().every((count, at) => count > (countsBefore[at] ?? 0))).toBe(true)
   })
 
-  test('answer in time with silent providers: 503 without data, then the last responses marked stale', async () => {
+  test('the pages respond in time with silent providers: 503 without data, then the last responses marked stale', async () => {
     const providers = await startProviders(100)
     await using app = await testApp(providers.settings)
     const { token } = await app.superAdmin()
@@ -102,7 +102,7 @@ describe('the operations pages with external providers', () => {
     expect(stale).toEqual(Object.fromEntries(Object.entries(good).map(([name, page]) => [name, { ...page, stale: true }])) as typeof stale)
   })
 
-  test('pause a failing provider for longer each time or as it asks, and show it as good after a response', async () => {
+  test('a failing provider is paused for longer each time or as it asks, and is shown as good after a response', async () => {
     const providers = await startProviders()
     await using app = await testApp(providers.settings)
     const { token } = await app.superAdmin()
@@ -129,7 +129,7 @@ describe('the operations pages with external providers', () => {
     expect(JSON.stringify(events)).not.toMatch(/token-1|wJalr/)
   })
 
-  test('keep the last responses over a restart, but not those of other providers', async () => {
+  test('the last responses survive a restart, but not those of other providers', async () => {
     const providers = await startProviders()
     const database = await testDatabase()
     closers.push(() => database.drop())
@@ -150,7 +150,7 @@ describe('the operations pages with external providers', () => {
     expect(staleOf(await readPages(changed, token))).toEqual([503, expect.any(Boolean), 503])
   })
 
-  test('a response from before a clock step is stale without another, and delays none', async () => {
+  test('a response from before a clock step is shown as stale until the next one, which is not delayed', async () => {
     const providers = await startProviders()
     const database = await testDatabase()
     closers.push(() => database.drop())

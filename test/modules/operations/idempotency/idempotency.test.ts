@@ -415,14 +415,14 @@ describe('over HTTP', () => {
     expect((await claim(app)).kind).toBe('inFlight')
   })
 
-  test('a lease given before the clock stepped back is taken over at once', async () => {
+  test('a lease from before the clock stepped back is taken over at once', async () => {
     await using app = await testApp()
     expectClaimed(await claim(app))
     app.clock.advance(-3_600_000)
     expect(expectClaimed(await claim(app)).resumed).toBe(true)
   })
 
-  test('a key of a dead process is taken over at once on the same file; on a server its lease counts', async () => {
+  test('a key of a dead process is taken over at once with SQLite, and after its lease with PostgreSQL', async () => {
     await using app = await testApp()
     expectClaimed(await claim(app))
     const isStored = expectClaimed(await claim(app, { key: 'kept' }))
@@ -486,7 +486,7 @@ describe('ownership of keys', () => {
     app.call('POST', '/product-v2', { ...options, body: { title }, headers: { 'idempotency-key': 'same', ...options.headers } })
   const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotent-replayed')
 
-  test("a merchant's key belongs to one shop: the same key and body in another shop create a product there", async () => {
+  test("a merchant's idempotency key belongs to one shop: the same key and body in another shop create a product there", async () => {
     await using app = await testApp()
     const { id, token, shop } = await app.merchant()
     const second = await app.deps.db.write((tx) =>
@@ -497,7 +497,7 @@ describe('ownership of keys', () => {
     expect([first.status, first.body.shopId, replayed(first)]).toEqual([201, shop.id, null])
     expect([other.status, other.body.shopId, replayed(other)]).toEqual([201, second.id, null])
     expect(other.body.id).not.toBe(first.body.id)
-    // Each is replayed in its shop, whether the first is named or understood.
+    // Each is replayed in its shop, whether or not the header names the first shop.
     for (const options of [{ token }, { token, headers: { 'x-shop-id': shop.id } }]) {
       const repeated = await create(app, options)
       expect([repeated.text, replayed(repeated)]).toEqual([first.text, 'true'])
@@ -508,7 +508,7 @@ describe('ownership of keys', () => {
     for (const headers of [{}, inSecond.headers]) expect((await app.call('GET', '/product-v2', { token, headers })).body.total).toBe(1)
   })
 
-  test('the key of a secret key belongs to the shop: a retry with the key that replaced it is a replay', async () => {
+  test('the idempotency key of a secret key belongs to the shop: a retry with the rotated secret key is a replay', async () => {
     await using app = await testApp()
     const { token, secretKey } = await app.merchant()
     const first = await create(app, { key: secretKey })
@@ -520,7 +520,7 @@ describe('ownership of keys', () => {
     expect((await app.call('GET', '/product-v2', { token })).body.total).toBe(1)
   })
 
-  test("a merchant's token and a secret key do not share keys, nor do two shops", async () => {
+  test("a merchant's token and a secret key do not share idempotency keys, nor do two shops", async () => {
     await using app = await testApp()
     const [one, two] = [await app.merchant(), await app.merchant()]
     const answers = []

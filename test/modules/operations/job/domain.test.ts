@@ -4,7 +4,7 @@ import { mergedRuns, runsKept, runsOf } from '../../../../src/modules/operations
 
 const run = (startedAt: number): JobRun => ({ startedAt, endedAt: startedAt + 1, durationMs: 1, result: 'OK', error: null })
 
-test('the last run of a row is its first run, also if an older version stored it alone', () => {
+test('the last run of a row comes first among its runs, also if an older version stored it alone', () => {
   expect(runsOf({ ...run(1), lastRuns: null })).toEqual([run(1)])
   expect(runsOf({ ...run(3), lastRuns: [run(2), run(1)] })).toEqual([run(3), run(2), run(1)])
   expect(runsOf({ ...run(2), lastRuns: [run(2), run(1)] })).toEqual([run(2), run(1)])

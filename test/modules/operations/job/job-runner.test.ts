@@ -287,7 +287,7 @@ test('a requested run is reported as lost if its process ends at once, also to l
   await database.drop()
 })
 
-test('a missed run is caught up at the start if the next is far away, but not after the clock stepped back', async () => {
+test('a missed run is caught up at the start if the next one is far away, but not after the clock stepped back', async () => {
   const database = await testDatabase()
   const missedRunsAt = async (startAt: number): Promise<string[]> => {
     await using one = await worker({ options: { database, startAt }, names: ['forget', 'fold-listings', 'approve-commissions'] })
@@ -448,7 +448,7 @@ async function openTwo(firstOptions: Parameters<typeof worker>[0] = {}, name: Jo
   }
 }
 
-describe.skipIf(engine === 'sqlite')('of several processes on one database', () => {
+describe.skipIf(engine === 'sqlite')('several processes on one database', () => {
   test('one process runs a job despite different clocks, and another takes over at once when it stops', async () => {
     await using both = await openTwo()
     const { first, second } = both
@@ -480,7 +480,7 @@ describe.skipIf(engine === 'sqlite')('of several processes on one database', () 
     expect(both.counts()).toEqual([1, 0])
     await both.advance(20_000, 'second')
     await both.runScheduled()
-    // At the take-over, the second process catches up on the missed run of its clock's day.
+    // At the take-over, the second process catches up on missed runs, because its clock is a day ahead.
     expect([both.counts()[0], (second.ran.length ?? 0) >= 1]).toEqual([1, true])
     // It returns and learns that its leases are gone.
     await first.runner.heartbeat()

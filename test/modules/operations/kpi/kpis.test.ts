@@ -336,7 +336,7 @@ const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 5 : 3))
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_261_122)
 
 describe('dashboards', () => {
-  test('equal the tables after any events and folds', async () => {
+  test('dashboards equal the tables after any events and folds', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 30, size: 'max' }), async (actions) => {
         await using app = await testApp()
@@ -372,7 +372,7 @@ describe('dashboards', () => {
     )
   })
 
-  test('lose and duplicate nothing during concurrent folds, purchases and reads', async () => {
+  test('dashboards lose and duplicate nothing during concurrent folds, purchases and reads', async () => {
     const database = await testDatabase()
     await using app = await testApp({}, { database })
     const operator = await openOperator(app)
@@ -404,7 +404,7 @@ describe('dashboards', () => {
     await database.drop()
   })
 
-  test('count the past during purchases, and are unavailable until then', async () => {
+  test('dashboards count the past during purchases, and are unavailable until then', async () => {
     await using app = await testApp()
     const operator = await openOperator(app)
     const shop = await sellingIn(app, { onHand: 100 })
@@ -433,7 +433,7 @@ describe('dashboards', () => {
     expect(ok(await operator.read('dashboard/created-products')).body.total).toBe(5)
   })
 
-  test('are unchanged by an interrupted fold', async () => {
+  test('dashboards are unchanged by an interrupted fold', async () => {
     await using app = await testApp()
     const operator = await openOperator(app)
     await (await sellingIn(app)).bought()
@@ -448,7 +448,7 @@ describe('dashboards', () => {
     expect((await rebuildKpis(app.deps)).differences).toBe(0)
   })
 
-  test('that differ from the facts are found, reported and repaired', async () => {
+  test('sums that differ from the facts are found, reported and repaired', async () => {
     await using app = await testApp()
     const operator = await openOperator(app)
     const shop = await sellingIn(app)
@@ -486,7 +486,7 @@ describe('dashboards', () => {
     })
   })
 
-  test('are available once any process has counted the past, at the start or at night', async () => {
+  test('dashboards are available once any process has counted the past, at the start or at night', async () => {
     const database = await testDatabase()
     const app = await testApp({}, { database })
     const operator = await openOperator(app)
@@ -512,7 +512,7 @@ describe('dashboards', () => {
     await database.drop()
   })
 
-  test('of a version with more figures are counted for the past at its first start without an alarm', async () => {
+  test('new figures of a version are counted for the past at its first start without an alarm', async () => {
     await using app = await testApp()
     const operator = await openOperator(app)
     await backfillKpis(app.deps)
@@ -535,7 +535,7 @@ describe('dashboards', () => {
     expect(ok(await operator.read('dashboard/gmv')).body).toMatchObject({ ofTestMode: 10 })
   })
 
-  test('are recounted day by day: a failing day stops no other, and the job fails', async () => {
+  test('sums are recounted day by day: a failing day stops no other, and the job fails', async () => {
     await using app = await testApp()
     await backfillKpis(app.deps)
     const days = [20_000, 20_001, 20_100]
@@ -562,7 +562,7 @@ describe('dashboards', () => {
     expect(countedDays.map(({ day }) => Number(day))).toEqual([20_001])
   })
 
-  test('exclude events of test orders once their shop is live', async () => {
+  test('dashboards exclude events of test orders once their shop is live', async () => {
     await using app = await testApp()
     const operator = await openOperator(app)
     const shop = await sellingIn(app)
@@ -580,7 +580,7 @@ describe('dashboards', () => {
     expect((await rebuildKpis(app.deps)).differences).toBe(0)
   })
 
-  test('are exact to the cent or refused, and repaired to the cent', async () => {
+  test('dashboards are exact to the cent or refused, and are repaired to the cent', async () => {
     await using app = await testApp()
     const operator = await openOperator(app)
     await backfillKpis(app.deps)
@@ -623,7 +623,7 @@ describe('dashboards', () => {
     expect(ok(await operator.read('dashboard/gmv', window)).body).toMatchObject({ total: 0 })
   })
 
-  test('return CSV only on request', async () => {
+  test('dashboards return CSV only on request', async () => {
     await using app = await testApp()
     const operator = await openOperator(app)
     const shop = await sellingIn(app)
@@ -645,7 +645,7 @@ describe('dashboards', () => {
       expect((await operator.read('dashboard/gmv', window, { accept })).headers.get('content-type')).toContain('csv')
   })
 
-  test('rank equal values by id, up to the limit', async () => {
+  test('rankings sort equal values by id, up to the limit', async () => {
     await using app = await testApp()
     const operator = await openOperator(app)
     const names: string[] = []
@@ -665,7 +665,7 @@ describe('dashboards', () => {
     for (const limit of ['ten', '1.5']) expect((await operator.read('affiliate/top-merchants', { limit })).status).toBe(400)
   })
 
-  test('are for operators only, and refuse invalid windows', async () => {
+  test('dashboards are for operators only, and refuse invalid windows', async () => {
     await using app = await testApp()
     const operator = await openOperator(app)
     const { token } = await app.merchant()

@@ -40,7 +40,7 @@ test('a name is parsed into its meaning, and other names are ignored', () => {
     expect(parseShippedName(name)).toBeUndefined()
 })
 
-test('a restore uses the last valid snapshot by then, and every segment whose commits were made by then', () => {
+test('a restore to a moment uses the last valid snapshot before it, and every segment committed before it', () => {
   const all = createFiles(1_000, 9, [
     { first: 0, last: 1 },
     { first: 4, last: 5 },

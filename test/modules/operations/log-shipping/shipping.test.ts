@@ -158,7 +158,7 @@ test('on a full disk the log is released; with space a new generation begins', a
   expect(await restore()).toBe(3)
 })
 
-test('a target that never responds delays nobody: the log is checked meanwhile', async () => {
+test('while a target never responds, the log is still checked', async () => {
   let [hangs, free] = [false, 1_000_000]
   const hanging: (() => void)[] = []
   const rejectLater = () => new Promise<never>((_, reject) => hanging.push(() => reject(new Error('gone'))))
@@ -210,7 +210,7 @@ test('data waiting for an unresponsive target is limited and removed from the di
   expect([await restore(), deps.logShipping.generations]).toEqual([walSizes.length + 1, 2])
 })
 
-test('a stop while the target is silent leaves the rest to the next start, which continues', async () => {
+test('a stop while the target does not respond leaves the rest to the next start, which continues', async () => {
   let isAway = false
   const first = openShop({
     wrapStore: (store) => ({ ...store, put: (name, chunks) => (isAway ? Promise.reject(new Error('gone')) : store.put(name, chunks)) }),
@@ -285,7 +285,7 @@ test('a lost log leads to a new generation with a new snapshot', async () => {
 
 const day = 24 * 60 * 60 * 1000
 
-test('a corrected clock does not make an older state the last one, and is logged', async () => {
+test('after a clock correction the newest state is still the last one, and the correction is logged', async () => {
   const earlier = openShop({ aheadMs: () => day })
   await earlier.until(() => earlier.deps.logShipping.shippedAt !== undefined)
   earlier.count()
@@ -332,7 +332,7 @@ test('a clock ahead does not expire shipped data', async () => {
   expect([await second.restore(moment), await second.restore()]).toEqual([0, 1])
 })
 
-test('a running copy of an instance ships nothing while the original does, and takes over once it is silent', async () => {
+test('a running copy of an instance ships nothing while the original does, and takes over once the original stops', async () => {
   const minute = 60_000
   let [addedMs, copyMs] = [0, 0]
   const original = openShop({ addedMs: () => addedMs })

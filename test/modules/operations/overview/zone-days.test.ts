@@ -35,7 +35,7 @@ async function buyAt(shop: Selling, moments: readonly string[]): Promise<Json[]>
 }
 
 describe("the overview by the shop's days", () => {
-  test('counts orders, refunds, carts and products by local days, before and after a fold', async () => {
+  test('the overview counts orders, refunds, carts and products by local days, before and after a fold', async () => {
     await using app = await testApp()
     const shop = await shopOf(app, 'Asia/Kuwait')
     const [first] = await buyAt(shop, [

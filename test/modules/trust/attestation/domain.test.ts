@@ -17,7 +17,7 @@ import {
 const smallResponse = { logs: 0, bytes: 1_000, ms: 10, isContended: false }
 
 describe('the range size', () => {
-  test('grows by half up to a bound while responses are small and quick', () => {
+  test('the range size grows by half up to a bound while responses are small and quick', () => {
     const sizes: number[] = []
     let size = initialRangeSize
     for (let nth = 0; nth < 9; nth++) {
@@ -28,7 +28,7 @@ describe('the range size', () => {
     expect(sizes.at(-1)).toBe(blocksMax)
   })
 
-  test('shrinks if responses are large, at once if others wait, and stays if they are slow or truncated', () => {
+  test('the range size shrinks if responses are large, at once if requests wait, and stays if they are slow or truncated', () => {
     const size: RangeSize = { blocks: 1_000, ceiling: blocksMax, isStatedByNode: false }
     expect(nextRangeSize(size, { ...smallResponse, blocks: 1_000, logs: 100_000 }).blocks).toBe(500)
     expect(nextRangeSize(size, { ...smallResponse, blocks: 1_000, logs: 8_000, isContended: true }).blocks).toBe(100)
@@ -38,7 +38,7 @@ describe('the range size', () => {
     expect(nextRangeSize({ ...size, blocks: 1 }, { ...smallResponse, blocks: 1, logs: 1_000_000 }).blocks).toBe(1)
   })
 
-  test('follows the limit of a refusal permanently; without one it is halved and grows back slowly', () => {
+  test('the range size follows a limit that a node states permanently; otherwise it is halved and grows back slowly', () => {
     const stated = rangeSizeAfterRefusal(5_000, 800)
     expect(stated).toEqual({ blocks: 800, ceiling: 800, isStatedByNode: true })
     expect(nextRangeSize(stated, { ...smallResponse, blocks: 800 }).blocks).toBe(800)
@@ -81,7 +81,7 @@ const none = new Map<string, never>()
 const knownAs = (attestation: Attestation) => new Map([[uid, attestation]])
 
 describe('the changes of logs', () => {
-  test('count a new attestation where it was granted at its time', () => {
+  test('a new attestation counts if it was granted at its time', () => {
     expect(changesOfLogs(1, [log()], none, none, registry)).toEqual({
       inserted: [row],
       changed: [],
@@ -92,13 +92,13 @@ describe('the changes of logs', () => {
     expect(changesOfLogs(1, [log({ blockAt: 9_000 })], none, none, registry).deltas).toEqual({})
   })
 
-  test('ignore a repeated log, and move one in another block', () => {
+  test('a repeated log is ignored, and one in another block is moved', () => {
     expect(changesOfLogs(1, [log()], knownAs(row), none, registry)).toMatchObject({ inserted: [], changed: [], deltas: {} })
     const movedLog = changesOfLogs(1, [log({ blockNumber: 9, blockAt: 9_500 })], knownAs(row), none, registry)
     expect(movedLog).toMatchObject({ changed: [{ blockNumber: 9, isCounted: false }], deltas: { A: -1 } })
   })
 
-  test('uncount a revoked attestation, whether the revocation comes before, with or after it', () => {
+  test('a revoked attestation does not count, whether the revocation comes before, with or after it', () => {
     const revoked = log({ kind: 'REVOKED', blockNumber: 8, blockAt: 8_000 })
     expect(changesOfLogs(1, [revoked], knownAs(row), none, registry)).toMatchObject({
       changed: [{ revokedBlock: 8, isCounted: false }],
@@ -115,7 +115,7 @@ describe('the changes of logs', () => {
     })
   })
 
-  test('refuse impossible logs', () => {
+  test('impossible logs are refused', () => {
     const other = `0x${'cd'.repeat(20)}`
     expect(() => changesOfLogs(1, [log({ kind: 'REVOKED', attester: other })], knownAs(row), none, registry)).toThrow(Contradiction)
     expect(() => changesOfLogs(1, [log({ attester: other })], knownAs(row), none, registry)).toThrow(Contradiction)

@@ -11,7 +11,7 @@ setDefaultTimeout(longTestMs)
 const { platform, lender } = wallets
 
 describeChain('a process that is killed while it reads', () => {
-  test('the next process continues from the last write, and the counts match the chain', async () => {
+  test('after a process is killed, the next one continues from the last write, and the counts match the chain', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     const chains = [{ chain, urls: [proxy.url] }]

@@ -165,7 +165,7 @@ describeChain('a reorganised chain', () => {
     await souk.expectTruth(chain)
   })
 
-  test('a node on another fork is not believed while no other can be asked', async () => {
+  test('a node on another fork is not trusted while no other can be asked', async () => {
     await using chain = await startChain()
     await using otherFork = await startChain()
     await using proxy = startProxy(chain.url)

@@ -21,7 +21,7 @@ const attestOfEach = (chain: Chain) =>
   ])
 
 describeChain('the sync of attestations', () => {
-  test('counts granted and unrevoked attestations up to the final block, and stores none of strangers', async () => {
+  test('a sync counts granted and unrevoked attestations up to the final block, and stores none of unregistered addresses', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])

@@ -44,7 +44,7 @@ const ownedWalletOf = ({
   activeTimes: owner === 'PLATFORM' ? alwaysActive : activeTimesOf(history),
 })
 
-test('an owner is active while the last written entry not after the moment says so, also after the clock stepped back', () => {
+test('an owner is active at a moment if the last stored entry up to it says so, also after the clock stepped back', () => {
   fc.assert(
     fc.property(history, (entries) => {
       const times = activeTimesOf(entries)

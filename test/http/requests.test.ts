@@ -109,6 +109,8 @@ test('every route refuses unknown query parameters by name, except reads by id o
         'POST /pages/unsubscribe/:token',
         'POST /pages/pay/:token',
         'POST /pages/buy/:token',
+        'POST /pages/returns/:token',
+        'POST /v2/orders/public/:token/returns',
         'POST /pages/reset/:token',
         'POST /pages/verify/:token',
         'POST /pages/invitation/:token',

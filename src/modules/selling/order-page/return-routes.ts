@@ -29,6 +29,7 @@ export const linkReturnRoutes = (deps: HttpDeps & ReturnDeps & MailDeps) =>
         once(201, (write) => requestReturnByLink(deps, token, lines, write), { sees: () => orderByLink(deps, token) }),
       {
         access: 'public',
+        anyQuery: true,
         idempotent: true,
         params: LinkParam,
         body: CreateReturn,
@@ -51,6 +52,7 @@ export const linkReturnRoutes = (deps: HttpDeps & ReturnDeps & MailDeps) =>
       },
       {
         access: 'public',
+        anyQuery: true,
         idempotent: true,
         params: LinkParam,
         upload: { types: ['application/x-www-form-urlencoded'], bytesMax: formBytesMax },

@@ -19,7 +19,7 @@ function randomOrder() {
     const taxInclusive = below(2) === 1
     const base = total - discount
     const taxAmount = Math.round(taxInclusive ? (base * rateBps) / (10_000 + rateBps) : (base * rateBps) / 10_000)
-    return { id: `line_${n}`, total, discount, taxInclusive, taxAmount, ...storedTaxRate(rateBps) }
+    return { id: `line_${n}`, giftCard: below(5) === 0, total, discount, taxInclusive, taxAmount, ...storedTaxRate(rateBps) }
   })
   const shippingTotal = below(2) * below(3_000)
   const order = {
@@ -59,7 +59,7 @@ test('credits exactly the net amounts and taxes of the order once all is refunde
 
 test('credits a refunded line at its own rate, and an amount beyond the order without tax', () => {
   const order = { shippingTotal: 500, shippingTax: 100, shippingTaxHundredths: 200_000, shippingTaxInclusive: false }
-  const line = { total: 1_000, discount: 0, taxInclusive: true, taxAmount: 91, ...storedTaxRate(1_000) }
+  const line = { giftCard: false, total: 1_000, discount: 0, taxInclusive: true, taxAmount: 91, ...storedTaxRate(1_000) }
   const lines = [
     { ...line, id: 'a' },
     { ...line, id: 'b', taxInclusive: false, taxAmount: 200, ...storedTaxRate(2_000) },
@@ -74,5 +74,19 @@ test('credits a refunded line at its own rate, and an amount beyond the order wi
       { rateBps: 0, inclusive: false, net: 100, tax: 0 },
       { rateBps: 2_000, inclusive: false, net: 1_500, tax: 300 },
     ],
+  ])
+})
+
+test('credits an amount on goods and shipping before it credits gift cards, which an amount leaves in use', () => {
+  const order = { shippingTotal: 0, shippingTax: 0, shippingTaxHundredths: 0, shippingTaxInclusive: false }
+  const line = { total: 1_100, discount: 0, taxInclusive: true, taxAmount: 100, ...storedTaxRate(1_000) }
+  const lines = [
+    { ...line, id: 'goods', giftCard: false },
+    { ...line, id: 'card', giftCard: true, taxAmount: 0, ...storedTaxRate(0) },
+  ]
+  const refund = { amount: 1_100, giftCardAmount: 0, lines: [] }
+  expect(creditedTaxes(order, lines, [refund, refund])).toEqual([
+    [{ rateBps: 1_000, inclusive: true, net: 1_000, tax: 100 }],
+    [{ rateBps: 0, inclusive: true, net: 1_100, tax: 0 }],
   ])
 })

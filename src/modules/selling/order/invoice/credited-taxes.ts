@@ -6,13 +6,14 @@ type CreditedRefund = Pick<Refund, 'amount' | 'giftCardAmount' | 'lines'>
 
 /**
  * Splits each refund into net amounts and tax by rate. Refunded lines are credited at their own rate. The rest of a
- * refund is spread over what is left of all lines and of shipping, in proportion. Once all is refunded, the credited
- * taxes are exactly those of the order. An earlier refund's split never depends on later ones.
+ * refund is spread over what is left of the goods and of shipping, in proportion; only what exceeds them is spread over
+ * sold gift cards, because an amount leaves them in use. Once all is refunded, the credited taxes are exactly those of
+ * the order. An earlier refund's split never depends on later ones.
  * @param refunds in the order of their credit notes
  */
 export function creditedTaxes(
   order: Parameters<typeof taxesOfParts>[0],
-  lines: readonly (Parameters<typeof taxesOfParts>[1][number] & Pick<OrderLine, 'id'>)[],
+  lines: readonly (Parameters<typeof taxesOfParts>[1][number] & Pick<OrderLine, 'id' | 'giftCard'>)[],
   refunds: readonly CreditedRefund[],
 ): TaxTotal[][] {
   const parts = taxesOfParts(order, lines).map((part) => ({ ...part, gross: part.net + part.tax, credited: 0, creditedTax: 0 }))
@@ -29,13 +30,15 @@ export function creditedTaxes(
       shares[at] = (shares[at] ?? 0) + share
       rest -= share
     }
-    const spread = spreadOver(
-      rest,
-      parts.map((_, at) => leftOf(at)),
-    )
-    rest -= spread.reduce((sum, share) => sum + share, 0)
+    for (const isCard of [false, true]) {
+      const room = parts.map((_, at) => ((lines[at]?.giftCard ?? false) === isCard ? leftOf(at) : 0))
+      for (const [at, share] of spreadOver(rest, room).entries()) {
+        shares[at] = (shares[at] ?? 0) + share
+        rest -= share
+      }
+    }
     const credited = parts.map((part, at) => {
-      const gross = (shares[at] ?? 0) + (spread[at] ?? 0)
+      const gross = shares[at] ?? 0
       part.credited += gross
       const tax = part.gross > 0 ? multiplyHalfEven(part.tax, part.credited, part.gross) - part.creditedTax : 0
       part.creditedTax += tax

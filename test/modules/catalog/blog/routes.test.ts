@@ -22,9 +22,9 @@ describe('POST /blogs', () => {
   test('POST stores every field of a blog, with a slug from its title, published now, and writes an audit entry', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
-    const made = await post('/blogs', post1)
-    expect(made.status).toBe(201)
-    const { id, ...rest } = made.body
+    const created = await post('/blogs', post1)
+    expect(created.status).toBe(201)
+    const { id, ...rest } = created.body
     expect(id).toMatch(/^blog_[0-9a-z]{26}$/)
     const now = '2026-01-06T12:00:00.000Z'
     expect(rest).toEqual({
@@ -36,7 +36,7 @@ describe('POST /blogs', () => {
       createdAt: now,
       updatedAt: now,
     })
-    expect((await get(`/blogs/${id}`)).body).toEqual(made.body)
+    expect((await get(`/blogs/${id}`)).body).toEqual(created.body)
     const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, id))
     expect(rows.map(({ action, shopId }) => [action, shopId])).toEqual([['blog.created', shop.id]])
   })
@@ -55,7 +55,7 @@ describe('POST /blogs', () => {
     })
   })
 
-  test('a slug from a title gets a number when it is taken in the instance; a given slug that is taken is refused', async () => {
+  test('a slug from a title gets a number if the instance has it already; a slug in the request is refused then', async () => {
     await using app = await testApp()
     const mine = await shopIn(app)
     const theirs = await shopIn(app)
@@ -136,14 +136,14 @@ describe('POST /blogs', () => {
       '<h1 style="x" onclick="steal()">Hi</h1><script>steal()</script><a href="javascript:steal()">a</a><svg onload=steal()></svg><img src="https://ok.example/a.png" onerror="steal()">'
     for (const rogue of ['words', 'id', 'shopId', 'rogue'])
       expect((await post('/blogs', { title: 'T', bodyHtml, [rogue]: 'zq9' })).body.message).toBe(`unknown field: ${rogue}`)
-    const made = await post('/blogs', { title: 'T', bodyHtml })
-    expect(made.body).toMatchObject({
+    const created = await post('/blogs', { title: 'T', bodyHtml })
+    expect(created.body).toMatchObject({
       shopId: shop.id,
       bodyHtml: '<h1>Hi</h1><a rel="noopener noreferrer nofollow">a</a><img src="https://ok.example/a.png" />',
     })
     const [row] = await app.deps.db.read.select().from(blogs)
-    expect(JSON.stringify([row, made.body])).not.toMatch(/steal|zq9/)
-    expect(made.body).not.toHaveProperty('words')
+    expect(JSON.stringify([row, created.body])).not.toMatch(/steal|zq9/)
+    expect(created.body).not.toHaveProperty('words')
   })
 
   test('a repeated idempotency key replays the response byte for byte; another body under the key is 422', async () => {
@@ -165,22 +165,22 @@ describe('PATCH and DELETE /blogs', () => {
   test('PATCH keeps fields that are left out, null clears them, and publishing without a date sets it to now', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
-    const { body: made } = await post('/blogs', { ...post1, status: 'DRAFT' })
-    expect(made.publishedAt).toBeNull()
+    const { body: created } = await post('/blogs', { ...post1, status: 'DRAFT' })
+    expect(created.publishedAt).toBeNull()
     app.clock.advance(1_000)
-    const published = await patch(`/blogs/${made.id}`, { status: 'PUBLISHED', excerpt: null })
+    const published = await patch(`/blogs/${created.id}`, { status: 'PUBLISHED', excerpt: null })
     expect(published.body).toEqual({
-      ...made,
+      ...created,
       status: 'PUBLISHED',
       excerpt: null,
       publishedAt: '2026-01-06T12:00:01.000Z',
       updatedAt: '2026-01-06T12:00:01.000Z',
     })
     app.clock.advance(1_000)
-    expect((await patch(`/blogs/${made.id}`, { status: 'DRAFT' })).body.publishedAt).toBe('2026-01-06T12:00:01.000Z')
-    expect((await patch(`/blogs/${made.id}`, { status: 'PUBLISHED' })).body.publishedAt).toBe('2026-01-06T12:00:01.000Z')
-    expect((await patch(`/blogs/${made.id}`, { publishedAt: null })).body.publishedAt).toBe('2026-01-06T12:00:02.000Z')
-    expect((await patch(`/blogs/${made.id}`, { publishedAt: '2026-03-01T00:00:00+02:00' })).body.publishedAt).toBe(
+    expect((await patch(`/blogs/${created.id}`, { status: 'DRAFT' })).body.publishedAt).toBe('2026-01-06T12:00:01.000Z')
+    expect((await patch(`/blogs/${created.id}`, { status: 'PUBLISHED' })).body.publishedAt).toBe('2026-01-06T12:00:01.000Z')
+    expect((await patch(`/blogs/${created.id}`, { publishedAt: null })).body.publishedAt).toBe('2026-01-06T12:00:02.000Z')
+    expect((await patch(`/blogs/${created.id}`, { publishedAt: '2026-03-01T00:00:00+02:00' })).body.publishedAt).toBe(
       '2026-02-28T22:00:00.000Z',
     )
   })
@@ -188,13 +188,13 @@ describe('PATCH and DELETE /blogs', () => {
   test('DELETE removes a blog with status 204, and reads no longer find it', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { body: made } = await shop.post('/blogs', post1)
-    expect(await shop.delete(`/blogs/${made.id}`)).toMatchObject({ status: 204, text: '' })
-    expect((await shop.delete(`/blogs/${made.id}`)).status).toBe(404)
-    expect((await shop.get(`/blogs/${made.id}`)).status).toBe(404)
+    const { body: created } = await shop.post('/blogs', post1)
+    expect(await shop.delete(`/blogs/${created.id}`)).toMatchObject({ status: 204, text: '' })
+    expect((await shop.delete(`/blogs/${created.id}`)).status).toBe(404)
+    expect((await shop.get(`/blogs/${created.id}`)).status).toBe(404)
     expect((await shop.get('/blogs')).body.total).toBe(0)
-    expect((await app.call('GET', `/blogs/public/${made.slug}`)).status).toBe(404)
-    const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, made.id))
+    expect((await app.call('GET', `/blogs/public/${created.slug}`)).status).toBe(404)
+    const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, created.id))
     expect(rows.map(({ action }) => action).sort()).toEqual(['blog.created', 'blog.removed'])
   })
 })
@@ -250,16 +250,16 @@ describe('access to blogs', () => {
     }
     app.clock.advance(5_000)
     expect(await titles({ key: publishableKey })).toEqual(['To come', 'New', 'Old'])
-    const open = await app.call('GET', '/blogs', { key: publishableKey })
-    expect([open.headers.get('access-control-allow-origin'), open.headers.get('cache-control')]).toEqual(['*', 'no-store'])
+    const publicList = await app.call('GET', '/blogs', { key: publishableKey })
+    expect([publicList.headers.get('access-control-allow-origin'), publicList.headers.get('cache-control')]).toEqual(['*', 'no-store'])
   })
 
   test('a blog of another shop gets the same response as one that does not exist', async () => {
     await using app = await testApp()
     const owner = await shopIn(app)
     const thief = await shopIn(app)
-    const { body: made } = await owner.post('/blogs', post1)
-    for (const id of [made.id, 'blog_none']) {
+    const { body: created } = await owner.post('/blogs', post1)
+    for (const id of [created.id, 'blog_none']) {
       for (const answer of [
         await thief.get(`/blogs/${id}`),
         await thief.patch(`/blogs/${id}`, { title: 'Stolen' }),
@@ -273,7 +273,7 @@ describe('access to blogs', () => {
       }
     }
     expect((await thief.get('/blogs?q=hello')).body).toMatchObject({ data: [], total: 0 })
-    expect((await owner.get(`/blogs/${made.id}`)).body).toEqual(made)
+    expect((await owner.get(`/blogs/${created.id}`)).body).toEqual(created)
   })
 })
 
@@ -302,7 +302,7 @@ describe('lists of blogs', () => {
   test('q finds blogs by whole words of title, excerpt, tags and text, without wildcards', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
-    const { body: made } = await post('/blogs', {
+    const { body: created } = await post('/blogs', {
       title: 'Über Tee',
       excerpt: 'kurz',
       tags: ['Grün'],
@@ -316,7 +316,7 @@ describe('lists of blogs', () => {
       expect([q, await found(q)]).toEqual([q, ['Über Tee']])
     for (const q of ['te', 'tee other', 'ann', 'em', '%', '_', 't_e', 't%', '***', '"']) expect([q, await found(q)]).toEqual([q, []])
     expect((await found(' ')).sort()).toEqual(['Other', 'Über Tee'])
-    await patch(`/blogs/${made.id}`, { title: 'Kaffee' })
+    await patch(`/blogs/${created.id}`, { title: 'Kaffee' })
     expect([await found('tee'), await found('kaffee 東')]).toEqual([[], ['Kaffee']])
   })
 })
@@ -325,20 +325,20 @@ describe('GET /blogs/public/{slug}', () => {
   test('anyone reads a published blog, also under the API prefix, with a strong ETag and 304', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
-    const { body: made } = await post('/blogs', { ...post1, slug: 'чай-茶' })
+    const { body: created } = await post('/blogs', { ...post1, slug: 'чай-茶' })
     for (const prefix of ['', '/api/v3']) {
       const path = `${prefix}/blogs/public/${encodeURIComponent('чай-茶')}`
-      const seen = await app.call('GET', path, { key: 'nonsense', token: 'a.b.c' })
-      expect(seen).toMatchObject({ status: 200, body: made })
-      expect(seen.text).not.toContain('"words"')
-      const etag = seen.headers.get('etag') ?? ''
-      expect([etag, seen.headers.get('cache-control'), seen.headers.get('access-control-allow-origin')]).toEqual([
+      const response = await app.call('GET', path, { key: 'nonsense', token: 'a.b.c' })
+      expect(response).toMatchObject({ status: 200, body: created })
+      expect(response.text).not.toContain('"words"')
+      const etag = response.headers.get('etag') ?? ''
+      expect([etag, response.headers.get('cache-control'), response.headers.get('access-control-allow-origin')]).toEqual([
         expect.stringMatching(/^"[^"]+"$/),
         'public, max-age=0, s-maxage=60',
         '*',
       ])
-      for (const known of [etag, `"x", W/${etag}`, '*'])
-        expect(await app.call('GET', path, { headers: { 'if-none-match': known } })).toMatchObject({ status: 304, text: '' })
+      for (const ifNoneMatch of [etag, `"x", W/${etag}`, '*'])
+        expect(await app.call('GET', path, { headers: { 'if-none-match': ifNoneMatch } })).toMatchObject({ status: 304, text: '' })
       expect((await app.call('GET', path, { headers: { 'if-none-match': '"x"' } })).status).toBe(200)
     }
   })
@@ -364,22 +364,22 @@ describe('GET /blogs/public/{slug}', () => {
     await app.call('PATCH', '/shops/v2', { token, body: { storefrontOrigins: ['https://mine.example'] } })
     await post('/blogs', { title: 'Hidden', bodyHtml: '' })
     const headers = { origin: 'https://other.example' }
-    const [draft, nobody] = await Promise.all(['hidden', 'nobody'].map((slug) => app.call('GET', `/blogs/public/${slug}`, { headers })))
-    expect([draft?.status, draft?.text]).toEqual([404, nobody?.text])
+    const [draft, unknown] = await Promise.all(['hidden', 'nobody'].map((slug) => app.call('GET', `/blogs/public/${slug}`, { headers })))
+    expect([draft?.status, draft?.text]).toEqual([404, unknown?.text])
   })
 
   test('a changed blog shows on the next read, and an unpublished one is 404', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
-    const { body: made } = await post('/blogs', post1)
+    const { body: created } = await post('/blogs', post1)
     const before = await app.call('GET', '/blogs/public/hello-world')
-    await patch(`/blogs/${made.id}`, { title: 'Changed' })
+    await patch(`/blogs/${created.id}`, { title: 'Changed' })
     const after = await app.call('GET', '/blogs/public/hello-world')
     expect([after.body.title, after.headers.get('etag') === before.headers.get('etag')]).toEqual(['Changed', false])
-    await patch(`/blogs/${made.id}`, { slug: 'moved' })
+    await patch(`/blogs/${created.id}`, { slug: 'moved' })
     expect((await app.call('GET', '/blogs/public/hello-world')).status).toBe(404)
     expect((await app.call('GET', '/blogs/public/moved')).status).toBe(200)
-    await patch(`/blogs/${made.id}`, { status: 'DRAFT' })
+    await patch(`/blogs/${created.id}`, { status: 'DRAFT' })
     expect((await app.call('GET', '/blogs/public/moved')).status).toBe(404)
   })
 

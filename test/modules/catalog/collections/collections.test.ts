@@ -9,13 +9,13 @@ setDefaultTimeout(longTestMs)
 test('a new collection is published now by default, numbers a taken handle and sanitizes its HTML', async () => {
   await using app = await testApp()
   const { shop, post, get } = await shopIn(app)
-  const made = await post('/collection-v2', {
+  const created = await post('/collection-v2', {
     title: 'Été 2026',
     descriptionHtml: '<p onclick="steal()">Hi<script>steal()</script></p>',
     image: { url: 'https://i.example/a.jpg' },
   })
-  expect(made.status).toBe(201)
-  const { id, ...rest } = made.body
+  expect(created.status).toBe(201)
+  const { id, ...rest } = created.body
   const now = '2026-01-06T12:00:00.000Z'
   expect(rest).toEqual({
     shopId: shop.id,
@@ -30,7 +30,7 @@ test('a new collection is published now by default, numbers a taken handle and s
   expect((await post('/collection-v2', { title: 'Fine', rogue: 'zq9' })).body.message).toBe('unknown field: rogue')
   expect((await post('/collection-v2', { title: 'ete 2026' })).body.handle).toBe('ete-2026-1')
   expect((await post('/collection-v2', { title: 'Other', handle: 'ete-2026' })).status).toBe(409)
-  expect((await get(`/collection-v2/${id}`)).body).toEqual({ ...made.body, productIds: [] })
+  expect((await get(`/collection-v2/${id}`)).body).toEqual({ ...created.body, productIds: [] })
   for (const [field, body] of [
     ['title', { title: '' }],
     ['handle', { handle: 'A B' }],
@@ -121,10 +121,12 @@ test('the public list shows each collection with its first visible products and 
   const { body: later } = await shop.post('/collection-v2', { title: 'Later', publishedAt: '2026-01-06T12:00:30Z' })
   await other.post('/collection-v2', { title: 'Theirs' })
   const list = `/collection-v2/published/${shop.shop.name}`
-  const seen = await app.call('GET', list)
-  expect(seen.body).toMatchObject({ total: 2, page: 1, pages: 1, data: [{ id: empty.id, products: [] }, { id: full.id }] })
-  expect(seen.body.data[1].products.map(({ title }: { title: string }) => title)).toEqual(Array.from({ length: 12 }, (_, nth) => `P${nth}`))
-  expect(seen.text).not.toMatch(/cost|onHand|31337|4242|Hidden|Later|Theirs|Draft|Soon/)
+  const response = await app.call('GET', list)
+  expect(response.body).toMatchObject({ total: 2, page: 1, pages: 1, data: [{ id: empty.id, products: [] }, { id: full.id }] })
+  expect(response.body.data[1].products.map(({ title }: { title: string }) => title)).toEqual(
+    Array.from({ length: 12 }, (_, nth) => `P${nth}`),
+  )
+  expect(response.text).not.toMatch(/cost|onHand|31337|4242|Hidden|Later|Theirs|Draft|Soon/)
   expect(await shop.titles('?collection=later')).toEqual([])
   expect((await app.call('GET', `${list}?limit=1&page=2`)).body).toMatchObject({ total: 2, pages: 2, data: [{ id: full.id }] })
   app.clock.advance(60_000)

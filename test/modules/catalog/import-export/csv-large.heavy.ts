@@ -8,7 +8,7 @@ const encoder = new TextEncoder()
 
 describe('a file of 100,000 rows', () => {
   const productCount = 40_000
-  /** The rows of so many products: every second has three, the others two. */
+  /** Returns the number of rows: every second product has three, the others two. */
   const rowsOf = (products: number) => products * 2.5
   const header =
     'Handle,Title,Body (HTML),Vendor,Option1 Name,Option1 Value,Variant SKU,Variant Price,Variant Inventory Qty,Image Src,Ignored\n'
@@ -17,25 +17,28 @@ describe('a file of 100,000 rows', () => {
       ? `product-${product},Product ${product},"<p>Text, of some length, for ${product}</p>",Acme,Size,S,SKU-${product}-0,10.00,5,https://x.test/${product}.jpg,${'i'.repeat(50)}\n`
       : `product-${product},,,,,${'SML'[size]},SKU-${product}-${size},10.00,5,,${'i'.repeat(50)}\n`
 
-  /** Generates two or three rows a product; `apart` is the number of products whose rows are interleaved. */
-  const source = (productCount: number, apart: number): CsvSource =>
+  /** Generates two or three rows per product, and interleaves the rows of `interleaved` products at a time. */
+  const source = (productCount: number, interleaved: number): CsvSource =>
     async function* () {
       yield encoder.encode(header)
-      for (let start = 0; start < productCount; start += apart) {
-        const products = Array.from({ length: Math.min(apart, productCount - start) }, (_, i) => start + i)
+      for (let start = 0; start < productCount; start += interleaved) {
+        const products = Array.from({ length: Math.min(interleaved, productCount - start) }, (_, i) => start + i)
         for (const size of [0, 1, 2])
           yield encoder.encode(products.map((product) => (size < 2 || product % 2 === 0 ? rowOf(product, size) : '')).join(''))
       }
     }
 
-  async function measure(productCount: number, apart: number) {
+  async function measure(productCount: number, interleaved: number) {
     let products = 0
     let variants = 0
     let rows = 0
     let bytesRead = 0
     let bytesBeforeFirst = 0
     const before = process.cpuUsage()
-    for await (const item of readProducts(source(productCount, apart), { currency: 'USD', onProgress: (bytes) => (bytesRead = bytes) })) {
+    for await (const item of readProducts(source(productCount, interleaved), {
+      currency: 'USD',
+      onProgress: (bytes) => (bytesRead = bytes),
+    })) {
       if (item.kind === 'rejected') throw new Error(JSON.stringify(item))
       bytesBeforeFirst ||= bytesRead
       products += 1
@@ -47,16 +50,16 @@ describe('a file of 100,000 rows', () => {
   }
 
   test('reads a file of 100,000 rows as a stream, in time that grows linearly', async () => {
-    // The first is for the compiler's warming up.
+    // The first run warms up the compiler.
     await measure(productCount / 10, 100)
     const tenth = await measure(productCount / 10, 100)
     expect(tenth.rows).toBe(rowsOf(productCount / 10))
     const { products, variants, rows, bytesRead, bytesBeforeFirst, cost } = await measure(productCount, 100)
     expect({ products, variants, rows }).toEqual({ products: productCount, variants: 100_000, rows: 100_000 })
-    // Work that grew with the square of the rows would cost ten times that.
+    // Quadratic work would cost 100 times as much.
     expect(cost / tenth.cost).toBeLessThan(40)
     expect(bytesRead).toBeGreaterThan(10_000_000)
-    // The first product is out while nearly all of the file is still unread.
+    // The first product is returned while most of the file is still unread.
     expect(bytesBeforeFirst).toBeLessThan(200_000)
   })
 

@@ -16,7 +16,7 @@ setDefaultTimeout(longTestMs)
 
 const encoder = new TextEncoder()
 
-/** The same bytes at each reading, in chunks of the given size. */
+/** Returns a source that yields the same bytes, in chunks, each time it is read. */
 function sourceOf(content: string | Uint8Array, chunkBytes = 64 * 1024): CsvSource {
   const bytes = typeof content === 'string' ? encoder.encode(content) : content
   return async function* () {
@@ -131,7 +131,7 @@ describe('both CSV dialects', () => {
         ',tee,,,,,,,,,,,M,,,,,,,,,,,,https://x.test/2.jpg,,,,,',
       ),
     )
-    // This dialect's file has a column for it.
+    // Only this dialect has a column for the tax class.
     const variants = expected.variants.map((variant) => ({ ...variant, taxClass: null }))
     expect(product).toEqual({ ...expected, variants })
   })
@@ -414,13 +414,13 @@ describe('cells', () => {
 describe('files', () => {
   test('reads BOM, CRLF, mixed line ends, blank lines, short rows and a missing last line end, in any chunk size', async () => {
     const content = '\uFEFF\r\nHandle,Title,Vendor,Image Src\r\n\n"a","Größe ""L""\r\n😀",Acme\nb,B,,https://x.test/é.jpg\r\n,,,\r\n\r\nc,C'
-    const whole = await itemsOf(content)
-    expect(whole).toMatchObject([
+    const atOnce = await itemsOf(content)
+    expect(atOnce).toMatchObject([
       { product: { handle: 'a', title: 'Größe "L"\r\n😀', row: 4, images: [] } },
       { product: { handle: 'b', row: 5, images: [{ url: 'https://x.test/é.jpg' }] } },
       { product: { handle: 'c', title: 'C', row: 8 } },
     ])
-    for (const chunkBytes of [1, 2, 3, 5, 7]) expect(await itemsOf(content, 'USD', chunkBytes)).toEqual(whole)
+    for (const chunkBytes of [1, 2, 3, 5, 7]) expect(await itemsOf(content, 'USD', chunkBytes)).toEqual(atOnce)
   })
 
   test.each([
@@ -463,12 +463,12 @@ describe('files', () => {
   })
 
   test('yields no product from a file that is malformed at its end', async () => {
-    const seen: CsvItem[] = []
+    const items: CsvItem[] = []
     const read = async () => {
-      for await (const item of readProducts(sourceOf('Handle,Title\na,A\nb,"B\n'), { currency: 'USD' })) seen.push(item)
+      for await (const item of readProducts(sourceOf('Handle,Title\na,A\nb,"B\n'), { currency: 'USD' })) items.push(item)
     }
     await expect(read()).rejects.toBeInstanceOf(AppError)
-    expect(seen).toEqual([])
+    expect(items).toEqual([])
   })
 
   test('refuses an unknown currency', async () => {
@@ -523,7 +523,7 @@ describe('property tests of the CSV reader', () => {
         maxLength: max,
       })
       .map((value) => value.trim())
-      // An apostrophe before white space is taken off: `csvLine` escapes such a cell.
+      // The reader removes an apostrophe before white space, because `csvLine` escapes such a cell with one.
       .filter((value) => value !== '' && !/^'+\s/.test(value))
   const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
   const amount = fc.integer({ min: 0, max: 10_000_000 })
@@ -604,7 +604,7 @@ describe('property tests of the CSV reader', () => {
   }
 
   function rowsOf({ product, variants }: Model, dialect: Dialect): string[][] {
-    // Written backwards and far apart: the position decides, not the row.
+    // Images are written in reverse, with gaps between positions: the position decides, not the row.
     const images = [...(product.images ?? [])].reverse()
     return Array.from({ length: Math.max(variants.length, images.length) }, (_, row) => {
       const variant = variants[row]
@@ -647,21 +647,21 @@ describe('property tests of the CSV reader', () => {
     })
   }
 
-  /** Merges the rows of all products by `picks`, each product's own in order. */
+  /** Merges the rows of all products in the order of `picks`. The rows of a product stay in order. */
   function interleave<T>(lists: T[][], picks: number[]): T[] {
-    const left = lists.map((list) => [...list]).filter((list) => list.length > 0)
+    const remaining = lists.map((list) => [...list]).filter((list) => list.length > 0)
     const merged: T[] = []
-    for (let turn = 0; left.length > 0; turn += 1) {
-      const index = (picks[turn % picks.length] ?? 0) % left.length
-      const next = left[index]?.shift()
+    for (let turn = 0; remaining.length > 0; turn += 1) {
+      const index = (picks[turn % picks.length] ?? 0) % remaining.length
+      const next = remaining[index]?.shift()
       if (next !== undefined) merged.push(next)
-      if (left[index]?.length === 0) left.splice(index, 1)
+      if (remaining[index]?.length === 0) remaining.splice(index, 1)
     }
     return merged
   }
 
-  /** As the product export writes a cell, with quotes around each. */
-  const quoted = (cell: string) => {
+  /** Writes a cell as the product export does, but always in quotes. */
+  const quoteCell = (cell: string) => {
     const written = csvLine([cell]).slice(0, -2)
     return written.startsWith('"') ? written : `"${written}"`
   }
@@ -681,7 +681,7 @@ describe('property tests of the CSV reader', () => {
           named.map((entry) => rowsOf(entry, dialect)),
           picks,
         )
-        const content = [headers[dialect], ...rows].map((row) => row.map(quoted).join() + lineEnd).join('')
+        const content = [headers[dialect], ...rows].map((row) => row.map(quoteCell).join() + lineEnd).join('')
         const items = await itemsOf(content, 'USD', chunkBytes)
         const read = new Map(
           items.map((item) => {
@@ -743,7 +743,7 @@ describe('property tests of the CSV reader', () => {
 describe('real exports', () => {
   const folder = `${import.meta.dir}/../../../../shared/data`
   const isAbsent = !existsSync(folder)
-  // The reason stands in the test's name, which the runner prints when it skips.
+  // The title contains the reason, because the runner prints the title of a skipped test.
   const reason = isAbsent ? ' (skipped: ../shared/data is absent)' : ''
 
   test.skipIf(isAbsent).each([

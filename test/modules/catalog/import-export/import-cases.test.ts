@@ -1,4 +1,4 @@
-/** Tests product files of shops that were once read wrongly. */
+/** Tests product files of shops that earlier versions read incorrectly. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,8 +18,8 @@ async function importer(app: TestApp) {
   return {
     ...shop,
     send,
-    /** Imports a file after a dry run of it, which must report the same. */
-    async imported(raw: string | Uint8Array, query = ''): Promise<Json> {
+    /** Imports a file after a dry run, whose report must be the same. */
+    async importAfterDryRun(raw: string | Uint8Array, query = ''): Promise<Json> {
       const dry = await send(raw, `?dryRun=true${query.replace('?', '&')}`)
       const real = await send(raw, query)
       expect([real.status, dry.body]).toEqual([200, { ...real.body, dryRun: true }])
@@ -32,12 +32,12 @@ async function importer(app: TestApp) {
 }
 type Importer = Awaited<ReturnType<typeof importer>>
 
-/** What must be seen of each file in the folder of cases, of which the essential ones stand here too. */
+/** Checks of the files in the folder of cases. `inline` has the essential rows of each file. */
 const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, file: string) => Promise<void> }>> = {
   'blank-price.csv': {
     inline: lines('Handle,Title,Option1 Name,Option1 Value,Variant Price,Status', 'tee,Tee,Size,S,25.00,active', 'tee,,,M,,'),
     async check(shop, file) {
-      const report = await shop.imported(file)
+      const report = await shop.importAfterDryRun(file)
       expect(report).toMatchObject({ created: 0, failed: 1, errors: [{ row: 2, handle: 'tee', column: 'Variant Price' }] })
       expect(report.errors[0].message).toContain('variant 2 (row 3)')
       expect(await shop.onSale()).toEqual([])
@@ -46,7 +46,7 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
   'gift-card.csv': {
     inline: lines('Handle,Title,Variant Price,Gift Card,Status', 'card,Gift card,25.00,TRUE,active'),
     async check(shop, file) {
-      const report = await shop.imported(file)
+      const report = await shop.importAfterDryRun(file)
       expect(report).toMatchObject({ created: 1, skipped: 0, failed: 0, notices: [{ row: 2, handle: 'card', column: 'Gift Card' }] })
       expect(await shop.byHandle('card')).toMatchObject({ kind: 'GIFT_CARD', variants: [{ taxable: false, requiresShipping: false }] })
     },
@@ -54,7 +54,7 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
   'semicolon-quoted.csv': {
     inline: lines('Handle;Title;Body (HTML);Variant Price;Status', 'semi;Semicolons;"<p class=""lead"">soft; warm</p>";10.00;active'),
     async check(shop, file) {
-      expect(await shop.imported(file)).toMatchObject({ created: 1, failed: 0 })
+      expect(await shop.importAfterDryRun(file)).toMatchObject({ created: 1, failed: 0 })
       expect(await shop.byHandle('semi')).toMatchObject({
         descriptionHtml: expect.stringContaining('soft; warm</p>'),
         variants: [{ price: usd(1000) }],
@@ -64,7 +64,7 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
   'tab.csv': {
     inline: lines('Handle\tTitle\tVariant Price\tStatus', 'tabs\tTabs\t10.00\tactive'),
     async check(shop, file) {
-      expect(await shop.imported(file)).toMatchObject({ created: 1, failed: 0, notices: [] })
+      expect(await shop.importAfterDryRun(file)).toMatchObject({ created: 1, failed: 0, notices: [] })
       expect((await shop.onSale()).map(({ handle }) => handle)).toEqual(['tabs'])
     },
   },
@@ -75,14 +75,14 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
       'bad,Not fine,,ten,active',
     ),
     async check(shop, file) {
-      const report = await shop.imported(file)
+      const report = await shop.importAfterDryRun(file)
       expect(report).toMatchObject({ created: 1, failed: 1, errors: [{ row: 3, handle: 'bad', column: 'Variant Price' }] })
     },
   },
   'unlisted.csv': {
     inline: lines('Handle,Title,Variant Price,Status', 'hidden,Hidden,10.00,unlisted'),
     async check(shop, file) {
-      const report = await shop.imported(file)
+      const report = await shop.importAfterDryRun(file)
       expect(report).toMatchObject({ created: 1, failed: 0, notices: [{ row: 2, handle: 'hidden', column: 'Status' }] })
       expect(await shop.byHandle('hidden')).toMatchObject({ status: 'DRAFT' })
       expect(await shop.onSale()).toEqual([])
@@ -94,7 +94,7 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
       'over,Oversold,10.00,shopify,-2,deny,active',
     ),
     async check(shop, file) {
-      expect(await shop.imported(file)).toMatchObject({ created: 1, failed: 0 })
+      expect(await shop.importAfterDryRun(file)).toMatchObject({ created: 1, failed: 0 })
       expect((await shop.byHandle('over')).variants).toMatchObject([{ onHand: -2, allowBackorder: false, available: false }])
       expect((await shop.onSale())[0]).toMatchObject({ handle: 'over', available: false })
     },
@@ -105,7 +105,7 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
       '1,simple,W1,Wool blanket,1,"First <strong>warm</strong> paragraph.\\n\\nSecond paragraph.",40',
     ),
     async check(shop, file) {
-      expect(await shop.imported(file)).toMatchObject({ created: 1, failed: 0 })
+      expect(await shop.importAfterDryRun(file)).toMatchObject({ created: 1, failed: 0 })
       expect((await shop.byHandle('wool-blanket')).descriptionHtml).toBe(
         '<p>First <strong>warm</strong> paragraph.</p>\n<p>Second paragraph.</p>',
       )
@@ -114,7 +114,7 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
   'woo-sale-above-regular.csv': {
     inline: lines('ID,Type,SKU,Name,Published,Regular price,Sale price', '1,simple,W2,Mug,1,10,12'),
     async check(shop, file) {
-      const report = await shop.imported(file)
+      const report = await shop.importAfterDryRun(file)
       expect(report.notices).toMatchObject([{ row: 1 }, { row: 2, handle: 'mug', column: 'Sale price' }].slice(-1))
       expect((await shop.byHandle('mug')).variants).toMatchObject([{ price: usd(1000), compareAtPrice: null }])
     },
@@ -122,10 +122,14 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
   'woo-same-name.csv': {
     inline: lines('ID,Type,SKU,Name,Published,Regular price', '1,simple,W3,Candle,1,10', '2,simple,W4,Candle,1,12'),
     async check(shop, file) {
-      expect(await shop.imported(file)).toMatchObject({ created: 2, failed: 0, notices: [{ row: 3, handle: 'candle-1', column: 'Name' }] })
+      expect(await shop.importAfterDryRun(file)).toMatchObject({
+        created: 2,
+        failed: 0,
+        notices: [{ row: 3, handle: 'candle-1', column: 'Name' }],
+      })
       expect((await shop.byHandle('candle')).variants).toMatchObject([{ sku: 'W3', price: usd(1000) }])
       expect((await shop.byHandle('candle-1')).variants).toMatchObject([{ sku: 'W4', price: usd(1200) }])
-      expect(await shop.imported(file)).toMatchObject({ created: 0, skipped: 2 })
+      expect(await shop.importAfterDryRun(file)).toMatchObject({ created: 0, skipped: 2 })
     },
   },
   'woo-german-headers.csv': {
@@ -135,7 +139,7 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
       '2,simple,W6,Teller,1,Ein Teller,14',
     ),
     async check(shop, file) {
-      expect(await shop.imported(file)).toMatchObject({ created: 2, failed: 0 })
+      expect(await shop.importAfterDryRun(file)).toMatchObject({ created: 2, failed: 0 })
       expect(await shop.byHandle('becher')).toMatchObject({ status: 'ACTIVE', variants: [{ sku: 'W5', price: usd(1000) }] })
       expect((await shop.byHandle('teller')).variants).toMatchObject([{ sku: 'W6', price: usd(1400) }])
     },
@@ -143,7 +147,7 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
   'handles.csv': {
     inline: lines('Title,Price,Status', 'Синий чайник,10.00,active', 'Мой мир,12.00,active'),
     async check(shop, file) {
-      for (const form of ['NFC', 'NFD']) await shop.imported(file.normalize(form))
+      for (const form of ['NFC', 'NFD']) await shop.importAfterDryRun(file.normalize(form))
       expect((await shop.onSale()).map(({ handle }) => handle).sort()).toEqual(['мой-мир', 'синий-чайник'])
     },
   },
@@ -157,7 +161,7 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
 }
 
 const folder = join(import.meta.dir, '../../../../shared/cases')
-if (!existsSync(folder)) process.stderr.write('Skipped: the folder of cases is not beside the checkout\n')
+if (!existsSync(folder)) process.stderr.write('Skipped: the folder of cases is missing beside the checkout\n')
 
 describe.each(Object.entries(cases))('%s', (name, { inline, check }) => {
   test('imports the file of the case with the expected result', async () => {
@@ -179,11 +183,11 @@ test.each([
   ['a dash', 'Handle,Title,Price,Status', ['a,A,-,active']],
   ['a currency sign', 'Handle,Title,Price,Status', ['a,A,$5,active']],
   ['a word', 'Handle,Title,Price,Status', ['a,A,free,active']],
-  ['a first variant without one', 'Handle,Title,Option1 Name,Option1 Value,Price,Status', ['a,A,Size,S,,active', 'a,,,M,5,']],
+  ['a first variant without a price', 'Handle,Title,Option1 Name,Option1 Value,Price,Status', ['a,A,Size,S,,active', 'a,,,M,5,']],
   ['WooCommerce', 'Type,Name,Published,Regular price', ['simple,A,1,']],
   ['WooCommerce, with white space', 'Type,Name,Published,Regular price', ['simple,A,1,"  "']],
   ['WooCommerce, with a dash', 'Type,Name,Published,Regular price', ['simple,A,1,-']],
-  ['WooCommerce, of a sale price alone that is blank', 'Type,Name,Published,Sale price', ['simple,A,1,']],
+  ['WooCommerce, with only a blank sale price', 'Type,Name,Published,Sale price', ['simple,A,1,']],
   [
     'a variation of WooCommerce',
     'Type,SKU,Name,Published,Regular price,Parent,Attribute 1 name,Attribute 1 value(s)',
@@ -192,7 +196,7 @@ test.each([
 ])('a product without a valid price is not imported: %s', async (_name, header, rows) => {
   await using app = await testApp()
   const shop = await importer(app)
-  const report = await shop.imported(lines(header, ...rows))
+  const report = await shop.importAfterDryRun(lines(header, ...rows))
   expect(report).toMatchObject({ created: 0, failed: 1 })
   expect(report.errors[0]).toMatchObject({ handle: 'a', column: expect.stringMatching(/price/i) })
   expect(await shop.onSale()).toEqual([])
@@ -201,20 +205,20 @@ test.each([
 test('a written price of 0 is a price', async () => {
   await using app = await testApp()
   const shop = await importer(app)
-  expect(await shop.imported(lines('Handle,Title,Price,Status', 'a,A,0,active', 'b,B,0.00,active'))).toMatchObject({ created: 2 })
+  expect(await shop.importAfterDryRun(lines('Handle,Title,Price,Status', 'a,A,0,active', 'b,B,0.00,active'))).toMatchObject({ created: 2 })
   expect((await shop.onSale()).flatMap(({ variants }) => variants.map(({ price }: Json) => price))).toEqual([usd(0), usd(0)])
 })
 
 test('without a price column, a new product is a draft and a new variant of a known product is refused', async () => {
   await using app = await testApp()
   const shop = await importer(app)
-  const report = await shop.imported(lines('Handle,Title,Published', 'a,A,TRUE', 'b,B,FALSE'))
+  const report = await shop.importAfterDryRun(lines('Handle,Title,Published', 'a,A,TRUE', 'b,B,FALSE'))
   expect(report).toMatchObject({ created: 2, notices: [{ row: 2, handle: 'a', message: expect.stringContaining('no prices') }] })
   expect(report.notices).toHaveLength(1)
   expect(await shop.onSale()).toEqual([])
-  await shop.imported(lines('Handle,Title,Option1 Name,Option1 Value,Price,Status', 'tee,Tee,Size,S,5,active'))
+  await shop.importAfterDryRun(lines('Handle,Title,Option1 Name,Option1 Value,Price,Status', 'tee,Tee,Size,S,5,active'))
   const more = lines('Handle,Title,Option1 Name,Option1 Value', 'tee,Tee,Size,S', 'tee,,,M')
-  expect(await shop.imported(more, '?overwrite=true')).toMatchObject({
+  expect(await shop.importAfterDryRun(more, '?overwrite=true')).toMatchObject({
     failed: 1,
     errors: [{ row: 2, handle: 'tee', message: expect.stringContaining('variant 2 (row 3)') }],
   })
@@ -224,12 +228,12 @@ test('without a price column, a new product is a draft and a new variant of a kn
 test('a variant without a price cannot be bought, whether the API or an import created it', async () => {
   await using app = await testApp()
   const shop = await importer(app)
-  const { body: open } = await app.call('POST', '/cart', { key: shop.secretKey, body: {} })
+  const { body: cart } = await app.call('POST', '/cart', { key: shop.secretKey, body: {} })
   for (const body of [{}, { variants: [] }]) {
     const { body: tin } = await shop.post('/product-v2', { title: 'Tin', status: 'ACTIVE', ...body })
     expect(tin).toMatchObject({ status: 'ACTIVE', variants: [{ hasPrice: false, available: false }] })
     const item = { variantId: tin.variants[0].id, quantity: 1 }
-    expect(await app.call('POST', `/cart/${open.id}/items`, { key: shop.secretKey, body: item })).toMatchObject({
+    expect(await app.call('POST', `/cart/${cart.id}/items`, { key: shop.secretKey, body: item })).toMatchObject({
       status: 409,
       body: { message: 'Tin has no price yet' },
     })
@@ -237,31 +241,31 @@ test('a variant without a price cannot be bought, whether the API or an import c
     expect((await app.call('POST', '/v2/orders/drafts', { key: shop.secretKey, body: draft })).status).toBe(400)
     await shop.patch(`/product-v2/${tin.id}`, { status: 'ARCHIVED' })
   }
-  const { body: made } = await shop.post('/product-v2', { title: 'Tea' })
-  expect(made).toMatchObject({ status: 'DRAFT', variants: [{ price: usd(0), hasPrice: false }] })
-  await shop.imported(lines('Handle,Title,Published', 'cup,Cup,TRUE'))
+  const { body: tea } = await shop.post('/product-v2', { title: 'Tea' })
+  expect(tea).toMatchObject({ status: 'DRAFT', variants: [{ price: usd(0), hasPrice: false }] })
+  await shop.importAfterDryRun(lines('Handle,Title,Published', 'cup,Cup,TRUE'))
   const cup = await shop.byHandle('cup')
-  for (const { id, variants } of [made, cup]) {
-    const named = await shop.patch(`/product-v2/${id}`, { variants: [{ id: variants[0].id, sku: 'x' }] })
-    expect(named).toMatchObject({ status: 200, body: { variants: [{ hasPrice: false, available: false }] } })
+  for (const { id, variants } of [tea, cup]) {
+    const changed = await shop.patch(`/product-v2/${id}`, { variants: [{ id: variants[0].id, sku: 'x' }] })
+    expect(changed).toMatchObject({ status: 200, body: { variants: [{ hasPrice: false, available: false }] } })
     expect((await shop.patch(`/product-v2/${id}`, { title: 'Another' })).status).toBe(200)
   }
-  // The same file again leaves it a draft again; so does an export, whose cell is blank.
-  const again = await shop.imported(lines('Handle,Title,Published', 'cup,Cup,TRUE'), '?overwrite=true')
-  expect(again).toMatchObject({
+  // The same file leaves the product a draft again. So does an export, in which the price is blank.
+  const repeated = await shop.importAfterDryRun(lines('Handle,Title,Published', 'cup,Cup,TRUE'), '?overwrite=true')
+  expect(repeated).toMatchObject({
     updated: 1,
     failed: 0,
     notices: [{ row: 2, handle: 'cup', message: expect.stringContaining('no prices') }],
   })
   const file = (await app.call('GET', '/product-v2', { token: shop.token, headers: { accept: 'text/csv' } })).text
-  expect(await shop.imported(file, '?overwrite=true')).toMatchObject({ updated: 4, failed: 0 })
+  expect(await shop.importAfterDryRun(file, '?overwrite=true')).toMatchObject({ updated: 4, failed: 0 })
   expect(await shop.byHandle('cup')).toMatchObject({ status: 'DRAFT', variants: [{ hasPrice: false }] })
   expect(await shop.onSale()).toEqual([])
 
-  // A price of 0 that is written is one.
-  const priced = await shop.patch(`/product-v2/${made.id}`, { status: 'ACTIVE', variants: [{ id: made.variants[0].id, price: usd(0) }] })
+  // A written 0 is a price.
+  const priced = await shop.patch(`/product-v2/${tea.id}`, { status: 'ACTIVE', variants: [{ id: tea.variants[0].id, price: usd(0) }] })
   expect(priced).toMatchObject({ status: 200, body: { variants: [{ price: usd(0), hasPrice: true }] } })
-  expect(await shop.imported(lines('Handle,Title,Published,Price', 'cup,Cup,TRUE,3'), '?overwrite=true')).toMatchObject({
+  expect(await shop.importAfterDryRun(lines('Handle,Title,Published,Price', 'cup,Cup,TRUE,3'), '?overwrite=true')).toMatchObject({
     updated: 1,
     failed: 0,
   })
@@ -276,7 +280,7 @@ test('blank status, policy and quantity import as draft, no backorders and no st
     'a,A,5,shopify,,,TRUE,active',
     'b,B,5,shopify,3,continue,TRUE,',
   )
-  expect(await shop.imported(file)).toMatchObject({ created: 2, failed: 0 })
+  expect(await shop.importAfterDryRun(file)).toMatchObject({ created: 2, failed: 0 })
   expect((await shop.byHandle('a')).variants).toMatchObject([{ onHand: 0, allowBackorder: false, available: false }])
   expect(await shop.byHandle('b')).toMatchObject({ status: 'DRAFT' })
 })
@@ -284,13 +288,13 @@ test('blank status, policy and quantity import as draft, no backorders and no st
 test('columns that are not imported are named in one notice, for Shopify and for WooCommerce', async () => {
   await using app = await testApp()
   const shop = await importer(app)
-  const shopify = await shop.imported(lines('Handle,Title,Price,Metafield: x,,Google Shopping / MPN', 'a,A,1,x,,y', 'b,B,1,x,,y'))
+  const shopify = await shop.importAfterDryRun(lines('Handle,Title,Price,Metafield: x,,Google Shopping / MPN', 'a,A,1,x,,y', 'b,B,1,x,,y'))
   expect(shopify.notices).toEqual([{ row: 1, message: 'These columns are not imported: Metafield: x, Google Shopping / MPN.' }])
-  const woo = await shop.imported(lines('Type,Name,Regular price,Purchase note,Meta: x', 'simple,C,1,x,y'))
+  const woo = await shop.importAfterDryRun(lines('Type,Name,Regular price,Purchase note,Meta: x', 'simple,C,1,x,y'))
   expect(woo.notices).toEqual([{ row: 1, message: 'These columns are not imported: Purchase note, Meta: x.' }])
 })
 
-test('one row that says so makes a product a gift card, and a skipped product has no notices', async () => {
+test('a product is a gift card if one of its rows says so, and a skipped product has no notices', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const file = lines(
@@ -303,10 +307,10 @@ test('one row that says so makes a product a gift card, and a skipped product ha
     { row: 2, handle: 'hidden', column: 'Status' },
     { row: 4, handle: 'card', column: 'Gift Card', message: 'Imported as a gift card: each unit sold issues a card over the price.' },
   ]
-  expect((await shop.imported(file)).notices).toMatchObject(notices)
+  expect((await shop.importAfterDryRun(file)).notices).toMatchObject(notices)
   expect([(await shop.byHandle('hidden')).kind, (await shop.byHandle('card')).kind]).toEqual(['STANDARD', 'GIFT_CARD'])
-  expect((await shop.imported(file)).notices).toEqual([])
-  expect((await shop.imported(file, '?overwrite=true')).notices).toMatchObject(notices)
+  expect((await shop.importAfterDryRun(file)).notices).toEqual([])
+  expect((await shop.importAfterDryRun(file, '?overwrite=true')).notices).toMatchObject(notices)
   const exported = await app.call('GET', '/product-v2', { key: shop.secretKey, headers: { accept: 'text/csv' } })
   const target = await importer(app)
   ok(await target.send(exported.text))
@@ -324,7 +328,7 @@ test('WooCommerce products with the same name get handles numbered by row, where
     'simple,L4,LAMP!,1,4,,,',
     'variation,L1,Lamp - S,1,1,P,Size,S',
   )
-  expect(await shop.imported(file)).toMatchObject({ created: 4, failed: 0 })
+  expect(await shop.importAfterDryRun(file)).toMatchObject({ created: 4, failed: 0 })
   const skus = await Promise.all(
     ['lamp', 'lamp-1', 'lamp-1-1', 'lamp-2'].map(async (handle) => (await shop.byHandle(handle)).variants[0].sku),
   )
@@ -340,7 +344,7 @@ test.each([
 ])('sets price and compare-at price from a sale price of %s and a regular price of %s', async (sale, regular, price, compareAt) => {
   await using app = await testApp()
   const shop = await importer(app)
-  await shop.imported(lines('Type,Name,Published,Regular price,Sale price', `simple,A,1,"${regular}","${sale}"`))
+  await shop.importAfterDryRun(lines('Type,Name,Published,Regular price,Sale price', `simple,A,1,"${regular}","${sale}"`))
   expect((await shop.byHandle('a')).variants).toMatchObject([
     { price: usd(price), compareAtPrice: compareAt === null ? null : usd(compareAt) },
   ])
@@ -352,12 +356,12 @@ test.each([
   ['commas', sep(',')],
   ['semicolons', sep(';')],
   ['tabs', sep('\t')],
-  ['semicolons after a mark of the byte order', `\ufeff${sep(';')}`],
+  ['semicolons after a byte order mark', `\ufeff${sep(';')}`],
   ['a first line that names the separator', `sep=;\r\n${sep(';').replaceAll('\n', '\r\n')}`],
 ])('reads cells separated by %s', async (_name, file) => {
   await using app = await testApp()
   const shop = await importer(app)
-  expect(await shop.imported(file)).toMatchObject({ rows: 1, created: 1, failed: 0 })
+  expect(await shop.importAfterDryRun(file)).toMatchObject({ rows: 1, created: 1, failed: 0 })
   expect(await shop.byHandle('a')).toMatchObject({ title: 'A, b; c\td', status: 'ACTIVE', variants: [{ price: usd(1050) }] })
 })
 
@@ -372,7 +376,7 @@ test('the API and imports accept the same handles, so an exported catalog can be
   expect((await shop.post('/collection-v2', { title: 'A', handle: 'Å' })).status).toBe(400)
   expect((await shop.post('/blogs', { title: 'A', bodyHtml: '', slug: 'Å' })).status).toBe(400)
   const file = (await app.call('GET', '/product-v2', { token: shop.token, headers: { accept: 'text/csv' } })).text
-  expect(await shop.imported(file, '?overwrite=true')).toMatchObject({ created: 0, updated: handles.length, failed: 0 })
+  expect(await shop.importAfterDryRun(file, '?overwrite=true')).toMatchObject({ created: 0, updated: handles.length, failed: 0 })
 })
 
 test('refuses a file that is not CSV and names its type', async () => {

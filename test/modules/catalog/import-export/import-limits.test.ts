@@ -21,15 +21,15 @@ const send = (app: TestApp, key: string, raw: string, query = ''): Promise<Answe
 const head = (key: string, length: number) =>
   `POST /product-v2/import HTTP/1.1\r\nHost: localhost\r\ncontent-type: text/csv\r\nx-service-api-key: ${key}\r\ncontent-length: ${length}\r\n\r\n`
 
-const turn = () => new Promise((resume) => setImmediate(resume))
+const nextTurn = () => new Promise((resume) => setImmediate(resume))
 
-async function stored({ deps: { db } }: TestApp): Promise<number> {
+async function countProducts({ deps: { db } }: TestApp): Promise<number> {
   const [row] = await db.read.select({ n: count() }).from(products)
   return Number(row?.n)
 }
 
-/** Whether the shop imports at the moment; asked at once, so that asking is in nobody's way. */
-function imports({ deps }: TestApp, shopId: string): boolean {
+/** Returns whether the shop imports now. Releases the slot that it takes at once. */
+function isImporting({ deps }: TestApp, shopId: string): boolean {
   try {
     deps.importSlots.take(shopId)()
     return false
@@ -38,9 +38,9 @@ function imports({ deps }: TestApp, shopId: string): boolean {
   }
 }
 
-/** Asks again, between turns of the loop, until it is so; a test whose condition never comes fails by the run's own bound. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await turn()
+/** Waits until a condition is met, turn by turn of the event loop. The timeout of the test limits the wait. */
+async function waitUntil(isMet: () => Promise<boolean>): Promise<void> {
+  while (!(await isMet())) await nextTurn()
 }
 
 test('stops an upload of 19 MB within a few batches when its client leaves, and accepts the next one', async () => {
@@ -54,14 +54,14 @@ test('stops an upload of 19 MB within a few batches when its client leaves, and 
   expect(file.length).toBeLessThan(20 * 1024 * 1024)
   const connection = await rawConnection(served.port)
   connection.send(head(secretKey, file.length) + file)
-  await until(async () => (await stored(app)) >= batch)
-  const before = await stored(app)
+  await waitUntil(async () => (await countProducts(app)) >= batch)
+  const before = await countProducts(app)
   connection.close()
-  await until(async () => app.deps.requestCounts.inFlight() === 0)
-  const after = await stored(app)
+  await waitUntil(async () => app.deps.requestCounts.inFlight() === 0)
+  const after = await countProducts(app)
   expect(after - before).toBeLessThanOrEqual(3 * batch)
-  for (let turns = 0; turns < 100; turns++) await turn()
-  expect(await stored(app)).toBe(after)
+  for (let turns = 0; turns < 100; turns++) await nextTurn()
+  expect(await countProducts(app)).toBe(after)
   expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
   expect((await send(app, secretKey, lines('Handle,Title', 'p-0,Again', 'new,New'))).body).toMatchObject({ created: 1, skipped: 1 })
 })
@@ -73,7 +73,7 @@ test('a second import of the same shop is 429 before its body is read; other sho
   const connection = await rawConnection(served.port)
   const file = lines('Title', 'Tea')
   connection.send(head(shop.secretKey, file.length) + file.slice(0, 3))
-  await until(async () => imports(app, shop.shop.id))
+  await waitUntil(async () => isImporting(app, shop.shop.id))
   const refused = await send(app, shop.secretKey, 'Title\n"a quote that is never closed')
   expect([refused.status, refused.body.message, refused.headers.get('retry-after')]).toEqual([
     429,
@@ -98,7 +98,7 @@ test('20 stalled uploads use bounded memory and do not block another shop; the o
     const { secretKey, shop } = await shopIn(app)
     const connection = await rawConnection(served.port)
     connection.send(head(secretKey, 20 * mb))
-    await until(async () => imports(app, shop.id))
+    await waitUntil(async () => isImporting(app, shop.id))
     stalled.push(connection)
   }
   const honest = await shopIn(app)
@@ -107,8 +107,8 @@ test('20 stalled uploads use bounded memory and do not block another shop; the o
   for (const connection of stalled) {
     const { bytes } = budget.usage()
     for (let sent = 0; sent < 15; sent++) connection.send(chunk)
-    // All of it is there before the next one sends.
-    await until(async () => budget.usage().bodies < 20 || budget.usage().bytes >= bytes + 15 * mb)
+    // Everything has arrived before the next connection sends.
+    await waitUntil(async () => budget.usage().bodies < 20 || budget.usage().bytes >= bytes + 15 * mb)
     if (budget.usage().bodies < 20) break
   }
   expect(budget.usage().bodies).toBeLessThan(20)
@@ -117,7 +117,7 @@ test('20 stalled uploads use bounded memory and do not block another shop; the o
   expect((await stalled[0]?.answer())?.status).toBe(408)
   expect((await send(app, honest.secretKey, lines('Title', 'Mug'))).body).toMatchObject({ created: 1 })
   for (const connection of stalled) connection.close()
-  await until(async () => app.deps.requestCounts.inFlight() === 0)
+  await waitUntil(async () => app.deps.requestCounts.inFlight() === 0)
   expect(budget.usage()).toEqual({ bodies: 0, bytes: 0 })
 })
 
@@ -128,7 +128,7 @@ test('the seventeenth concurrent import is 429, also when its upload began earli
   const file = lines('Title', 'Tea')
   const connection = await rawConnection(served.port)
   connection.send(head(early.secretKey, file.length) + file.slice(0, 3))
-  await until(async () => imports(app, early.shop.id))
+  await waitUntil(async () => isImporting(app, early.shop.id))
   const releases = Array.from({ length: 16 }, (_, nth) => app.deps.importsAtWork.take(`shop ${nth}`))
   connection.send(file.slice(3))
   const answer = await connection.answer()
@@ -146,11 +146,11 @@ test('imports over HTTP run in turns: one stores nothing while another has its t
   const { secretKey } = await shopIn(app)
   const other = await app.deps.scheduler.enter()
   const work = send(app, secretKey, lines('Title', 'Tea'))
-  for (let turns = 0; turns < 50; turns++) await turn()
-  expect([app.deps.requestCounts.inFlight(), await stored(app)]).toEqual([1, 0])
+  for (let turns = 0; turns < 50; turns++) await nextTurn()
+  expect([app.deps.requestCounts.inFlight(), await countProducts(app)]).toEqual([1, 0])
   other.leave()
   expect((await work).body).toMatchObject({ created: 1 })
-  // What fails gives its turn back, too.
+  // A failed import gives its turn back as well.
   expect((await send(app, secretKey, 'Title\n"never closed')).status).toBe(400)
   expect((await send(app, secretKey, lines('Title', 'Tea'))).body).toMatchObject({ skipped: 1 })
 })
@@ -161,9 +161,9 @@ test('a client that disconnects while sending, and an empty file, allow the next
   const { secretKey, shop } = await shopIn(app)
   const connection = await rawConnection(served.port)
   connection.send(`${head(secretKey, 1_000)}Title\nTea`)
-  await until(async () => imports(app, shop.id))
+  await waitUntil(async () => isImporting(app, shop.id))
   connection.close()
-  await until(async () => !imports(app, shop.id))
+  await waitUntil(async () => !isImporting(app, shop.id))
   expect((await send(app, secretKey, '')).status).toBe(400)
   expect((await send(app, secretKey, 'Title\nTea')).status).toBe(200)
 })
@@ -177,7 +177,7 @@ test('a file above the limit of rows or products is 413, names the limit and sto
   const titles = Array.from({ length: 50_001 }, (_, nth) => `Tea ${nth}`)
   const wide = await send(app, secretKey, lines('Title', ...titles))
   expect([wide.status, wide.body.message]).toEqual([413, expect.stringContaining('more than 50000 products')])
-  expect(await stored(app)).toBe(0)
+  expect(await countProducts(app)).toBe(0)
 })
 
 test('the error of a stopped import says that its products stay, and of a dry run that nothing was stored', () => {
@@ -211,11 +211,11 @@ test('a stopped import reports its progress, keeps what it stored, and can be se
       if (rows > 200) stop.abort()
     },
   })
-  expect(report).toMatchObject({ complete: false, failed: 0, created: await stored(app) })
+  expect(report).toMatchObject({ complete: false, failed: 0, created: await countProducts(app) })
   expect(report.created).toBeGreaterThan(200)
   expect(report.created).toBeLessThan(all)
-  const again = await importProducts(app.deps, { shop, actor: system }, file, options)
-  expect(again).toMatchObject({ complete: true, created: all - report.created, skipped: report.created })
+  const repeated = await importProducts(app.deps, { shop, actor: system }, file, options)
+  expect(repeated).toMatchObject({ complete: true, created: all - report.created, skipped: report.created })
 })
 
 const header = 'Handle,Title,Option1 Name,Option1 Value,Variant Price,Variant Inventory Tracker,Variant Inventory Qty'
@@ -232,10 +232,10 @@ test('overwriting keeps stock counts and tracking of known variants unless reque
       price.amount,
     ])
   const file = lines(header, 'tee,Tee,Size,S,20,shopify,9', 'tee,,,M,21,,0', 'tee,,,L,22,shopify,4')
-  const kept = { set: false, counts: 0, tracking: 0, leftAlone: 2 }
-  expect((await send(app, secretKey, file, '?overwrite=true&dryRun=true')).body).toMatchObject({ updated: 1, stock: kept })
-  expect((await send(app, secretKey, file, '?overwrite=true')).body).toMatchObject({ updated: 1, stock: kept, variantsKept: 0 })
-  // A new variant comes with its count.
+  const unchanged = { set: false, counts: 0, tracking: 0, leftAlone: 2 }
+  expect((await send(app, secretKey, file, '?overwrite=true&dryRun=true')).body).toMatchObject({ updated: 1, stock: unchanged })
+  expect((await send(app, secretKey, file, '?overwrite=true')).body).toMatchObject({ updated: 1, stock: unchanged, variantsKept: 0 })
+  // A new variant gets its count from the file.
   expect(await stock()).toEqual([
     [5, true, 2_000],
     [6, true, 2_100],
@@ -266,16 +266,16 @@ test('an import never removes variants: it keeps and counts those that the file 
   await using app = await testApp()
   const { secretKey, get } = await shopIn(app)
   await send(app, secretKey, tee)
-  const part = lines(header, 'tee,Tee,Size,L,30,shopify,1')
-  expect((await send(app, secretKey, part, '?overwrite=true')).body).toMatchObject({ updated: 1, variants: 3, variantsKept: 2 })
+  const partialFile = lines(header, 'tee,Tee,Size,L,30,shopify,1')
+  expect((await send(app, secretKey, partialFile, '?overwrite=true')).body).toMatchObject({ updated: 1, variants: 3, variantsKept: 2 })
   const [product] = (await get('/product-v2')).body.data
   expect([product.options, product.variants.map(({ title }: Json) => title)]).toEqual([
     [{ name: 'Size', values: ['S', 'M', 'L'] }],
     ['S', 'M', 'L'],
   ])
-  // A whole file has its own order.
-  const whole = lines(header, 'tee,Tee,Size,L,30,shopify,1', 'tee,,,S,10,shopify,5', 'tee,,,M,11,shopify,6')
-  expect((await send(app, secretKey, whole, '?overwrite=true')).body).toMatchObject({ updated: 1, variantsKept: 0 })
+  // A file with all variants sets their order.
+  const completeFile = lines(header, 'tee,Tee,Size,L,30,shopify,1', 'tee,,,S,10,shopify,5', 'tee,,,M,11,shopify,6')
+  expect((await send(app, secretKey, completeFile, '?overwrite=true')).body).toMatchObject({ updated: 1, variantsKept: 0 })
   expect((await get('/product-v2')).body.data[0].variants.map(({ title }: Json) => title)).toEqual(['L', 'S', 'M'])
 })
 

@@ -7,14 +7,14 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-if (engine !== 'sqlite') process.stderr.write('skipped on Postgres: the memory of the reader, which knows no engine\n')
+if (engine !== 'sqlite') process.stderr.write('skipped on Postgres: the memory of the reader does not depend on the engine\n')
 
 test.skipIf(engine !== 'sqlite')('imports a file of 140 MB with less memory than the size of the file', async () => {
   await using app = await testApp()
   const { shop } = await shopIn(app)
   const created = 1_250
   const rowsPerProduct = 4
-  // In a process of its own: what other tests left in this one would be counted too.
+  // Runs in a process of its own, because memory that other tests use would be counted too.
   await using child = startChild('import-generated.ts', [
     JSON.stringify(app.deps.config),
     shop.name,

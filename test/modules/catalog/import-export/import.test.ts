@@ -40,7 +40,7 @@ async function importer(app: TestApp, settings: Parameters<TestApp['merchant']>[
   }
 }
 
-const stored = async (app: TestApp) => ({
+const readCatalog = async (app: TestApp) => ({
   products: await app.deps.db.read.select().from(products).orderBy(products.id),
   variants: await app.deps.db.read.select().from(variants).orderBy(variants.id),
 })
@@ -117,10 +117,10 @@ describe.each([
     await using app = await testApp()
     const shop = await importer(app)
     const dry = await shop.send(file, '?dryRun=true')
-    expect(await stored(app)).toEqual({ products: [], variants: [] })
+    expect(await readCatalog(app)).toEqual({ products: [], variants: [] })
     const real = await shop.send(file)
     expect(dry.body).toEqual({ ...real.body, dryRun: true })
-    const before = await stored(app)
+    const before = await readCatalog(app)
     app.clock.advance(1_000)
     expect((await shop.send(file, '?dryRun=true&overwrite=true')).body).toMatchObject({
       dryRun: true,
@@ -129,23 +129,23 @@ describe.each([
       variants: 3,
       images: 3,
     })
-    expect(await stored(app)).toEqual(before)
+    expect(await readCatalog(app)).toEqual(before)
   })
 
   test('importing a file again skips known products and does not change them or their time of change', async () => {
     await using app = await testApp()
     const shop = await importer(app)
     await shop.send(file)
-    const before = await stored(app)
+    const before = await readCatalog(app)
     app.clock.advance(60_000)
     expect((await shop.send(file)).body).toMatchObject({ created: 0, updated: 0, skipped: 2, failed: 0, variants: 0 })
-    expect(await stored(app)).toEqual(before)
+    expect(await readCatalog(app)).toEqual(before)
     expect((await shop.send(file, '?overwrite=true')).body).toMatchObject({ created: 0, updated: 2, skipped: 0 })
-    const timeless = ({ products: all, variants: parts }: Awaited<ReturnType<typeof stored>>) => ({
+    const withoutTimes = ({ products: all, variants: parts }: Awaited<ReturnType<typeof readCatalog>>) => ({
       products: all.map((one) => ({ ...one, updatedAt: 0, version: 0 })),
       variants: parts,
     })
-    expect(timeless(await stored(app))).toEqual(timeless(before))
+    expect(withoutTimes(await readCatalog(app))).toEqual(withoutTimes(before))
   })
 })
 
@@ -174,7 +174,7 @@ test('overwriting: a blank cell clears, an absent column keeps, and known varian
     'ACTIVE',
     before.publishedAt,
   ])
-  // What the file does not name stays.
+  // Variants that the file does not name stay.
   const [small, medium, large] = after.variants
   expect(small).toEqual(before.variants[0])
   expect(medium).toEqual({ ...before.variants[1], price: usd(3000) })
@@ -193,7 +193,7 @@ test('overwriting keeps the alt text and size of an image when the file has no c
   expect((await shop.send(lines('Handle,Title,Image Src', `tee,Tee,${url}`), '?overwrite=true')).body.updated).toBe(1)
   expect((await shop.byHandle('tee')).images).toEqual([before])
   expect(before).toMatchObject({ alt: 'Front', width: 800, height: 600 })
-  // A blank cell clears.
+  // A blank cell clears the alt text.
   await shop.send(lines('Handle,Title,Image Src,Image Alt Text', `tee,Tee,${url},`), '?overwrite=true')
   expect((await shop.byHandle('tee')).images).toEqual([{ ...before, alt: null }])
 })
@@ -228,13 +228,16 @@ test('an exported product whose options have outer white space or decomposed let
   const shop = await importer(app)
   const variantOf = (optionValue: string) => ({ optionValues: [optionValue], price: usd(100) })
   const options = [{ name: 'Size ', values: [' S', 'cafe\u0301'] }]
-  const made = await shop.post('/product-v2', { title: 'Tee', options, variants: [variantOf(' S'), variantOf('cafe\u0301')] })
-  expect(made.body.options).toEqual([{ name: 'Size', values: ['S', 'caf\u00e9'] }])
+  const created = await shop.post('/product-v2', { title: 'Tee', options, variants: [variantOf(' S'), variantOf('cafe\u0301')] })
+  expect(created.body.options).toEqual([{ name: 'Size', values: ['S', 'caf\u00e9'] }])
   const { text } = await app.call('GET', '/product-v2', { key: shop.secretKey, headers: { accept: 'text/csv' } })
   for (const file of [text, text.normalize('NFD')])
     expect((await shop.send(file, '?overwrite=true')).body).toMatchObject({ updated: 1, failed: 0, variants: 2, variantsKept: 0 })
-  const { options: kept, variants: keptVariants } = await shop.byHandle('tee')
-  expect([kept, keptVariants.map(({ id }: Json) => id)]).toEqual([made.body.options, made.body.variants.map(({ id }: Json) => id)])
+  const { options: optionsAfter, variants: variantsAfter } = await shop.byHandle('tee')
+  expect([optionsAfter, variantsAfter.map(({ id }: Json) => id)]).toEqual([
+    created.body.options,
+    created.body.variants.map(({ id }: Json) => id),
+  ])
   expect((await shop.post('/product-v2', { title: 'Cap', options: [{ name: ' ', values: ['S'] }] })).status).toBe(400)
 })
 
@@ -366,7 +369,7 @@ test('refuses an invalid upload: 400 for its content, 413 for its size, 415 for 
   for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'text/csvx'])
     expect([type, (await shop.send(oldDialect, '', { 'content-type': type })).status]).toEqual([type, 415])
   expect((await shop.send(oldDialect, '?dryRun=true', { 'content-type': 'Text/CSV; charset=utf-8' })).status).toBe(200)
-  expect(await stored(app)).toEqual({ products: [], variants: [] })
+  expect(await readCatalog(app)).toEqual({ products: [], variants: [] })
 })
 
 test('an import without credentials is 401 and with a publishable key 403, whatever the body', async () => {
@@ -405,16 +408,16 @@ test.if(haveExports)('imports two real exports completely: 40 products, 45 varia
   const listed: Json[] = (await app.call('GET', `${shop.list}?limit=100`)).body.data
   expect([listed.length, listed.flatMap(({ variants: parts }) => parts).length]).toEqual([40, 45])
   const urls = new Set(exports.flatMap((path) => readFileSync(path, 'utf8').match(/https:\/\/burst[^,\s"]+/g) ?? []))
-  const seen = new Set<string>()
-  for (const { id } of listed) for (const { url } of (await app.call('GET', `/product-v2/public/${id}`)).body.images) seen.add(url)
-  expect([...seen].sort()).toEqual([...urls].sort())
+  const imageUrls = new Set<string>()
+  for (const { id } of listed) for (const { url } of (await app.call('GET', `/product-v2/public/${id}`)).body.images) imageUrls.add(url)
+  expect([...imageUrls].sort()).toEqual([...urls].sort())
   for (const path of exports) expect((await shop.send(readFileSync(path))).body).toMatchObject({ created: 0, skipped: 20, failed: 0 })
 })
 
 test('repeating an import after a crash completes it without duplicates', async () => {
   await using app = await testApp()
   const shop = await importer(app)
-  // Ten batches, and more products than changes of a listing are folded at once.
+  // Ten batches, and more products than one fold of a listing processes.
   const count = 320
   const rows = Array.from({ length: count }, (_, nth) => `p-${nth},Product ${nth},Size,S,1.00,TRUE\np-${nth},,,M,2.00,`)
   const path = join(app.database.dataDir, 'products.csv')
@@ -424,35 +427,35 @@ test('repeating an import after a crash completes it without duplicates', async 
   {
     await using child = startChild('import-file.ts', args)
     for await (const read of child.lines) {
-      // The file is read once to see where its products end, and again to write them.
+      // The file is read twice: first to find where its products end, then to write them.
       if (Number(read) > size * (1 + 1 / 3)) child.kill('SIGKILL')
       else child.tell('go on')
     }
     expect(await child.exited).not.toBe(0)
   }
-  // The other process goes by the real time, at which it publishes.
+  // The other process publishes at the real time.
   const catchUp = () => app.clock.advance(Date.now() + 60_000 - app.clock.now())
   catchUp()
-  const half = await totals(app)
-  expect(half.products).toBeGreaterThan(0)
-  expect(half.products).toBeLessThan(count)
-  // A product is stored whole or not at all.
-  expect([half.variants, half.documents]).toEqual([half.products * 2, half.products])
-  expect((await app.call('GET', shop.list)).body.total).toBe(half.products)
+  const partial = await countRows(app)
+  expect(partial.products).toBeGreaterThan(0)
+  expect(partial.products).toBeLessThan(count)
+  // A product is stored completely or not at all.
+  expect([partial.variants, partial.documents]).toEqual([partial.products * 2, partial.products])
+  expect((await app.call('GET', shop.list)).body.total).toBe(partial.products)
   {
     await using child = startChild('import-file.ts', args)
     for await (const _ of child.lines) child.tell('go on')
     expect(await child.exited).toBe(0)
   }
   catchUp()
-  expect(await totals(app)).toEqual({ products: count, variants: count * 2, documents: count })
+  expect(await countRows(app)).toEqual({ products: count, variants: count * 2, documents: count })
   expect((await app.call('GET', `${shop.list}?sort=title&limit=1&page=${count}`)).body).toMatchObject({
     total: count,
     data: [{ title: 'Product 99' }],
   })
 })
 
-async function totals({ deps: { db } }: TestApp) {
+async function countRows({ deps: { db } }: TestApp) {
   const [all] = await db.read.select({ n: count() }).from(products)
   const [parts] = await db.read.select({ n: count() }).from(variants)
   const [documents] = await db.read.select({ n: count() }).from(productDocuments)

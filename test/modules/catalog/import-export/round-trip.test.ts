@@ -10,7 +10,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** Without what a shop gives to its own records. */
+/** Removes ids, timestamps and other fields that the shop assigns. */
 function catalogOf(products: Json[]): Json[] {
   return products.map(({ id: _, shopId: __, createdAt: ___, updatedAt: ____, publishedAt, images, variants, ...rest }) => ({
     ...rest,
@@ -44,9 +44,9 @@ const word = fc.oneof(
   ),
   fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }),
 )
-// Control characters are no part of a name; white space around one is not kept by files.
+// Names have no control characters. Files do not preserve white space around them.
 const name = word.map((text) => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Co}]/gu, '').trim()).filter((text) => /[\p{L}\p{N}]/u.test(text))
-/** As requests bring them: in the normal form that `assertShape` makes. */
+/** Composed, because `assertShape` converts requests to this Unicode normal form. */
 const code = name.map((text) => text.normalize('NFC'))
 const tag = code.map((text) => text.replaceAll(',', '').trim()).filter((text) => text !== '')
 const amount = fc.integer({ min: 0, max: 10_000_000 })
@@ -85,13 +85,13 @@ const product = fc
   })
   .map(({ optionNames, variants, ...rest }) => {
     const money = (value: number | null) => (value === null ? null : { amount: value, currency: 'USD' })
-    const own = optionNames.length === 0 ? variants.slice(0, 1) : variants
+    const usedVariants = optionNames.length === 0 ? variants.slice(0, 1) : variants
     return {
       ...rest,
       ...(optionNames.length === 0
         ? {}
-        : { options: optionNames.map((option) => ({ name: option, values: own.map((_, nth) => `-${nth}`) })) }),
-      variants: own.map(({ price, compareAtPrice, cost, picture, ...variant }, nth) => ({
+        : { options: optionNames.map((option) => ({ name: option, values: usedVariants.map((_, nth) => `-${nth}`) })) }),
+      variants: usedVariants.map(({ price, compareAtPrice, cost, picture, ...variant }, nth) => ({
         ...variant,
         price: money(price),
         compareAtPrice: money(compareAtPrice),
@@ -117,8 +117,8 @@ test('an exported catalog imports into another shop unchanged, and a second impo
       const listOf = async (token: string) => (await app.call('GET', '/product-v2?limit=100', { token })).body.data as Json[]
       const before = catalogOf(await listOf(from.token))
       expect(catalogOf(await listOf(to.token))).toEqual(before)
-      const again = await send('?overwrite=true&stock=true')
-      expect([again.body.failed, again.body.variantsKept, again.body.stock.counts]).toEqual([0, 0, 0])
+      const repeated = await send('?overwrite=true&stock=true')
+      expect([repeated.body.failed, repeated.body.variantsKept, repeated.body.stock.counts]).toEqual([0, 0, 0])
       expect(catalogOf(await listOf(to.token))).toEqual(before)
     }),
     { numRuns: 25 },

@@ -11,10 +11,10 @@ const header =
     ',',
   )
 const quoted = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
-type Told = Record<string, string>
-const fileOf = (rows: Told[], columns = header) =>
+type Row = Record<string, string>
+const fileOf = (rows: Row[], columns = header) =>
   `\ufeff${[columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))].map((cells) => cells.map(quoted).join(',')).join('\n')}\n`
-const simple = (more: Told = {}): Told => ({
+const simple = (more: Row = {}): Row => ({
   ID: '1',
   Type: 'simple',
   Name: 'Cup',
@@ -23,7 +23,7 @@ const simple = (more: Told = {}): Told => ({
   'Regular price': '9.50',
   ...more,
 })
-const shirt = (more: Told = {}): Told => ({
+const shirt = (more: Row = {}): Row => ({
   ID: '10',
   Type: 'variable',
   SKU: 'SHIRT',
@@ -38,7 +38,7 @@ const shirt = (more: Told = {}): Told => ({
   Images: 'https://x.example/1.jpg, https://x.example/2,b.jpg',
   ...more,
 })
-const variation = (size: string, more: Told = {}): Told => ({
+const variation = (size: string, more: Row = {}): Row => ({
   Type: 'variation',
   SKU: `SHIRT-${size}`,
   Name: `Shirt - ${size}`,
@@ -53,7 +53,7 @@ const variation = (size: string, more: Told = {}): Told => ({
 
 async function importer(app: TestApp) {
   const shop = await shopIn(app)
-  const send = (rows: Told[], query = '', columns = header) =>
+  const send = (rows: Row[], query = '', columns = header) =>
     app.call('POST', `/product-v2/import${query}`, {
       key: shop.secretKey,
       raw: fileOf(rows, columns),
@@ -246,7 +246,7 @@ test('a dry run stores nothing, a second import skips, and overwriting changes p
   expect(cup.variants).toMatchObject([{ onHand: 5, price: { amount: 1100 } }])
   expect(found.variants).toEqual(before[1].variants)
   expect((await send(changed, '?overwrite=true&stock=true')).body).toMatchObject({ updated: 2, stock: { counts: 1 } })
-  // An absent column changes nothing.
+  // A missing column changes nothing.
   expect(
     (await send([{ Type: 'simple', Name: 'Cup', 'Regular price': '12' }], '?overwrite=true', ['Type', 'Name', 'Regular price'])).body
       .failed,

@@ -10,9 +10,9 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** Another shop's server: what it answers by path, and what it was asked. */
-async function pictureServer() {
-  const asked: string[] = []
+/** Starts a server with pictures of another shop. It records the paths that are requested. */
+async function startPictureServer() {
+  const requestedPaths: string[] = []
   let flaky = 2
   const [shirt, hat] = [await make.jpegOf(300, 200), make.drawn(200, 200)]
   const server = Bun.serve({
@@ -20,7 +20,7 @@ async function pictureServer() {
     port: 0,
     fetch(request) {
       const { pathname } = new URL(request.url)
-      asked.push(pathname)
+      requestedPaths.push(pathname)
       if (pathname === '/shirt.jpg') return new Response(shirt, { headers: { 'content-type': 'text/html' } })
       if (pathname === '/hat.png') return new Response(hat)
       if (pathname === '/flaky.png') return flaky-- > 0 ? new Response('no', { status: 503 }) : new Response(hat)
@@ -30,11 +30,11 @@ async function pictureServer() {
       return new Response('none', { status: 404 })
     },
   })
-  return { asked, url: (path: string) => `http://127.0.0.1:${server.port}${path}`, [Symbol.asyncDispose]: () => server.stop(true) }
+  return { requestedPaths, url: (path: string) => `http://127.0.0.1:${server.port}${path}`, [Symbol.asyncDispose]: () => server.stop(true) }
 }
 
 test('downloads each external image URL once, and keeps and reports the URLs that fail', async () => {
-  await using server = await pictureServer()
+  await using server = await startPictureServer()
   await using app = await testApp({ PUBLIC_URL: 'https://shop.example', OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' })
   const shop = await shopIn(app)
   const images = (...paths: string[]) => paths.map((path) => ({ url: server.url(path), alt: path }))
@@ -44,8 +44,8 @@ test('downloads each external image URL once, and keeps and reports the URLs tha
   await shop.post('/product-v2', { title: 'Hat', images: images('/hat.png', '/shirt.jpg', '/page.jpg', '/large.jpg', '/away.jpg') })
   await shop.post('/product-v2', { title: 'Plain' })
   const by = { shop: { id: shop.shop.id, currency: shop.shop.currency }, actor: system }
-  const seen: number[][] = []
-  const report = await fetchImages(app.deps, by, { onProgress: (...progress) => seen.push(progress) })
+  const progressCalls: number[][] = []
+  const report = await fetchImages(app.deps, by, { onProgress: (...progress) => progressCalls.push(progress) })
   expect(report).toMatchObject({ complete: true, products: 2, fetched: 3, known: 1, failed: 4 })
   expect(report.failures.map(({ handle, url, why }) => [handle, new URL(url).pathname, why]).toSorted()).toEqual([
     ['hat', '/away.jpg', 'redirect'],
@@ -53,7 +53,7 @@ test('downloads each external image URL once, and keeps and reports the URLs tha
     ['hat', '/page.jpg', 'The file is not a picture in a supported format: JPEG, PNG, WebP, GIF or AVIF'],
     ['shirt', '/gone.jpg', 'answered 404'],
   ])
-  expect(seen).toEqual([
+  expect(progressCalls).toEqual([
     [0, 2],
     [1, 2],
     [2, 2],
@@ -66,26 +66,26 @@ test('downloads each external image URL once, and keeps and reports the URLs tha
     '/shirt.jpg',
   ])
   expect([after.images[1].url, after.variants[0].imageId]).toEqual([server.url('/gone.jpg'), shirt.images[2].id])
-  // The hat's picture came by two addresses, and is one.
+  // The picture of the hat has two URLs and is stored once.
   expect((await shop.get('/media')).body.total).toBe(2)
   expect([
-    server.asked.filter((path) => path === '/shirt.jpg').length,
-    server.asked.filter((path) => path === '/flaky.png').length,
+    server.requestedPaths.filter((path) => path === '/shirt.jpg').length,
+    server.requestedPaths.filter((path) => path === '/flaky.png').length,
   ]).toEqual([1, 3])
   expect(await describePictureDifferences(app.deps)).toEqual([])
-  // A repeated run requests only what failed.
-  server.asked.length = 0
+  // A repeated run requests only the URLs that failed.
+  server.requestedPaths.length = 0
   expect(await fetchImages(app.deps, by)).toMatchObject({ products: 2, fetched: 0, known: 0, failed: 4 })
-  expect(new Set(server.asked)).toEqual(new Set(['/gone.jpg', '/page.jpg', '/large.jpg', '/away.jpg']))
-  // An import that puts the address back fetches nothing.
+  expect(new Set(server.requestedPaths)).toEqual(new Set(['/gone.jpg', '/page.jpg', '/large.jpg', '/away.jpg']))
+  // A URL that was downloaded before is not requested again.
   await shop.patch(`/product-v2/${shirt.id}`, { images: images('/shirt.jpg') })
-  server.asked.length = 0
+  server.requestedPaths.length = 0
   expect(await fetchImages(app.deps, by)).toMatchObject({ fetched: 0, known: 1 })
-  expect(server.asked).not.toContain('/shirt.jpg')
+  expect(server.requestedPaths).not.toContain('/shirt.jpg')
 })
 
 test('calls no address of a private network, and a stopped download continues on the next run', async () => {
-  await using server = await pictureServer()
+  await using server = await startPictureServer()
   await using app = await testApp({ PUBLIC_URL: 'https://shop.example' })
   const shop = await shopIn(app)
   for (const title of ['One', 'Two']) await shop.post('/product-v2', { title, images: [{ url: server.url('/hat.png') }] })
@@ -94,7 +94,7 @@ test('calls no address of a private network, and a stopped download continues on
   const stopped = await fetchImages(app.deps, by, { signal: stop.signal, onProgress: (done) => (done === 1 ? stop.abort() : undefined) })
   expect([stopped.complete, stopped.products]).toEqual([false, 1])
   const report = await fetchImages(app.deps, by)
-  expect([report.complete, report.failures.map(({ why }) => why), server.asked]).toEqual([
+  expect([report.complete, report.failures.map(({ why }) => why), server.requestedPaths]).toEqual([
     true,
     ['address not allowed', 'address not allowed'],
     [],

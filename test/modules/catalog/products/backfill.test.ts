@@ -28,8 +28,8 @@ test('the migration for filters and variant fields updates an old document to wh
     await tx.rows(sql.raw(`${update.replace(/;$/, '')} returning 1 as done`))
   })
   const after = await read()
-  const marks = (rows: typeof now) => rows.map(({ etag }) => etag)
+  const etagsOf = (rows: typeof now) => rows.map(({ etag }) => etag)
   expect(after.map((row, nth) => ({ ...row, etag: now[nth]?.etag ?? '' }))).toEqual(now)
-  // A mark that somebody holds is not that of the new text.
-  expect(marks(after).every((mark, nth) => mark !== marks(now)[nth] && /^"[^"]+"$/.test(mark))).toBe(true)
+  // The ETags change, so that clients do not keep the old text.
+  expect(etagsOf(after).every((etag, nth) => etag !== etagsOf(now)[nth] && /^"[^"]+"$/.test(etag))).toBe(true)
 })

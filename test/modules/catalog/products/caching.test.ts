@@ -10,8 +10,8 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** The public reads of a shop with one product and one collection. */
-async function publicReads(app: TestApp) {
+/** Creates a shop with one product and one collection. Returns the paths of its public reads. */
+async function createPublicReads(app: TestApp) {
   const shop = await shopIn(app)
   const { body: product } = await shop.post('/product-v2', { title: 'Tea', status: 'ACTIVE', variants: [{ price: usd(0) }] })
   const { body: collection } = await shop.post('/collection-v2', { title: 'Set' })
@@ -31,7 +31,7 @@ async function publicReads(app: TestApp) {
 
 test('a public read has a strong ETag, lets shared caches keep it for a minute, and answers 304', async () => {
   await using app = await testApp()
-  const { paths } = await publicReads(app)
+  const { paths } = await createPublicReads(app)
   for (const path of [...paths, ...paths.map((one) => `/api/v3${one}`)]) {
     const first = await app.call('GET', path)
     const etag = first.headers.get('etag') ?? ''
@@ -40,19 +40,19 @@ test('a public read has a strong ETag, lets shared caches keep it for a minute, 
     expect(first.headers.get('cache-control')).toBe('public, max-age=0, s-maxage=60')
     expect(first.headers.get('access-control-allow-origin')).toBe('*')
     expect(first.headers.get('x-content-type-options')).toBe('nosniff')
-    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "more"`, '*']) {
-      const again = await app.call('GET', path, { headers: { 'if-none-match': known } })
-      expect([known, again.status, again.text, again.headers.get('etag')]).toEqual([known, 304, '', etag])
-      expect(again.headers.get('cache-control')).toBe('public, max-age=0, s-maxage=60')
+    for (const ifNoneMatch of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "more"`, '*']) {
+      const revalidated = await app.call('GET', path, { headers: { 'if-none-match': ifNoneMatch } })
+      expect([ifNoneMatch, revalidated.status, revalidated.text, revalidated.headers.get('etag')]).toEqual([ifNoneMatch, 304, '', etag])
+      expect(revalidated.headers.get('cache-control')).toBe('public, max-age=0, s-maxage=60')
     }
-    for (const known of ['"other"', etag.slice(1, -1), ''])
-      expect((await app.call('GET', path, { headers: { 'if-none-match': known } })).status).toBe(200)
+    for (const ifNoneMatch of ['"other"', etag.slice(1, -1), ''])
+      expect((await app.call('GET', path, { headers: { 'if-none-match': ifNoneMatch } })).status).toBe(200)
   }
 })
 
 test('after a write, every public read shows it with another ETag', async () => {
   await using app = await testApp()
-  const { shop, product, paths } = await publicReads(app)
+  const { shop, product, paths } = await createPublicReads(app)
   const before = new Map<string, string | null>()
   for (const path of paths) before.set(path, (await app.call('GET', path)).headers.get('etag'))
   for (const change of [
@@ -80,7 +80,7 @@ test('after a write, every public read shows it with another ETag', async () => 
 
 test('a publication date takes effect on every read within a second', async () => {
   await using app = await testApp()
-  const { shop, paths } = await publicReads(app)
+  const { shop, paths } = await createPublicReads(app)
   const lists = paths.slice(1, 3)
   const { body: soon } = await shop.post('/product-v2', {
     title: 'Tea soon',
@@ -88,18 +88,18 @@ test('a publication date takes effect on every read within a second', async () =
     variants: [{ price: usd(0) }],
     publishedAt: '2026-01-06T12:00:10.500Z',
   })
-  const seenOn = async () =>
+  const readVisibility = async () =>
     Promise.all([...lists, `/product-v2/public/${soon.id}`].map(async (path) => (await app.call('GET', path)).text.includes(soon.id)))
-  expect(await seenOn()).toEqual([false, false, false])
+  expect(await readVisibility()).toEqual([false, false, false])
   app.clock.advance(9_600)
-  expect(await seenOn()).toEqual([false, false, false])
+  expect(await readVisibility()).toEqual([false, false, false])
   app.clock.advance(1_000)
-  expect(await seenOn()).toEqual([true, true, true])
+  expect(await readVisibility()).toEqual([true, true, true])
 })
 
 test('a write of another process shows on the next read', async () => {
   await using app = await testApp()
-  const { shop, paths } = await publicReads(app)
+  const { shop, paths } = await createPublicReads(app)
   const lists = paths.slice(1, 3)
   for (const path of lists) expect((await app.call('GET', path)).body.total).toBe(1)
   const command = await openInstance({
@@ -116,9 +116,9 @@ test('a write of another process shows on the next read', async () => {
       { title: 'Tea from beside', status: 'ACTIVE', variants: [{ price: usd(0) }] },
     )
     for (const path of lists) expect((await app.call('GET', path)).body.total).toBe(2)
-    const seen = await app.call('GET', paths[0] ?? '')
-    expect(seen.body.title).toBe('Tea')
-    await changeProduct(command.deps, { shop: shop.shop, actor: system }, seen.body.id, { title: 'Changed beside' })
+    const response = await app.call('GET', paths[0] ?? '')
+    expect(response.body.title).toBe('Tea')
+    await changeProduct(command.deps, { shop: shop.shop, actor: system }, response.body.id, { title: 'Changed beside' })
     expect((await app.call('GET', paths[0] ?? '')).body.title).toBe('Changed beside')
   } finally {
     await command.close()
@@ -126,14 +126,14 @@ test('a write of another process shows on the next read', async () => {
 })
 
 test('caches a response of up to 1 MB and no larger one', async () => {
-  const answers = createResponseCache({ version: () => 1, now: () => 0 })
-  const isKept = async (path: string, text: string) => {
-    await answers.respond(new Request(`http://localhost${path}`), async () => text)
-    return answers.get(path) !== undefined
+  const cache = createResponseCache({ version: () => 1, now: () => 0 })
+  const isCached = async (path: string, text: string) => {
+    await cache.respond(new Request(`http://localhost${path}`), async () => text)
+    return cache.get(path) !== undefined
   }
   const kilobyte = 1024
-  expect(await isKept('/ascii', 'a'.repeat(1024 * kilobyte))).toBe(true)
-  expect(await isKept('/wide', '茶'.repeat(340 * kilobyte))).toBe(true)
-  expect(await isKept('/longer', 'a'.repeat(1024 * kilobyte + 1))).toBe(false)
-  expect(await isKept('/wide-longer', '茶'.repeat(342 * kilobyte))).toBe(false)
+  expect(await isCached('/ascii', 'a'.repeat(1024 * kilobyte))).toBe(true)
+  expect(await isCached('/wide', '茶'.repeat(340 * kilobyte))).toBe(true)
+  expect(await isCached('/longer', 'a'.repeat(1024 * kilobyte + 1))).toBe(false)
+  expect(await isCached('/wide-longer', '茶'.repeat(342 * kilobyte))).toBe(false)
 })

@@ -26,7 +26,7 @@ import { managementView, publicView } from '../../../../src/modules/catalog/prod
 
 const now = Date.UTC(2026, 0, 6)
 const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}_${at}`)
-const given = (productId = 'prod_1'): ProductWriteContext => ({
+const contextFor = (productId = 'prod_1'): ProductWriteContext => ({
   productId,
   variantIds: ids('var', 251),
   imageIds: ids('img', 251),
@@ -34,9 +34,9 @@ const given = (productId = 'prod_1'): ProductWriteContext => ({
   now,
 })
 const usd = (amount: number) => ({ amount, currency: 'USD' })
-const made = (input: Omit<ProductInput, 'title'> & { title?: string }, productId?: string): ProductWithVariants =>
-  buildProduct({ title: 'Tea', ...input }, 'shop_1', given(productId))
-const base = made({
+const buildTestProduct = (input: Omit<ProductInput, 'title'> & { title?: string }, productId?: string): ProductWithVariants =>
+  buildProduct({ title: 'Tea', ...input }, 'shop_1', contextFor(productId))
+const base = buildTestProduct({
   options: [{ name: 'Size', values: ['S', 'M'] }],
   variants: [
     { price: usd(1), optionValues: ['S'] },
@@ -45,23 +45,23 @@ const base = made({
   images: [{ url: 'https://i.example/a' }],
 })
 
-const mark = 'zq9leak'
-const broken: [field: string, rule: string, input: ProductInput][] = [
+const marker = 'zq9leak'
+const invalidChanges: [field: string, rule: string, input: ProductInput][] = [
   ['options', 'must have at most 3 entries', { options: ids('o', 4).map((name) => ({ name, values: ['x'] })) }],
   [
     'options',
     'must not repeat a name',
     {
       options: [
-        { name: mark, values: [] },
-        { name: mark.toUpperCase(), values: [] },
+        { name: marker, values: [] },
+        { name: marker.toUpperCase(), values: [] },
       ],
     },
   ],
-  ['options.0.values', 'must not repeat a value', { options: [{ name: 'Size', values: [mark, mark] }] }],
+  ['options.0.values', 'must not repeat a value', { options: [{ name: 'Size', values: [marker, marker] }] }],
   ['variants', 'must have at least one entry; variants that are not named stay as they are', { variants: [] }],
   ['variants', 'must have at most 250 entries', { variants: ids('v', 249).map(() => ({ price: usd(1) })) }],
-  ['variants.0.id', 'must be a variant of this product, or left out', { variants: [{ id: mark, price: usd(1) }] }],
+  ['variants.0.id', 'must be a variant of this product, or left out', { variants: [{ id: marker, price: usd(1) }] }],
   [
     'variants.1.id',
     'must not be repeated',
@@ -72,7 +72,7 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
       ],
     },
   ],
-  ['variants.0.price.currency', "must be the shop's currency", { variants: [{ price: { amount: 1, currency: mark } }] }],
+  ['variants.0.price.currency', "must be the shop's currency", { variants: [{ price: { amount: 1, currency: marker } }] }],
   [
     'variants.1.price.currency',
     "must be the shop's currency",
@@ -84,7 +84,7 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
     { variants: [{ price: usd(1), compareAtPrice: { amount: 1, currency: 'EUR' } }] },
   ],
   ['variants.0.cost.currency', "must be the shop's currency", { variants: [{ price: usd(1), cost: { amount: 1, currency: 'EUR' } }] }],
-  ['variants.0.imageId', 'must be an image of this product', { variants: [{ price: usd(1), imageId: mark }] }],
+  ['variants.0.imageId', 'must be an image of this product', { variants: [{ price: usd(1), imageId: marker }] }],
   ['variants.0.optionValues', 'must have one value for each option of the product', { variants: [{ price: usd(1) }] }],
   ['options', 'some variants lack values for these options: send them with new optionValues, or delete them first', { options: [] }],
   [
@@ -92,7 +92,7 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
     'some variants lack values for these options: send them with new optionValues, or delete them first',
     { options: [{ name: 'Size', values: ['M'] }], variants: [{ price: usd(1), optionValues: ['M'] }] },
   ],
-  ['variants.0.optionValues.0', "must be one of the option's values", { variants: [{ price: usd(1), optionValues: [mark] }] }],
+  ['variants.0.optionValues.0', "must be one of the option's values", { variants: [{ price: usd(1), optionValues: [marker] }] }],
   [
     'variants.0.optionValues',
     'must not repeat a combination',
@@ -103,7 +103,7 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
       ],
     },
   ],
-  ['images.0.id', 'must be an image of this product, or left out', { images: [{ id: mark, url: 'https://i.example/b' }] }],
+  ['images.0.id', 'must be an image of this product, or left out', { images: [{ id: marker, url: 'https://i.example/b' }] }],
   [
     'images.1.id',
     'must not be repeated',
@@ -120,35 +120,38 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
   ['variants.1.price', 'required for a new variant', { variants: [{ price: usd(1), optionValues: ['S'] }, { optionValues: ['M'] }] }],
 ]
 
-test.each(broken)('a change with an invalid %s (%s) is INVALID, names the field and does not repeat the value', (field, rule, input) => {
-  let failure: unknown
-  try {
-    applyProductChange(base, input, given())
-  } catch (error) {
-    failure = error
-  }
-  expect(failure).toBeInstanceOf(AppError)
-  const { code, field: named, message } = failure as AppError
-  expect([code, named, message]).toEqual(['invalid_field', field, `${field}: ${rule}`])
-  expect(message.toLowerCase()).not.toContain(mark)
-})
+test.each(invalidChanges)(
+  'a change with an invalid %s (%s) is INVALID, names the field and does not repeat the value',
+  (field, rule, input) => {
+    let failure: unknown
+    try {
+      applyProductChange(base, input, contextFor())
+    } catch (error) {
+      failure = error
+    }
+    expect(failure).toBeInstanceOf(AppError)
+    const { code, field: namedField, message } = failure as AppError
+    expect([code, namedField, message]).toEqual(['invalid_field', field, `${field}: ${rule}`])
+    expect(message.toLowerCase()).not.toContain(marker)
+  },
+)
 
 test('an empty change updates only the time of change and the version', () => {
-  const later = { ...given(), now: now + 1 }
+  const later = { ...contextFor(), now: now + 1 }
   expect(applyProductChange(base, {}, later)).toEqual({ ...base, product: { ...base.product, updatedAt: now + 1, version: 2 } })
 })
 
 test('publishedAt is set when a product becomes ACTIVE, is kept afterwards, and can be cleared', () => {
-  const draft = made({ variants: [{ price: usd(0) }] })
+  const draft = buildTestProduct({ variants: [{ price: usd(0) }] })
   expect(draft.product.publishedAt).toBeNull()
-  const active = applyProductChange(draft, { status: 'ACTIVE' }, { ...given(), now: 5 })
+  const active = applyProductChange(draft, { status: 'ACTIVE' }, { ...contextFor(), now: 5 })
   expect([active.product.publishedAt, isListed(active.product)]).toEqual([5, true])
-  const archived = applyProductChange(active, { status: 'ARCHIVED' }, { ...given(), now: 6 })
+  const archived = applyProductChange(active, { status: 'ARCHIVED' }, { ...contextFor(), now: 6 })
   expect([archived.product.publishedAt, isListed(archived.product)]).toEqual([5, false])
-  expect(applyProductChange(archived, { status: 'ACTIVE' }, { ...given(), now: 7 }).product.publishedAt).toBe(5)
-  const hidden = applyProductChange(active, { publishedAt: null }, given())
+  expect(applyProductChange(archived, { status: 'ACTIVE' }, { ...contextFor(), now: 7 }).product.publishedAt).toBe(5)
+  const hidden = applyProductChange(active, { publishedAt: null }, contextFor())
   expect([hidden.product.publishedAt, isListed(hidden.product)]).toEqual([null, false])
-  expect(applyProductChange(hidden, { title: 'x' }, given()).product.publishedAt).toBeNull()
+  expect(applyProductChange(hidden, { title: 'x' }, contextFor()).product.publishedAt).toBeNull()
 })
 
 const title = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).filter((text) => !/\p{Cc}/u.test(text))
@@ -159,7 +162,7 @@ const item = fc.record({
   publishedAt: fc.oneof(fc.nat(), fc.constantFrom(now, now + 1, Date.UTC(2199, 11, 31))),
 })
 const bytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
-const plain = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+const normalizeTitle = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
 
 test('sort keys order products by date, title and price, with ties by id', () => {
   fc.assert(
@@ -167,16 +170,19 @@ test('sort keys order products by date, title and price, with ties by id', () =>
       const all = items.map(({ title: text, prices, publishedAt }, at) => {
         const options = [{ name: 'n', values: prices.map((_, nth) => `${nth}`) }]
         const variants = prices.map((price, nth) => ({ price: usd(price), optionValues: [`${nth}`] }))
-        const whole = made({ title: text, status: 'ACTIVE', publishedAt, options, variants }, `prod_${String(at).padStart(26, '0')}`)
-        return { id: whole.product.id, text: plain(text), price: Math.min(...prices), publishedAt, keys: sortKeys(whole) }
+        const product = buildTestProduct(
+          { title: text, status: 'ACTIVE', publishedAt, options, variants },
+          `prod_${String(at).padStart(26, '0')}`,
+        )
+        return { id: product.product.id, text: normalizeTitle(text), price: Math.min(...prices), publishedAt, keys: sortKeys(product) }
       })
       const naive = {
         newestKey: [...all].sort((a, b) => a.publishedAt - b.publishedAt || bytes(a.id, b.id)),
         titleKey: [...all].sort((a, b) => bytes(a.text, b.text) || bytes(a.id, b.id)),
         priceKey: [...all].sort((a, b) => a.price - b.price || bytes(a.id, b.id)),
       }
-      for (const [key, wanted] of Object.entries(naive) as [keyof typeof naive, typeof all][]) {
-        expect([...all].sort((a, b) => bytes(a.keys[key], b.keys[key])).map(({ id }) => id)).toEqual(wanted.map(({ id }) => id))
+      for (const [key, expected] of Object.entries(naive) as [keyof typeof naive, typeof all][]) {
+        expect([...all].sort((a, b) => bytes(a.keys[key], b.keys[key])).map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
       }
       for (const { keys, publishedAt } of all) {
         expect(bytes(newestKeyAt(publishedAt), keys.newestKey)).toBe(-1)
@@ -187,7 +193,7 @@ test('sort keys order products by date, title and price, with ties by id', () =>
 })
 
 test('a sort key of a long title is bounded and does not split a character', () => {
-  const { titleKey } = sortKeys(made({ title: `x${'\u{1f600}'.repeat(200)}` }))
+  const { titleKey } = sortKeys(buildTestProduct({ title: `x${'\u{1f600}'.repeat(200)}` }))
   expect(titleKey.isWellFormed()).toBe(true)
   expect(titleKey.length).toBeLessThan(120)
 })
@@ -201,38 +207,38 @@ test('the public view has neither cost nor stock, and the view of the shop has b
     trackInventory: fc.boolean(),
   })
   fc.assert(
-    fc.property(fc.array(variant, { minLength: 1, maxLength: 4 }), (parts) => {
-      const options = [{ name: 'n', values: parts.map((_, nth) => `${nth}`) }]
-      const variants = parts.map(({ price, cost, ...rest }, nth) => ({
+    fc.property(fc.array(variant, { minLength: 1, maxLength: 4 }), (variantInputs) => {
+      const options = [{ name: 'n', values: variantInputs.map((_, nth) => `${nth}`) }]
+      const variants = variantInputs.map(({ price, cost, ...rest }, nth) => ({
         ...rest,
         price: usd(price),
         cost: cost === null ? null : usd(cost),
         optionValues: [`${nth}`],
       }))
-      const whole = made({ options, variants })
+      const product = buildTestProduct({ options, variants })
       const keys: string[] = []
-      const view = JSON.parse(JSON.stringify(publicView(whole)), (key, value) => {
+      const view = JSON.parse(JSON.stringify(publicView(product)), (key, value) => {
         keys.push(key)
         return value
       })
       expect(keys).not.toContain('cost')
       expect(keys).not.toContain('onHand')
       expect(view.available).toBe(
-        parts.some(({ trackInventory, allowBackorder, onHand }) => !trackInventory || allowBackorder || onHand > 0),
+        variantInputs.some(({ trackInventory, allowBackorder, onHand }) => !trackInventory || allowBackorder || onHand > 0),
       )
       expect(view.priceRange).toEqual({
-        min: usd(Math.min(...parts.map(({ price }) => price))),
-        max: usd(Math.max(...parts.map(({ price }) => price))),
+        min: usd(Math.min(...variantInputs.map(({ price }) => price))),
+        max: usd(Math.max(...variantInputs.map(({ price }) => price))),
       })
-      expect(managementView(whole).variants.map(({ cost, onHand }) => [cost?.amount ?? null, onHand])).toEqual(
-        parts.map(({ cost, onHand }) => [cost, onHand]),
+      expect(managementView(product).variants.map(({ cost, onHand }) => [cost?.amount ?? null, onHand])).toEqual(
+        variantInputs.map(({ cost, onHand }) => [cost, onHand]),
       )
     }),
   )
 })
 
 test('a product with only a title is a draft with one free variant whose stock is not tracked', () => {
-  const { product, variants } = made({ title: 'Green Tea' })
+  const { product, variants } = buildTestProduct({ title: 'Green Tea' })
   expect(product).toEqual({
     id: 'prod_1',
     shopId: 'shop_1',
@@ -280,26 +286,26 @@ test('a product with only a title is a draft with one free variant whose stock i
       lowStockAt: null,
     },
   ])
-  expect(made({ title: '!' }).product.handle).toBe('product')
+  expect(buildTestProduct({ title: '!' }).product.handle).toBe('product')
 })
 
 test('a variant keeps omitted fields, and loses compare-at price and cost when the currency changes', () => {
-  const one = made({ variants: [{ price: usd(5), compareAtPrice: usd(9), cost: usd(2), sku: 'A', onHand: 3 }] })
-  const again = applyProductChange(one, { variants: [{ id: 'var_0' }] }, given())
-  expect(again.variants).toEqual(one.variants)
+  const one = buildTestProduct({ variants: [{ price: usd(5), compareAtPrice: usd(9), cost: usd(2), sku: 'A', onHand: 3 }] })
+  const unchanged = applyProductChange(one, { variants: [{ id: 'var_0' }] }, contextFor())
+  expect(unchanged.variants).toEqual(one.variants)
   expect(one.variants[0]).toMatchObject({ price: 5, compareAtPrice: 9, cost: 2, sku: 'A', onHand: 3, trackInventory: true })
-  const inEuros = { ...given(), currency: 'EUR' }
+  const inEuros = { ...contextFor(), currency: 'EUR' }
   const euros = applyProductChange(one, { variants: [{ id: 'var_0', price: { amount: 4, currency: 'EUR' } }] }, inEuros)
   expect(euros.product.currency).toBe('EUR')
   expect(euros.variants).toEqual([{ ...one.variants[0], price: 4, compareAtPrice: null, cost: null } as (typeof one.variants)[0]])
-  const cleared = applyProductChange(one, { variants: [{ id: 'var_0', compareAtPrice: null, cost: null, sku: null }] }, given())
+  const cleared = applyProductChange(one, { variants: [{ id: 'var_0', compareAtPrice: null, cost: null, sku: null }] }, contextFor())
   expect(cleared.variants[0]).toMatchObject({ price: 5, compareAtPrice: null, cost: null, sku: null })
 })
 
 test('a change merges variants by id: unnamed ones stay, new ones come last, and naming all sets the order', () => {
   const options = [{ name: 'Size', values: ['S', 'M', 'L'] }]
-  const merge = (...named: NonNullable<ProductInput['variants']>) =>
-    applyProductChange(base, { options, variants: named }, { ...given(), variantIds: ids('new', 3) }).variants.map(
+  const merge = (...namedField: NonNullable<ProductInput['variants']>) =>
+    applyProductChange(base, { options, variants: namedField }, { ...contextFor(), variantIds: ids('new', 3) }).variants.map(
       ({ id, price, position }) => `${position} ${id} ${price}`,
     )
   const large = { price: usd(9), optionValues: ['L'] }
@@ -310,7 +316,7 @@ test('a change merges variants by id: unnamed ones stay, new ones come last, and
 
 test('option names and values are stored composed and without outer white space, also where a variant was stored otherwise', () => {
   const options = [{ name: ' Size ', values: [' e\u0301', 'M\t'] }]
-  const changed = applyProductChange(base, { options, variants: [{ id: 'var_0', optionValues: ['\u00e9 '] }] }, given())
+  const changed = applyProductChange(base, { options, variants: [{ id: 'var_0', optionValues: ['\u00e9 '] }] }, contextFor())
   expect([changed.product.options, changed.variants.map(({ title, optionValues }) => [title, optionValues])]).toEqual([
     [{ name: 'Size', values: ['\u00e9', 'M'] }],
     [
@@ -322,7 +328,7 @@ test('option names and values are stored composed and without outer white space,
     ['S', 'S '],
     ['\u00e9', 'e\u0301'],
   ])
-    expect(() => applyProductChange(base, { options: [{ name: 'Size', values }] }, given())).toThrow(
+    expect(() => applyProductChange(base, { options: [{ name: 'Size', values }] }, contextFor())).toThrow(
       'options.0.values: must not repeat a value',
     )
   // Early versions stored values as sent.
@@ -330,7 +336,8 @@ test('option names and values are stored composed and without outer white space,
     product: { ...base.product, options: [{ name: 'Size', values: [' S', 'M'] }] },
     variants: base.variants.map((variant, at) => (at === 0 ? { ...variant, optionValues: [' S'] } : variant)),
   }
-  const valuesOf = (input: ProductInput) => applyProductChange(early, input, given()).variants.map(({ optionValues }) => optionValues[0])
+  const valuesOf = (input: ProductInput) =>
+    applyProductChange(early, input, contextFor()).variants.map(({ optionValues }) => optionValues[0])
   expect(valuesOf({ title: 'x' })).toEqual([' S', 'M'])
   expect(valuesOf({ variants: [{ id: 'var_0', optionValues: ['S'] }] })).toEqual([' S', 'M'])
   expect(valuesOf({ options: [{ name: 'Size', values: [' S', 'M'] }] })).toEqual(['S', 'M'])
@@ -369,12 +376,12 @@ test('a stock change leaves reserved units in stock and does not go below zero, 
 
 test('a variant loses its image when the product does, and can name an image by URL', () => {
   const images = [{ url: 'https://i.example/a', alt: 'A', width: 2, height: 3 }, { url: 'https://i.example/b' }]
-  const one = made({ images, variants: [{ price: usd(1), imageUrl: 'https://i.example/b' }] })
+  const one = buildTestProduct({ images, variants: [{ price: usd(1), imageUrl: 'https://i.example/b' }] })
   expect(one.product.images).toEqual([
     { id: 'img_0', url: 'https://i.example/a', alt: 'A', position: 1, width: 2, height: 3 },
     { id: 'img_1', url: 'https://i.example/b', alt: null, position: 2, width: null, height: null },
   ])
-  const imageOf = (input: ProductInput) => applyProductChange(one, input, given()).variants[0]?.imageId
+  const imageOf = (input: ProductInput) => applyProductChange(one, input, contextFor()).variants[0]?.imageId
   expect(imageOf({})).toBe('img_1')
   expect(imageOf({ images: [{ id: 'img_0', url: 'https://i.example/a' }] })).toBeNull()
   expect(imageOf({ variants: [{ id: 'var_0', imageUrl: null }] })).toBeNull()
@@ -393,29 +400,29 @@ test('available is the stock minus reservations, and unlimited for backorders an
 })
 
 test('a change cannot set a tracked stock below the reservations, unless the variant takes backorders', () => {
-  const promised = (fields: object): ProductWithVariants => {
-    const one = made({ variants: [{ price: usd(1), onHand: 3 }] })
+  const withReservations = (fields: object): ProductWithVariants => {
+    const one = buildTestProduct({ variants: [{ price: usd(1), onHand: 3 }] })
     return { ...one, variants: one.variants.map((variant) => ({ ...variant, reserved: 2, ...fields })) }
   }
-  const recounted = (whole: ProductWithVariants, fields: object) => () =>
-    applyProductChange(whole, { variants: [{ id: 'var_0', ...fields }] }, given())
+  const applyTo = (whole: ProductWithVariants, fields: object) => () =>
+    applyProductChange(whole, { variants: [{ id: 'var_0', ...fields }] }, contextFor())
   const conflict = expect.objectContaining({
     kind: 'CONFLICT',
     message: 'variants.0: cannot be deleted: unfinished orders reserve 2',
   })
-  expect(recounted(promised({}), { onHand: 2 })).not.toThrow()
-  expect(recounted(promised({}), { onHand: 1 })).toThrow(conflict)
-  expect(recounted(promised({}), { onHand: 1, allowBackorder: true })).not.toThrow()
-  expect(recounted(promised({ trackInventory: false, onHand: 0 }), { title: 'One' })).not.toThrow()
-  expect(recounted(promised({ trackInventory: false, onHand: 0 }), { trackInventory: true })).not.toThrow()
+  expect(applyTo(withReservations({}), { onHand: 2 })).not.toThrow()
+  expect(applyTo(withReservations({}), { onHand: 1 })).toThrow(conflict)
+  expect(applyTo(withReservations({}), { onHand: 1, allowBackorder: true })).not.toThrow()
+  expect(applyTo(withReservations({ trackInventory: false, onHand: 0 }), { title: 'One' })).not.toThrow()
+  expect(applyTo(withReservations({ trackInventory: false, onHand: 0 }), { trackInventory: true })).not.toThrow()
   for (const onHand of [-2, 1]) {
     const oversold = { allowBackorder: true, onHand }
-    expect(recounted(promised(oversold), { allowBackorder: false })).not.toThrow()
-    expect(recounted(promised({ onHand }), { onHand: 2 })).not.toThrow()
-    expect(recounted(promised({ onHand }), { onHand })).not.toThrow()
-    expect(recounted(promised({ onHand }), { onHand: onHand - 1 })).toThrow(conflict)
+    expect(applyTo(withReservations(oversold), { allowBackorder: false })).not.toThrow()
+    expect(applyTo(withReservations({ onHand }), { onHand: 2 })).not.toThrow()
+    expect(applyTo(withReservations({ onHand }), { onHand })).not.toThrow()
+    expect(applyTo(withReservations({ onHand }), { onHand: onHand - 1 })).toThrow(conflict)
   }
-  expect(recounted(promised({ reserved: 0 }), { onHand: -2 })).not.toThrow()
+  expect(applyTo(withReservations({ reserved: 0 }), { onHand: -2 })).not.toThrow()
 })
 
 test('a shortage message names product and variant', () => {
@@ -434,7 +441,7 @@ test('shoppers can buy an active product from its publication date on', () => {
 })
 
 test('the public document is the public view, searchable by every text that a shopper reads', () => {
-  const whole = made({
+  const product = buildTestProduct({
     status: 'ACTIVE',
     publishedAt: 5,
     title: 'Green Tea',
@@ -449,8 +456,8 @@ test('the public document is the public view, searchable by every text that a sh
     ],
     seo: { title: 'Best', description: 'Tea' },
   })
-  const { document, ...rest } = renderProduct(whole).document
-  expect(rest).toMatchObject({ productId: 'prod_1', shopId: 'shop_1', visibleFrom: 5, ...sortKeys(whole) })
+  const { document, ...rest } = renderProduct(product).document
+  expect(rest).toMatchObject({ productId: 'prod_1', shopId: 'shop_1', visibleFrom: 5, ...sortKeys(product) })
   expect(JSON.parse(document)).toMatchObject({
     id: 'prod_1',
     seo: { title: 'Best', description: 'Tea' },
@@ -462,26 +469,26 @@ test('the public document is the public view, searchable by every text that a sh
       { id: 'var_1', sku: null, title: 'M', price: usd(2), available: false, position: 2 },
     ],
   })
-  expect(publicView(made({})).publishedAt).toBeNull()
-  expect(searchWords(whole)).toEqual(['green', 'tea', 'ann', 'drink', 'hot', 's', 'm', 't1', 'from', 'uji'])
+  expect(publicView(buildTestProduct({})).publishedAt).toBeNull()
+  expect(searchWords(product)).toEqual(['green', 'tea', 'ann', 'drink', 'hot', 's', 'm', 't1', 'from', 'uji'])
 })
 
 test('a product accepts three options and 250 variants', () => {
   const options = ['Size', 'Colour', 'Cut'].map((name) => ({ name, values: ids('v', 250) }))
   const variants = ids('v', 250).map((value) => ({ price: usd(1), optionValues: [value, 'v_0', 'v_0'] }))
-  expect(made({ options, variants }).variants).toHaveLength(250)
+  expect(buildTestProduct({ options, variants }).variants).toHaveLength(250)
 })
 
 test('a variant keeps its given title until its option values change', () => {
   const green = { id: 'var_0', price: usd(1), optionValues: ['S'] }
   const options = [{ name: 'Size', values: ['S', 'M', 'L'] }]
-  const named = applyProductChange(base, { options, variants: [{ ...green, title: 'Small' }] }, given())
-  const titleAfter = (input: ProductInput) => applyProductChange(named, input, given()).variants[0]?.title
+  const namedField = applyProductChange(base, { options, variants: [{ ...green, title: 'Small' }] }, contextFor())
+  const titleAfter = (input: ProductInput) => applyProductChange(namedField, input, contextFor()).variants[0]?.title
   expect(titleAfter({ variants: [green] })).toBe('Small')
   expect(titleAfter({ variants: [{ ...green, optionValues: ['L'] }] })).toBe('L')
 })
 
 test('sort keys are the date, the normalized title and the lowest price, each followed by the end of the id', () => {
-  const whole = made({ title: 'Café', publishedAt: 36, variants: [{ price: usd(12) }] })
-  expect(sortKeys(whole)).toEqual({ newestKey: '000000010.1', titleKey: 'cafe\u00011', priceKey: '000000000000012.1' })
+  const product = buildTestProduct({ title: 'Café', publishedAt: 36, variants: [{ price: usd(12) }] })
+  expect(sortKeys(product)).toEqual({ newestKey: '000000010.1', titleKey: 'cafe\u00011', priceKey: '000000000000012.1' })
 })

@@ -1,4 +1,4 @@
-/** Copies of products, and products that are removed: deleted if they were never ordered, else archived. */
+/** Tests copies of products, and their removal: deleted if they were never ordered, otherwise archived. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { extendBlocks, miscountedBlocks, readListPage } from '../../../../db/list-pages.ts'
@@ -44,22 +44,22 @@ async function problemsOf(app: TestApp): Promise<string[]> {
 const put = (app: TestApp, key: string, path: string, productIds: string[]) => app.call('PUT', path, { key, body: { productIds } })
 
 describe('POST /product-v2/{id}/duplicate', () => {
-  test('gives each of several copies and products that are created at once a handle of its own', async () => {
+  test('gives copies and products that are created concurrently different handles', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { body: original } = ok(await shop.post('/product-v2', shirt), 201)
     const copies = await Promise.all(Array.from({ length: 8 }, () => shop.post(`/product-v2/${original.id}/duplicate`, undefined)))
     const products = await Promise.all(Array.from({ length: 8 }, () => shop.post('/product-v2', { title: 'Tea' })))
-    const handles = [...copies, ...products].map((made) => ok(made, 201).body.handle)
+    const handles = [...copies, ...products].map((created) => ok(created, 201).body.handle)
     expect(new Set(handles).size).toBe(16)
   })
 
   test('creates a draft with texts, options, images, tags, variants and collections, without stock, SKUs and barcodes', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { body: made } = ok(await shop.post('/product-v2', shirt), 201)
-    const shown = { variants: [{ id: made.variants[0].id, imageId: made.images[1].id }] }
-    const { body: original } = ok(await shop.patch(`/product-v2/${made.id}`, shown))
+    const { body: created } = ok(await shop.post('/product-v2', shirt), 201)
+    const shown = { variants: [{ id: created.variants[0].id, imageId: created.images[1].id }] }
+    const { body: original } = ok(await shop.patch(`/product-v2/${created.id}`, shown))
     const other = await shop.add({ title: 'Other' })
     const { body: summer } = ok(await shop.post('/collection-v2', { title: 'Summer' }), 201)
     const path = `/collection-v2/${summer.id}`
@@ -71,10 +71,18 @@ describe('POST /product-v2/{id}/duplicate', () => {
     expect([handle, title, status, publishedAt]).toEqual(['linen-shirt-copy', 'Linen Shirt (copy)', 'DRAFT', null])
     expect([createdAt, updatedAt].every((at) => at > original.createdAt)).toBe(true)
     expect(images.map(({ id: _, ...image }: Json) => image)).toEqual(original.images.map(({ id: _, ...image }: Json) => image))
-    const fresh = { id: expect.any(String), imageId: null, sku: null, barcode: null, onHand: 0, reserved: 0, available: expect.anything() }
+    const newFields = {
+      id: expect.any(String),
+      imageId: null,
+      sku: null,
+      barcode: null,
+      onHand: 0,
+      reserved: 0,
+      available: expect.anything(),
+    }
     expect(variants).toEqual([
-      { ...original.variants[0], ...fresh, imageId: images[1].id, available: false },
-      { ...original.variants[1], ...fresh },
+      { ...original.variants[0], ...newFields, imageId: images[1].id, available: false },
+      { ...original.variants[1], ...newFields },
     ])
     const ids = (of: Json) => [of.id, ...of.variants.map(({ id }: Json) => id), ...of.images.map(({ id }: Json) => id)]
     expect(new Set([...ids(copy), ...ids(original)]).size).toBe(10)
@@ -82,7 +90,7 @@ describe('POST /product-v2/{id}/duplicate', () => {
     expect(ok(await shop.get(`/product-v2/${original.id}`)).body).toEqual(original)
     const members = ok(await shop.get(path))
     expect(members.body.productIds).toEqual([original.id, other.id, id])
-    // Whoever edits the collection from before does not remove the copy unseen.
+    // The ETag changes, so that an edit of the earlier version cannot remove the copy.
     expect(members.headers.get('etag')).not.toBe(headers.get('etag'))
     expect(await shop.titles()).not.toContain(title)
     expect(ok(await shop.get('/product-v2?q=linen&status=DRAFT')).body.data.map((found: Json) => found.id)).toEqual([id])
@@ -110,22 +118,22 @@ describe('POST /product-v2/{id}/duplicate', () => {
     expect((await shop.delete(`/media/${picture.id}`)).status).toBe(409)
   })
 
-  test('is repeated once under a key, refuses another version and other fields, and finds only products of the shop', async () => {
+  test('happens once per idempotency key, refuses another version and other fields, and finds only products of the shop', async () => {
     await using app = await testApp()
     const [shop, other] = [await shopIn(app), await shopIn(app)]
     const mug = await shop.add({ title: 'Mug' })
     const path = `/product-v2/${mug.id}/duplicate`
     const twice = await Promise.all([1, 2].map(() => shop.post(path, {}, { 'idempotency-key': 'one' })))
-    const again = ok(await shop.post(path, {}, { 'idempotency-key': 'one' }), 201)
+    const repeated = ok(await shop.post(path, {}, { 'idempotency-key': 'one' }), 201)
     expect(twice.map(({ status }) => status).filter((status) => status !== 409 && status !== 201)).toEqual([])
-    expect(ok(await shop.get('/product-v2')).body.data.map(({ id }: Json) => id)).toEqual([again.body.id, mug.id])
+    expect(ok(await shop.get('/product-v2')).body.data.map(({ id }: Json) => id)).toEqual([repeated.body.id, mug.id])
     expect((await other.post(path, {})).status).toBe(404)
     expect((await shop.post(path, {}, { 'if-match': '"v9"' })).status).toBe(412)
     const refused = await shop.post(path, { title: 'Cup' })
     expect([refused.status, refused.body.field]).toEqual([400, 'title'])
   })
 
-  test('copies at once get different handles, or are refused and succeed when repeated', async () => {
+  test('concurrent copies get different handles, or are refused and succeed when repeated', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const mug = await shop.add({ title: 'Mug' })
@@ -142,19 +150,19 @@ describe('DELETE /product-v2/{id}', () => {
   test('deletes a product that was never ordered, with everything that shows it', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { body: made } = ok(await shop.post('/product-v2', shirt), 201)
+    const { body: created } = ok(await shop.post('/product-v2', shirt), 201)
     const mug = await shop.add({ title: 'Mug' })
     const { body: summer } = ok(await shop.post('/collection-v2', { title: 'Summer', publishedAt: '2026-01-01T00:00:00Z' }), 201)
     const members = `/collection-v2/${summer.id}`
-    ok(await put(app, shop.secretKey, `${members}/products`, [made.id, mug.id]))
-    expect((await app.call('GET', `/product-v2/public/${made.id}`)).status).toBe(200)
+    ok(await put(app, shop.secretKey, `${members}/products`, [created.id, mug.id]))
+    expect((await app.call('GET', `/product-v2/public/${created.id}`)).status).toBe(200)
     expect(await shop.titles('?tag=sale')).toEqual(['Linen Shirt'])
-    const gone = ok(await shop.delete(`/product-v2/${made.id}`))
-    expect(gone.body).toEqual({ ...made, deleted: true })
-    for (const path of [`/product-v2/public/${made.id}`, `${shop.list}/handle/linen-shirt`])
+    const removal = ok(await shop.delete(`/product-v2/${created.id}`))
+    expect(removal.body).toEqual({ ...created, deleted: true })
+    for (const path of [`/product-v2/public/${created.id}`, `${shop.list}/handle/linen-shirt`])
       expect((await app.call('GET', path)).status).toBe(404)
-    expect((await shop.get(`/product-v2/${made.id}`)).status).toBe(404)
-    expect((await shop.delete(`/product-v2/${made.id}`)).status).toBe(404)
+    expect((await shop.get(`/product-v2/${created.id}`)).status).toBe(404)
+    expect((await shop.delete(`/product-v2/${created.id}`)).status).toBe(404)
     for (const query of ['', '?q=linen', '?sort=price', `?collection=${summer.id}`, '?available=true'])
       expect(await shop.titles(query)).toEqual(query === '?q=linen' ? [] : ['Mug'])
     expect(ok(await shop.get('/product-v2?q=linen')).body).toMatchObject({ total: 0, data: [] })
@@ -188,7 +196,7 @@ describe('DELETE /product-v2/{id}', () => {
     expect(await problemsOf(app)).toEqual([])
   })
 
-  test('an open cart loses the product: its checkout says so', async () => {
+  test('the checkout of an open cart with the product is refused with the reason', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -198,14 +206,14 @@ describe('DELETE /product-v2/{id}', () => {
     ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey }))
   })
 
-  test('a checkout at the same time wins or is refused, and never leaves an order without its product', async () => {
+  test('a concurrent checkout succeeds or is refused, and never leaves an order without its product', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     for (let round = 0; round < 8; round++) {
       const tea = await shop.add({ title: `Tea ${round}`, variants: [{ price: usd(100), onHand: 3 }] })
       const cartId = await shop.cart({ variants: [tea.variants[0]?.id ?? ''] })
-      const [bought, removed] = await Promise.all([shop.checkout(cartId), shop.delete(`/product-v2/${tea.id}`)])
-      expect([removed.status, bought.status === 409]).toEqual([200, removed.body.deleted])
+      const [checkout, removed] = await Promise.all([shop.checkout(cartId), shop.delete(`/product-v2/${tea.id}`)])
+      expect([removed.status, checkout.status === 409]).toEqual([200, removed.body.deleted])
     }
     expect(await problemsOf(app)).toEqual([])
   })

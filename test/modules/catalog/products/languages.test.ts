@@ -11,7 +11,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** Words of a language, with what somebody types who lacks a letter: `word=typed`. */
+/** Words of a language, each with its spelling on a keyboard that lacks the special letters: `word=typed`. */
 const languages = {
   German:
     'Straße=strasse Grüße=grusse Fußball=fussball Weißbier=weissbier Maß=mass süß=suss Schlüssel=schlussel Äpfel=apfel Öl=ol Übung=ubung Käse=kase Möbel=mobel Tür=tur Gewürz=gewurz Spaß=spass heiß=heiss Größe=grosse Löffel=loffel Bär=bar Kürbis=kurbis',
@@ -50,16 +50,16 @@ test.each(Object.entries(languages))('shoppers and shops find twenty words of %s
   const shop = await shopIn(app)
   const words = text.split(' ').map((pair) => pair.split('=') as [string, string])
   expect(words).toHaveLength(20)
-  // The dotted and the dotless i have one capital each: upper case follows the language only where a machine knows it.
+  // `toUpperCase` below converts both the dotted and the dotless i to I, because it does not know the language.
   await shop.add({ title: words.map(([word]) => word).join(' '), status: 'ACTIVE' })
   await shop.add({ title: 'Another', status: 'ACTIVE' })
   for (const [word, typed] of words) {
     const spellings = [word, word.normalize('NFD'), typed, typed.toUpperCase(), word.toUpperCase()]
     for (const spelling of new Set(spellings)) {
       const q = encodeURIComponent(spelling)
-      const seen = (await app.call('GET', `${shop.list}?q=${q}`)).body
-      const managed = (await shop.get(`/product-v2?q=${q}`)).body
-      expect([spelling, seen.total, managed.total]).toEqual([spelling, 1, 1])
+      const publicResult = (await app.call('GET', `${shop.list}?q=${q}`)).body
+      const managedResult = (await shop.get(`/product-v2?q=${q}`)).body
+      expect([spelling, publicResult.total, managedResult.total]).toEqual([spelling, 1, 1])
     }
   }
 })
@@ -113,14 +113,14 @@ test('vendor and type match in either Unicode normal form, in lists and imports'
   await using app = await testApp()
   const shop = await shopIn(app)
   const [composed, decomposed] = ['Café Ümlaut', 'Café Ümlaut'.normalize('NFD')]
-  const made = await shop.post('/product-v2', {
+  const created = await shop.post('/product-v2', {
     title: 'Made',
     status: 'ACTIVE',
     vendor: decomposed,
     type: decomposed,
     variants: [{ price: { amount: 100, currency: 'USD' } }],
   })
-  expect(made.body).toMatchObject({ vendor: composed, type: composed })
+  expect(created.body).toMatchObject({ vendor: composed, type: composed })
   const file = `Handle,Title,Vendor,Type,Option1 Name,Option1 Value,Price,Status\nread,Read,${decomposed},${decomposed},Size,${decomposed},1,active\n`
   const send = (raw: string, query = '') =>
     app.call('POST', `/product-v2/import${query}`, { key: shop.secretKey, raw, headers: { 'content-type': 'text/csv' } })
@@ -130,7 +130,7 @@ test('vendor and type match in either Unicode normal form, in lists and imports'
       expect([field, (await app.call('GET', `${shop.list}?${field}=${form}`)).body.total]).toEqual([field, 2])
       expect([field, (await shop.get(`/product-v2?${field}=${form}`)).body.total]).toEqual([field, 2])
     }
-  // Its variants are known again in either form.
+  // The import matches the variants in either form.
   expect((await send(file.normalize('NFC'), '?overwrite=true')).body).toMatchObject({ updated: 1, failed: 0, variantsKept: 0 })
   expect((await shop.get('/product-v2?q=read')).body.data[0].variants).toHaveLength(1)
 })
@@ -163,10 +163,14 @@ test('stored decomposed handles and slugs are found in either form, and normaliz
   const report = await app.call('POST', '/product-v2/import?overwrite=true', { key: shop.secretKey, raw, headers })
   expect(report.body).toMatchObject({ created: 0, updated: 1, failed: 0 })
   expect((await shop.get(`/product-v2/${product.id}`)).body).toMatchObject({ handle: composed, title: 'New' })
-  // A composed one beside a decomposed one is that which is found.
-  const { body: fresh } = await shop.post('/collection-v2', { title: 'New', handle: composed, publishedAt: '2026-01-01T00:00:00Z' })
+  // If both forms of a handle exist, the composed one is found.
+  const { body: composedCollection } = await shop.post('/collection-v2', {
+    title: 'New',
+    handle: composed,
+    publishedAt: '2026-01-01T00:00:00Z',
+  })
   for (const form of [composed, decomposed].map(encodeURIComponent))
-    expect((await app.call('GET', `/collection-v2/published/${name}/${form}`)).body.id).toBe(fresh.id)
+    expect((await app.call('GET', `/collection-v2/published/${name}/${form}`)).body.id).toBe(composedCollection.id)
 })
 
 test('after an upgrade, the search backfill normalizes the words of products indexed before', async () => {

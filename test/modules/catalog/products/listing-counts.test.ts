@@ -7,10 +7,10 @@ test('a listing is folded after 256 writes of a shop; a failure is logged as cat
   const logged: unknown[] = []
   const warn: Log['warn'] = (event, fields) => void logged.push([event, fields])
   const failure = new Error('no connection')
-  let folds = 0
+  let foldCount = 0
   const db = {
     async write() {
-      folds++
+      foldCount++
       throw failure
     },
   }
@@ -18,7 +18,7 @@ test('a listing is folded after 256 writes of a shop; a failure is logged as cat
   const write = async (times: number, shopId = 'shop') => {
     for (let nth = 0; nth < times; nth++) counts.countWrite(shopId)
     await Bun.sleep(0)
-    return folds
+    return foldCount
   }
   expect([await write(255), await write(255, 'other')]).toEqual([0, 0])
   expect(await write(1)).toBe(1)

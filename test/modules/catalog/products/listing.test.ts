@@ -67,19 +67,19 @@ test('a window is the page of a list, read from either end', () => {
         const ascending = Array.from({ length: total }, (_, at) => at)
         const { start, count } = pageWindow(total, slice(page, limit), descending)
         const read = ascending.slice(start, start + count)
-        const wanted = (descending ? ascending.toReversed() : ascending).slice((page - 1) * limit, page * limit)
-        expect(descending ? read.reverse() : read).toEqual(wanted)
+        const expected = (descending ? ascending.toReversed() : ascending).slice((page - 1) * limit, page * limit)
+        expect(descending ? read.reverse() : read).toEqual(expected)
       },
     ),
   )
 })
 
-type Known = { id: string; title: string; price: number; status: string; publishedAt: number | null }
+type ExpectedProduct = { id: string; title: string; price: number; status: string; publishedAt: number | null }
 
-const plain = (title: string) => title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
-const orders: Record<Sort, (a: Known, b: Known) => number> = {
+const normalizeTitle = (title: string) => title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+const comparators: Record<Sort, (a: ExpectedProduct, b: ExpectedProduct) => number> = {
   newest: (a, b) => (b.publishedAt ?? 0) - (a.publishedAt ?? 0) || byBytes(b.id, a.id),
-  title: (a, b) => byBytes(plain(a.title), plain(b.title)) || byBytes(a.id, b.id),
+  title: (a, b) => byBytes(normalizeTitle(a.title), normalizeTitle(b.title)) || byBytes(a.id, b.id),
   price: (a, b) => a.price - b.price || byBytes(a.id, b.id),
   '-price': (a, b) => b.price - a.price || byBytes(b.id, a.id),
 }
@@ -110,7 +110,7 @@ const operation = fc.oneof(
 test('pages and totals equal those of a naive list, through writes, folds, splits and publication dates', async () => {
   await using app = await testApp()
   const { deps, clock } = app
-  const folds = createListingCounts(deps, 2)
+  const listingCounts = createListingCounts(deps, 2)
   const listings = createListingCache(deps)
   let mostAnchors = 0
   await fc.assert(
@@ -120,9 +120,9 @@ test('pages and totals equal those of a naive list, through writes, folds, split
       async (operations, limit) => {
         const { shop } = await shopIn(app)
         const write = { shop: { id: shop.id, currency: 'USD' }, actor: system }
-        const known = new Map<string, Known>()
+        const expectedProducts = new Map<string, ExpectedProduct>()
         const remember = ({ id, title, priceRange, status, publishedAt }: Awaited<ReturnType<typeof createProduct>>) =>
-          known.set(id, {
+          expectedProducts.set(id, {
             id,
             title,
             price: priceRange.min.amount,
@@ -148,7 +148,7 @@ test('pages and totals equal those of a naive list, through writes, folds, split
           ...(publishIn === undefined ? {} : { publishedAt: clock.now() + publishIn }),
         })
         for (const step of operations) {
-          const id = 'nth' in step ? [...known.keys()][step.nth % known.size] : undefined
+          const id = 'nth' in step ? [...expectedProducts.keys()][step.nth % expectedProducts.size] : undefined
           if (step.kind === 'create') remember(await createProduct(deps, write, { ...inputOf(step), title: step.title }))
           else if (step.kind === 'change' && id)
             remember(
@@ -156,11 +156,12 @@ test('pages and totals equal those of a naive list, through writes, folds, split
             )
           else if (step.kind === 'archive' && id) remember(await changeProduct(deps, write, id, { status: 'ARCHIVED' }))
           else if (step.kind === 'wait') clock.advance(step.ms)
-          else if (step.kind === 'fold') await folds.foldAll(shop.id)
-          await expectNaive({ ...deps, listings }, shop.id, [...known.values()], limit)
+          else if (step.kind === 'fold') await listingCounts.foldAll(shop.id)
+          await expectNaive({ ...deps, listings }, shop.id, [...expectedProducts.values()], limit)
         }
-        for (let size = 1; size <= known.size; size++) await expectNaive({ ...deps, listings }, shop.id, [...known.values()], size)
-        await folds.foldAll(shop.id)
+        for (let size = 1; size <= expectedProducts.size; size++)
+          await expectNaive({ ...deps, listings }, shop.id, [...expectedProducts.values()], size)
+        await listingCounts.foldAll(shop.id)
         const { anchors, changes } = await deps.catalogStore.listing(shop.id, 'title', '')
         expect(changes).toEqual([])
         mostAnchors = Math.max(mostAnchors, anchors.length)
@@ -171,19 +172,24 @@ test('pages and totals equal those of a naive list, through writes, folds, split
   expect(mostAnchors).toBeGreaterThan(2)
 })
 
-async function expectNaive(deps: ReadDeps, shopId: string, known: readonly Known[], limit: number): Promise<void> {
+async function expectNaive(deps: ReadDeps, shopId: string, expectedProducts: readonly ExpectedProduct[], limit: number): Promise<void> {
   const now = deps.clock.now()
-  const visible = known.filter(({ status, publishedAt }) => status === 'ACTIVE' && publishedAt !== null && publishedAt <= now)
+  const visible = expectedProducts.filter(({ status, publishedAt }) => status === 'ACTIVE' && publishedAt !== null && publishedAt <= now)
   for (const sort of sortNames) {
-    const wanted = [...visible].sort(orders[sort]).map(({ id }) => id)
-    for (let page = 1; (page - 1) * limit <= wanted.length; page++) {
+    const expected = [...visible].sort(comparators[sort]).map(({ id }) => id)
+    for (let page = 1; (page - 1) * limit <= expected.length; page++) {
       const { summaries, total } = await listPublicProducts(
         deps,
         { shopId, showQuantity: false, sort, q: undefined, tag: undefined, collectionId: undefined },
         slice(page, limit),
       )
       const ids = summaries.map((summary) => (JSON.parse(summary) as { id: string }).id)
-      expect({ sort, page, ids, total }).toEqual({ sort, page, ids: wanted.slice((page - 1) * limit, page * limit), total: wanted.length })
+      expect({ sort, page, ids, total }).toEqual({
+        sort,
+        page,
+        ids: expected.slice((page - 1) * limit, page * limit),
+        total: expected.length,
+      })
     }
   }
 }
@@ -191,17 +197,17 @@ async function expectNaive(deps: ReadDeps, shopId: string, known: readonly Known
 test('buckets split as a shop grows and disappear as it empties', async () => {
   await using app = await testApp()
   const { deps } = app
-  const folds = createListingCounts(deps, 4)
+  const listingCounts = createListingCounts(deps, 4)
   const { shop, add } = await shopIn(app)
-  const made: string[] = []
-  for (let nth = 0; nth < 40; nth++) made.push((await add({ title: `Product ${nth % 10}` })).id)
-  await folds.foldAll(shop.id)
+  const ids: string[] = []
+  for (let nth = 0; nth < 40; nth++) ids.push((await add({ title: `Product ${nth % 10}` })).id)
+  await listingCounts.foldAll(shop.id)
   const full = await deps.catalogStore.listing(shop.id, 'title', '')
   expect(full.anchors.length).toBeGreaterThan(8)
   expect(full.anchors.every(({ documents }) => documents >= 1 && documents <= 4)).toBe(true)
   expect(totalOf(full.anchors)).toBe(40)
-  for (const id of made) await changeProduct(deps, { shop, actor: system }, id, { status: 'ARCHIVED' })
-  await folds.foldAll(shop.id)
+  for (const id of ids) await changeProduct(deps, { shop, actor: system }, id, { status: 'ARCHIVED' })
+  await listingCounts.foldAll(shop.id)
   const empty = await deps.catalogStore.listing(shop.id, 'title', '')
   expect(empty.anchors).toEqual([{ key: '', documents: 0 }].map((bucket) => expect.objectContaining(bucket)))
   expect(empty.changes).toEqual([])
@@ -216,9 +222,9 @@ test('a scheduled product affects neither positions nor totals of lists before i
   ] as const)
     await shop.add({ title, variants: [{ price: usd(price) }] })
   await shop.add({ title: 'Banana', variants: [{ price: usd(2) }], publishedAt: app.clock.now() + hourMs })
-  const seen = async () => Promise.all(sortNames.map(async (sort) => (await shop.titles(`?sort=${sort}`)).join()))
-  expect(await seen()).toEqual(['Cherry,Apple', 'Apple,Cherry', 'Cherry,Apple', 'Apple,Cherry'])
+  const titlesBySort = async () => Promise.all(sortNames.map(async (sort) => (await shop.titles(`?sort=${sort}`)).join()))
+  expect(await titlesBySort()).toEqual(['Cherry,Apple', 'Apple,Cherry', 'Cherry,Apple', 'Apple,Cherry'])
   expect((await app.call('GET', shop.list)).body.total).toBe(2)
   app.clock.advance(hourMs)
-  expect(await seen()).toEqual(['Banana,Cherry,Apple', 'Apple,Banana,Cherry', 'Cherry,Banana,Apple', 'Apple,Banana,Cherry'])
+  expect(await titlesBySort()).toEqual(['Banana,Cherry,Apple', 'Apple,Banana,Cherry', 'Cherry,Banana,Apple', 'Apple,Banana,Cherry'])
 })

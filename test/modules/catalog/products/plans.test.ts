@@ -18,16 +18,16 @@ const count = 30_000
 const suffix = engine === 'sqlite' ? `printf('%026d', n)` : `lpad(n::text, 26, '0')`
 const newestKey = `'000000000.' || ${suffix}`
 
-/** A shop of 30,000 products, copied from one: three vendors, five types, and other prices in every second. */
+/** Inserts 30,000 copies of a product, with three vendors and five types. Every second copy has a second price. */
 async function fill({ deps: { db, config } }: TestApp, collectionIds: readonly string[], id: string): Promise<void> {
-  const copies = (table: Table, from: string, own: Record<string, string>, where = 'true') => {
+  const copies = (table: Table, from: string, overrides: Record<string, string>, where = 'true') => {
     const names = Object.values(getTableColumns(table)).map(({ name }) => name)
     return sql.raw(`insert into ${getTableName(table)} (${names.join(', ')})
       with recursive copy (n) as (select 1 union all select n + 1 from copy where n < ${count})
-      select ${names.map((name) => own[name] ?? `r.${name}`).join(', ')} from ${from} r, copy where ${where}`)
+      select ${names.map((name) => overrides[name] ?? `r.${name}`).join(', ')} from ${from} r, copy where ${where}`)
   }
   const productId = `'prod_' || ${suffix}`
-  const ofOne = `(select * from product_documents where product_id = '${id}')`
+  const source = `(select * from product_documents where product_id = '${id}')`
   await db.write(async (tx) => {
     await tx.rows(copies(products, `(select * from products where id = '${id}')`, { id: productId, handle: `'p' || n` }))
     const document = {
@@ -36,13 +36,13 @@ async function fill({ deps: { db, config } }: TestApp, collectionIds: readonly s
       ...{ vendor: `'V' || (n % 3)`, type: `'T' || (n % 5)`, available: engine === 'sqlite' ? 'n % 2' : 'n % 2 = 1' },
       ...{ min_price: 'n', max_price: 'n + (n % 2) * 500', spread: '(n % 2) * 3' },
     }
-    await tx.rows(copies(productDocuments, ofOne, document))
-    // A tag of every product would make a scan of the table as cheap as one of the index.
-    await tx.rows(copies(productTags, ofOne, { ...document, tag: `case n % 3 when 0 then 'linen' else 'cotton' end` }))
+    await tx.rows(copies(productDocuments, source, document))
+    // If every product had the tag, a scan of the table would be as cheap as one of the index.
+    await tx.rows(copies(productTags, source, { ...document, tag: `case n % 3 when 0 then 'linen' else 'cotton' end` }))
     const variant = { id: `'var_' || ${suffix}`, product_id: productId, price: 'n' }
     await tx.rows(copies(variants, `(select * from variants where product_id = '${id}')`, variant))
     for (const collectionId of collectionIds)
-      await tx.rows(copies(collectionProducts, ofOne, { ...document, collection_id: `'${collectionId}'`, position: 'n' }, 'n <= 5000'))
+      await tx.rows(copies(collectionProducts, source, { ...document, collection_id: `'${collectionId}'`, position: 'n' }, 'n <= 5000'))
     if (engine === 'postgres') {
       await tx.rows(
         sql.raw(`insert into product_words (product_id, shop_id, visible_from, words)
@@ -60,13 +60,13 @@ async function fill({ deps: { db, config } }: TestApp, collectionIds: readonly s
 const filledTables = ['products', 'variants', 'product_documents', 'product_tags', 'collection_products', 'product_words']
 
 /**
- * Does what autovacuum does after so many inserts: the planner reads an index alone only if most pages are marked
- * visible to all. A vacuum leaves out what an older snapshot does not see, such as that of an ANALYZE by autovacuum.
+ * Runs VACUUM, as autovacuum does after so many inserts: the planner uses an index-only scan only if most pages are
+ * marked visible to all. VACUUM skips rows that an older snapshot cannot see, such as that of an ANALYZE by autovacuum.
  */
 async function vacuum(client: pg.Client): Promise<void> {
   const hidden = 'select 1 from pg_class where oid = any($1::regclass[]) and relallvisible < 0.9 * relpages'
   for (let tries = 0; tries < vacuumsMax; tries++) {
-    // `freeze` waits for pages that are in use, which it would leave out otherwise.
+    // Without `freeze`, VACUUM skips pages that are in use.
     await client.query(`vacuum (freeze, analyze) ${filledTables.join(', ')}`)
     if ((await client.query(hidden, [filledTables])).rows.length === 0) return
     await Bun.sleep(100)
@@ -74,7 +74,7 @@ async function vacuum(client: pg.Client): Promise<void> {
 }
 const vacuumsMax = 100
 
-/** Five collections, so that one of them is a small part of the table. */
+/** Creates five collections, so that one of them is a small part of the table. */
 const collectionsIn = (shop: Awaited<ReturnType<typeof shopIn>>): Promise<string[]> =>
   Promise.all([1, 2, 3, 4, 5].map(async (nth) => (await shop.post('/collection-v2', { title: `All ${nth}` })).body.id))
 
@@ -95,7 +95,8 @@ const filters: readonly Partial<PublicQuery>[] = (() => {
 
 /** Tables that grow with a shop. */
 const large = 'products|product_documents|product_tags|collection_products|variants|product_summaries|product_ranks|product_words'
-const wide = engine === 'sqlite' ? new RegExp(`^SCAN (${large}|[fdr])( |$)(?!VIRTUAL TABLE INDEX)`) : new RegExp(`Seq Scan on (${large})`)
+const fullScan =
+  engine === 'sqlite' ? new RegExp(`^SCAN (${large}|[fdr])( |$)(?!VIRTUAL TABLE INDEX)`) : new RegExp(`Seq Scan on (${large})`)
 
 /** Limit of the entries of one source that a list sorts; see `db/product-lists.ts`. */
 const sortedMax = 5_000
@@ -117,15 +118,15 @@ test('no combination of sort and filters reads a whole table or sorts an unbound
   const read = deps.db.read.rows.bind(deps.db.read)
   using rows = spyOn(deps.db.read, 'rows')
   const plans = new Map<string, string>()
-  const look = async (query: Partial<PublicQuery>, sort: Sort | undefined, page: number) => {
+  const runQuery = async (query: Partial<PublicQuery>, sort: Sort | undefined, page: number) => {
     rows.mockClear()
-    const asked = { shopId: shop.shop.id, showQuantity: false, sort, q: undefined, ...query }
-    const found = await listPublicProducts(deps, asked, slice(page, 20))
+    const listQuery = { shopId: shop.shop.id, showQuantity: false, sort, q: undefined, ...query }
+    const found = await listPublicProducts(deps, listQuery, slice(page, 20))
     for (const [statement] of rows.mock.calls as [SQL][]) {
       const plan = engine === 'sqlite' ? sql`explain query plan ${statement}` : sql`explain ${statement}`
       for (const row of await read<Record<string, unknown>>(plan)) {
         const line = String(row['detail'] ?? row['QUERY PLAN'])
-        if (wide.test(line)) plans.set(line, JSON.stringify({ ...query, sort }))
+        if (fullScan.test(line)) plans.set(line, JSON.stringify({ ...query, sort }))
       }
       if (engine === 'sqlite') continue
       const [executed] = await read<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(sql`explain (analyze, timing off, format json) ${statement}`)
@@ -137,14 +138,14 @@ test('no combination of sort and filters reads a whole table or sorts an unbound
   for (const filter of filters)
     for (const sort of sortNames)
       for (const more of [{}, { collectionId }] as const) {
-        const { total, totalCapped } = await look({ ...filter, ...more }, sort, 1)
+        const { total, totalCapped } = await runQuery({ ...filter, ...more }, sort, 1)
         const isFiltered = Object.keys({ ...filter, ...more }).length > 0
         expect([total <= 1_000 || !isFiltered, totalCapped === true && total < 1_000]).toEqual([true, false])
       }
-  await look({ collectionId }, undefined, 1)
-  await look({}, 'title', 1_400)
+  await runQuery({ collectionId }, undefined, 1)
+  await runQuery({}, 'title', 1_400)
   for (const filter of [{}, { minPrice: 29_900 }, { minPrice: 10_000, vendor: 'V1' }, { collectionId }])
-    await look({ q: 'linen', ...filter }, undefined, 1)
+    await runQuery({ q: 'linen', ...filter }, undefined, 1)
   expect(Object.fromEntries(plans)).toEqual({})
 })
 
@@ -154,13 +155,13 @@ test('finds the few products that meet all filters when each filter alone matche
   const { id } = await shop.add({ title: 'Linen shirt', variants: [{ price: usd(1) }] })
   await fill(app, await collectionsIn(shop), id)
   const pageOf = async (query: Partial<PublicQuery>, sort: Sort | undefined, page = 1) => {
-    const asked = { shopId: shop.shop.id, showQuantity: false, sort, q: undefined, ...query }
-    const { total, totalCapped } = await listPublicProducts(app.deps, asked, slice(page, 100))
+    const listQuery = { shopId: shop.shop.id, showQuantity: false, sort, q: undefined, ...query }
+    const { total, totalCapped } = await listPublicProducts(app.deps, listQuery, slice(page, 100))
     return { total, totalCapped }
   }
-  // Tagged are multiples of 3; of vendor V1 are none of them.
+  // Tagged products are multiples of 3. None of them is of vendor V1.
   expect(await pageOf({ tag: 'linen', vendor: 'V1' }, 'title')).toEqual({ total: 0, totalCapped: undefined })
-  // Available products are odd, and have a second price 500 above the first.
+  // Available products are odd, and have a second price that is 500 higher.
   expect(await pageOf({ available: true, minPrice: 29_000, maxPrice: 29_001 }, 'price')).toMatchObject({ total: 2 })
   expect(await pageOf({ available: false, minPrice: 29_001 }, '-price')).toMatchObject({ total: 500 })
   expect(await pageOf({ available: true, minPrice: 30_001 }, 'newest')).toMatchObject({ total: 250 })

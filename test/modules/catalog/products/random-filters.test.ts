@@ -77,7 +77,7 @@ test('a list contains exactly the products that meet all conditions, in its orde
   await using app = await testApp()
   const shop = await shopIn(app)
   const by = { shop: { id: shop.shop.id, currency: 'USD' }, actor: system }
-  const [first, changes] = fc.sample(
+  const [initial, changes] = fc.sample(
     fc.tuple(fc.array(product, { minLength: 100, maxLength: 100 }), fc.array(product, { minLength: 30, maxLength: 30 })),
     {
       numRuns: 1,
@@ -95,7 +95,7 @@ test('a list contains exactly the products that meet all conditions, in its orde
   const products: Product[] = []
   const ids: string[] = []
   const variantsOf: string[][] = []
-  for (const [at, one] of first.entries()) {
+  for (const [at, one] of initial.entries()) {
     const publishedAt = app.clock.now() - 1_000_000 + at * 1_000
     const { id, variants } = await shop.add({ ...inputOf(one), title: nameOf({ at }), publishedAt })
     ids.push(id)
@@ -118,14 +118,14 @@ test('a list contains exactly the products that meet all conditions, in its orde
   await fc.assert(
     fc.asyncProperty(query, async (wanted) => {
       const { isInCollection, ...conditions } = wanted
-      const asked = {
+      const listQuery = {
         ...conditions,
         shopId: shop.shop.id,
         showQuantity: false,
         q: undefined,
         collectionId: isInCollection ? collectionId : undefined,
       }
-      const { summaries, total } = await listPublicProducts(app.deps, asked, slice(1, 100))
+      const { summaries, total } = await listPublicProducts(app.deps, listQuery, slice(1, 100))
       const titles = summaries.map((summary) => JSON.parse(summary).title)
       const expected = matchesOf(products, collection, wanted)
       expect([titles, total]).toEqual([expected, expected.length])

@@ -28,15 +28,15 @@ const shirt = {
 }
 
 describe('POST /product-v2', () => {
-  test('POST stores a whole product with ids, a handle from its title and publication now', async () => {
+  test('POST stores a complete product with ids and a handle from its title, published now', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
-    const made = await post('/product-v2', shirt)
-    expect(made.status).toBe(201)
-    expect((await get(`/product-v2/${made.body.id}`)).body).toEqual(made.body)
-    const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, made.body.id))
+    const created = await post('/product-v2', shirt)
+    expect(created.status).toBe(201)
+    expect((await get(`/product-v2/${created.body.id}`)).body).toEqual(created.body)
+    const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, created.body.id))
     expect(row).toMatchObject({ action: 'product.created', shopId: shop.id })
-    expect(made.body).toMatchObject({
+    expect(created.body).toMatchObject({
       id: expect.stringMatching(/^prod_[0-9a-z]{26}$/),
       shopId: shop.id,
       handle: 'linen-shirt',
@@ -50,7 +50,7 @@ describe('POST /product-v2', () => {
       createdAt: '2026-01-06T12:00:00.000Z',
       updatedAt: '2026-01-06T12:00:00.000Z',
     })
-    expect(made.body.variants).toEqual([
+    expect(created.body.variants).toEqual([
       expect.objectContaining({
         id: expect.stringMatching(/^var_/),
         title: 'S',
@@ -65,13 +65,13 @@ describe('POST /product-v2', () => {
       }),
       expect.objectContaining({ title: 'M', position: 2, compareAtPrice: null, cost: null, onHand: 0, available: false }),
     ])
-    expect(made.body.images.map(({ url, position, alt, width }: Json) => [url, position, alt, width])).toEqual([
+    expect(created.body.images.map(({ url, position, alt, width }: Json) => [url, position, alt, width])).toEqual([
       ['https://img.example/a.jpg', 1, 'Front', null],
       ['https://img.example/b.jpg', 2, null, 800],
     ])
   })
 
-  test('a title is enough for a product; a taken handle is numbered if derived and refused if given', async () => {
+  test('a title is enough for a product; a handle from the title is numbered if taken, and a handle in the request is refused', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const handles = []
@@ -178,13 +178,13 @@ describe('POST /product-v2', () => {
       const shop = await shopIn(app, { currency })
       const bare = await shop.post('/product-v2', { title: 'Bare' })
       expect(bare.body.variants[0].price).toEqual({ amount: 0, currency })
-      const made = await shop.post('/product-v2', {
+      const created = await shop.post('/product-v2', {
         title: 'Priced',
         status: 'ACTIVE',
         variants: [{ price: { amount: 12_345, currency } }],
       })
-      const seen = await app.call('GET', `/product-v2/public/${made.body.id}`)
-      expect(seen.body.priceRange).toEqual({ min: { amount: 12_345, currency }, max: { amount: 12_345, currency } })
+      const response = await app.call('GET', `/product-v2/public/${created.body.id}`)
+      expect(response.body.priceRange).toEqual({ min: { amount: 12_345, currency }, max: { amount: 12_345, currency } })
     }
   })
 
@@ -231,7 +231,7 @@ describe('POST /product-v2', () => {
       ['/collection-v2', {}],
       ['/blogs', { bodyHtml: '' }],
     ] as const) {
-      const { body: made } = await post(path, { title: 'Dated', ...more })
+      const { body: created } = await post(path, { title: 'Dated', ...more })
       for (const publishedAt of [
         '2021-02-30T00:00:00Z',
         '2021-04-31T00:00:00Z',
@@ -242,7 +242,7 @@ describe('POST /product-v2', () => {
       ]) {
         for (const answer of [
           await post(path, { title: 'Lost', ...more, publishedAt }),
-          await patch(`${path}/${made.id}`, { title: 'Lost', publishedAt }),
+          await patch(`${path}/${created.id}`, { title: 'Lost', publishedAt }),
         ])
           expect([path, publishedAt, answer.status, answer.body.message]).toEqual([
             path,
@@ -259,8 +259,8 @@ describe('POST /product-v2', () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     for (const url of ['HTTPS://X.example/y', 'http://x.example', 'https://x.example:8443/a?b#c', 'https://[2001:db8::1]/y']) {
-      const made = await post('/product-v2', { title: 'Pictured', images: [{ url }] })
-      expect([url, made.status, made.body.images?.[0]?.url]).toEqual([url, 201, url])
+      const created = await post('/product-v2', { title: 'Pictured', images: [{ url }] })
+      expect([url, created.status, created.body.images?.[0]?.url]).toEqual([url, 201, url])
     }
   })
 
@@ -294,13 +294,13 @@ describe('POST /product-v2', () => {
       '<math><mtext><style><img src=x onerror=steal()></style></mtext></math><form action="https://steal.example"><input></form>',
       '<object data="steal.swf"></object><meta http-equiv="refresh" content="0;url=https://steal.example"><base href="//steal.example">',
     ].join('')
-    const made = await post('/product-v2', { title: 'Tea', status: 'ACTIVE', descriptionHtml, variants: [{ price: usd(0) }] })
-    const seen = await app.call('GET', `/product-v2/public/${made.body.id}`)
-    expect(seen.body.descriptionHtml).toBe(made.body.descriptionHtml)
-    expect(seen.body.descriptionHtml).toContain('<p>Keep <b>this</b></p>')
-    expect(seen.body.descriptionHtml).toContain('<a href="https://ok.example" rel="noopener noreferrer nofollow">ok</a>')
-    expect(seen.body.descriptionHtml).toContain('<img src="https://ok.example/a.png" alt="a" />')
-    expect(seen.body.descriptionHtml).not.toMatch(/steal|script|style|svg|iframe|onerror|onclick|data:|<form|<meta|<base|class=/i)
+    const created = await post('/product-v2', { title: 'Tea', status: 'ACTIVE', descriptionHtml, variants: [{ price: usd(0) }] })
+    const response = await app.call('GET', `/product-v2/public/${created.body.id}`)
+    expect(response.body.descriptionHtml).toBe(created.body.descriptionHtml)
+    expect(response.body.descriptionHtml).toContain('<p>Keep <b>this</b></p>')
+    expect(response.body.descriptionHtml).toContain('<a href="https://ok.example" rel="noopener noreferrer nofollow">ok</a>')
+    expect(response.body.descriptionHtml).toContain('<img src="https://ok.example/a.png" alt="a" />')
+    expect(response.body.descriptionHtml).not.toMatch(/steal|script|style|svg|iframe|onerror|onclick|data:|<form|<meta|<base|class=/i)
   })
 })
 
@@ -308,11 +308,11 @@ describe('PATCH /product-v2', () => {
   test('PATCH keeps omitted fields and variants; named images keep their ids, and the others are replaced', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
-    const { body: made } = await post('/product-v2', shirt)
-    const [small, medium] = made.variants
-    const [front, back] = made.images
+    const { body: created } = await post('/product-v2', shirt)
+    const [small, medium] = created.variants
+    const [front, back] = created.images
     app.clock.advance(1000)
-    const changed = await patch(`/product-v2/${made.id}`, {
+    const changed = await patch(`/product-v2/${created.id}`, {
       options: [{ name: 'Size', values: ['S', 'M', 'L'] }],
       images: [{ id: back.id, url: back.url }, { url: 'https://img.example/c.jpg' }],
       variants: [
@@ -324,20 +324,20 @@ describe('PATCH /product-v2', () => {
     expect(changed.body).toMatchObject({
       title: 'Linen Shirt',
       tags: ['Summer', 'Sale'],
-      publishedAt: made.publishedAt,
-      createdAt: made.createdAt,
+      publishedAt: created.publishedAt,
+      createdAt: created.createdAt,
       updatedAt: '2026-01-06T12:00:01.000Z',
     })
-    const [kept, unnamed, large] = changed.body.variants
-    expect(kept).toEqual({ ...small, title: 'Small', imageId: back.id })
-    expect(unnamed).toEqual(medium)
+    const [smallAfter, mediumAfter, large] = changed.body.variants
+    expect(smallAfter).toEqual({ ...small, title: 'Small', imageId: back.id })
+    expect(mediumAfter).toEqual(medium)
     expect([large.position, [small.id, medium.id].includes(large.id)]).toEqual([3, false])
     expect(changed.body.images.map(({ id }: Json) => id)).toEqual([back.id, expect.not.stringContaining(front.id)])
-    const again = await patch(`/product-v2/${made.id}`, {
+    const reordered = await patch(`/product-v2/${created.id}`, {
       images: [],
-      variants: [{ id: large.id, price: usd(2) }, { id: kept.id, price: usd(1) }, { id: medium.id }],
+      variants: [{ id: large.id, price: usd(2) }, { id: smallAfter.id, price: usd(1) }, { id: medium.id }],
     })
-    expect(again.body.variants.map(({ id, title, imageId, compareAtPrice }: Json) => [id, title, imageId, compareAtPrice])).toEqual([
+    expect(reordered.body.variants.map(({ id, title, imageId, compareAtPrice }: Json) => [id, title, imageId, compareAtPrice])).toEqual([
       [large.id, 'L', null, null],
       [small.id, 'Small', null, usd(5000)],
       [medium.id, 'M', null, null],
@@ -425,10 +425,10 @@ describe('PATCH /product-v2', () => {
   test("a product in another currency moves to the shop's when every variant gets a price, and keeps no old amount", async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
-    const { body: made } = await post('/product-v2', shirt)
-    await app.deps.db.write((tx) => tx.update(products).set({ currency: 'KWD' }).where(eq(products.id, made.id)))
-    const [s, m] = made.variants
-    const path = `/product-v2/${made.id}`
+    const { body: created } = await post('/product-v2', shirt)
+    await app.deps.db.write((tx) => tx.update(products).set({ currency: 'KWD' }).where(eq(products.id, created.id)))
+    const [s, m] = created.variants
+    const path = `/product-v2/${created.id}`
     expect((await patch(path, { title: 'Still in dinars', variants: [{ id: s.id, sku: 'X' }] })).status).toBe(200)
     for (const [field, variants] of [
       ['variants', [{ id: s.id, price: usd(5) }]],
@@ -490,11 +490,11 @@ describe('access to products', () => {
     await using app = await testApp()
     const owner = await shopIn(app)
     const thief = await shopIn(app)
-    const { body: made } = await owner.post('/product-v2', shirt)
-    const unknown = `${made.id.slice(0, -1)}${made.id.endsWith('0') ? '1' : '0'}`
+    const { body: created } = await owner.post('/product-v2', shirt)
+    const unknown = `${created.id.slice(0, -1)}${created.id.endsWith('0') ? '1' : '0'}`
     for (const [method, body] of [['GET'], ['PATCH', { title: 'Stolen' }], ['DELETE']] as const) {
       const answers: Answer[] = []
-      for (const id of [made.id, unknown, 'x'])
+      for (const id of [created.id, unknown, 'x'])
         answers.push(await app.call(method, `/product-v2/${id}`, { key: thief.secretKey, ...(body ? { body } : {}) }))
       for (const answer of answers)
         expect(answer).toMatchObject({
@@ -503,7 +503,7 @@ describe('access to products', () => {
         })
     }
     expect((await thief.get('/product-v2')).body).toMatchObject({ data: [], total: 0 })
-    expect((await owner.get(`/product-v2/${made.id}`)).body).toEqual(made)
+    expect((await owner.get(`/product-v2/${created.id}`)).body).toEqual(created)
   })
 })
 
@@ -514,8 +514,8 @@ describe('idempotency keys of products', () => {
     const key = { 'idempotency-key': 'k-1' }
     const first = await post('/product-v2', shirt, key)
     app.clock.advance(60_000)
-    const again = await post('/product-v2', shirt, key)
-    expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([201, first.text, 'true'])
+    const repeated = await post('/product-v2', shirt, key)
+    expect([repeated.status, repeated.text, repeated.headers.get('idempotent-replayed')]).toEqual([201, first.text, 'true'])
     expect((await get('/product-v2')).body.total).toBe(1)
     const path = `/product-v2/${first.body.id}`
     const changed = await patch(path, { title: 'Other' }, key)
@@ -542,18 +542,18 @@ describe('public reads of products', () => {
   test('public reads show no cost, stock or drafts, with any credentials and under the API prefix', async () => {
     await using app = await testApp()
     const { post, patch, secretKey } = await shopIn(app)
-    const { body: made } = await post('/product-v2', shirt)
-    for (const path of [`/product-v2/public/${made.id}`, `/api/v3/product-v2/public/${made.id}`]) {
-      const seen = await app.call('GET', path, { key: 'nonsense', token: 'a.b.c' })
-      expect(seen.status).toBe(200)
-      expect(seen.headers.get('access-control-allow-origin')).toBe('*')
-      expect(seen.text).not.toMatch(/cost|onHand|reserved|lowStock|1111/)
-      const { variants, ...rest } = made
+    const { body: created } = await post('/product-v2', shirt)
+    for (const path of [`/product-v2/public/${created.id}`, `/api/v3/product-v2/public/${created.id}`]) {
+      const response = await app.call('GET', path, { key: 'nonsense', token: 'a.b.c' })
+      expect(response.status).toBe(200)
+      expect(response.headers.get('access-control-allow-origin')).toBe('*')
+      expect(response.text).not.toMatch(/cost|onHand|reserved|lowStock|1111/)
+      const { variants, ...rest } = created
       const publicOf = ({ hasPrice: _, cost: __, onHand: ___, reserved: ____, lowStockAt: _____, ...variant }: Json) => variant
-      expect(seen.body).toEqual({ ...rest, variants: variants.map(publicOf) })
+      expect(response.body).toEqual({ ...rest, variants: variants.map(publicOf) })
     }
-    await patch(`/product-v2/${made.id}`, { status: 'DRAFT' })
-    expect((await app.call('GET', `/product-v2/public/${made.id}`, { key: secretKey })).status).toBe(404)
+    await patch(`/product-v2/${created.id}`, { status: 'DRAFT' })
+    expect((await app.call('GET', `/product-v2/public/${created.id}`, { key: secretKey })).status).toBe(404)
     expect((await app.call('GET', '/product-v2/public/prod_none')).body).toEqual({
       statusCode: 404,
       message: 'No such product',
@@ -646,13 +646,13 @@ test('a product has at most 250 images, and a collection at most 5,000 products'
   const product = (count: number) => shop.post('/product-v2', { title: 'Album', images: images(count), variants: [{ price: usd(100) }] })
   const tooMany = await product(251)
   expect([tooMany.status, tooMany.body.field]).toEqual([400, 'images'])
-  const made = await product(250)
-  expect([made.status, made.body.images.length]).toEqual([201, 250])
+  const created = await product(250)
+  expect([created.status, created.body.images.length]).toEqual([201, 250])
   const { id } = (await shop.post('/collection-v2', { title: 'All' })).body
   const put = (count: number) =>
     shop.put(`/collection-v2/${id}/products`, { productIds: Array.from({ length: count }, () => app.deps.newId('product')) })
   const refused = await put(5_001)
   expect([refused.status, refused.body.message]).toEqual([400, 'productIds: must have at most 5000 entries'])
-  // Unknown products pass the limit.
+  // The products do not exist, but their number is within the limit.
   expect((await put(5_000)).body.message).not.toContain('5000')
 })

@@ -43,7 +43,7 @@ test('finds a product by each of its fields, and only when it has every word', a
     '0042',
     'shirt portugal indigo',
     'SHIRT  Linen',
-    // How the last word begins.
+    // Prefixes of the last word.
     'lin',
     'b',
     'shirt port',
@@ -108,9 +108,9 @@ test('treats search operators as plain words or ignores them', async () => {
   const shop = await shopIn(app)
   await shop.add({ title: 'Salt and Pepper' })
   await shop.add({ title: 'Salt near Sea' })
-  // Both were published in the same moment: the order between them is the engine's.
-  const both = await shop.titles(q('salt'))
-  expect(both.toSorted()).toEqual(['Salt and Pepper', 'Salt near Sea'])
+  // Both were published at the same moment, so that their order depends on the engine.
+  const saltTitles = await shop.titles(q('salt'))
+  expect(saltTitles.toSorted()).toEqual(['Salt and Pepper', 'Salt near Sea'])
   for (const [words, titles] of [
     ['"salt', ['Salt near Sea', 'Salt and Pepper']],
     ["salt'; drop table products; --", []],
@@ -130,7 +130,7 @@ test('treats search operators as plain words or ignores them', async () => {
     ['"*"', []],
     ['%', []],
   ] as const) {
-    expect([words, await shop.titles(q(words))]).toEqual([words, both.filter((title) => titles.some((one) => one === title))])
+    expect([words, await shop.titles(q(words))]).toEqual([words, saltTitles.filter((title) => titles.some((one) => one === title))])
   }
 })
 
@@ -182,8 +182,8 @@ test('searches within a tag, a collection, or both', async () => {
   expect(await shop.titles(q('cup', '&tag=none'))).toEqual([])
 })
 
-/** So many visible products, past the service, because it would take long. */
-async function fill(app: TestApp, shopId: string, count: number): Promise<void> {
+/** Inserts visible products directly, because the service would take too long. */
+async function insertProducts(app: TestApp, shopId: string, count: number): Promise<void> {
   const from = app.clock.now() - count
   for (let start = 0; start < count; start += 100) {
     await app.deps.db.write(async (tx) => {
@@ -235,7 +235,7 @@ async function fill(app: TestApp, shopId: string, count: number): Promise<void> 
 test('the total of a search is exact up to 1,000 results', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
-  await fill(app, shop.shop.id, 1000)
+  await insertProducts(app, shop.shop.id, 1000)
   const exact = await app.call('GET', `${shop.list}${q('bead', '&limit=100&page=10')}`)
   expect(exact.body).toMatchObject({ total: 1000, pages: 10, page: 10, limit: 100 })
   expect(exact.body).not.toHaveProperty('totalCapped')
@@ -246,7 +246,7 @@ test('the total of a search is exact up to 1,000 results', async () => {
 test('beyond 1,000 results, the total is capped and the list ends there', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
-  await fill(app, shop.shop.id, 1130)
+  await insertProducts(app, shop.shop.id, 1130)
   const first = await app.call('GET', `${shop.list}${q('bead', '&limit=100')}`)
   expect(first.body).toMatchObject({ total: 1000, totalCapped: true, pages: 10 })
   expect(first.body.data[0].title).toBe('Bead 1129')
@@ -277,19 +277,19 @@ test('matches the last word as a prefix and earlier words whole, also with tag, 
   expect(await found('cu', '&minPrice=901')).toEqual([])
   expect(await found('re cu')).toEqual([])
   expect(await found('kiln red c')).toEqual(['Red cup'])
-  // A tag is asked for by `tag` alone, never by what it is kept as.
+  // The search does not find the stored form of a tag. Only the parameter `tag` does.
   expect(await found('_')).toEqual([])
   expect(await found(long)).toEqual(['Blue cupboard', 'Green cup', 'Red cup'])
   expect(await found(`${long}b`)).toEqual(['Blue cupboard', 'Red cup'])
   expect(await found(`${long}bc`)).toEqual(['Blue cupboard'])
   expect(await found(`${long}bcde`)).toEqual([])
-  const { body: one } = await app.call('GET', `${shop.list}${q('cu', '&limit=1')}`)
-  expect(one).toMatchObject({ total: 3, pages: 3 })
-  expect(one).not.toHaveProperty('totalCapped')
+  const { body: firstPage } = await app.call('GET', `${shop.list}${q('cu', '&limit=1')}`)
+  expect(firstPage).toMatchObject({ total: 3, pages: 3 })
+  expect(firstPage).not.toHaveProperty('totalCapped')
 })
 
-/** The search as an older program left it: by whole words alone, with the job still to come. */
-async function asOlder(app: TestApp, shopId: string): Promise<void> {
+/** Stores the search index as an older version did: whole words only, before the backfill. */
+async function storeAsOlderVersion(app: TestApp, shopId: string): Promise<void> {
   await app.deps.db.write(async (tx) => {
     await tx.insert(searchFills).values({ subject: 'PRODUCTS', below: '~', done: 0 })
     if (engine === 'postgres') return
@@ -309,25 +309,25 @@ test('finds products indexed by an older version by prefix, before and after the
   const shop = await shopIn(app)
   await shop.add({ title: 'Linen shirt' })
   await shop.add({ title: 'Lintel' })
-  await asOlder(app, shop.shop.id)
+  await storeAsOlderVersion(app, shop.shop.id)
   await shop.add({ title: 'Linden' })
-  const both = async () => {
+  const readResult = async () => {
     const { body } = await app.call('GET', `${shop.list}${q('lin')}`)
     expect(body).not.toHaveProperty('totalCapped')
     return [body.total, ...body.data.map(({ title }: { title: string }) => title).toSorted()]
   }
-  expect(await both()).toEqual([3, 'Linden', 'Linen shirt', 'Lintel'])
+  expect(await readResult()).toEqual([3, 'Linden', 'Linen shirt', 'Lintel'])
   expect(await backfillProductSearch(app.deps)).toEqual({ filled: 3, isDone: true })
-  expect(await both()).toEqual([3, 'Linden', 'Linen shirt', 'Lintel'])
+  expect(await readResult()).toEqual([3, 'Linden', 'Linen shirt', 'Lintel'])
   expect(await shop.titles(q('lin shirt'))).toEqual([])
   expect(await shop.titles(q('linen sh'))).toEqual(['Linen shirt'])
 })
 
-/** So many more products like one, past the service and past the search, each a millisecond younger. */
-async function copiesOf({ deps }: TestApp, id: string, count: number): Promise<void> {
-  const copies = (table: Table, key: string, own: Record<string, string>) => {
+/** Inserts copies of a product directly and without search words. Each is published a millisecond after the previous one. */
+async function insertCopies({ deps }: TestApp, id: string, count: number): Promise<void> {
+  const copies = (table: Table, key: string, overrides: Record<string, string>) => {
     const names = Object.values(getTableColumns(table)).map(({ name }) => name)
-    const values = names.map((name) => own[name] ?? `r.${name}`)
+    const values = names.map((name) => overrides[name] ?? `r.${name}`)
     return sql.raw(`insert into ${getTableName(table)} (${names.join(', ')})
       with recursive copy (n) as (select 1 union all select n + 1 from copy where n < ${count})
       select ${values.join(', ')} from ${getTableName(table)} r, copy where r.${key} = '${id}'`)
@@ -347,7 +347,7 @@ test('among thousands of products, rare and common words are found completely an
   await shop.add({ title: 'Lintel' })
   const { id } = await shop.add({ title: 'Thing' })
   const count = 5_000
-  await copiesOf(app, id, count)
+  await insertCopies(app, id, count)
   const at = app.clock.now()
   for (let start = 1; start <= count; start += 500)
     await app.deps.db.write(async (tx) => {
@@ -363,15 +363,15 @@ test('among thousands of products, rare and common words are found completely an
     expect(isComplete).toBe(true)
     return ids.map((one) => Number(one.slice(id.length + 1)))
   }
-  const first = (step: number, from: number, many: number) => Array.from({ length: many }, (_, nth) => from - nth * step)
+  const descending = (step: number, from: number, many: number) => Array.from({ length: many }, (_, nth) => from - nth * step)
   expect(await shop.titles(q('lin'))).toEqual(['Lintel', 'Linen'])
   expect(await shop.titles(q('thing lin'))).toEqual([])
-  expect(await found('common')).toEqual(first(1, 5_000, 1_001))
-  expect(await found('thi')).toEqual(first(1, 5_000, 1_001))
-  expect(await found('thir')).toEqual(first(3, 4_998, 1_001))
-  expect(await found('some')).toEqual(first(20, 5_000, 250))
-  expect(await found('thing some')).toEqual(first(20, 5_000, 250))
-  expect(await found('common7')).toEqual([...first(1, 799, 100), ...first(1, 79, 10), 7].sort((a, b) => b - a))
+  expect(await found('common')).toEqual(descending(1, 5_000, 1_001))
+  expect(await found('thi')).toEqual(descending(1, 5_000, 1_001))
+  expect(await found('thir')).toEqual(descending(3, 4_998, 1_001))
+  expect(await found('some')).toEqual(descending(20, 5_000, 250))
+  expect(await found('thing some')).toEqual(descending(20, 5_000, 250))
+  expect(await found('common7')).toEqual([...descending(1, 799, 100), ...descending(1, 79, 10), 7].sort((a, b) => b - a))
   expect((await found('third s')).length).toBe(83)
   expect(await found('nowhere')).toEqual([])
 })
@@ -382,16 +382,16 @@ test('in a large shop before the backfill, finds whole words and marks the total
   const shop = await shopIn(app)
   const { id } = await shop.add({ title: 'Linen' })
   await shop.add({ title: 'Lintel' })
-  await copiesOf(app, id, 10_000)
+  await insertCopies(app, id, 10_000)
   await app.deps.db.write((tx) => tx.rows(sql`delete from product_words`))
-  await asOlder(app, shop.shop.id)
-  const asked = async (words: string) => {
+  await storeAsOlderVersion(app, shop.shop.id)
+  const search = async (words: string) => {
     const { body } = await app.call('GET', `${shop.list}${q(words)}`)
     return [body.total, body.totalCapped, ...body.data.map(({ title }: { title: string }) => title)]
   }
-  expect(await asked('linen')).toEqual([1, true, 'Linen'])
-  expect(await asked('lin')).toEqual([0, true])
+  expect(await search('linen')).toEqual([1, true, 'Linen'])
+  expect(await search('lin')).toEqual([0, true])
   while (!(await backfillProductSearch(app.deps)).isDone);
-  expect((await asked('lintel')).slice(0, 2)).toEqual([1, undefined])
-  expect(await asked('lin')).toEqual([2, undefined, 'Lintel', 'Linen'])
+  expect((await search('lintel')).slice(0, 2)).toEqual([1, undefined])
+  expect(await search('lin')).toEqual([2, undefined, 'Lintel', 'Linen'])
 })

@@ -22,7 +22,7 @@ test('public reads show current quantities while the shop enables it: by id, han
     `/collection-v2/published/${shop.shop.name}`,
     `/collection-v2/published/${shop.shop.name}/kitchen`,
   ]
-  const shown = async () => {
+  const readQuantities = async () => {
     const found: unknown[] = []
     for (const path of paths) {
       const { text } = ok(await app.call('GET', path))
@@ -31,25 +31,25 @@ test('public reads show current quantities while the shop enables it: by id, han
     return found
   }
   const none = paths.map(() => [])
-  expect(await shown()).toEqual(none)
+  expect(await readQuantities()).toEqual(none)
   ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { showQuantity: true } }))
-  const both = ['null', '5']
-  expect(await shown()).toEqual([['5'], ['5'], both, both, both, ['5'], ['5']])
+  const bothQuantities = ['null', '5']
+  expect(await readQuantities()).toEqual([['5'], ['5'], bothQuantities, bothQuantities, bothQuantities, ['5'], ['5']])
   const etag = (await app.call('GET', paths[0] as string)).headers.get('etag') ?? ''
-  const held = () => app.call('GET', paths[0] as string, { headers: { 'if-none-match': etag } })
-  expect((await held()).status).toBe(304)
-  // A promise to an order under way counts at once, and a sale changes nothing more.
+  const revalidate = () => app.call('GET', paths[0] as string, { headers: { 'if-none-match': etag } })
+  expect((await revalidate()).status).toBe(304)
+  // A reservation lowers the quantity at once. Its sale lowers it no further.
   const id = await shop.cart({ quantity: 2 })
   ok(await shop.checkout(id, { paymentToken: 'tok_action' }))
-  expect((await shown())[0]).toEqual(['3'])
-  expect((await held()).status).toBe(200)
+  expect((await readQuantities())[0]).toEqual(['3'])
+  expect((await revalidate()).status).toBe(200)
   ok(await app.call('DELETE', `/cart/${id}/checkout`, { key: shop.publishableKey }))
-  expect((await shown())[1]).toEqual(['5'])
+  expect((await readQuantities())[1]).toEqual(['5'])
   await shop.bought({ quantity: 5 })
   const { body } = await app.call('GET', paths[0] as string)
   expect([body.available, body.variants[0].available, body.variants[0].quantityAvailable]).toEqual([false, false, 0])
   ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { showQuantity: false } }))
-  expect(await shown()).toEqual([...none.slice(0, 4), [], ...none.slice(5)])
+  expect(await readQuantities()).toEqual([...none.slice(0, 4), [], ...none.slice(5)])
 })
 
 test('a product is the same record by handle as by id, and a hidden one is 404 by either', async () => {
@@ -57,19 +57,28 @@ test('a product is the same record by handle as by id, and a hidden one is 404 b
   const shop = await shopIn(app)
   const { id } = await shop.add({ title: 'Crème Brûlée' })
   await shop.add({ title: 'Draft', status: 'DRAFT' })
-  const by = (path: string): Promise<Answer> => app.call('GET', path)
-  const [one, other] = [await by(`/product-v2/public/${id}`), await by(`${shop.list}/handle/creme-brulee`)]
+  const get = (path: string): Promise<Answer> => app.call('GET', path)
+  const [one, other] = [await get(`/product-v2/public/${id}`), await get(`${shop.list}/handle/creme-brulee`)]
   expect([other.status, other.text, other.headers.get('etag')]).toEqual([200, one.text, one.headers.get('etag')])
-  expect((await by(`/api/v3${shop.list}/handle/creme-brulee`)).text).toBe(one.text)
-  const elsewhere = await shopIn(app)
-  for (const path of [`${shop.list}/handle/draft`, `${shop.list}/handle/none`, `${elsewhere.list}/handle/creme-brulee`])
-    expect([path, (await by(path)).status]).toEqual([path, 404])
+  expect((await get(`/api/v3${shop.list}/handle/creme-brulee`)).text).toBe(one.text)
+  const otherShop = await shopIn(app)
+  for (const path of [`${shop.list}/handle/draft`, `${shop.list}/handle/none`, `${otherShop.list}/handle/creme-brulee`])
+    expect([path, (await get(path)).status]).toEqual([path, 404])
 })
 
 test('filters by vendor, type, price and availability combine with all others, also after changes, and have exact totals', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
-  const made: { title: string; vendor: string; type: string; tag: string; price: number; other: number; left: boolean; at: number }[] = []
+  const expectedProducts: {
+    title: string
+    vendor: string
+    type: string
+    tag: string
+    price: number
+    other: number
+    inStock: boolean
+    at: number
+  }[] = []
   const { id: collection } = ok(await shop.post('/collection-v2', { title: 'All' })).body
   const ids: string[] = []
   for (let nth = 0; nth < 24; nth++) {
@@ -80,18 +89,18 @@ test('filters by vendor, type, price and availability combine with all others, a
       tag: nth % 4 === 0 ? 'Sale' : 'new',
       price: (nth * 700) % 5_000,
       other: (nth * 900) % 8_000,
-      left: nth % 7 !== 0,
+      inStock: nth % 7 !== 0,
       at: nth,
     }
-    made.push(one)
+    expectedProducts.push(one)
     const isChanged = nth % 2 === 1
     const { id, variants } = await shop.add({
       ...{ title: one.title, vendor: isChanged ? 'Before' : one.vendor, type: one.type, tags: [one.tag] },
       publishedAt: app.clock.now() - 100_000 + nth * 1_000,
-      // In an order in which neither the lowest nor the highest price comes first.
+      // Neither the lowest nor the highest price comes first.
       variants: [one.other, one.price, 9_999].map((price, at) => ({
         ...{ price: usd(isChanged ? price + 1 : price), optionValues: [['S', 'M', 'L'][at] as string] },
-        onHand: one.left !== isChanged && at === 1 ? 1 : 0,
+        onHand: one.inStock !== isChanged && at === 1 ? 1 : 0,
       })),
       options: [{ name: 'Size', values: ['S', 'M', 'L'] }],
     })
@@ -100,7 +109,7 @@ test('filters by vendor, type, price and availability combine with all others, a
     if (!isChanged) continue
     const prices = [one.other, one.price, 9_999].map((price, at) => ({ id: variants[at]?.id, price: usd(price) }))
     ok(await shop.patch(`/product-v2/${id}`, { vendor: one.vendor, variants: prices }))
-    ok(await shop.count(id, variants[1]?.id ?? '', { counted: one.left ? 1 : 0 }))
+    ok(await shop.count(id, variants[1]?.id ?? '', { counted: one.inStock ? 1 : 0 }))
   }
   const lowest = ({ price, other }: { price: number; other: number }) => Math.min(price, other)
   const queries: Record<string, string>[] = [{}]
@@ -125,7 +134,7 @@ test('filters by vendor, type, price and availability combine with all others, a
             )
   for (const query of queries) {
     const { vendor, type, minPrice, maxPrice, available, tag, q, sort } = query
-    const wanted = made
+    const expected = expectedProducts
       .filter((one) => vendor === undefined || one.vendor === vendor)
       .filter((one) => type === undefined || one.type === type)
       .filter((one) =>
@@ -133,7 +142,7 @@ test('filters by vendor, type, price and availability combine with all others, a
           (price) => price >= Number(minPrice ?? 0) && price <= Number(maxPrice ?? Number.MAX_SAFE_INTEGER),
         ),
       )
-      .filter((one) => available === undefined || one.left === (available === 'true'))
+      .filter((one) => available === undefined || one.inStock === (available === 'true'))
       .filter((one) => tag === undefined || one.tag.toLowerCase() === tag)
       .filter((one) => q === undefined || one.title.startsWith('lamp'))
       .sort((a, b) => {
@@ -143,7 +152,7 @@ test('filters by vendor, type, price and availability combine with all others, a
       })
       .map(({ title }) => title)
     const { body } = ok(await app.call('GET', `${shop.list}?${new URLSearchParams({ ...query, limit: '100' })}`))
-    expect([query, body.total, body.data.map(({ title }: { title: string }) => title)]).toEqual([query, wanted.length, wanted])
+    expect([query, body.total, body.data.map(({ title }: { title: string }) => title)]).toEqual([query, expected.length, expected])
   }
   for (const bad of ['minPrice=-1', 'maxPrice=1.5', 'minPrice=1e3', 'available=yes', 'minPrice=9999999999999999'])
     expect([bad, (await app.call('GET', `${shop.list}?${bad}`)).status]).toEqual([bad, 400])
@@ -152,10 +161,10 @@ test('filters by vendor, type, price and availability combine with all others, a
 test('a sold-out product leaves the list of available products, and returns when it is restocked', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 1 })
-  const left = async () => ok(await app.call('GET', `${shop.list}?available=true`)).body.total
-  expect(await left()).toBe(1)
+  const countAvailable = async () => ok(await app.call('GET', `${shop.list}?available=true`)).body.total
+  expect(await countAvailable()).toBe(1)
   await shop.bought()
-  expect(await left()).toBe(0)
+  expect(await countAvailable()).toBe(0)
   ok(await shop.count(shop.productId, shop.variantId, { delta: 1 }))
-  expect(await left()).toBe(1)
+  expect(await countAvailable()).toBe(1)
 })

@@ -13,11 +13,11 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth)
-/** Three bytes a character. */
+/** Returns a text with three bytes per character. */
 const wide = (length: number) => '界'.repeat(length)
 const imagesOf = (count: number) => numbers(count).map((nth) => ({ url: `https://images.example.com/${nth}.jpg`, alt: `Picture ${nth}` }))
 
-/** As large as a product may be that is still stored. */
+/** Returns a product of the largest size that is accepted. */
 const large = (nth: number) => ({
   title: `${wide(240)} ${nth}`,
   vendor: wide(255),
@@ -85,15 +85,19 @@ test('a collection page has a page of products, and the collection list twelve o
   expect([first.productsCount, first.products.map((one: { id: string }) => one.id)]).toEqual([15, ids.slice(0, 12)])
   const pageOf = async (query: string) => (await app.call('GET', `${path}/collection-20${query}`)).body
   expect(await pageOf('?page=2&limit=10')).toMatchObject({ page: 2, limit: 10, total: 15, pages: 2, productsCount: 15 })
-  const shown = async (query: string) => (await pageOf(query)).products.map((one: { id: string }) => one.id)
-  expect([await shown(''), await shown('?page=2&limit=10'), await shown('?page=3&limit=10')]).toEqual([ids, ids.slice(10), []])
-  // What becomes visible, or ceases to be, counts at once.
+  const readProductIds = async (query: string) => (await pageOf(query)).products.map((one: { id: string }) => one.id)
+  expect([await readProductIds(''), await readProductIds('?page=2&limit=10'), await readProductIds('?page=3&limit=10')]).toEqual([
+    ids,
+    ids.slice(10),
+    [],
+  ])
+  // A change of visibility takes effect at once.
   await shop.patch(`/product-v2/${draft}`, { status: 'ACTIVE' })
-  expect(await shown('')).toEqual([draft, ...ids])
+  expect(await readProductIds('')).toEqual([draft, ...ids])
   app.clock.advance(61_000)
-  expect(await shown('')).toEqual([draft, ...ids, later.id])
+  expect(await readProductIds('')).toEqual([draft, ...ids, later.id])
   await shop.delete(`/product-v2/${ids[0]}`)
-  expect([(await pageOf('')).productsCount, await shown('?limit=2')]).toEqual([16, [draft, ids[1]]])
+  expect([(await pageOf('')).productsCount, await readProductIds('?limit=2')]).toEqual([16, [draft, ids[1]]])
 })
 
 test('lists of the largest products and collections stay within 1 MB and omit no item', async () => {
@@ -185,18 +189,18 @@ test('products of an older version are listed the same before and after the summ
   await using app = await testApp()
   const shop = await shopIn(app)
   for (const title of ['Shirt', 'Coat']) await shop.add({ title, tags: ['Linen'], images: imagesOf(4) })
-  const seen = async () => [
+  const readLists = async () => [
     (await app.call('GET', `${shop.list}?sort=title`)).body,
     (await app.call('GET', `${shop.list}?tag=linen&minPrice=0&sort=title`)).body,
   ]
-  const before = await seen()
+  const before = await readLists()
   await app.deps.db.write(async (tx) => {
     await tx.delete(productSummaries).where(sql`1 = 1`)
     await tx.update(productDocuments).set({ tagBits: -1 })
     await tx.insert(searchFills).values({ subject: 'SUMMARIES', below: '~', done: 0 })
   })
-  expect(await seen()).toEqual(before)
+  expect(await readLists()).toEqual(before)
   expect(await backfillProductSummaries(app.deps)).toEqual({ filled: 2, isDone: true })
   expect(await app.deps.db.read.select().from(productSummaries)).toHaveLength(2)
-  expect(await seen()).toEqual(before)
+  expect(await readLists()).toEqual(before)
 })

@@ -10,12 +10,12 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const told = async ({ deps }: TestApp) =>
+const readNotices = async ({ deps }: TestApp) =>
   (await deps.db.read.select().from(outbox).where(eq(outbox.event, 'stock.low')).orderBy(asc(outbox.id))).map(
     ({ body }) => JSON.parse(body).data,
   )
-const low = async (shop: Selling) => ok(await shop.get('/product-v2/low-stock')).body
-const watched = async (app: TestApp, onHand: number, lowStockAt: number) => {
+const listLowStock = async (shop: Selling) => ok(await shop.get('/product-v2/low-stock')).body
+const createWatchedShop = async (app: TestApp, onHand: number, lowStockAt: number) => {
   const shop = await sellingIn(app, { onHand })
   ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, lowStockAt }] }))
   return shop
@@ -23,10 +23,10 @@ const watched = async (app: TestApp, onHand: number, lowStockAt: number) => {
 
 test('a low variant is listed, and notified when a sale, a manual change or a new threshold makes it low', async () => {
   await using app = await testApp()
-  const shop = await watched(app, 5, 3)
-  expect([(await low(shop)).total, await told(app)]).toEqual([0, []])
+  const shop = await createWatchedShop(app, 5, 3)
+  expect([(await listLowStock(shop)).total, await readNotices(app)]).toEqual([0, []])
   await shop.bought()
-  expect([(await low(shop)).total, await told(app)]).toEqual([0, []])
+  expect([(await listLowStock(shop)).total, await readNotices(app)]).toEqual([0, []])
   const order = await shop.bought()
   const entry = {
     productId: shop.productId,
@@ -38,34 +38,34 @@ test('a low variant is listed, and notified when a sale, a manual change or a ne
     reserved: 0,
     lowStockAt: 3,
   }
-  expect([(await low(shop)).data, await told(app)]).toEqual([[entry], [entry]])
-  // Fewer still is no news, nor is it when some come back above the bound; when it comes down again it is.
+  expect([(await listLowStock(shop)).data, await readNotices(app)]).toEqual([[entry], [entry]])
+  // A further sale sends no notice, and neither does a count above the threshold. Falling to it again does.
   await shop.bought()
-  expect(await told(app)).toHaveLength(1)
+  expect(await readNotices(app)).toHaveLength(1)
   ok(await shop.count(shop.productId, shop.variantId, { counted: 4 }))
-  expect([(await low(shop)).total, (await told(app)).length]).toEqual([0, 1])
+  expect([(await listLowStock(shop)).total, (await readNotices(app)).length]).toEqual([0, 1])
   ok(await shop.count(shop.productId, shop.variantId, { delta: -1 }))
-  expect((await told(app)).map(({ onHand }) => onHand)).toEqual([3, 3])
+  expect((await readNotices(app)).map(({ onHand }) => onHand)).toEqual([3, 3])
   ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, lowStockAt: null }] }))
-  expect([(await low(shop)).total, (await told(app)).length]).toEqual([0, 2])
+  expect([(await listLowStock(shop)).total, (await readNotices(app)).length]).toEqual([0, 2])
   ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, lowStockAt: 100 }] }))
-  expect([(await low(shop)).total, (await told(app)).length]).toEqual([1, 3])
+  expect([(await listLowStock(shop)).total, (await readNotices(app)).length]).toEqual([1, 3])
   ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}, { 'idempotency-key': 'back' }))
-  expect((await told(app)).length).toBe(3)
+  expect((await readNotices(app)).length).toBe(3)
   const other = await sellingIn(app)
-  expect((await low(other)).total).toBe(0)
+  expect((await listLowStock(other)).total).toBe(0)
   const { body } = await app.call('GET', `/product-v2/public/${shop.productId}`)
   expect(JSON.stringify(body)).not.toContain('lowStockAt')
 })
 
 test('an order that awaits payment or is cancelled causes no low-stock notice', async () => {
   await using app = await testApp()
-  const shop = await watched(app, 2, 1)
+  const shop = await createWatchedShop(app, 2, 1)
   const id = await shop.cart({ quantity: 2 })
   ok(await shop.checkout(id, { paymentToken: 'tok_action' }))
-  expect([(await low(shop)).total, await told(app)]).toEqual([0, []])
+  expect([(await listLowStock(shop)).total, await readNotices(app)]).toEqual([0, []])
   ok(await app.call('DELETE', `/cart/${id}/checkout`, { key: shop.publishableKey }))
-  expect([(await low(shop)).total, await told(app)]).toEqual([0, []])
+  expect([(await listLowStock(shop)).total, await readNotices(app)]).toEqual([0, []])
 })
 
 test('under concurrent sales and stock changes, each time a variant becomes low is notified exactly once', async () => {
@@ -79,13 +79,13 @@ test('under concurrent sales and stock changes, each time a variant becomes low 
         ),
         { minLength: 1, maxLength: 4 },
       ),
-      async (bound, rounds) => {
+      async (threshold, rounds) => {
         await using app = await testApp()
-        const shop = await watched(app, 8, bound)
+        const shop = await createWatchedShop(app, 8, threshold)
         let crossings = 0
         for (const round of rounds) {
           const before = await shop.stock()
-          // Carts are filled first: one that nothing is left for is no matter here.
+          // Carts are filled first. A cart for which no stock is left is ignored.
           const cartIds: string[] = []
           for (const what of round) if (what === 'buy') cartIds.push(await shop.cart().catch(() => ''))
           const answers = await Promise.all(
@@ -95,15 +95,15 @@ test('under concurrent sales and stock changes, each time a variant becomes low 
           )
           for (const { status } of answers) expect([200, 201, 404, 409]).toContain(status)
           const after = await shop.stock()
-          const messages = await told(app)
-          const came = messages.length - crossings
+          const messages = await readNotices(app)
+          const newNotices = messages.length - crossings
           crossings = messages.length
-          for (const { onHand } of messages) expect(onHand).toBeLessThanOrEqual(bound)
-          // Of those that only take away there is one at most; and where it ends below, having begun above, one at least.
-          const isDown = before.onHand > bound && after.onHand <= bound
-          if (isDown) expect(came).toBeGreaterThanOrEqual(1)
-          if (round.every((what) => what === 'buy' || what <= 0)) expect(came).toBe(isDown ? 1 : 0)
-          expect((await low(shop)).total).toBe(after.onHand <= bound ? 1 : 0)
+          for (const { onHand } of messages) expect(onHand).toBeLessThanOrEqual(threshold)
+          // A round that falls to the threshold sends a notice, and exactly one if no step of it adds stock.
+          const isDown = before.onHand > threshold && after.onHand <= threshold
+          if (isDown) expect(newNotices).toBeGreaterThanOrEqual(1)
+          if (round.every((what) => what === 'buy' || what <= 0)) expect(newNotices).toBe(isDown ? 1 : 0)
+          expect((await listLowStock(shop)).total).toBe(after.onHand <= threshold ? 1 : 0)
         }
       },
     ),
@@ -135,7 +135,7 @@ test('an import sets shipping and tax class, and keeps them when the file has no
   const shop = await sellingIn(app)
   const send = (csv: string) =>
     app.call('POST', '/product-v2/import?overwrite=true', { key: shop.secretKey, raw: csv, headers: { 'content-type': 'text/csv' } })
-  const of = async () =>
+  const readTaxFields = async () =>
     ok(await shop.get('/product-v2?limit=1')).body.data[0].variants.map((one: Record<string, unknown>) => [
       one['requiresShipping'],
       one['taxClass'],
@@ -143,11 +143,11 @@ test('an import sets shipping and tax class, and keeps them when the file has no
   expect(
     ok(await send('Handle,Title,Variant Price,Variant Requires Shipping,Variant Tax Code\nsong,Song,5,false,Digital_1\n')).body.created,
   ).toBe(1)
-  expect(await of()).toEqual([[false, 'digital_1']])
+  expect(await readTaxFields()).toEqual([[false, 'digital_1']])
   ok(await send('Handle,Title,Variant Price\nsong,Song,6\n'))
-  expect(await of()).toEqual([[false, 'digital_1']])
+  expect(await readTaxFields()).toEqual([[false, 'digital_1']])
   ok(await send('URL handle,Title,Price,Requires shipping,Tax code\nsong,Song,6,,\n'))
-  expect(await of()).toEqual([[true, null]])
+  expect(await readTaxFields()).toEqual([[true, null]])
   expect((await send('Handle,Title,Variant Tax Code\nbad,Bad,not one!\n')).body.errors).toEqual([
     { row: 2, handle: 'bad', column: 'Variant Tax Code', message: 'Must be at most 40 letters, digits, - and _.' },
   ])
@@ -155,18 +155,18 @@ test('an import sets shipping and tax class, and keeps them when the file has no
 
 test('a shop with very many products lists its low stock correctly, without that of other shops', async () => {
   await using app = await testApp()
-  const shop = await watched(app, 2, 3)
-  const other = await watched(app, 1, 3)
-  const before = await low(shop)
+  const shop = await createWatchedShop(app, 2, 3)
+  const other = await createWatchedShop(app, 1, 3)
+  const before = await listLowStock(shop)
   expect(before).toMatchObject({ total: 1, data: [{ productId: shop.productId, onHand: 2 }] })
   const names = Object.values(getTableColumns(products)).map(({ name }) => name)
-  const own: Record<string, string> = { id: `r.id || 'c' || n`, handle: 'r.handle || n' }
+  const overrides: Record<string, string> = { id: `r.id || 'c' || n`, handle: 'r.handle || n' }
   await app.deps.db.write((tx) =>
     tx.rows(
       sql.raw(`insert into products (${names.join(', ')}) with recursive copy (n) as (select 1 union all select n + 1 from copy where n < 10000)
-        select ${names.map((name) => own[name] ?? `r.${name}`).join(', ')} from products r, copy where r.id = '${shop.productId}'`),
+        select ${names.map((name) => overrides[name] ?? `r.${name}`).join(', ')} from products r, copy where r.id = '${shop.productId}'`),
     ),
   )
-  expect(await low(shop)).toEqual(before)
-  expect(await low(other)).toMatchObject({ total: 1, data: [{ productId: other.productId, onHand: 1 }] })
+  expect(await listLowStock(shop)).toEqual(before)
+  expect(await listLowStock(other)).toMatchObject({ total: 1, data: [{ productId: other.productId, onHand: 1 }] })
 })

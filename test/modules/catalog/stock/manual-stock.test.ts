@@ -23,8 +23,11 @@ test('stock changes by a delta or to a count; the history says who, when, how mu
   const changed = ok(await count({ delta: -3, reason: 'Broken' }), 200)
   expect(changed.body).toEqual({ ...before, onHand: 7 })
   app.clock.advance(60_000)
-  const token = await app.call('POST', `/product-v2/${productId}/variants/${variantId}/stock`, { token: shop.token, body: { counted: 12 } })
-  expect(ok(token, 200).body.onHand).toBe(12)
+  const byStaff = await app.call('POST', `/product-v2/${productId}/variants/${variantId}/stock`, {
+    token: shop.token,
+    body: { counted: 12 },
+  })
+  expect(ok(byStaff, 200).body.onHand).toBe(12)
   ok(await count({ counted: 12, reason: 'Stocktaking' }), 200)
   expect(await historyOf(app, variantId)).toEqual([
     [-3, 7, 'Broken'],
@@ -110,12 +113,12 @@ test('concurrent deliveries and sales are all counted, and the history has each 
   const shop = await sellingIn(app, { onHand: 20 })
   const { productId, variantId } = shop
   const carts = await Promise.all(Array.from({ length: 6 }, () => shop.cart()))
-  const done = await Promise.all([
+  const responses = await Promise.all([
     ...carts.map((cart) => shop.checkout(cart)),
     ...Array.from({ length: 8 }, () => shop.count(productId, variantId, { delta: 2 })),
     ...Array.from({ length: 4 }, () => shop.patch(`/product-v2/${productId}`, { variants: [{ id: variantId, sku: crypto.randomUUID() }] })),
   ])
-  expect(done.map(({ status }) => status)).toEqual([...Array(6).fill(201), ...Array(12).fill(200)])
+  expect(responses.map(({ status }) => status)).toEqual([...Array(6).fill(201), ...Array(12).fill(200)])
   expect(await shop.stock()).toEqual({ onHand: 20 - 6 + 16, reserved: 0 })
   const history = await historyOf(app, variantId)
   expect(history.map(([delta]) => delta)).toEqual(Array(8).fill(2))
@@ -135,8 +138,12 @@ test('a stock change under an idempotency key happens once', async () => {
   const { productId, variantId, post, stock } = await sellingIn(app)
   const path = `/product-v2/${productId}/variants/${variantId}/stock`
   const send = () => post(path, { delta: 5 }, { 'idempotency-key': 'delivery-7' })
-  const [first, again] = [ok(await send(), 200), ok(await send(), 200)]
-  expect([again.text, again.headers.get('idempotent-replayed'), await stock()]).toEqual([first.text, 'true', { onHand: 15, reserved: 0 }])
+  const [first, repeated] = [ok(await send(), 200), ok(await send(), 200)]
+  expect([repeated.text, repeated.headers.get('idempotent-replayed'), await stock()]).toEqual([
+    first.text,
+    'true',
+    { onHand: 15, reserved: 0 },
+  ])
 })
 
 test('the public sees on the next read that a product sold out or was restocked', async () => {
@@ -197,12 +204,13 @@ test('a variant with reservations cannot be removed, by its route, a product cha
     headers: { 'content-type': 'text/csv' },
   })
   expect(report.body).toMatchObject({ updated: 1, failed: 0, variantsKept: 1 })
-  const left = async () => (await app.deps.db.read.select().from(variants).where(eq(variants.id, small.id))).map(({ reserved }) => reserved)
-  expect(await left()).toEqual([1])
+  const readReservations = async () =>
+    (await app.deps.db.read.select().from(variants).where(eq(variants.id, small.id))).map(({ reserved }) => reserved)
+  expect(await readReservations()).toEqual([1])
   ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}, { 'idempotency-key': 'k' }))
-  const gone = ok(await shop.delete(`${path}/variants/${small.id}`), 200)
-  expect(gone.body.variants.map(({ id, position }: Json) => [id, position])).toEqual([[medium.id, 1]])
-  expect(await left()).toEqual([])
+  const removal = ok(await shop.delete(`${path}/variants/${small.id}`), 200)
+  expect(removal.body.variants.map(({ id, position }: Json) => [id, position])).toEqual([[medium.id, 1]])
+  expect(await readReservations()).toEqual([])
   expect((await app.call('GET', `/product-v2/public/${shirt.id}`)).body.variants.length).toBe(1)
   const last = await shop.delete(`${path}/variants/${medium.id}`)
   expect([last.status, last.body.message]).toEqual([409, 'A product must keep at least one variant. Archive the product instead'])

@@ -21,8 +21,8 @@ async function problems(app: TestApp): Promise<string[]> {
   return found
 }
 
-/** A shop that sold two units more than it had. */
-async function oversold(app: TestApp): Promise<Selling> {
+/** Creates a shop that sold two units more than it had. */
+async function createOversoldShop(app: TestApp): Promise<Selling> {
   const shop = await sellingIn(app, { onHand: 1 })
   ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { showQuantity: true } }))
   ok(await setBackorder(shop, true))
@@ -35,12 +35,12 @@ const soldOut = { statusCode: 409, message: 'Mug is sold out' }
 
 test('an oversold variant is unavailable without backorders, and is refused in carts and at checkout', async () => {
   await using app = await testApp()
-  const shop = await oversold(app)
+  const shop = await createOversoldShop(app)
   const filled = await shop.cart()
   const { body } = ok(await setBackorder(shop, false), 200)
   expect(body.variants[0]).toMatchObject({ onHand: -2, allowBackorder: false, available: false })
-  const seen = ok(await app.call('GET', `/product-v2/public/${shop.productId}`)).body
-  expect([seen.available, seen.variants[0].available, seen.variants[0].quantityAvailable]).toEqual([false, false, 0])
+  const publicView = ok(await app.call('GET', `/product-v2/public/${shop.productId}`)).body
+  expect([publicView.available, publicView.variants[0].available, publicView.variants[0].quantityAvailable]).toEqual([false, false, 0])
   expect((await app.call('GET', shop.list)).body.data[0].available).toBe(false)
   const empty = await shop.cart({ variants: [] })
   const added = await app.call('POST', `/cart/${empty}/items`, {
@@ -55,7 +55,7 @@ test('an oversold variant is unavailable without backorders, and is refused in c
 
 test('deliveries raise a negative stock step by step, and the variant sells again once stock is positive', async () => {
   await using app = await testApp()
-  const shop = await oversold(app)
+  const shop = await createOversoldShop(app)
   ok(await setBackorder(shop, false))
   const count = (change: Json) => shop.count(shop.productId, shop.variantId, change)
   expect(ok(await count({ delta: 1 }), 200).body).toMatchObject({ onHand: -1, available: false })
@@ -71,7 +71,7 @@ test('deliveries raise a negative stock step by step, and the variant sells agai
 
 test('other fields of a variant with negative stock can be changed, and it is listed as low stock', async () => {
   await using app = await testApp()
-  const shop = await oversold(app)
+  const shop = await createOversoldShop(app)
   ok(await setBackorder(shop, false))
   const path = `/product-v2/${shop.productId}`
   ok(await shop.patch(path, { variants: [{ id: shop.variantId, price: usd(2_000), lowStockAt: 1 }] }))
@@ -110,9 +110,9 @@ over,Oversold,10.00,shopify,-2,deny,active
   expect(await problems(app)).toEqual([])
 })
 
-for (const [how, left] of [
+for (const [how, expectedStock] of [
   ['paid', { onHand: -3, reserved: 0 }],
-  ['taken back', { onHand: 1, reserved: 0 }],
+  ['cancelled', { onHand: 1, reserved: 0 }],
   ['expired', { onHand: 1, reserved: 0 }],
 ] as const)
   test(`an order that reserved backorders can be ${how} after the variant stopped taking them`, async () => {
@@ -126,13 +126,13 @@ for (const [how, left] of [
     if (how === 'paid') {
       expect(await confirmAtSandbox(app, order.payments[0].id)).toBe(200)
       ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }))
-    } else if (how === 'taken back') ok(await app.call('DELETE', `/cart/${cartId}/checkout`, { key: shop.publishableKey }))
+    } else if (how === 'cancelled') ok(await app.call('DELETE', `/cart/${cartId}/checkout`, { key: shop.publishableKey }))
     else {
       app.clock.advance(48 * 60 * 60_000)
       await app.jobs.closeOrders()
     }
-    const status = { paid: 'CONFIRMED', 'taken back': 'CANCELLED', expired: 'EXPIRED' }[how]
-    expect([(await shop.order(order.id)).status, await shop.stock(), await problems(app)]).toEqual([status, left, []])
+    const status = { paid: 'CONFIRMED', cancelled: 'CANCELLED', expired: 'EXPIRED' }[how]
+    expect([(await shop.order(order.id)).status, await shop.stock(), await problems(app)]).toEqual([status, expectedStock, []])
     const { available } = ok(await app.call('GET', `/product-v2/public/${shop.productId}`)).body
     expect(available).toBe(how !== 'paid')
   })
@@ -162,17 +162,17 @@ test('under concurrent sales and stock changes, nothing oversells once backorder
       round.forEach((one, nth) => {
         const { status } = answers[nth] ?? {}
         expect(one === 'off' ? [200] : one === 'buy' ? [201, 404, 409] : [200, 409]).toContain(status ?? 0)
-        // More units are always welcome.
+        // Adding units always succeeds.
         if (typeof one === 'number' && one >= 0) expect(status).toBe(200)
       })
       const after = await shop.stock()
-      // What is sold is there, and what is counted away leaves what is reserved.
+      // Without backorders, no sale and no stock change leaves less stock than is reserved.
       if (isOff && (after.reserved > before.reserved || after.onHand < before.onHand))
         expect(after.reserved).toBeLessThanOrEqual(after.onHand)
       isOff ||= round.includes('off')
       const free = after.onHand - after.reserved
-      const seen = ok(await app.call('GET', `/product-v2/public/${shop.productId}`)).body
-      expect(seen.available).toBe(!isOff || free > 0)
+      const publicView = ok(await app.call('GET', `/product-v2/public/${shop.productId}`)).body
+      expect(publicView.available).toBe(!isOff || free > 0)
       expect(await problems(app)).toEqual([])
     }
   })

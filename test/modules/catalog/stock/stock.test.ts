@@ -21,8 +21,8 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 type Shop = Awaited<ReturnType<typeof shopIn>>
-const deeds = { release: releaseStock, commit: commitStock, restock }
-type Deed = keyof typeof deeds
+const operations = { release: releaseStock, commit: commitStock, restock }
+type Operation = keyof typeof operations
 
 async function variantIn(shop: Shop, more: Json = {}, title = 'Lamp'): Promise<{ id: string; productId: string }> {
   const product = await shop.add({ title, variants: [{ price: usd(100), ...more }] })
@@ -30,24 +30,25 @@ async function variantIn(shop: Shop, more: Json = {}, title = 'Lamp'): Promise<{
 }
 
 function stockOf({ deps }: Pick<TestApp, 'deps'>) {
-  const lines = (given: Record<string, number>): StockLine[] =>
-    Object.entries(given).map(([variantId, quantity]) => ({ variantId, quantity }))
+  const lines = (quantities: Record<string, number>): StockLine[] =>
+    Object.entries(quantities).map(([variantId, quantity]) => ({ variantId, quantity }))
   return {
-    reserve: (given: Record<string, number>, then: (tx: Writer) => Promise<void> = async () => {}) =>
+    reserve: (quantities: Record<string, number>, then: (tx: Writer) => Promise<void> = async () => {}) =>
       deps.db.write(async (tx) => {
-        const counted = await reserveStock(tx, deps, lines(given))
+        const counted = await reserveStock(tx, deps, lines(quantities))
         await then(tx)
         return [...counted]
       }),
-    does: (deed: Deed, given: Record<string, number>) => deps.db.write((tx) => deeds[deed](tx, deps, lines(given))),
-    async of(id: string) {
+    apply: (operation: Operation, quantities: Record<string, number>) =>
+      deps.db.write((tx) => operations[operation](tx, deps, lines(quantities))),
+    async readStock(id: string) {
       const [row] = await deps.db.read.select().from(variants).where(eq(variants.id, id))
       return row && [row.onHand, row.reserved]
     },
   }
 }
 
-/** The refusal's code and message; undefined when there is none. */
+/** Returns the kind and message of a refusal, or undefined if there is none. */
 const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =>
   work.then(
     () => undefined,
@@ -61,39 +62,39 @@ describe('reserving stock', () => {
   test('reserves no more than is in stock, and says what is left', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { reserve, of } = stockOf(app)
+    const { reserve, readStock } = stockOf(app)
     const { id } = await variantIn(shop, { onHand: 5 })
     expect(await reserve({ [id]: 3 })).toEqual([id])
-    expect(await of(id)).toEqual([5, 3])
+    expect(await readStock(id)).toEqual([5, 3])
     expect(await refusalOf(reserve({ [id]: 3 }))).toBe('CONFLICT: Only 2 of Lamp are left')
     expect(await reserve({ [id]: 2 })).toEqual([id])
     expect(await refusalOf(reserve({ [id]: 1 }))).toBe('CONFLICT: Lamp is sold out')
-    expect(await of(id)).toEqual([5, 5])
+    expect(await readStock(id)).toEqual([5, 5])
   })
 
   test('reserves all lines or none, and adds up lines of the same variant', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { reserve, of } = stockOf(app)
+    const { reserve, readStock } = stockOf(app)
     const [many, few] = [await variantIn(shop, { onHand: 9 }), await variantIn(shop, { onHand: 1 })]
     expect(await refusalOf(reserve({ [many.id]: 1, [few.id]: 2 }))).toBe('CONFLICT: Only 1 of Lamp is left')
-    expect([await of(many.id), await of(few.id)]).toEqual([
+    expect([await readStock(many.id), await readStock(few.id)]).toEqual([
       [9, 0],
       [1, 0],
     ])
     const { db } = app.deps
     const twice = [1, 2].map((quantity) => ({ variantId: many.id, quantity }))
     await db.write((tx) => reserveStock(tx, app.deps, twice))
-    expect(await of(many.id)).toEqual([9, 3])
+    expect(await readStock(many.id)).toEqual([9, 3])
   })
 
-  test('reserves known stock if more remains and its tracking is as known, for all lines or none', async () => {
+  test('reserveKnownStock reserves if units remain afterwards and tracking is unchanged, for all lines or none', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { of } = stockOf(app)
+    const { readStock } = stockOf(app)
     const mug = await variantIn(shop, { onHand: 3 })
     const free = await variantIn(shop, { trackInventory: false, onHand: 0 })
-    const ahead = await variantIn(shop, { onHand: 1, allowBackorder: true })
+    const backorderable = await variantIn(shop, { onHand: 1, allowBackorder: true })
     const line = ({ id }: { id: string }, quantity: number, isTracked = true) => ({ variantId: id, quantity, isTracked })
     const reserve = (...lines: ReturnType<typeof line>[]) =>
       app.deps.db
@@ -102,14 +103,16 @@ describe('reserving stock', () => {
           (tracked) => [...tracked].sort(),
           (error: unknown) => error,
         )
-    expect(await reserve(line(mug, 1), line(free, 7, false), line(ahead, 4), line(mug, 1))).toEqual([mug.id, ahead.id].sort())
+    expect(await reserve(line(mug, 1), line(free, 7, false), line(backorderable, 4), line(mug, 1))).toEqual(
+      [mug.id, backorderable.id].sort(),
+    )
     const after = [
       [3, 2],
       [0, 0],
       [1, 4],
     ]
-    expect([await of(mug.id), await of(free.id), await of(ahead.id)]).toEqual(after)
-    // The last unit, tracking that has changed, and a variant that is gone.
+    expect([await readStock(mug.id), await readStock(free.id), await readStock(backorderable.id)]).toEqual(after)
+    // The last unit, changed tracking, and a deleted variant.
     for (const refused of [
       line(mug, 1),
       line(mug, 1, false),
@@ -117,18 +120,18 @@ describe('reserving stock', () => {
       line({ id: 'var_gone' }, 1),
       line({ id: 'var_gone' }, 1, false),
     ])
-      expect(await reserve(line(ahead, 1), refused)).toBeInstanceOf(NothingChanged)
-    expect([await of(mug.id), await of(free.id), await of(ahead.id)]).toEqual(after)
+      expect(await reserve(line(backorderable, 1), refused)).toBeInstanceOf(NothingChanged)
+    expect([await readStock(mug.id), await readStock(free.id), await readStock(backorderable.id)]).toEqual(after)
   })
 
   test('does not reserve untracked stock, goes below zero with backorders, and refuses unknown variants', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { reserve, of } = stockOf(app)
+    const { reserve, readStock } = stockOf(app)
     const free = await variantIn(shop, { trackInventory: false, onHand: 0 })
-    const ahead = await variantIn(shop, { onHand: 1, allowBackorder: true })
-    expect(await reserve({ [free.id]: 7, [ahead.id]: 4 })).toEqual([ahead.id])
-    expect([await of(free.id), await of(ahead.id)]).toEqual([
+    const backorderable = await variantIn(shop, { onHand: 1, allowBackorder: true })
+    expect(await reserve({ [free.id]: 7, [backorderable.id]: 4 })).toEqual([backorderable.id])
+    expect([await readStock(free.id), await readStock(backorderable.id)]).toEqual([
       [0, 0],
       [1, 4],
     ])
@@ -138,24 +141,24 @@ describe('reserving stock', () => {
   test('when many orders reserve the last unit at once, exactly one gets it', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { reserve, of } = stockOf(app)
+    const { reserve, readStock } = stockOf(app)
     const { id } = await variantIn(shop, { onHand: 1 })
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => refusalOf(reserve({ [id]: 1 }))))
     expect(outcomes.filter((refusal) => refusal === undefined).length).toBe(1)
     expect(new Set(outcomes)).toEqual(new Set([undefined, 'CONFLICT: Lamp is sold out']))
-    expect(await of(id)).toEqual([1, 1])
+    expect(await readStock(id)).toEqual([1, 1])
   })
 
   test('concurrent orders that reserve two variants in opposite order do not deadlock', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { reserve, of } = stockOf(app)
+    const { reserve, readStock } = stockOf(app)
     const [a, b] = [await variantIn(shop, { onHand: 6 }), await variantIn(shop, { onHand: 6 })]
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, nth) => refusalOf(reserve(nth % 2 ? { [a.id]: 1, [b.id]: 1 } : { [b.id]: 1, [a.id]: 1 }))),
     )
     expect(outcomes.filter((refusal) => refusal === undefined).length).toBe(6)
-    expect([await of(a.id), await of(b.id)]).toEqual([
+    expect([await readStock(a.id), await readStock(b.id)]).toEqual([
       [6, 6],
       [6, 6],
     ])
@@ -166,51 +169,51 @@ describe('reserved stock', () => {
   test('reserved stock can be released, committed or restocked', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { reserve, does, of } = stockOf(app)
+    const { reserve, apply, readStock } = stockOf(app)
     const { id } = await variantIn(shop, { onHand: 10 })
     await reserve({ [id]: 6 })
-    await does('release', { [id]: 2 })
-    expect(await of(id)).toEqual([10, 4])
-    await does('commit', { [id]: 4 })
-    expect(await of(id)).toEqual([6, 0])
-    await does('restock', { [id]: 3 })
-    expect(await of(id)).toEqual([9, 0])
+    await apply('release', { [id]: 2 })
+    expect(await readStock(id)).toEqual([10, 4])
+    await apply('commit', { [id]: 4 })
+    expect(await readStock(id)).toEqual([6, 0])
+    await apply('restock', { [id]: 3 })
+    expect(await readStock(id)).toEqual([9, 0])
   })
 
   test('reservations never fall below zero, and removed variants are ignored', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { reserve, does, of } = stockOf(app)
+    const { reserve, apply, readStock } = stockOf(app)
     const { id } = await variantIn(shop, { onHand: 3 })
     await reserve({ [id]: 1 })
-    await does('release', { [id]: 2, var_gone: 1 })
-    expect(await of(id)).toEqual([3, 0])
-    await does('commit', { var_gone: 1 })
-    await does('restock', { var_gone: 1 })
+    await apply('release', { [id]: 2, var_gone: 1 })
+    expect(await readStock(id)).toEqual([3, 0])
+    await apply('commit', { var_gone: 1 })
+    await apply('restock', { var_gone: 1 })
   })
 
   test('committing a reservation does not take stock below zero when tracking was turned off meanwhile', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { reserve, does, of } = stockOf(app)
+    const { reserve, apply, readStock } = stockOf(app)
     const { id, productId } = await variantIn(shop, { onHand: 3 })
     await reserve({ [id]: 2 })
     expect((await shop.patch(`/product-v2/${productId}`, { variants: [{ id, trackInventory: false }] })).status).toBe(200)
     expect((await shop.count(productId, id, { counted: 0 })).status).toBe(200)
-    await does('commit', { [id]: 2 })
-    expect(await of(id)).toEqual([0, 0])
+    await apply('commit', { [id]: 2 })
+    expect(await readStock(id)).toEqual([0, 0])
   })
 
   test('a change or import cannot set stock below the reservations; an import names the row and stores the rest', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { reserve, of } = stockOf(app)
+    const { reserve, readStock } = stockOf(app)
     const { id, productId } = await variantIn(shop, { onHand: 5 })
     await reserve({ [id]: 3 })
     const change = (variant: Json) => shop.patch(`/product-v2/${productId}`, { variants: [{ id, ...variant }] })
-    const promised = (where: string) => [409, `${where}unfinished orders reserve 3`]
+    const conflictOf = (where: string) => [409, `${where}unfinished orders reserve 3`]
     const refusedCount = await shop.count(productId, id, { counted: 2 })
-    expect([refusedCount.status, refusedCount.body.message]).toEqual(promised('The stock cannot fall below the reserved units: '))
+    expect([refusedCount.status, refusedCount.body.message]).toEqual(conflictOf('The stock cannot fall below the reserved units: '))
     expect((await change({ allowBackorder: true })).status).toBe(200)
     expect((await shop.count(productId, id, { counted: 2 })).status).toBe(200)
     const { body } = ok(await change({ allowBackorder: false }), 200)
@@ -231,12 +234,12 @@ describe('reserved stock', () => {
         errors: [{ row: 2, message: 'variants.0: cannot be deleted: unfinished orders reserve 3' }],
       })
     }
-    expect(await of(id)).toEqual([3, 3])
+    expect(await readStock(id)).toEqual([3, 3])
   })
 })
 
 describe('public availability', () => {
-  const seen = async (app: TestApp, productId: string) => {
+  const readAvailability = async (app: TestApp, productId: string) => {
     const { body, headers } = await app.call('GET', `/product-v2/public/${productId}`)
     return { available: [body.available, ...body.variants.map(({ available }: Json) => available)], etag: headers.get('etag'), body }
   }
@@ -244,7 +247,7 @@ describe('public availability', () => {
   test('public availability changes when the last unit is reserved, released or restocked, and not before', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { reserve, does } = stockOf(app)
+    const { reserve, apply } = stockOf(app)
     const product = await shop.add({
       title: 'Shirt',
       tags: ['Linen'],
@@ -255,22 +258,22 @@ describe('public availability', () => {
       ],
     })
     const [small = '', medium = ''] = product.variants.map(({ id }) => id)
-    const first = await seen(app, product.id)
+    const first = await readAvailability(app, product.id)
     expect(first.available).toEqual([true, true, true])
     await reserve({ [small]: 1 })
-    expect(await seen(app, product.id)).toEqual(first)
+    expect(await readAvailability(app, product.id)).toEqual(first)
     await reserve({ [small]: 1 })
-    const second = await seen(app, product.id)
+    const second = await readAvailability(app, product.id)
     expect(second.available).toEqual([true, false, true])
     expect(second.etag).not.toBe(first.etag)
     await reserve({ [medium]: 1 })
-    expect((await seen(app, product.id)).available).toEqual([false, false, false])
-    await does('commit', { [small]: 2 })
-    expect((await seen(app, product.id)).available).toEqual([false, false, false])
-    await does('release', { [medium]: 1 })
-    expect((await seen(app, product.id)).available).toEqual([true, false, true])
-    await does('restock', { [small]: 1 })
-    const last = await seen(app, product.id)
+    expect((await readAvailability(app, product.id)).available).toEqual([false, false, false])
+    await apply('commit', { [small]: 2 })
+    expect((await readAvailability(app, product.id)).available).toEqual([false, false, false])
+    await apply('release', { [medium]: 1 })
+    expect((await readAvailability(app, product.id)).available).toEqual([true, false, true])
+    await apply('restock', { [small]: 1 })
+    const last = await readAvailability(app, product.id)
     expect(last.available).toEqual([true, true, true])
     expect(last.etag).toBe(first.etag)
     expect([await shop.titles(), await shop.titles('?tag=linen'), await shop.titles('?q=shirt')]).toEqual([['Shirt'], ['Shirt'], ['Shirt']])
@@ -281,17 +284,17 @@ describe('public availability', () => {
   test('public availability stays the same when the write of the order fails', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const { reserve, of } = stockOf(app)
+    const { reserve, readStock } = stockOf(app)
     const { id, productId } = await variantIn(shop, { onHand: 1 })
-    const before = await seen(app, productId)
+    const before = await readAvailability(app, productId)
     const refusal = refusalOf(
       reserve({ [id]: 1 }, async () => {
         throw new AppError('CONFLICT', 'something else')
       }),
     )
     expect(await refusal).toBe('CONFLICT: something else')
-    expect(await seen(app, productId)).toEqual(before)
-    expect(await of(id)).toEqual([1, 0])
+    expect(await readAvailability(app, productId)).toEqual(before)
+    expect(await readStock(id)).toEqual([1, 0])
   })
 
   test('reserving stock of an unlisted product does not make it public', async () => {
@@ -307,9 +310,9 @@ describe('public availability', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve } = stockOf(app)
-    const made = await Promise.all(Array.from({ length: 5 }, (_, nth) => variantIn(shop, { onHand: 1 }, `Lamp ${nth}`)))
-    await reserve(Object.fromEntries(made.map(({ id }) => [id, 1])))
-    for (const { productId } of made) expect((await seen(app, productId)).available).toEqual([false, false])
+    const lamps = await Promise.all(Array.from({ length: 5 }, (_, nth) => variantIn(shop, { onHand: 1 }, `Lamp ${nth}`)))
+    await reserve(Object.fromEntries(lamps.map(({ id }) => [id, 1])))
+    for (const { productId } of lamps) expect((await readAvailability(app, productId)).available).toEqual([false, false])
   })
 })
 

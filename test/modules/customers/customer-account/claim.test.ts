@@ -1,4 +1,4 @@
-/** Claims shop-created accounts by mail, and reports changes of an email address to the old one. */
+/** Tests claims of shop-created accounts by mail, and mails to the old address when an email address changes. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { backfillKpis, checkKpis } from '../../../../src/modules/operations/kpi/index.ts'
 import { testApp } from '../../../support/app.ts'
@@ -35,7 +35,7 @@ describe('claiming an account that the shop created', () => {
     expect(login.status).toBe(200)
     expect((await app.call('GET', '/customer/me', { token: login.body.data.accessToken })).body).toMatchObject({ id, emailVerified: true })
     expect(await Array.fromAsync(checkKpis(app.deps.db.read))).toEqual([{ subject: 'figures of the dashboards', problems: [] }])
-    // From then on it is an account like any other, and its owner hears nothing of who tries.
+    // The account now has a password, so that further signups send no mail.
     expect((await signup()).status).toBe(409)
     await sendMails(app)
     expect(server.received).toHaveLength(1)

@@ -1,4 +1,4 @@
-/** Customers read and change only their own data. */
+/** Tests that customers read and change only their own data. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { auditLog } from '../../../../db/schema/people.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
@@ -30,7 +30,7 @@ describe('customer self-service', () => {
     expect((await call('PATCH', '/customer/me', { phone: null })).body).toEqual({ ...changed.body, phone: null })
     expect((await call('GET', '/customer/me')).body).toEqual({ ...changed.body, phone: null })
     const rows = (await app.deps.db.read.select().from(auditLog).orderBy(auditLog.id)).filter(({ action }) => action === 'customer.changed')
-    expect(rows.map(({ actor, before: was, after }) => [actor, was, after])).toEqual([
+    expect(rows.map(({ actor, before: previous, after }) => [actor, previous, after])).toEqual([
       [
         customer.id,
         { name: '[redacted]', phone: null, acceptsMarketing: false },
@@ -53,10 +53,10 @@ describe('customer self-service', () => {
       (await app.call('POST', '/customer/signup', { body: { shopName: shop.shop.name, email: other.email, password } })).body,
     )
     expect((await change({ email: ' bad', password })).status).toBe(400)
-    // Their own, in other letters, is no change and needs nothing.
+    // The same address in another letter case is no change and needs no password.
     expect((await change({ email: customer.email.toUpperCase() })).body).toMatchObject({ email: customer.email })
-    const done = await change({ email: 'New@Example.com', password })
-    expect([done.status, done.body.email, done.body.emailVerified]).toEqual([200, 'new@example.com', false])
+    const changed = await change({ email: 'New@Example.com', password })
+    expect([changed.status, changed.body.email, changed.body.emailVerified]).toEqual([200, 'new@example.com', false])
     expect((await login(app, shop.shop.name, customer.email, password)).status).toBe(401)
     expect((await login(app, shop.shop.name, 'new@example.com', password)).status).toBe(200)
   })
@@ -112,8 +112,8 @@ describe('the address book of a customer', () => {
     const changed = await call('PATCH', path(two.id), { city: 'Bath', province: null, isDefaultShipping: true })
     expect([changed.status, changed.body]).toEqual([200, { ...two, city: 'Bath', province: null, isDefaultShipping: true }])
     expect((await call('GET', '/customer/me/addresses?limit=1')).body.data).toEqual([{ ...one, isDefaultShipping: false }])
-    for (const wrong of [{ countryCode: 'ZZ' }, { name: ' ' }, { name: null }, { customerId: 'x' }, { line1: 'a\0b' }])
-      expect([wrong, (await call('PATCH', path(two.id), wrong)).status]).toEqual([wrong, 400])
+    for (const invalid of [{ countryCode: 'ZZ' }, { name: ' ' }, { name: null }, { customerId: 'x' }, { line1: 'a\0b' }])
+      expect([invalid, (await call('PATCH', path(two.id), invalid)).status]).toEqual([invalid, 400])
     expect((await call('DELETE', path(one.id))).status).toBe(204)
     expect((await call('DELETE', path(one.id))).status).toBe(404)
     expect((await call('GET', '/customer/me')).body.addressIds).toEqual([two.id])
@@ -124,8 +124,8 @@ describe('the address book of a customer', () => {
     const { shop, customer, call } = await customerOfShop(app)
     const other = await customerIn(app, shop.shop)
     const theirs = (await other.post('/customer/me/addresses', address)).body
-    const loose = (await customer.post('/addresses', address)).body
-    for (const { id } of [theirs, loose])
+    const unassigned = (await customer.post('/addresses', address)).body
+    for (const { id } of [theirs, unassigned])
       for (const answer of [
         await call('PATCH', `/customer/me/addresses/${id}`, { city: 'Bath' }),
         await call('DELETE', `/customer/me/addresses/${id}`),
@@ -150,11 +150,12 @@ describe('the customer list of a shop', () => {
   test('lists customers newest first and finds them by prefix of email or name, full email or id', async () => {
     await using app = await testApp()
     const [shop, other] = [await shopIn(app), await shopIn(app)]
-    const make = async (where: typeof shop, email: string, name: string) => String((await where.post('/customer', { email, name })).body.id)
-    const ann = await make(shop, 'ann@example.com', 'Ann Lee')
-    const bob = await make(shop, 'bob@example.com', 'Anton B_%')
-    const eve = await make(shop, 'x100%@example.com', 'Ева')
-    await make(other, 'ann@example.com', 'Ann Lee')
+    const createCustomer = async (target: typeof shop, email: string, name: string) =>
+      String((await target.post('/customer', { email, name })).body.id)
+    const ann = await createCustomer(shop, 'ann@example.com', 'Ann Lee')
+    const bob = await createCustomer(shop, 'bob@example.com', 'Anton B_%')
+    const eve = await createCustomer(shop, 'x100%@example.com', 'Ева')
+    await createCustomer(other, 'ann@example.com', 'Ann Lee')
     const found = async (query: string, caller: object = { key: shop.secretKey }) => {
       const { body } = await app.call('GET', `/customer${query}`, caller)
       expect(body.total).toBe(body.data.length)

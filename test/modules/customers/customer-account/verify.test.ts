@@ -1,4 +1,4 @@
-/** Verifies email addresses, and assigns earlier guest orders to the verified customer. */
+/** Tests the verification of email addresses, which assigns earlier guest orders to the customer. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { orders } from '../../../../db/schema/selling.ts'
@@ -18,26 +18,26 @@ type Server = Awaited<ReturnType<typeof mailServer>>
 type Customer = Awaited<ReturnType<typeof customerIn>>
 const minute = 60_000
 
-/** Of the last mail of its kind to somebody: mails of several people arrive in any order. */
-const tokenIn = (server: Server, kind: 'verify' | 'reset', email: string): string =>
+/** Returns the token in the last mail of a kind to an address. Mails to several addresses arrive in any order. */
+const tokenOf = (server: Server, kind: 'verify' | 'reset', email: string): string =>
   server.received
     .filter(({ to }) => to.includes(email))
     .flatMap(({ text }) => new RegExp(`/pages/${kind}/([\\w-]{43})`).exec(text ?? '')?.[1] ?? [])
     .at(-1) ?? ''
 const send = (customer: Customer) => customer.post('/customer/verify/send', {})
 const verify = (customer: Customer, token: string) => customer.post('/customer/verify', { token })
-const me = async (customer: Customer) => (await customer.get('/customer/me')).body
+const readAccount = async (customer: Customer) => (await customer.get('/customer/me')).body
 
-async function mailedTo(app: TestApp, server: Server, customer: Customer): Promise<string> {
+async function requestToken(app: TestApp, server: Server, customer: Customer): Promise<string> {
   expect((await send(customer)).status).toBe(204)
   await sendMails(app)
-  return tokenIn(server, 'verify', (await me(customer)).email)
+  return tokenOf(server, 'verify', (await readAccount(customer)).email)
 }
 const spentOf = async (customer: Customer) => {
-  const { ordersCount, totalSpent } = await me(customer)
+  const { ordersCount, totalSpent } = await readAccount(customer)
   return [ordersCount, totalSpent.amount]
 }
-const heldTo = async (app: TestApp) => expect(violationsOf(await booksOf(app))).toEqual([])
+const expectConsistentBooks = async (app: TestApp) => expect(violationsOf(await booksOf(app))).toEqual([])
 
 describe("verification of a customer's email address", () => {
   test('assigns paid guest orders of the shop to a customer who verifies their address, with correct totals', async () => {
@@ -50,20 +50,20 @@ describe("verification of a customer's email address", () => {
     await shop.refund(two.id, { amount: shop.money(500) })
     await other.bought(guest)
     await shop.bought({ email: `x${customer.email}` })
-    expect([(await me(customer)).emailVerified, ...(await spentOf(customer))]).toEqual([false, 0, 0])
+    expect([(await readAccount(customer)).emailVerified, ...(await spentOf(customer))]).toEqual([false, 0, 0])
     expect((await customer.get(`/v2/orders/${one.id}`)).status).toBe(404)
-    const token = await mailedTo(app, server, customer)
+    const token = await requestToken(app, server, customer)
     expect(server.received.find(({ text }) => text?.includes(token))?.to).toEqual([customer.email])
     expect((await verify(customer, token)).status).toBe(204)
-    expect([(await me(customer)).emailVerified, ...(await spentOf(customer))]).toEqual([true, 2, 2_500])
+    expect([(await readAccount(customer)).emailVerified, ...(await spentOf(customer))]).toEqual([true, 2, 2_500])
     const { data } = (await customer.get('/customer/me/orders')).body
     expect(data.map(({ id }: { id: string }) => id)).toEqual([two.id, one.id])
     expect((await shop.get(`/v2/orders/${one.id}`)).body.customerId).toBe(customer.id)
-    // What comes after counts, too, and a token is good once.
+    // Later refunds count as well, and a token works once.
     await shop.refund(one.id)
     expect(await spentOf(customer)).toEqual([2, 1_500])
     expect((await verify(customer, token)).status).toBe(404)
-    await heldTo(app)
+    await expectConsistentBooks(app)
   })
 
   test('assigns later guest orders at the next login, and more orders than one write holds', async () => {
@@ -83,7 +83,7 @@ describe("verification of a customer's email address", () => {
     await app.deps.db.write(async (tx) => {
       for (const copy of copies) await tx.insert(orders).values(copy)
     })
-    await verify(customer, await mailedTo(app, server, customer))
+    await verify(customer, await requestToken(app, server, customer))
     expect(await spentOf(customer)).toEqual([guestOrdersPerWrite + 6, (guestOrdersPerWrite + 6) * 1_000])
     expect((await customer.get('/customer/me/orders?limit=1')).body.total).toBe(guestOrdersPerWrite + 6)
     await app.deps.db.write((tx) => tx.insert(orders).values({ ...row, id: app.deps.newId('order'), cartId: 'later', number: 9_999 }))
@@ -101,15 +101,15 @@ describe("verification of a customer's email address", () => {
     await shop.bought({ email })
     const signup = (address: string) =>
       app.call('POST', '/customer/signup', { body: { shopName: shop.shop.name, email: address, password: 'a stranger writes this' } })
-    const taken = await customerIn(app, shop.shop)
-    const [claimed, known] = [await signup(email), await signup(taken.email)]
-    expect([claimed.status, claimed.body]).toEqual([409, known.body])
+    const existing = await customerIn(app, shop.shop)
+    const [claim, duplicate] = [await signup(email), await signup(existing.email)]
+    expect([claim.status, claim.body]).toEqual([409, duplicate.body])
     await app.call('POST', '/auth/password/forgot', { body: { email, shopName: shop.shop.name } })
     await sendMails(app)
-    const token = tokenIn(server, 'reset', email)
+    const token = tokenOf(server, 'reset', email)
     await app.call('POST', '/auth/password/reset', { body: { token, password: 'a password of mine' } })
     expect((await shop.get(`/customer/${id}`)).body).toMatchObject({ emailVerified: true, ordersCount: 1, totalSpent: { amount: 1_000 } })
-    await heldTo(app)
+    await expectConsistentBooks(app)
   })
 
   test("asks for the account's password on the verification page before it assigns guest orders", async () => {
@@ -118,49 +118,49 @@ describe("verification of a customer's email address", () => {
     const shop = await sellingIn(app)
     const customer = await customerIn(app, shop.shop)
     await shop.bought({ email: customer.email })
-    const path = `/pages/verify/${await mailedTo(app, server, customer)}`
+    const path = `/pages/verify/${await requestToken(app, server, customer)}`
     const page = await app.call('GET', path)
     expect([page.status, page.text.includes('type="password"')]).toEqual([200, true])
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
-    const sent = (password: string) => app.call('POST', path, { raw: new URLSearchParams({ password }).toString(), headers: form })
-    for (const wrong of ['', 'not this one']) {
-      expect((await sent(wrong)).text).toContain('role="alert"')
-      expect((await me(customer)).emailVerified).toBe(false)
+    const submit = (password: string) => app.call('POST', path, { raw: new URLSearchParams({ password }).toString(), headers: form })
+    for (const wrongPassword of ['', 'not this one']) {
+      expect((await submit(wrongPassword)).text).toContain('role="alert"')
+      expect((await readAccount(customer)).emailVerified).toBe(false)
     }
-    expect((await sent(customer.password)).text).toContain('Email address confirmed')
+    expect((await submit(customer.password)).text).toContain('Email address confirmed')
     expect(await spentOf(customer)).toEqual([1, 1_000])
-    expect((await sent(customer.password)).text).toContain('This link has expired')
+    expect((await submit(customer.password)).text).toContain('This link has expired')
   })
 })
 
 describe('email verification tokens', () => {
-  test('answers 404 alike for a token that is foreign, expired, invented or for a changed address', async () => {
+  test('returns the same 404 for a token that is foreign, expired, invented or for a changed address', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
-    const [shop, elsewhere] = [await shopIn(app), await shopIn(app)]
+    const [shop, otherShop] = [await shopIn(app), await shopIn(app)]
     const [one, other] = [await customerIn(app, shop.shop), await customerIn(app, shop.shop)]
-    const away = await customerIn(app, elsewhere.shop)
-    const own = await mailedTo(app, server, one)
+    const foreignCustomer = await customerIn(app, otherShop.shop)
+    const token = await requestToken(app, server, one)
     const refusals = [
-      await verify(other, own),
-      await verify(away, own),
-      await verify(one, await mailedTo(app, server, away)),
+      await verify(other, token),
+      await verify(foreignCustomer, token),
+      await verify(one, await requestToken(app, server, foreignCustomer)),
       await verify(one, 'A'.repeat(43)),
       await verify(one, 'x'),
     ]
-    const move = (email: string) => app.call('PATCH', '/customer/me', { token: one.token, body: { email, password: one.password } })
-    await move('elsewhere@example.com')
-    refusals.push(await verify(one, own))
-    // Back at the first address, what was sent there before stays useless.
-    await move(one.email)
-    refusals.push(await verify(one, own))
-    const late = await mailedTo(app, server, one)
+    const changeEmail = (email: string) => app.call('PATCH', '/customer/me', { token: one.token, body: { email, password: one.password } })
+    await changeEmail('elsewhere@example.com')
+    refusals.push(await verify(one, token))
+    // After a change back to the first address, its earlier token stays invalid.
+    await changeEmail(one.email)
+    refusals.push(await verify(one, token))
+    const expiredToken = await requestToken(app, server, one)
     app.clock.advance(24 * 60 * minute + 1)
-    const again = await app.call('POST', '/customer/login', {
+    const login = await app.call('POST', '/customer/login', {
       body: { shopName: shop.shop.name, email: one.email, password: one.password },
     })
-    const session = { token: again.body.data.accessToken }
-    refusals.push(await app.call('POST', '/customer/verify', { ...session, body: { token: late } }))
+    const session = { token: login.body.data.accessToken }
+    refusals.push(await app.call('POST', '/customer/verify', { ...session, body: { token: expiredToken } }))
     expect(refusals.map(({ status }) => status)).toEqual(refusals.map(() => 404))
     expect(new Set(refusals.map(({ text }) => text)).size).toBe(1)
     expect((await app.call('GET', '/customer/me', session)).body.emailVerified).toBe(false)
@@ -174,14 +174,14 @@ describe('email verification tokens', () => {
     for (let nth = 0; nth < 5; nth++) expect((await send(one)).status).toBe(204)
     expect((await send(one)).status).toBe(429)
     expect((await mailRows(app)).length).toBe(5)
-    await verify(other, await mailedTo(app, server, other))
+    await verify(other, await requestToken(app, server, other))
     const before = (await mailRows(app)).length
     expect((await send(other)).status).toBe(204)
     expect((await mailRows(app)).length).toBe(before)
-    await using without = await testApp()
-    const third = await customerIn(without, (await shopIn(without)).shop)
+    await using withoutMail = await testApp()
+    const third = await customerIn(withoutMail, (await shopIn(withoutMail)).shop)
     expect((await send(third)).status).toBe(204)
-    expect((await mailRows(without)).length).toBe(0)
+    expect((await mailRows(withoutMail)).length).toBe(0)
   })
 
   test('limits verification mails to five an hour per address, even if several accounts have it in turn', async () => {
@@ -199,7 +199,7 @@ describe('email verification tokens', () => {
       expect((await send(customer)).status).toBe(204)
     }
     expect(answers).toEqual([204, 204, 204, 204, 204, 429, 429, 429, 429])
-    // Those that tell an address that it was changed for another are none of these.
+    // Mails about a changed address do not count.
     expect((await mailRows(app)).filter(({ template }) => template === 'email-verify').length).toBe(5 + 3)
   })
 
@@ -209,7 +209,7 @@ describe('email verification tokens', () => {
     const shop = await sellingIn(app)
     const customer = await customerIn(app, shop.shop)
     await shop.bought({ email: customer.email })
-    const token = await mailedTo(app, server, customer)
+    const token = await requestToken(app, server, customer)
     const answers = await Promise.all(Array.from({ length: 5 }, () => verify(customer, token)))
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404, 404])
     expect(await spentOf(customer)).toEqual([1, 1_000])
@@ -218,7 +218,7 @@ describe('email verification tokens', () => {
   })
 })
 
-const act = fc.constantFrom('buy', 'refund', 'refundAll', 'prove', 'login', 'move', 'cancel')
+const action = fc.constantFrom('buy', 'refund', 'refundAll', 'prove', 'login', 'move', 'cancel')
 
 test("keeps a customer's order count and spending correct under parallel purchases, refunds and verifications", async () => {
   await using server = await mailServer()
@@ -226,46 +226,46 @@ test("keeps a customer's order count and spending correct under parallel purchas
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
-      fc.array(fc.array(act, { minLength: 2, maxLength: 5 }), { minLength: 1, maxLength: 3 }),
+      fc.array(fc.array(action, { minLength: 2, maxLength: 5 }), { minLength: 1, maxLength: 3 }),
       async (first, rounds) => {
         const shop: Selling = await sellingIn(app, { onHand: 100 })
         const customer = await customerIn(app, shop.shop)
         const guest = { email: customer.email }
-        const bought: string[] = []
-        for (let nth = 0; nth < first; nth++) bought.push((await shop.bought(guest)).id)
+        const orderIds: string[] = []
+        for (let nth = 0; nth < first; nth++) orderIds.push((await shop.bought(guest)).id)
         const { id: customerId, email, password } = customer
         const body = { shopName: shop.shop.name, email, password }
         let nth = 0
-        const doing = {
-          buy: async () => bought.push((await shop.bought(guest)).id),
-          refund: () => shop.refund(bought[nth++ % bought.length] ?? '', { amount: shop.money(100) }),
-          refundAll: () => shop.refund(bought[nth++ % bought.length] ?? ''),
-          cancel: () => shop.post(`/v2/orders/${bought[nth++ % bought.length]}/cancel`, {}),
-          prove: async () => verify(customer, await tokenFor(app, customer, shop.shop.id)),
+        const actions = {
+          buy: async () => orderIds.push((await shop.bought(guest)).id),
+          refund: () => shop.refund(orderIds[nth++ % orderIds.length] ?? '', { amount: shop.money(100) }),
+          refundAll: () => shop.refund(orderIds[nth++ % orderIds.length] ?? ''),
+          cancel: () => shop.post(`/v2/orders/${orderIds[nth++ % orderIds.length]}/cancel`, {}),
+          prove: async () => verify(customer, await issueTokenFor(app, customer, shop.shop.id)),
           login: () => app.call('POST', '/customer/login', { body }),
           move: () => customer.get('/customer/me/orders'),
         }
         for (const round of rounds) {
-          await Promise.all(round.map((one) => doing[one]()))
-          await heldTo(app)
+          await Promise.all(round.map((one) => actions[one]()))
+          await expectConsistentBooks(app)
         }
-        await doing.prove()
-        await doing.login()
-        const own = (await app.deps.db.read.select().from(orders)).filter(({ shopId }) => shopId === shop.shop.id)
-        expect(own.filter((order) => order.customerId !== customerId)).toEqual([])
-        const spent = own
+        await actions.prove()
+        await actions.login()
+        const shopOrders = (await app.deps.db.read.select().from(orders)).filter(({ shopId }) => shopId === shop.shop.id)
+        expect(shopOrders.filter((order) => order.customerId !== customerId)).toEqual([])
+        const spent = shopOrders
           .filter(({ confirmedAt }) => confirmedAt !== null)
           .reduce((sum, one) => sum + BigInt(one.total) - BigInt(one.refundedTotal) - BigInt(one.giftCardRefundedTotal), 0n)
-        expect(await spentOf(customer)).toEqual([own.length, Number(spent)])
-        await heldTo(app)
+        expect(await spentOf(customer)).toEqual([shopOrders.length, Number(spent)])
+        await expectConsistentBooks(app)
       },
     ),
     { numRuns: 8 },
   )
 }, 900_000)
 
-/** Past the mail, which is none of this test's business. */
-async function tokenFor(app: TestApp, { id: subjectId, email }: Customer, shopId: string): Promise<string> {
+/** Issues a verification token directly, without a mail. */
+async function issueTokenFor(app: TestApp, { id: subjectId, email }: Customer, shopId: string): Promise<string> {
   const { issueToken } = await import('../../../../src/modules/identity/one-time-token/index.ts')
   return app.deps.db.write((tx) => issueToken(tx, app.deps, { purpose: 'EMAIL_VERIFY', subjectId, shopId, email }))
 }

@@ -1,4 +1,4 @@
-/** The export of all data of a customer as JSON. */
+/** Tests the export of all data of a customer as JSON. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { CustomerExport } from '../../../../src/modules/customers/customer-export/model.ts'
@@ -18,17 +18,18 @@ describe('the export of a customer', () => {
     const { id, token } = await customerOf(app, shop.shop.name, planted.email)
     ok(await app.call('PATCH', '/customer/me', { token, body: { name: planted.name, phone: planted.phone, acceptsMarketing: true } }))
     ok(await shop.post(`/customer/${id}/addresses`, plantedAddress))
-    const mine: string[] = []
-    // More than one page of them.
-    for (let nth = 0; nth < 21; nth++) mine.push((await shop.bought({ token, email: planted.email, shippingAddress: plantedAddress })).id)
-    ok(await shop.post(`/v2/orders/${mine[0]}/notes`, { text: planted.note }))
+    const orderIds: string[] = []
+    // More than one page of orders.
+    for (let nth = 0; nth < 21; nth++)
+      orderIds.push((await shop.bought({ token, email: planted.email, shippingAddress: plantedAddress })).id)
+    ok(await shop.post(`/v2/orders/${orderIds[0]}/notes`, { text: planted.note }))
     const guest = await shop.bought({ email: planted.email.toUpperCase() })
     const stranger = await shop.bought({ email: 'stranger@example.com' })
     await other.bought({ email: planted.email })
     const carts = [await shop.cart({ token, email: planted.email }), await shop.cart({ email: planted.email })]
     const card = await shop.giftCard(500, { customerId: id })
-    const drawnUp = { customerId: id, note: planted.note, lines: [{ variantId: shop.variantId, quantity: 1 }], email: planted.email }
-    const draft = ok(await shop.post('/v2/orders/drafts', drawnUp), 201).body
+    const draftInput = { customerId: id, note: planted.note, lines: [{ variantId: shop.variantId, quantity: 1 }], email: planted.email }
+    const draft = ok(await shop.post('/v2/orders/drafts', draftInput), 201).body
     ok(await shop.post(`/v2/orders/drafts/${draft.id}/send`, {}))
 
     const answer = await shop.get(`/customer/${id}/export`)
@@ -42,7 +43,7 @@ describe('the export of a customer', () => {
     expect([...check.Errors(body)].slice(0, 3).map(({ path, message }) => `${path} ${message}`)).toEqual([])
     const ids = (rows: { id: string }[]) => rows.map((row) => row.id).sort()
     expect(body.customer).toMatchObject({ id, email: planted.email, name: planted.name, ordersCount: 21 })
-    expect(ids(body.orders)).toEqual(mine.toSorted())
+    expect(ids(body.orders)).toEqual(orderIds.toSorted())
     expect(body.orders[0].notes[0].text).toBe(planted.note)
     expect(ids(body.guestOrders)).toEqual([guest.id])
     expect(body.addresses.map(({ line1 }: { line1: string }) => line1)).toEqual([planted.line1])
@@ -53,29 +54,29 @@ describe('the export of a customer', () => {
     expect(body.mails.map(({ about }: { about: string }) => about)).toContain(`${draft.id}:1`)
     expect(ids(body.giftCards)).toEqual([card.id])
     expect(body.sessions).toHaveLength(1)
-    expect(body.mails.map(({ about }: { about: string }) => about)).toContain(mine[0])
+    expect(body.mails.map(({ about }: { about: string }) => about)).toContain(orderIds[0])
     expect(body.activity.map(({ action }: { action: string }) => action)).toContain('customer.changed')
     expect(answer.text).not.toContain(stranger.id)
     expect(answer.text).not.toContain(card.code)
-    const trail = (await app.call('GET', '/admin/audit?action=customer.exported', { token: (await app.superAdmin()).token })).body
-    expect(trail.data.map(({ subject }: { subject: string }) => subject)).toEqual([id])
+    const auditRows = (await app.call('GET', '/admin/audit?action=customer.exported', { token: (await app.superAdmin()).token })).body
+    expect(auditRows.data.map(({ subject }: { subject: string }) => subject)).toEqual([id])
   })
 
   test('allows two customer exports per shop at once, and frees the slot when one ends', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await customerOf(app, shop.shop.name, planted.email)
-    const ask = () =>
+    const requestExport = () =>
       app.edge.fetch(new Request(`http://localhost/customer/${id}/export`, { headers: { 'x-service-api-key': shop.secretKey } }), {
         requestIP: () => ({ address: '127.0.0.1' }),
       })
-    const [one, two] = [await ask(), await ask()]
-    expect((await ask()).status).toBe(429)
+    const [one, two] = [await requestExport(), await requestExport()]
+    expect((await requestExport()).status).toBe(429)
     await one.body?.cancel()
-    const three = await ask()
+    const three = await requestExport()
     expect(three.status).toBe(200)
     for (const answer of [two, three]) expect(((await answer.json()) as { customer: { id: string } }).customer.id).toBe(id)
-    const [next, last] = [await ask(), await ask()]
+    const [next, last] = [await requestExport(), await requestExport()]
     expect([next.status, last.status]).toEqual([200, 200])
     await Promise.all([next.body?.cancel(), last.body?.cancel()])
   })

@@ -1,4 +1,4 @@
-/** The shop changes customers, and keeps notes and tags that customers never see. */
+/** Tests changes of customers by the shop, with notes and tags that customers never see. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog } from '../../../../db/schema/people.ts'
@@ -30,7 +30,7 @@ const outboxOf = async (app: TestApp, event: string) =>
     .map(({ body }) => JSON.parse(body).data)
 
 describe('changing a customer', () => {
-  test('changes the fields that are sent, tells which in a webhook, and keeps values out of the audit trail', async () => {
+  test('changes the fields of the request, lists them in a webhook, and keeps values out of the audit log', async () => {
     await using app = await testApp()
     const { shop, customer, path, change } = await customerOfShop(app)
     const before = ok(await shop.get(path)).body
@@ -61,16 +61,16 @@ describe('changing a customer', () => {
     expect(JSON.stringify(rows)).not.toMatch(/Zq9|VIP/)
   })
 
-  test('changes nothing and tells nothing when the values are the same', async () => {
+  test('changes nothing and sends no webhook when the values are the same', async () => {
     await using app = await testApp()
     const { change } = await customerOfShop(app)
     const first = ok(await change({ tags: ['a'] }))
-    const again = ok(await change({ tags: ['a', 'A'] }))
-    expect([again.text, again.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
+    const repeated = ok(await change({ tags: ['a', 'A'] }))
+    expect([repeated.text, repeated.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
     expect(await outboxOf(app, 'customer.updated')).toHaveLength(1)
   })
 
-  test('makes a new e-mail address unproven, ends mailed tokens and tells the former address of an account', async () => {
+  test('marks a new e-mail address as unverified and moves the login to it, and refuses that of another customer', async () => {
     await using app = await testApp()
     const { shop, customer, change } = await customerOfShop(app)
     const other = await customerIn(app, shop.shop)
@@ -90,7 +90,7 @@ describe('changing a customer', () => {
   test('refuses unknown fields, values beyond their bounds, and unknown and erased customers', async () => {
     await using app = await testApp()
     const { shop, path, change } = await customerOfShop(app)
-    const theirs = await shopIn(app)
+    const otherShop = await shopIn(app)
     for (const [body, field] of [
       [{ note: 'x'.repeat(5_001) }, 'note'],
       [{ tags: Array.from({ length: 51 }, (_, nth) => `t${nth}`) }, 'tags'],
@@ -102,7 +102,7 @@ describe('changing a customer', () => {
     ] as const)
       expect((await change(body)).body).toMatchObject({ statusCode: 400, field })
     ok(await change({ note: 'x'.repeat(5_000), tags: Array.from({ length: 50 }, (_, nth) => `${nth}`.padStart(40, 'x')) }))
-    expect((await app.call('PATCH', path, { key: theirs.secretKey, body: { name: 'x' } })).status).toBe(404)
+    expect((await app.call('PATCH', path, { key: otherShop.secretKey, body: { name: 'x' } })).status).toBe(404)
     expect((await app.call('PATCH', path, { key: shop.publishableKey, body: { name: 'x' } })).status).toBe(403)
     ok(await shop.post(`${path}/erase`, {}), 200, 204)
     expect((await change({ name: 'x' })).status).toBe(409)
@@ -110,45 +110,45 @@ describe('changing a customer', () => {
     expect(await app.deps.db.read.select().from(customerTags)).toEqual([])
   })
 
-  test('lets one of two concurrent changes of the same version win, and the other read again', async () => {
+  test('accepts one of several concurrent changes of the same version, and refuses the others with 412', async () => {
     await using app = await testApp()
     const { shop, path, change } = await customerOfShop(app)
     const etag = ok(await shop.get(path)).headers.get('etag') ?? ''
     expect(etag).toBe('"v1"')
     const answers = await Promise.all(['a', 'b', 'c'].map((name) => change({ name, tags: [name] }, { 'if-match': etag })))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412])
-    const won = answers.find(({ status }) => status === 200)
-    expect(ok(await shop.get(path)).body).toEqual(won?.body)
-    expect(won?.headers.get('etag')).toBe('"v2"')
-    expect(await app.deps.db.read.select().from(customerTags)).toMatchObject([{ tag: won?.body.name }])
-    const blind = await Promise.all(['d', 'e'].map((tag) => change({ tags: [tag] })))
-    expect(blind.map(({ status }) => status)).toEqual([200, 200])
+    const accepted = answers.find(({ status }) => status === 200)
+    expect(ok(await shop.get(path)).body).toEqual(accepted?.body)
+    expect(accepted?.headers.get('etag')).toBe('"v2"')
+    expect(await app.deps.db.read.select().from(customerTags)).toMatchObject([{ tag: accepted?.body.name }])
+    const unconditional = await Promise.all(['d', 'e'].map((tag) => change({ tags: [tag] })))
+    expect(unconditional.map(({ status }) => status)).toEqual([200, 200])
     expect(await app.deps.db.read.select().from(customerTags)).toMatchObject([{ tag: ok(await shop.get(path)).body.tags[0] }])
   })
 
   test('replays a change under the same key once', async () => {
     await using app = await testApp()
     const { change } = await customerOfShop(app)
-    const once = { 'idempotency-key': 'k1' }
-    const first = ok(await change({ tags: ['a'] }, once))
+    const withKey = { 'idempotency-key': 'k1' }
+    const first = ok(await change({ tags: ['a'] }, withKey))
     ok(await change({ tags: ['b'] }))
-    expect((await change({ tags: ['a'] }, once)).text).toBe(first.text)
-    expect((await change({ tags: ['c'] }, once)).status).toBe(422)
+    expect((await change({ tags: ['a'] }, withKey)).text).toBe(first.text)
+    expect((await change({ tags: ['c'] }, withKey)).status).toBe(422)
   })
 })
 
 describe('notes and tags of customers', () => {
-  test('are in no answer or export to the customer, and in the list and CSV of the shop', async () => {
+  test('are in the list and CSV of the shop, but in no response to or export for the customer', async () => {
     await using app = await testApp()
     const { shop, customer, path, change } = await customerOfShop(app)
     ok(await change({ note: '=Zq9secret', tags: ['Zq9tag'] }))
-    const own = await Promise.all([
+    const ownResponses = await Promise.all([
       customer.get('/customer/me'),
       app.call('PATCH', '/customer/me', { token: customer.token, body: { name: 'Ann' } }),
     ])
     const exported = ok(await shop.get(`${path}/export`))
-    for (const answer of [...own, exported]) expect(ok(answer).text).not.toMatch(/Zq9|"note":"=|"tags":\["/)
-    for (const answer of own) expect(Object.keys(answer.body)).not.toContain('tags')
+    for (const answer of [...ownResponses, exported]) expect(ok(answer).text).not.toMatch(/Zq9|"note":"=|"tags":\["/)
+    for (const answer of ownResponses) expect(Object.keys(answer.body)).not.toContain('tags')
     expect(ok(await shop.get('/customer')).body.data[0]).toMatchObject({ note: '=Zq9secret', tags: ['Zq9tag'] })
     const csv = ok(await app.call('GET', '/customer', { key: shop.secretKey, headers: { accept: 'text/csv' } })).text
     const [head = '', row = ''] = csv.split('\r\n')
@@ -159,16 +159,16 @@ describe('notes and tags of customers', () => {
   test('filter the list by tag, newest first, alone and together with other filters', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
-    const theirs = await shopIn(app)
+    const otherShop = await shopIn(app)
     const ids: string[] = []
     for (let nth = 0; nth < 5; nth++) {
-      const made = ok(await shop.post('/customer', { email: `c${nth}@example.com`, name: nth % 2 ? 'Odd' : 'Even' })).body
+      const created = ok(await shop.post('/customer', { email: `c${nth}@example.com`, name: nth % 2 ? 'Odd' : 'Even' })).body
       app.clock.advance(10)
-      ids.unshift(made.id)
-      if (nth < 4) ok(await app.call('PATCH', `/customer/${made.id}`, { key: shop.secretKey, body: { tags: ['Café', `n${nth}`] } }))
+      ids.unshift(created.id)
+      if (nth < 4) ok(await app.call('PATCH', `/customer/${created.id}`, { key: shop.secretKey, body: { tags: ['Café', `n${nth}`] } }))
     }
-    const strange = ok(await theirs.post('/customer', { email: 'c0@example.com' })).body
-    ok(await app.call('PATCH', `/customer/${strange.id}`, { key: theirs.secretKey, body: { tags: ['café'] } }))
+    const foreign = ok(await otherShop.post('/customer', { email: 'c0@example.com' })).body
+    ok(await app.call('PATCH', `/customer/${foreign.id}`, { key: otherShop.secretKey, body: { tags: ['café'] } }))
     const found = async (query: string) => {
       const { data, total } = ok(await shop.get(`/customer?${query}`)).body
       return [data.map(({ id }: { id: string }) => ids.indexOf(id)), total]

@@ -16,9 +16,9 @@ describe('creating a customer', () => {
   test('stores a customer that the shop creates, with an audit row that names the key', async () => {
     await using app = await testApp()
     const { shop, secretKey, post, get } = await shopIn(app, { currency: 'KWD' })
-    const made = await post('/customer', buyer, { 'x-request-id': 'made-1' })
-    expect(made.status).toBe(201)
-    const { id, ...rest } = made.body
+    const created = await post('/customer', buyer, { 'x-request-id': 'made-1' })
+    expect(created.status).toBe(201)
+    const { id, ...rest } = created.body
     expect(id).toMatch(/^cus_[0-9a-z]{26}$/)
     expect(rest).toEqual({
       ...buyer,
@@ -34,8 +34,8 @@ describe('creating a customer', () => {
       createdAt: '2026-01-06T12:00:00.000Z',
       updatedAt: '2026-01-06T12:00:00.000Z',
     })
-    expect(await get(`/customer/${id}`)).toMatchObject({ status: 200, text: made.text })
-    expect(made.headers.get('cache-control')).toBe('no-store')
+    expect(await get(`/customer/${id}`)).toMatchObject({ status: 200, text: created.text })
+    expect(created.headers.get('cache-control')).toBe('no-store')
     const key = await app.deps.identity.ofKey(secretKey)
     const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, id))
     expect(rows).toMatchObject([{ action: 'customer.created', actor: key?.id, shopId: shop.id, requestId: 'made-1' }])
@@ -46,10 +46,10 @@ describe('creating a customer', () => {
     const { shop, post } = await shopIn(app)
     for (const [rogue, value] of Object.entries({ id: 'cus_mine', shopId: 'shop_other', passwordHash: 'zq9', ordersCount: 9 }))
       expect((await post('/customer', { email: 'a@example.com', [rogue]: value })).body.message).toBe(`unknown field: ${rogue}`)
-    const made = await post('/customer', { email: 'a@example.com' })
-    expect(made.body).toMatchObject({ shopId: shop.id, name: '', phone: null, acceptsMarketing: false, ordersCount: 0 })
+    const created = await post('/customer', { email: 'a@example.com' })
+    expect(created.body).toMatchObject({ shopId: shop.id, name: '', phone: null, acceptsMarketing: false, ordersCount: 0 })
     const [row] = await app.deps.db.read.select().from(customers)
-    expect(row).toMatchObject({ id: made.body.id, shopId: shop.id, passwordHash: null })
+    expect(row).toMatchObject({ id: created.body.id, shopId: shop.id, passwordHash: null })
   })
 
   test('rejects a customer with an email address that the shop already has, in any letter case, with 409', async () => {
@@ -57,8 +57,8 @@ describe('creating a customer', () => {
     const mine = await shopIn(app)
     const theirs = await shopIn(app)
     expect((await mine.post('/customer', buyer)).status).toBe(201)
-    const again = await mine.post('/customer', { email: 'BUYER@example.COM' })
-    expect([again.status, again.body.message]).toEqual([409, 'email: another customer has this email address'])
+    const duplicate = await mine.post('/customer', { email: 'BUYER@example.COM' })
+    expect([duplicate.status, duplicate.body.message]).toEqual([409, 'email: another customer has this email address'])
     const login = { shopName: mine.shop.name, email: 'buyer@example.com', password: 'long enough' }
     expect((await app.call('POST', '/customer/signup', { body: login })).status).toBe(409)
     const { email } = await customerIn(app, mine.shop)
@@ -119,16 +119,16 @@ describe('access to customers', () => {
   test("opens customer routes to the shop's merchant and secret key only: others get 401, 403 or 404", async () => {
     await using app = await testApp()
     const { shop, token, publishableKey, post, get } = await shopIn(app)
-    const { body: made } = await post('/customer', buyer)
+    const { body: created } = await post('/customer', buyer)
     const stranger = await app.merchant()
     const customer = await customerIn(app, shop)
     for (const [method, path] of [
       ['POST', '/customer'],
-      ['GET', `/customer/${made.id}`],
+      ['GET', `/customer/${created.id}`],
       ['GET', `/customer/${customer.id}`],
-      ['GET', `/customer/${made.id}/order-ids`],
-      ['POST', `/customer/${made.id}/addresses`],
-      ['POST', `/customer/${made.id}/addresses/add`],
+      ['GET', `/customer/${created.id}/order-ids`],
+      ['POST', `/customer/${created.id}/addresses`],
+      ['POST', `/customer/${created.id}/addresses/add`],
     ] as const) {
       for (const [credential, status] of [
         [{}, 401],
@@ -140,7 +140,7 @@ describe('access to customers', () => {
         expect(answer.text.toLowerCase()).not.toContain('buyer')
       }
     }
-    const path = `/customer/${made.id}`
+    const path = `/customer/${created.id}`
     expect((await app.call('GET', path, { token })).text).toBe((await get(path)).text)
     expect((await app.call('GET', path, { token: stranger.token })).status).toBe(404)
     const address = { name: 'A', line1: '1', city: 'B', countryCode: 'US' }
@@ -152,7 +152,7 @@ describe('access to customers', () => {
     await using app = await testApp()
     const owner = await shopIn(app)
     const thief = await shopIn(app)
-    const { body: made } = await owner.post('/customer', buyer)
+    const { body: created } = await owner.post('/customer', buyer)
     const { body: theirs } = await thief.post('/addresses', address)
     for (const [method, path, body] of [
       ['GET', '', undefined],
@@ -161,7 +161,7 @@ describe('access to customers', () => {
       ['POST', '/addresses/add', { addressId: theirs.id }],
     ] as const) {
       const [foreign, absent] = await Promise.all(
-        [made.id, 'cus_00000000000000000000000000'].map((id) =>
+        [created.id, 'cus_00000000000000000000000000'].map((id) =>
           app.call(method, `/customer/${id}${path}`, { key: thief.secretKey, ...(body ? { body } : {}) }),
         ),
       )
@@ -210,12 +210,12 @@ test("counts a customer's orders of all currencies, and shows spending in the sh
     await addSpending(tx, { customerId, currency: 'KWD', mode, amount: 7 })
     await addSpending(tx, { customerId, currency: 'USD', mode, amount: -1_500 })
     await addSpending(tx, { customerId: other, currency: 'USD', mode, amount: -1 })
-    // Of the other mode: not counted while the shop is of this one.
+    // Orders of the other mode are not counted.
     await countOrder(tx, { customerId, currency: 'USD', mode: 'LIVE' })
     await addSpending(tx, { customerId, currency: 'USD', mode: 'LIVE', amount: 900 })
   })
   expect((await get(`/customer/${customerId}`)).body).toMatchObject({ ordersCount: 3, totalSpent: { amount: 3_500, currency: 'USD' } })
   expect((await get(`/customer/${other}`)).body).toMatchObject({ ordersCount: 0, totalSpent: { amount: -1, currency: 'USD' } })
-  // The list holds orders of either mode.
+  // The list contains orders of both modes.
   expect((await get(`/customer/${customerId}/order-ids`)).body.total).toBe(4)
 })

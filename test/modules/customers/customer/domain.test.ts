@@ -7,31 +7,33 @@ import {
   type OwnedAddress,
 } from '../../../../src/modules/customers/customer/domain.ts'
 
-const needed = { name: 'Ann', line1: 'Here 1', city: 'Bonn', countryCode: 'DE' }
-const bare = { ...needed, company: null, line2: null, province: null, postalCode: null, phone: null }
+const requiredFields = { name: 'Ann', line1: 'Here 1', city: 'Bonn', countryCode: 'DE' }
+const addressWithNulls = { ...requiredFields, company: null, line2: null, province: null, postalCode: null, phone: null }
 
 test('stores omitted and blank address fields as null, and drops unknown fields', () => {
-  expect(addressOf(needed)).toEqual(bare)
+  expect(addressOf(requiredFields)).toEqual(addressWithNulls)
   for (const blank of ['', ' \t', null, undefined])
-    expect(addressOf({ ...needed, company: blank, line2: blank, province: blank, postalCode: blank, phone: blank })).toEqual(bare)
-  const full = { ...needed, company: 'A', line2: ' b ', province: 'C', postalCode: 'D', phone: 'E' }
+    expect(addressOf({ ...requiredFields, company: blank, line2: blank, province: blank, postalCode: blank, phone: blank })).toEqual(
+      addressWithNulls,
+    )
+  const full = { ...requiredFields, company: 'A', line2: ' b ', province: 'C', postalCode: 'D', phone: 'E' }
   expect(addressOf({ ...full, ...{ isDefaultShipping: true } })).toEqual(full)
 })
 
 test('shows an address without the customer who entered it, and without stored fields that are unknown now', () => {
-  const known: OwnedAddress = {
+  const stored: OwnedAddress = {
     id: 'addr_1',
     shopId: 'shop_1',
     customerId: 'cus_1',
     enteredBy: 'cus_2',
-    address: { ...bare, ...{ fax: '1' } },
+    address: { ...addressWithNulls, ...{ fax: '1' } },
     isDefaultShipping: true,
     isDefaultBilling: false,
     createdAt: 0,
     updatedAt: 1,
   }
-  expect(addressView(known)).toEqual({
-    ...bare,
+  expect(addressView(stored)).toEqual({
+    ...addressWithNulls,
     id: 'addr_1',
     shopId: 'shop_1',
     customerId: 'cus_1',
@@ -43,11 +45,11 @@ test('shows an address without the customer who entered it, and without stored f
 })
 
 test("shows a customer without the password hash, with the total order count and spending in the shop's currency", () => {
-  const shown = { id: 'cus_1', shopId: 'shop_1', email: 'a@example.com', name: 'Ann', phone: null, acceptsMarketing: false }
+  const accountFields = { id: 'cus_1', shopId: 'shop_1', email: 'a@example.com', name: 'Ann', phone: null, acceptsMarketing: false }
   const times = { createdAt: '1970-01-01T00:00:00.000Z', updatedAt: '1970-01-01T00:00:00.001Z' }
   const staffFields = { note: 'pays late', tags: ['VIP'], version: 1 }
   const customer: Customer = {
-    ...shown,
+    ...accountFields,
     ...staffFields,
     passwordHash: 'hash',
     emailProvenAt: 1,
@@ -60,7 +62,7 @@ test("shows a customer without the password hash, with the total order count and
     { currency: 'EUR', orders: 2, spent: 250 },
   ]
   expect(customerView(customer, 'EUR', { addressIds: ['addr_1'], totals })).toEqual({
-    ...shown,
+    ...accountFields,
     emailVerified: true,
     erasedAt: null,
     ...times,
@@ -70,7 +72,7 @@ test("shows a customer without the password hash, with the total order count and
   })
   const none = { addressIds: [], ordersCount: 0, totalSpent: { amount: 0, currency: 'EUR' } }
   expect(customerView({ ...customer, emailProvenAt: null }, 'EUR')).toEqual({
-    ...shown,
+    ...accountFields,
     emailVerified: false,
     erasedAt: null,
     ...times,

@@ -1,4 +1,4 @@
-/** The import of customers from a CSV file. */
+/** Tests the import of customers from a CSV file. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** As Shopify writes it now. */
+/** The header of Shopify's current export. */
 const header =
   'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Default Address Company,Default Address Address1,Default Address Address2,Default Address City,Default Address Province Code,Default Address Country Code,Default Address Zip,Default Address Phone,Phone,Accepts SMS Marketing,Total Spent,Total Orders,Note,Tags,Tax Exempt'
 const rows = [
@@ -24,16 +24,16 @@ const rows = [
 const file = (...lines: string[]) => [header, ...lines].join('\r\n')
 const send = (shop: Selling, raw: string, query = '') =>
   shop.app.call('POST', `/customer/import${query}`, { key: shop.secretKey, raw, headers: { 'content-type': 'text/csv' } })
-const all = async (shop: Selling) => ok(await shop.get('/customer?limit=100')).body.data
+const listCustomers = async (shop: Selling) => ok(await shop.get('/customer?limit=100')).body.data
 
 describe('the import of customers', () => {
   test('imports customers with their default address, reports ignored columns, and skips invalid rows', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
-    const tried = await send(shop, file(...rows), '?dryRun=true')
-    expect(tried.body).toMatchObject({ dryRun: true, rows: 5, created: 3, skipped: 1, failed: 1 })
-    expect(await all(shop)).toEqual([])
+    const dryRun = await send(shop, file(...rows), '?dryRun=true')
+    expect(dryRun.body).toMatchObject({ dryRun: true, rows: 5, created: 3, skipped: 1, failed: 1 })
+    expect(await listCustomers(shop)).toEqual([])
 
     const { status, body } = await send(shop, file(...rows))
     expect([status, body.rows, body.created, body.skipped, body.failed, body.addresses]).toEqual([200, 5, 3, 1, 1, 1])
@@ -45,7 +45,7 @@ describe('the import of customers', () => {
       },
       { row: 4, column: 'Default Address City', message: 'is blank: the address was not imported' },
     ])
-    const [cem, bob, ann] = await all(shop)
+    const [cem, bob, ann] = await listCustomers(shop)
     expect((await shop.get("/customer?q=O'Hara")).body.data).toEqual([ann])
     expect(await Array.fromAsync(findCustomerInconsistencies(app.deps.db))).not.toContainEqual(
       expect.objectContaining({ problems: [expect.anything()] }),
@@ -72,9 +72,9 @@ describe('the import of customers', () => {
     })
     // A repeated import creates nothing twice and sends no mail.
     expect((await send(shop, file(...rows))).body).toMatchObject({ created: 0, skipped: 4, failed: 1 })
-    expect((await all(shop)).length).toBe(3)
+    expect((await listCustomers(shop)).length).toBe(3)
     expect(await mailRows(app)).toEqual([])
-    // And they are found by what they are called, as those are whom the shop makes one by one.
+    // The search finds imported customers by name, like customers that the shop creates.
     const found = async (query: string) => (await shop.get(`/customer?q=${query}`)).body.data.map(({ id }: { id: string }) => id)
     expect([await found('hara'), await found('bob@example.com'), await found('cem')]).toEqual([[ann.id], [bob.id], [cem.id]])
     const findings = await Array.fromAsync(findCustomerInconsistencies({ read: app.deps.db.read }))
@@ -92,23 +92,23 @@ describe('the import of customers', () => {
     ]
     for (const created of [1, 0])
       expect((await send(shop, change.join('\n'), '?overwrite=true')).body).toMatchObject({ created, updated: 2 - created })
-    const ann = (await all(shop)).find(({ email }: { email: string }) => email === 'ann@example.com')
+    const ann = (await listCustomers(shop)).find(({ email }: { email: string }) => email === 'ann@example.com')
     expect(ann).toMatchObject({ name: 'Ann H', phone: null, acceptsMarketing: false })
     expect(ann.addressIds).toHaveLength(2)
     ok(await send(shop, 'Email,First Name\nann@example.com,Anna\n', '?overwrite=true'))
-    expect((await all(shop)).find(({ id }: { id: string }) => id === ann.id)).toMatchObject({ name: 'Anna', phone: null })
+    expect((await listCustomers(shop)).find(({ id }: { id: string }) => id === ann.id)).toMatchObject({ name: 'Anna', phone: null })
   })
 
   test('imports tags and notes: filters find the tags, blank cells clear, absent columns keep, and long tags are left out', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const long = 'x'.repeat(41)
-    const many = Array.from({ length: 51 }, (_, nth) => `t${nth}`)
+    const longTag = 'x'.repeat(41)
+    const manyTags = Array.from({ length: 51 }, (_, nth) => `t${nth}`)
     const first = [
       'Email,Note,Tags',
       'ann@example.com,"Line one\r\nLine  two ","VIP, vip ,  Big  Spender,"',
-      `bob@example.com,'=1+1,"${long},kept"`,
-      `cem@example.com,,"${many.join(', ')}"`,
+      `bob@example.com,'=1+1,"${longTag},kept"`,
+      `cem@example.com,,"${manyTags.join(', ')}"`,
       `dan@example.com,${'n'.repeat(5_001)},`,
     ]
     const { body } = await send(shop, first.join('\n'))
@@ -117,10 +117,10 @@ describe('the import of customers', () => {
       { row: 3, column: 'Tags', message: 'has tags of more than 40 characters: they were not imported' },
       { row: 4, column: 'Tags', message: 'has more than 50 tags: only the first 50 were imported' },
     ])
-    const customer = async (email: string) => (await all(shop)).find((one: { email: string }) => one.email === email)
+    const customer = async (email: string) => (await listCustomers(shop)).find((one: { email: string }) => one.email === email)
     expect(await customer('ann@example.com')).toMatchObject({ note: 'Line one\nLine  two', tags: ['VIP', 'Big Spender'] })
     expect(await customer('bob@example.com')).toMatchObject({ note: '=1+1', tags: ['kept'] })
-    expect((await customer('cem@example.com')).tags).toEqual(many.slice(0, 50))
+    expect((await customer('cem@example.com')).tags).toEqual(manyTags.slice(0, 50))
     const tagged = async (tag: string) => ok(await shop.get(`/customer?tag=${tag}`)).body.data.map(({ email }: { email: string }) => email)
     expect(await tagged('big%20spender')).toEqual(['ann@example.com'])
     const findings = await Array.fromAsync(findCustomerInconsistencies(app.deps.db))
@@ -145,7 +145,9 @@ describe('the import of customers', () => {
     expect(listed.text).not.toMatch(/(^|[,;])["\s]*[=＝+-]/m)
     expect(ok(await send(to, listed.text)).body).toMatchObject({ created: names.length, failed: 0 })
     const textsOf = async (shop: Selling) =>
-      (await all(shop)).map(({ name, note, tags }: { name: string; note: string; tags: string[] }) => JSON.stringify([name, note, tags]))
+      (await listCustomers(shop)).map(({ name, note, tags }: { name: string; note: string; tags: string[] }) =>
+        JSON.stringify([name, note, tags]),
+      )
     expect((await textsOf(to)).sort()).toEqual((await textsOf(from)).sort())
   })
 
@@ -159,15 +161,15 @@ describe('the import of customers', () => {
       (await app.call('POST', '/customer/import', { key: shop.publishableKey, raw: 'Email', headers: { 'content-type': 'text/csv' } }))
         .status,
     ).toBe(403)
-    const long = await send(
+    const report = await send(
       shop,
       `Email,First Name,Phone\nok@example.com,${'x'.repeat(201)},1\nx@y.example,a,b,c\nbreak@example.com,"Two\nlines",\n`,
     )
-    expect(long.body.errors).toEqual([
+    expect(report.body.errors).toEqual([
       { row: 2, column: 'First Name', message: 'must have at most 200 characters' },
       { row: 3, message: 'has 4 cells, but the header has 3: put cells that contain the separator in quotes' },
     ])
-    expect((await all(shop)).map(({ name }: { name: string }) => name)).toEqual(['Two lines'])
+    expect((await listCustomers(shop)).map(({ name }: { name: string }) => name)).toEqual(['Two lines'])
     for (const address of ['a@example.com\r\nBcc: b@example.com', 'a"b@example.com', 'a@', `${'a'.repeat(65)}@example.com`]) {
       const { body } = await send(shop, `Email\n"${address.replaceAll('"', '""')}"\n`)
       expect([body.created, body.failed]).toEqual([0, 1])
@@ -191,7 +193,7 @@ describe('the import of customers', () => {
         }),
       ),
     ])
-    const found = await all(shop)
+    const found = await listCustomers(shop)
     expect(found).toHaveLength(100)
     expect(ok(await shop.get('/customer')).body.total).toBe(200)
     expect((one as { rows: number }).rows + (two as { rows: number }).rows).toBe(400)

@@ -7,7 +7,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const nothingOwed = {
+const zeroTotals = {
   subtotal: 0,
   discountTotal: 0,
   shippingTotal: 0,
@@ -17,23 +17,23 @@ const nothingOwed = {
   total: 0,
   amountDue: 0,
 }
-const nothingMoved = { capturedTotal: 0, refundedTotal: 0, giftCardRefundedTotal: 0 }
-const placed = { status: 'PENDING_PAYMENT', paymentStatus: 'PENDING', fulfilmentStatus: 'UNFULFILLED' } as const
-let placedOrders = 0
+const zeroPayments = { capturedTotal: 0, refundedTotal: 0, giftCardRefundedTotal: 0 }
+const placedState = { status: 'PENDING_PAYMENT', paymentStatus: 'PENDING', fulfilmentStatus: 'UNFULFILLED' } as const
+let lastNumber = 0
 
-/** Orders of a customer, as rows; their ids, oldest first. */
-async function place(
+/** Inserts orders of a customer directly. Returns their ids, oldest first. */
+async function insertOrders(
   app: TestApp,
   { shopId, customerId, currency = 'USD' }: { shopId: string; customerId: string; currency?: string },
   n: number,
 ) {
   const rows = Array.from({ length: n }, () => ({
-    ...nothingOwed,
-    ...nothingMoved,
-    ...placed,
+    ...zeroTotals,
+    ...zeroPayments,
+    ...placedState,
     id: app.deps.newId('order'),
     shopId,
-    number: ++placedOrders,
+    number: ++lastNumber,
     cartId: app.deps.newId('cart'),
     customerId,
     email: 'zq9@example.com',
@@ -54,23 +54,23 @@ async function place(
 async function customerWithOrders(app: TestApp, n: number) {
   const shop = await shopIn(app)
   const { body: customer } = await shop.post('/customer', { email: 'a@example.com' })
-  const whose = { shopId: shop.shop.id, customerId: String(customer.id) }
-  const oldestFirst = await place(app, whose, n)
-  return { ...shop, whose, newestFirst: oldestFirst.toReversed(), path: `/customer/${customer.id}/order-ids` }
+  const owner = { shopId: shop.shop.id, customerId: String(customer.id) }
+  const oldestFirst = await insertOrders(app, owner, n)
+  return { ...shop, whose: owner, newestFirst: oldestFirst.toReversed(), path: `/customer/${customer.id}/order-ids` }
 }
 
 test("lists only the ids of a customer's orders in every currency, newest first, in pages with a total", async () => {
   await using app = await testApp()
-  const { whose, newestFirst, path, get } = await customerWithOrders(app, 23)
-  const [newest] = await place(app, { ...whose, currency: 'KWD' }, 1)
+  const { whose: owner, newestFirst, path, get } = await customerWithOrders(app, 23)
+  const [newest] = await insertOrders(app, { ...owner, currency: 'KWD' }, 1)
   const { body: other } = await (await shopIn(app)).post('/customer', { email: 'a@example.com' })
-  await place(app, { shopId: other.shopId, customerId: other.id }, 2)
+  await insertOrders(app, { shopId: other.shopId, customerId: other.id }, 2)
   const ids = [newest, ...newestFirst]
   const first = await get(path)
-  expect([first.status, first.body]).toEqual([200, { customerId: whose.customerId, orderIds: ids.slice(0, 20), total: 24 }])
+  expect([first.status, first.body]).toEqual([200, { customerId: owner.customerId, orderIds: ids.slice(0, 20), total: 24 }])
   expect(first.headers.get('cache-control')).toBe('no-store')
   expect(first.text).not.toContain('zq9@')
-  expect((await get(`${path}?page=2`)).body).toEqual({ customerId: whose.customerId, orderIds: ids.slice(20), total: 24 })
+  expect((await get(`${path}?page=2`)).body).toEqual({ customerId: owner.customerId, orderIds: ids.slice(20), total: 24 })
   expect((await get(`${path}?page=3&limit=5`)).body.orderIds).toEqual(ids.slice(10, 15))
 })
 

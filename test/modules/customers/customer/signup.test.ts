@@ -14,10 +14,10 @@ describe('customer signup', () => {
     const body = { shopName: one.shop.name, email: 'Buyer@Example.com', password: 'long enough', name: 'A Buyer' }
     for (const rogue of ['id', 'passwordHash'])
       expect((await app.call('POST', '/customer/signup', { body: { ...body, [rogue]: 'x' } })).body.message).toBe(`unknown field: ${rogue}`)
-    const made = await app.call('POST', '/customer/signup', { body })
-    expect(made.status).toBe(201)
-    expect(made.body).toEqual({
-      id: made.body.id,
+    const created = await app.call('POST', '/customer/signup', { body })
+    expect(created.status).toBe(201)
+    expect(created.body).toEqual({
+      id: created.body.id,
       shopId: one.shop.id,
       email: 'buyer@example.com',
       emailVerified: false,
@@ -31,8 +31,8 @@ describe('customer signup', () => {
       createdAt: '2026-01-06T12:00:00.000Z',
       updatedAt: '2026-01-06T12:00:00.000Z',
     })
-    expect(made.body.id).toMatch(/^cus_/)
-    expect(made.headers.get('cache-control')).toBe('no-store')
+    expect(created.body.id).toMatch(/^cus_/)
+    expect(created.headers.get('cache-control')).toBe('no-store')
     const { name: _, ...login } = body
     for (const path of ['/customer/login', '/api/v3/customer/login'])
       expect((await app.call('POST', path, { body: login })).status).toBe(200)
@@ -47,9 +47,9 @@ describe('customer signup', () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const body = { shopName: shop.name, email: 'buyer@example.com', password: 'long enough' }
-    const made = await app.call('POST', '/customer/signup', { body, headers: { 'x-request-id': 'signup-2' } })
-    const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, made.body.id))
-    expect(row).toMatchObject({ action: 'customer.created', actor: made.body.id, shopId: shop.id, requestId: 'signup-2' })
+    const created = await app.call('POST', '/customer/signup', { body, headers: { 'x-request-id': 'signup-2' } })
+    const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, created.body.id))
+    expect(row).toMatchObject({ action: 'customer.created', actor: created.body.id, shopId: shop.id, requestId: 'signup-2' })
   })
 
   test('rejects a signup with an email address that the shop already has, in any letter case, with 409', async () => {

@@ -1,4 +1,4 @@
-/** Erases a customer from another process during a purchase: exactly one of the two succeeds. */
+/** Tests an erasure by another process during a purchase: exactly one of the two succeeds. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -16,73 +16,73 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const minute = 60_000
-const acts = ['checkout', 'cart', 'address', 'rename', 'login', 'guest', 'add', 'forgot', 'decline'] as const
-type Act = (typeof acts)[number]
+const actions = ['checkout', 'cart', 'address', 'rename', 'login', 'guest', 'add', 'forgot', 'decline'] as const
+type Action = (typeof actions)[number]
 
 test('either erases a customer or accepts the checkout when both run at the same time', async () => {
   await using app = await testApp()
-  await using beside = await commandBeside(app)
+  await using otherProcess = await commandBeside(app)
   const shop = await sellingIn(app, { onHand: 10_000 })
   const outcomes = new Map<string, number>()
   let round = 0
   await fc.assert(
     fc.asyncProperty(
-      fc.uniqueArray(fc.constantFrom<Act>(...acts), { minLength: 1 }),
+      fc.uniqueArray(fc.constantFrom<Action>(...actions), { minLength: 1 }),
       fc.integer({ min: 0, max: 9 }),
-      // Turns of the loop before the erasure begins; -1: behind all others.
+      // Turns of the event loop before the erasure starts. -1: it starts after all other actions.
       fc.integer({ min: -1, max: 40 }),
-      async (chosen, at, turns) => {
-        // Each round uses another person without earlier data.
-        const mark = `${planted.email.replace('@', `${++round}@`)}`
+      async (selected, at, turns) => {
+        // Each round uses a new customer without earlier data.
+        const email = `${planted.email.replace('@', `${++round}@`)}`
         const name = `${planted.name} ${round}.`
-        const place = { shippingAddress: { ...plantedAddress, name } }
-        const login = { shopName: shop.shop.name, email: mark, password: 'a password of theirs' }
-        const { id, token } = await customerOf(app, shop.shop.name, mark)
-        const cartId = await shop.cart({ token, email: mark, ...place })
-        const own = (method: string, path: string, body: unknown) =>
+        const addressFields = { shippingAddress: { ...plantedAddress, name } }
+        const login = { shopName: shop.shop.name, email: email, password: 'a password of theirs' }
+        const { id, token } = await customerOf(app, shop.shop.name, email)
+        const cartId = await shop.cart({ token, email: email, ...addressFields })
+        const callAsCustomer = (method: string, path: string, body: unknown) =>
           app.call(method, path, { token, body, headers: { 'idempotency-key': randomUUID() } })
-        const run: Record<Act, () => Promise<{ status: number; body: unknown }>> = {
+        const run: Record<Action, () => Promise<{ status: number; body: unknown }>> = {
           checkout: () => shop.checkout(cartId, {}, randomUUID(), token),
           decline: () => shop.checkout(cartId, { paymentToken: 'tok_decline' }, randomUUID(), token),
-          cart: () => own('POST', '/cart', { email: mark, ...place }),
-          address: () => own('POST', '/customer/me/addresses', { ...plantedAddress, name }),
-          rename: () => own('PATCH', '/customer/me', { name }),
+          cart: () => callAsCustomer('POST', '/cart', { email: email, ...addressFields }),
+          address: () => callAsCustomer('POST', '/customer/me/addresses', { ...plantedAddress, name }),
+          rename: () => callAsCustomer('PATCH', '/customer/me', { name }),
           login: () => app.call('POST', '/customer/login', { body: login }),
           guest: () => shop.cart({ email: `guest${round}@example.com` }).then((cart) => shop.checkout(cart)),
           add: () => shop.post(`/customer/${id}/addresses`, { ...plantedAddress, name }),
-          forgot: () => app.call('POST', '/auth/password/forgot', { body: { email: mark, shopName: shop.shop.name } }),
+          forgot: () => app.call('POST', '/auth/password/forgot', { body: { email: email, shopName: shop.shop.name } }),
         }
-        const erasing = async () => {
+        const erase = async () => {
           for (let turn = 0; turn < turns; turn++) await new Promise((resume) => setImmediate(resume))
           try {
-            await eraseCustomer(beside.deps, { shop: { id: shop.shop.id }, actor: system }, id)
+            await eraseCustomer(otherProcess.deps, { shop: { id: shop.shop.id }, actor: system }, id)
             return 200
           } catch (error) {
             if (error instanceof AppError && error.kind === 'CONFLICT') return 409
             throw error
           }
         }
-        const works: (() => Promise<unknown>)[] = chosen.map((act) => run[act])
-        works.splice(Math.min(at, works.length), 0, erasing)
-        const others = turns < 0 ? await Promise.all(works.filter((work) => work !== erasing).map((work) => work())) : []
+        const tasks: (() => Promise<unknown>)[] = selected.map((action) => run[action])
+        tasks.splice(Math.min(at, tasks.length), 0, erase)
+        const others = turns < 0 ? await Promise.all(tasks.filter((work) => work !== erase).map((work) => work())) : []
         const results =
-          turns < 0 ? others.toSpliced(Math.min(at, chosen.length), 0, await erasing()) : await Promise.all(works.map((work) => work()))
-        const erased = results[Math.min(at, chosen.length)]
-        const answers = results.filter((_, nth) => nth !== Math.min(at, chosen.length)) as { status: number; body: unknown }[]
+          turns < 0 ? others.toSpliced(Math.min(at, selected.length), 0, await erase()) : await Promise.all(tasks.map((work) => work()))
+        const erased = results[Math.min(at, selected.length)]
+        const answers = results.filter((_, nth) => nth !== Math.min(at, selected.length)) as { status: number; body: unknown }[]
         for (const [nth, { status, body }] of answers.entries())
-          expect([chosen[nth], status < 500, body]).toEqual([chosen[nth] as Act, true, body])
+          expect([selected[nth], status < 500, body]).toEqual([selected[nth] as Action, true, body])
         await app.deps.backgroundTasks.whenIdle()
         app.clock.advance(3 * minute)
         await finishErasures(app.deps)
-        const bought = answers.some(({ status }, nth) => status === 201 && (chosen[nth] === 'checkout' || chosen[nth] === 'decline'))
-        outcomes.set(`${erased}${bought ? ' bought' : ''}`, (outcomes.get(`${erased}${bought ? ' bought' : ''}`) ?? 0) + 1)
+        const hasOrder = answers.some(({ status }, nth) => status === 201 && (selected[nth] === 'checkout' || selected[nth] === 'decline'))
+        outcomes.set(`${erased}${hasOrder ? ' bought' : ''}`, (outcomes.get(`${erased}${hasOrder ? ' bought' : ''}`) ?? 0) + 1)
         if (erased === 200) {
-          expect(bought).toBe(false)
-          expect(await tracesOf(app, [name, mark])).toEqual([])
+          expect(hasOrder).toBe(false)
+          expect(await tracesOf(app, [name, email])).toEqual([])
           expect(ok(await shop.get(`/customer/${id}`)).body.name).toBe('')
         } else {
-          expect(bought).toBe(true)
-          expect(ok(await shop.get(`/customer/${id}`)).body.email).toBe(mark)
+          expect(hasOrder).toBe(true)
+          expect(ok(await shop.get(`/customer/${id}`)).body.email).toBe(email)
         }
         expect(await violationsOf(await booksOf(app))).toEqual([])
       },
@@ -95,6 +95,6 @@ test('either erases a customer or accepts the checkout when both run at the same
       ],
     },
   )
-  // Both happened, or the test has tried nothing.
+  // Both outcomes occurred. Otherwise the test proves nothing.
   expect([...outcomes.keys()].sort()).toEqual(['200', '409 bought'])
 })

@@ -1,4 +1,4 @@
-/** Erases all personal data of a customer, and keeps the books intact. */
+/** Tests that an erasure removes all personal data of a customer and keeps the books intact. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
@@ -32,44 +32,44 @@ setDefaultTimeout(longTestMs)
 const minute = 60_000
 const erase = (shop: Selling, id: string) => shop.post(`/customer/${id}/erase`, {})
 
-/** Somebody who has done all that a customer can do, and to whom all was done. */
-async function plant(app: TestApp, shop: Selling) {
+/** Creates a customer with personal data in every kind of record. */
+async function plantCustomer(app: TestApp, shop: Selling) {
   const login = { shopName: shop.shop.name, email: planted.email, password: planted.password }
   const { id } = ok(await app.call('POST', '/customer/signup', { body: { ...login, name: planted.name } })).body
   const { token } = {
     token: ok(await app.call('POST', '/customer/login', { body: login, headers: { 'user-agent': 'x' } })).body.data.accessToken,
   }
-  const own = (method: string, path: string, body?: unknown) =>
+  const callAsCustomer = (method: string, path: string, body?: unknown) =>
     app.call(method, path, { token, body, headers: { 'idempotency-key': randomUUID() } })
-  ok(await own('PATCH', '/customer/me', { phone: planted.phone, acceptsMarketing: true }))
-  ok(await own('POST', '/customer/me/addresses', plantedAddress))
-  ok(await own('POST', '/addresses', plantedAddress))
-  ok(await own('POST', '/customer/verify/send', {}), 204)
+  ok(await callAsCustomer('PATCH', '/customer/me', { phone: planted.phone, acceptsMarketing: true }))
+  ok(await callAsCustomer('POST', '/customer/me/addresses', plantedAddress))
+  ok(await callAsCustomer('POST', '/addresses', plantedAddress))
+  ok(await callAsCustomer('POST', '/customer/verify/send', {}), 204)
   ok(await app.call('POST', '/auth/password/forgot', { body: { email: planted.email, shopName: shop.shop.name } }), 202)
-  const place = { shippingAddress: plantedAddress, billingAddress: plantedAddress }
-  // Sent, refunded in part, noted of, corrected.
-  const one = await shop.bought({ token, email: planted.email, ...place, quantity: 2 })
+  const addressFields = { shippingAddress: plantedAddress, billingAddress: plantedAddress }
+  // An order with a note, a fulfilment with a corrected tracking number, and a partial refund.
+  const one = await shop.bought({ token, email: planted.email, ...addressFields, quantity: 2 })
   ok(await shop.post(`/v2/orders/${one.id}/notes`, { text: planted.note }))
-  const parcel = ok(await shop.post(`/v2/orders/${one.id}/fulfilments`, { trackingNumber: planted.tracking, carrier: 'DHL' }), 201).body
+  const fulfilment = ok(await shop.post(`/v2/orders/${one.id}/fulfilments`, { trackingNumber: planted.tracking, carrier: 'DHL' }), 201).body
   ok(
-    await app.call('PATCH', `/v2/orders/${one.id}/fulfilments/${parcel.id}`, {
+    await app.call('PATCH', `/v2/orders/${one.id}/fulfilments/${fulfilment.id}`, {
       key: shop.secretKey,
       body: { trackingNumber: `${planted.tracking}9` },
     }),
   )
   ok(await shop.refund(one.id, { amount: shop.money(300), reason: planted.reason }))
   expect(ok(await shop.get(`/v2/orders/${one.id}/invoice`)).text).toContain(planted.line1)
-  // Cancelled with a reason, declined, and bought as a guest.
-  const two = await shop.bought({ token, email: planted.email.toUpperCase(), ...place })
+  // An order that is cancelled with a reason, and an order as a guest.
+  const two = await shop.bought({ token, email: planted.email.toUpperCase(), ...addressFields })
   ok(await shop.post(`/v2/orders/${two.id}/cancel`, { reason: planted.reason }))
-  const guest = await shop.bought({ email: planted.email, ...place })
+  const guest = await shop.bought({ email: planted.email, ...addressFields })
   ok(await shop.post(`/v2/orders/${guest.id}/fulfil`, { trackingNumber: planted.tracking }))
-  // Carts that became nothing.
-  await shop.cart({ token, email: planted.email, ...place })
-  await shop.cart({ email: planted.email, ...place })
+  // Carts without an order.
+  await shop.cart({ token, email: planted.email, ...addressFields })
+  await shop.cart({ email: planted.email, ...addressFields })
   await shop.giftCard(500, { customerId: id, note: planted.note })
   await app.deps.backgroundTasks.whenIdle()
-  return { id: String(id), token, orders: [one.id, two.id, guest.id] as string[], place }
+  return { id: String(id), token, orders: [one.id, two.id, guest.id] as string[], place: addressFields }
 }
 
 describe('the erasure of a customer', () => {
@@ -80,12 +80,12 @@ describe('the erasure of a customer', () => {
     const shop = await sellingIn(app, { onHand: 50 })
     await endpointOf(app, shop, hook.url, ['order.confirmed', 'order.cancelled', 'customer.erased'])
     await backfillKpis(app.deps)
-    const { id, token, orders } = await plant(app, shop)
+    const { id, token, orders } = await plantCustomer(app, shop)
     const before = await Promise.all(orders.map(shop.order))
     expect((await tracesOf(app)).length).toBeGreaterThan(20)
     expect((await shop.get('/v2/orders?q=zyxandra')).body.total).toBeGreaterThan(0)
     expect((await shop.get('/customer?q=quillf')).body.total).toBe(1)
-    // As they stand in an index, behind what they have in common with the word before.
+    // An index stores a word without the prefix that it shares with the previous word.
     const pieces = ['feather', 'lantedcompany']
     expect((await tracesInIndexes(app, pieces)).sort()).toEqual([
       'customer_words: feather',
@@ -95,19 +95,19 @@ describe('the erasure of a customer', () => {
     const answer = await erase(shop, id)
     expect([answer.status, answer.body.customerId]).toEqual([200, id])
     expect(await tracesOf(app)).toEqual([])
-    // Nor are they found by what they were called.
+    // The search does not find the former names.
     for (const word of ['Zyxandra', 'zyx.quill', 'Quillf']) {
       expect((await shop.get(`/v2/orders?q=${word}`)).body.total).toBe(0)
       expect((await shop.get(`/customer?q=${word}`)).body.total).toBe(0)
     }
     expect(await violationsOf(await booksOf(app))).toEqual([])
     if (engine === 'sqlite') {
-      // Not between the rows of the file either.
+      // Free space of the database file has no personal data either.
       const file = `${app.database.dataDir}/souk.db`
-      using beside = new Sqlite(file)
-      beside.run('PRAGMA busy_timeout = 30000')
-      // It waits for readers, unlike the app's checkpoint. Another checkpoint is reported at once as busy.
-      const truncate = () => beside.query('PRAGMA wal_checkpoint(TRUNCATE)').values().flat()
+      using connection = new Sqlite(file)
+      connection.run('PRAGMA busy_timeout = 30000')
+      // This checkpoint waits for readers, unlike the app's. It is busy at once while another checkpoint runs.
+      const truncate = () => connection.query('PRAGMA wal_checkpoint(TRUNCATE)').values().flat()
       let truncated = truncate()
       for (let tries = 0; truncated[0] === 1 && tries < 1_000; tries++) {
         await Bun.sleep(10)
@@ -120,7 +120,7 @@ describe('the erasure of a customer', () => {
     }
 
     const after = await Promise.all(orders.map(shop.order))
-    const kept = ({ number, total, taxTotal, lines, refundedTotal, status, createdAt, currency }: (typeof before)[number]) => ({
+    const bookFieldsOf = ({ number, total, taxTotal, lines, refundedTotal, status, createdAt, currency }: (typeof before)[number]) => ({
       number,
       total,
       taxTotal,
@@ -130,7 +130,7 @@ describe('the erasure of a customer', () => {
       createdAt,
       currency,
     })
-    expect(after.map(kept)).toEqual(before.map(kept))
+    expect(after.map(bookFieldsOf)).toEqual(before.map(bookFieldsOf))
     for (const order of after) {
       expect(order.shippingAddress).toEqual({
         name: '',
@@ -145,8 +145,8 @@ describe('the erasure of a customer', () => {
       })
       expect([order.email, order.customerId]).toEqual([`${id}@erased.invalid`, id])
     }
-    const gone = (await shop.get(`/customer/${id}`)).body
-    expect(gone).toMatchObject({
+    const erasedCustomer = (await shop.get(`/customer/${id}`)).body
+    expect(erasedCustomer).toMatchObject({
       name: '',
       phone: null,
       addressIds: [],
@@ -154,23 +154,23 @@ describe('the erasure of a customer', () => {
       acceptsMarketing: false,
       erasedAt: answer.body.erasedAt,
     })
-    // Their token, their password and what was mailed are of no use any more.
+    // The token and the password no longer work.
     expect((await app.call('GET', '/customer/me', { token })).status).toBe(401)
     const login = { shopName: shop.shop.name, email: planted.email, password: planted.password }
     expect((await app.call('POST', '/customer/login', { body: login })).status).toBe(401)
 
-    // Responses only say that the data was erased.
+    // The webhook contains only the id of the customer.
     await app.deps.webhooks.run()
     await app.deps.webhooks.idle()
-    const told = hook.received.map(({ body }) => JSON.parse(body)).filter(({ type }) => type === 'customer.erased')
-    expect(told.map(({ data }) => data)).toEqual([{ customerId: id }])
+    const erasureEvents = hook.received.map(({ body }) => JSON.parse(body)).filter(({ type }) => type === 'customer.erased')
+    expect(erasureEvents.map(({ data }) => data)).toEqual([{ customerId: id }])
     await sendMails(app)
     expect(server.received.flatMap(({ to }) => to)).not.toContain(planted.email)
     expect((await mailRows(app)).filter(({ status }) => status === 'PENDING')).toEqual([])
 
     // A second erasure has the same result, and the list has one line.
-    const again = await erase(shop, id)
-    expect([again.status, again.body]).toEqual([200, answer.body])
+    const repeated = await erase(shop, id)
+    expect([repeated.status, repeated.body]).toEqual([200, answer.body])
     const lines = (await app.deps.erasedList.read())?.map((line) => JSON.parse(line))
     expect(lines?.map(({ customerId }) => customerId)).toEqual([id])
     app.clock.advance(3 * minute)
@@ -178,8 +178,8 @@ describe('the erasure of a customer', () => {
     expect(await tracesOf(app)).toEqual([])
     expect(await tracesInIndexes(app, pieces)).toEqual([])
     expect(await Array.fromAsync(checkKpis(app.deps.db.read))).toEqual([{ subject: 'figures of the dashboards', problems: [] }])
-    const trail = (await app.call('GET', '/admin/audit?action=customer.erased', { token: (await app.superAdmin()).token })).body
-    expect(trail.data.map(({ subject, after }: { subject: string; after: unknown }) => [subject, after])).toEqual([[id, { orders: 3 }]])
+    const auditRows = (await app.call('GET', '/admin/audit?action=customer.erased', { token: (await app.superAdmin()).token })).body
+    expect(auditRows.data.map(({ subject, after }: { subject: string; after: unknown }) => [subject, after])).toEqual([[id, { orders: 3 }]])
   })
 
   test('rejects an erasure with 409 while an order of the customer or guest address is open, naming the order', async () => {
@@ -193,7 +193,7 @@ describe('the erasure of a customer', () => {
       `The customer cannot be erased while an order, payment, refund or dispute of theirs is open: order #${order.number} (CONFIRMED)`,
     ])
     expect(await tracesOf(app, [planted.email])).toContain(`customers: ${planted.email}`)
-    // What a guest has open with that address counts, and is not theirs because of a refusal.
+    // An open guest order with the address counts too. The refused erasure does not assign it to the customer.
     ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
     const guest = await shop.bought({ email: planted.email })
     expect((await erase(shop, id)).body.message).toContain(`order #${guest.number} (CONFIRMED)`)
@@ -207,16 +207,16 @@ describe('the erasure of a customer', () => {
   test('lets an erased person sign up again as a new customer without any earlier data', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
-    const { id, orders } = await plant(app, shop)
+    const { id, orders } = await plantCustomer(app, shop)
     ok(await erase(shop, id))
-    const next = await customerOf(app, shop.shop.name, planted.email)
-    expect(next.id).not.toBe(id)
-    expect((await app.call('GET', '/customer/me/orders', { token: next.token })).body.data).toEqual([])
-    const bought = await shop.bought({ token: next.token, email: planted.email })
-    // What they buy now is theirs: looking after the erasure once more does not touch it.
+    const newCustomer = await customerOf(app, shop.shop.name, planted.email)
+    expect(newCustomer.id).not.toBe(id)
+    expect((await app.call('GET', '/customer/me/orders', { token: newCustomer.token })).body.data).toEqual([])
+    const newOrder = await shop.bought({ token: newCustomer.token, email: planted.email })
+    // The next run of the job does not erase orders of the new customer.
     app.clock.advance(3 * minute)
     await finishErasures(app.deps)
-    expect((await shop.order(bought.id)).email).toBe(planted.email)
+    expect((await shop.order(newOrder.id)).email).toBe(planted.email)
     expect((await shop.order(orders[0] ?? '')).email).toBe(`${id}@erased.invalid`)
   })
 
@@ -228,7 +228,7 @@ describe('the erasure of a customer', () => {
     const { id } = ok(await shop.post('/customer', { email: planted.email }, { 'idempotency-key': 'k' })).body
     ok(await erase(shop, id))
     expect(await tracesOf(app)).toEqual([])
-    // A key stays used, and its answer is gone.
+    // The idempotency key stays used, but its response is erased.
     const replayed = await shop.post('/customer', { email: planted.email }, { 'idempotency-key': 'k' })
     expect([replayed.status, replayed.body.message]).toEqual([404, 'What this was about was erased'])
   })
@@ -249,10 +249,10 @@ describe('the erasure of a customer', () => {
     ok(await erase(shop, id))
     expect(await tracesOf(app)).toEqual([])
     expect((await shop.get(`/v2/orders/drafts/${draft.id}`)).body).toMatchObject({ email: null, note: null })
-    // As whoever read the address a moment before would leave it: found by the draft that it names.
-    const late = { key: 'order-draft:late', shopId: shop.shop.id, to: planted.email, template: 'order-draft' } as const
+    // A request that read the address just before the erasure queues this mail. The job finds it by its draft.
+    const lateMail = { key: 'order-draft:late', shopId: shop.shop.id, to: planted.email, template: 'order-draft' } as const
     const data = { draftId: String(draft.id), lines: [], more: 0, total: shop.money(1) }
-    await app.deps.db.write((tx) => queueMail(tx, app.deps, { ...late, data }))
+    await app.deps.db.write((tx) => queueMail(tx, app.deps, { ...lateMail, data }))
     expect(await tracesOf(app)).toEqual([`mails: ${planted.email}`])
     app.clock.advance(3 * minute)
     await finishErasures(app.deps)
@@ -268,9 +268,9 @@ describe('the erasure of a customer', () => {
     expect((await app.call('POST', `/customer/${id}/erase`, { token, body: {} })).status).toBe(403)
     ok(await app.call('POST', `/customer/${id}/erase`, { token: shop.token, body: {} }))
     expect((await shop.post(`/customer/${id}/addresses`, plantedAddress)).status).toBe(409)
-    const { id: loose } = ok(await shop.post('/addresses', { ...plantedAddress, name: 'Somebody else' })).body
-    expect((await shop.post(`/customer/${id}/addresses/add`, { addressId: loose })).status).toBe(409)
-    // Nothing is drawn up for an address that is nobody's, which no mail goes to.
+    const { id: unassigned } = ok(await shop.post('/addresses', { ...plantedAddress, name: 'Somebody else' })).body
+    expect((await shop.post(`/customer/${id}/addresses/add`, { addressId: unassigned })).status).toBe(409)
+    // An erased customer has no address that could receive a draft order.
     const draft = { customerId: id, lines: [{ variantId: shop.variantId, quantity: 1 }] }
     expect((await shop.post('/v2/orders/drafts', draft)).status).toBe(404)
   })
@@ -293,12 +293,19 @@ describe('an interrupted erasure', () => {
     app.deps.erasedList.append = append
     await finishErasures(app.deps)
     expect((await app.deps.erasedList.read())?.length).toBe(1)
-    // As a request would leave it that was under way: its answer comes after the erasure.
+    // A request that was in flight during the erasure stores its response afterwards.
     const [key] = await app.deps.db.read.select().from(idempotencyKeys).limit(1)
     expect(key).toBeUndefined()
-    const late = { scope: `secret ${shop.shop.id} POST x`, key: 'late' }
-    const answer = app.deps.keyring.seal(encodeAnswer(201, { id, name: planted.name }), answerSeal(late.scope, late.key))
-    const row = { ...late, fingerprint: 'f', attempt: 'a', leaseUntil: 0, expiresAt: app.clock.now() + 60 * minute, sealedAnswer: answer }
+    const lateKey = { scope: `secret ${shop.shop.id} POST x`, key: 'late' }
+    const answer = app.deps.keyring.seal(encodeAnswer(201, { id, name: planted.name }), answerSeal(lateKey.scope, lateKey.key))
+    const row = {
+      ...lateKey,
+      fingerprint: 'f',
+      attempt: 'a',
+      leaseUntil: 0,
+      expiresAt: app.clock.now() + 60 * minute,
+      sealedAnswer: answer,
+    }
     await app.deps.db.write((tx) => tx.insert(idempotencyKeys).values(row))
     expect(await tracesOf(app)).toEqual([`idempotency_keys: ${planted.name}`])
     await finishErasures(app.deps)
@@ -310,18 +317,18 @@ describe('an interrupted erasure', () => {
     expect([erasure?.finishedAt, erasure?.otherIds]).toEqual([app.clock.now(), []])
   })
 
-  test('delays an erasure until an order that was placed meanwhile ends, without delaying other erasures', async () => {
+  test('does not finish an erasure before an order that was placed during it ends, without delaying other erasures', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
     const people: string[] = []
-    // More than are finished in one run.
+    // More erasures than one run of the job finishes.
     for (let nth = 0; nth < 21; nth++) people.push(ok(await shop.post('/customer', { email: `a${nth}@example.com` })).body.id)
-    const stray = await shop.bought({ email: planted.email, shippingAddress: plantedAddress })
+    const laterOrder = await shop.bought({ email: planted.email, shippingAddress: plantedAddress })
     for (const id of people) ok(await erase(shop, id))
-    // As if the first of them had placed it in the moment of the erasure.
+    // As if the first customer had placed the order during the erasure.
     const [customerId = ''] = people
     await app.deps.db.write(async (tx) => {
-      const [order] = await tx.update(orders).set({ customerId }).where(eq(orders.id, stray.id)).returning()
+      const [order] = await tx.update(orders).set({ customerId }).where(eq(orders.id, laterOrder.id)).returning()
       await tx
         .update(carts)
         .set({ customerId })
@@ -329,24 +336,24 @@ describe('an interrupted erasure', () => {
     })
     app.clock.advance(3 * minute)
     await finishErasures(app.deps)
-    const open = async () =>
+    const listOpen = async () =>
       (await app.deps.db.read.select().from(erasures)).filter(({ finishedAt }) => finishedAt === null).map(({ customerId }) => customerId)
     await finishErasures(app.deps)
-    expect(await open()).toEqual([customerId])
+    expect(await listOpen()).toEqual([customerId])
     expect(await tracesOf(app, [planted.email])).toContain(`orders: ${planted.email}`)
     let sealed = 0
     const { unseal } = app.deps.keyring
     ok(await shop.post('/customer', { email: 'other@example.com' }, { 'idempotency-key': 'other' }))
-    app.deps.keyring.unseal = (...given) => {
+    app.deps.keyring.unseal = (...args) => {
       sealed++
-      return unseal(...given)
+      return unseal(...args)
     }
     await finishErasures(app.deps)
     app.deps.keyring.unseal = unseal
     expect(sealed).toBe(0)
-    ok(await shop.post(`/v2/orders/${stray.id}/fulfil`, {}))
+    ok(await shop.post(`/v2/orders/${laterOrder.id}/fulfil`, {}))
     await finishErasures(app.deps)
-    expect(await open()).toEqual([])
+    expect(await listOpen()).toEqual([])
     expect(await tracesOf(app, [planted.email])).toEqual([])
   })
 })
@@ -356,16 +363,16 @@ describe('the erasure list in the backup targets', () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })
     const shop = await sellingIn(app)
-    const dead = createFolderStore(join(temporaryDir(), 'dead'), app.clock.now)
-    let isDead = true
+    const failingStore = createFolderStore(join(temporaryDir(), 'dead'), app.clock.now)
+    let isFailing = true
     let puts = 0
-    const put: typeof dead.put = async (...given) => {
+    const put: typeof failingStore.put = async (...args) => {
       puts++
-      if (isDead) throw new AppError('UNAVAILABLE', 'no such disk')
-      return dead.put(...given)
+      if (isFailing) throw new AppError('UNAVAILABLE', 'no such disk')
+      return failingStore.put(...args)
     }
-    const first: BackupPlace = { isNamed: true, store: { ...dead, put } }
-    const deps = { ...app.deps, backupPlaces: [first, ...app.deps.backupPlaces] }
+    const failingTarget: BackupPlace = { isNamed: true, store: { ...failingStore, put } }
+    const deps = { ...app.deps, backupPlaces: [failingTarget, ...app.deps.backupPlaces] }
     const ids: string[] = []
     for (let nth = 0; nth < 3; nth++) {
       const { id } = ok(await shop.post('/customer', { email: `a${nth}@example.com` })).body
@@ -378,9 +385,9 @@ describe('the erasure list in the backup targets', () => {
     const all = ids.map((id) => `${id}.json`).sort()
     expect([names(), await listed(), puts]).toEqual([all, 0, 1])
     rmSync(join(folder, 'erased', all[0] ?? ''))
-    isDead = false
+    isFailing = false
     await finishErasures(deps)
-    // What the good one had was not put there again.
+    // Files that the working target already had were not written again.
     expect([names(), await listed(), puts]).toEqual([all.slice(1), 3, 4])
   })
 })
@@ -391,21 +398,22 @@ test('rewrites the search indexes once per interval, and finishes pending erasur
   const { id } = ok(await shop.post('/customer', { email: planted.email, name: planted.name })).body
   ok(await erase(shop, id))
   app.clock.advance(3 * minute)
-  // As if the last time had taken long.
+  // As if the previous rewrite had taken long.
   app.deps.wordsPurged.nextAt = app.clock.monotonic() + minute
   await finishErasures(app.deps)
-  const found = async () => (await app.deps.db.read.select().from(erasures)).map(({ finishedAt, otherIds }) => [finishedAt, otherIds])
-  expect(await found()).toEqual([[null, []]])
+  const readErasures = async () =>
+    (await app.deps.db.read.select().from(erasures)).map(({ finishedAt, otherIds }) => [finishedAt, otherIds])
+  expect(await readErasures()).toEqual([[null, []]])
   ok(await shop.post('/customer', { email: 'other@example.com' }, { 'idempotency-key': 'other' }))
   const { unseal } = app.deps.keyring
   app.deps.keyring.unseal = () => {
-    throw new Error('was looked through again')
+    throw new Error('the keys were searched again')
   }
   await finishErasures(app.deps)
   app.clock.advance(minute)
   await finishErasures(app.deps)
   app.deps.keyring.unseal = unseal
-  expect(await found()).toEqual([[app.clock.now(), []]])
+  expect(await readErasures()).toEqual([[app.clock.now(), []]])
   expect(await tracesInIndexes(app, ['feather'])).toEqual([])
 })
 
@@ -413,13 +421,13 @@ describe('the replay of erasures on an older database', () => {
   test('replays an erasure on guest orders when the database does not have the customer', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
-    const place = { shippingAddress: plantedAddress, billingAddress: plantedAddress }
-    const order = await shop.bought({ email: planted.email.toUpperCase(), ...place })
-    await shop.cart({ email: planted.email, ...place })
+    const addressFields = { shippingAddress: plantedAddress, billingAddress: plantedAddress }
+    const order = await shop.bought({ email: planted.email.toUpperCase(), ...addressFields })
+    await shop.cart({ email: planted.email, ...addressFields })
     const other = await shop.bought({ email: 'stays@example.com' })
     const customerId = app.deps.newId('customer')
-    const one = { customerId, shopId: shop.shop.id, at: app.clock.now(), orderIds: [order.id] }
-    await app.deps.erasedList.append([encodeErasure(one)])
+    const erasure = { customerId, shopId: shop.shop.id, at: app.clock.now(), orderIds: [order.id] }
+    await app.deps.erasedList.append([encodeErasure(erasure)])
     expect(await replayErasures(app.deps)).toBe(1)
     const replayed = () => app.logged.filter(({ event }) => event === 'erasures.replayed')
     expect(replayed()).toEqual([{ level: 'warn', event: 'erasures.replayed', fields: { customers: 1 } }])

@@ -1,4 +1,4 @@
-/** Logging in: who gets tokens, who is refused, and how often one may try. */
+/** Tests logins: the tokens, the refusals and the limits of failed attempts. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { attempts, auditLog, refreshTokens, users } from '../../../../db/schema/people.ts'
@@ -9,8 +9,8 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const minute = 60_000
-const wrong = { email: 'merchant1@example.com', password: 'not the password' }
-const unknown = { email: 'nobody@example.com', password: 'not the password' }
+const wrongPassword = { email: 'merchant1@example.com', password: 'not the password' }
+const unknownAccount = { email: 'nobody@example.com', password: 'not the password' }
 
 function countingPasswords() {
   const verified: (string | undefined)[] = []
@@ -25,7 +25,7 @@ function countingPasswords() {
 }
 
 describe('a login', () => {
-  test('a login with the right password answers tokens, in the envelope of the specification', async () => {
+  test('a login with the right password returns tokens in the documented envelope', async () => {
     await using app = await testApp()
     const { email, password, id } = await app.merchant()
     for (const path of ['/merchant/login', '/api/v3/merchant/login']) {
@@ -39,11 +39,11 @@ describe('a login', () => {
       expect(me.body.merchant).toMatchObject({ id, email })
       expect(me.text).not.toContain('assword')
     }
-    const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'session.started'))
-    expect(trail.filter(({ actor, subject, requestId }) => actor === id && subject === id && requestId !== null)).toHaveLength(2)
+    const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'session.started'))
+    expect(rows.filter(({ actor, subject, requestId }) => actor === id && subject === id && requestId !== null)).toHaveLength(2)
   })
 
-  test('a login works with real argon2id, whose hash names its cost and holds nothing of the password', async () => {
+  test('a login works with real argon2id, whose hash contains its parameters and not the password', async () => {
     await using app = await testApp({}, { realPasswords: true })
     const { email, password, id } = await app.merchant()
     const [user] = await app.deps.db.read.select().from(users).where(eq(users.id, id)).limit(1)
@@ -51,54 +51,54 @@ describe('a login', () => {
     expect(user?.passwordHash).not.toContain(password)
     expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(200)
     expect((await app.call('POST', '/merchant/login', { body: { email, password: `${password}x` } })).status).toBe(401)
-    expect((await app.call('POST', '/merchant/login', { body: unknown })).status).toBe(401)
+    expect((await app.call('POST', '/merchant/login', { body: unknownAccount })).status).toBe(401)
   })
 
-  test('a login is refused alike for an unknown account and a wrong password, after the same work', async () => {
+  test('an unknown account and a wrong password get the same response, after the same work', async () => {
     const { passwords, verified } = countingPasswords()
     await using app = await testApp({}, { passwords })
     const { password } = await app.merchant()
     verified.length = 0
-    const [known, nobody] = [
-      await app.call('POST', '/merchant/login', { body: wrong }),
-      await app.call('POST', '/merchant/login', { body: unknown }),
+    const [knownResponse, unknownResponse] = [
+      await app.call('POST', '/merchant/login', { body: wrongPassword }),
+      await app.call('POST', '/merchant/login', { body: unknownAccount }),
     ]
-    expect(known.status).toBe(401)
-    expect(nobody.status).toBe(401)
-    expect(nobody.text).toBe(known.text)
+    expect(knownResponse.status).toBe(401)
+    expect(unknownResponse.status).toBe(401)
+    expect(unknownResponse.text).toBe(knownResponse.text)
     const comparable = (headers: Headers) => [...headers].filter(([name]) => name !== 'x-request-id')
-    expect(comparable(nobody.headers)).toEqual(comparable(known.headers))
+    expect(comparable(unknownResponse.headers)).toEqual(comparable(knownResponse.headers))
     expect(verified).toEqual([`hash of ${password}`, undefined])
-    expect(known.text).not.toContain(wrong.email)
+    expect(knownResponse.text).not.toContain(wrongPassword.email)
   })
 
-  test('a login of a customer is refused alike for an unknown shop, an unknown customer and a wrong password', async () => {
+  test('a customer login gets the same response for an unknown shop, an unknown customer and a wrong password', async () => {
     const { passwords, verified } = countingPasswords()
     await using app = await testApp({}, { passwords })
     const { shop } = await app.merchant()
     await app.call('POST', '/customer/signup', { body: { shopName: shop.name, email: 'c@example.com', password: 'right password' } })
-    const tries = [
+    const attemptsToLogIn = [
       { shopName: shop.name, email: 'c@example.com', password: 'wrong password' },
       { shopName: shop.name, email: 'nobody@example.com', password: 'wrong password' },
       { shopName: 'no-such-shop', email: 'c@example.com', password: 'right password' },
     ]
     const answers = []
-    for (const body of tries) answers.push(await app.call('POST', '/customer/login', { body }))
+    for (const body of attemptsToLogIn) answers.push(await app.call('POST', '/customer/login', { body }))
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401])
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     expect(verified).toHaveLength(3)
-    const right = await app.call('POST', '/customer/login', { body: { ...tries[0], password: 'right password' } })
-    expect(right.status).toBe(200)
+    const valid = await app.call('POST', '/customer/login', { body: { ...attemptsToLogIn[0], password: 'right password' } })
+    expect(valid.status).toBe(200)
   })
 
-  test("a login of a super admin goes the same way, and opens nothing that is a merchant's", async () => {
+  test('a super admin logs in on the same route, and is refused on routes of merchants', async () => {
     await using app = await testApp()
     const { email, password } = await app.superAdmin()
     const { body } = await app.call('POST', '/merchant/login', { body: { email, password } })
     expect((await app.call('GET', '/shops/v2', { token: body.data.accessToken })).status).toBe(403)
   })
 
-  test('a login never stores a refresh token as it is', async () => {
+  test('a login stores only the hash of the refresh token', async () => {
     await using app = await testApp()
     const { refreshToken } = await app.merchant()
     const rows = await app.deps.db.read.select().from(refreshTokens)
@@ -109,11 +109,11 @@ describe('a login', () => {
 })
 
 describe('failed logins', () => {
-  test('failed logins are ten for an account from an address within 15 minutes; then 429 says when to come back, even to the right password', async () => {
+  test('after ten failed logins of an account from one address in 15 minutes, even the right password gets 429 with retry-after', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     for (let nth = 0; nth < 10; nth++) {
-      expect((await app.call('POST', '/merchant/login', { body: wrong })).status).toBe(401)
+      expect((await app.call('POST', '/merchant/login', { body: wrongPassword })).status).toBe(401)
       app.clock.advance(1_000)
     }
     const limited = await app.call('POST', '/merchant/login', { body: { email, password } })
@@ -125,26 +125,26 @@ describe('failed logins', () => {
       code: 'rate_limited',
     })
     expect(Number(limited.headers.get('retry-after'))).toBe(15 * 60 - 10)
-    // From elsewhere, and for another account, the door is open.
+    // Other addresses and other accounts are not affected.
     expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '203.0.113.9' })).status).toBe(200)
-    expect((await app.call('POST', '/merchant/login', { body: unknown })).status).toBe(401)
-    // The window slides: when the oldest failure has left it there is room for one.
+    expect((await app.call('POST', '/merchant/login', { body: unknownAccount })).status).toBe(401)
+    // The window slides: one attempt is allowed once the oldest failure has left it.
     app.clock.advance(15 * minute - 10_000)
-    expect((await app.call('POST', '/merchant/login', { body: wrong })).status).toBe(401)
+    expect((await app.call('POST', '/merchant/login', { body: wrongPassword })).status).toBe(401)
     expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(429)
     app.clock.advance(15 * minute)
     expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(200)
   })
 
-  test('failed logins are counted alike for accounts that do not exist', async () => {
+  test('failed logins of unknown accounts are counted the same', async () => {
     await using app = await testApp()
-    for (let nth = 0; nth < 10; nth++) expect((await app.call('POST', '/merchant/login', { body: unknown })).status).toBe(401)
-    expect((await app.call('POST', '/merchant/login', { body: unknown })).status).toBe(429)
-    // Case and blanks make no new account.
-    expect((await app.call('POST', '/merchant/login', { body: { ...unknown, email: ' NOBODY@example.com ' } })).status).toBe(429)
+    for (let nth = 0; nth < 10; nth++) expect((await app.call('POST', '/merchant/login', { body: unknownAccount })).status).toBe(401)
+    expect((await app.call('POST', '/merchant/login', { body: unknownAccount })).status).toBe(429)
+    // Letter case and white space do not count as another account.
+    expect((await app.call('POST', '/merchant/login', { body: { ...unknownAccount, email: ' NOBODY@example.com ' } })).status).toBe(429)
   })
 
-  test('failed logins are fifty from an address, whatever the account', async () => {
+  test('fifty failed logins from one address block it for all accounts', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     for (let nth = 0; nth < 50; nth++) {
@@ -154,7 +154,7 @@ describe('failed logins', () => {
     expect(limited.status).toBe(429)
     expect(Number(limited.headers.get('retry-after'))).toBe(15 * 60)
     expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '203.0.113.9' })).status).toBe(200)
-    // All of an IPv6 caller's /64 is one address.
+    // An IPv6 /64 counts as one address.
     for (let nth = 0; nth < 50; nth++)
       await app.call('POST', '/merchant/login', {
         body: { email: `user${nth}@example.com`, password: 'wrong' },
@@ -164,23 +164,23 @@ describe('failed logins', () => {
     expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '2001:db8:0:1::1' })).status).toBe(200)
   })
 
-  test('failed logins do not include those who succeed', async () => {
+  test('successful logins are not counted as failed', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     for (let nth = 0; nth < 60; nth++) expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(200)
     expect(await app.deps.db.read.select().from(attempts)).toEqual([])
-    for (let nth = 0; nth < 9; nth++) await app.call('POST', '/merchant/login', { body: wrong })
+    for (let nth = 0; nth < 9; nth++) await app.call('POST', '/merchant/login', { body: wrongPassword })
     expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(200)
-    expect((await app.call('POST', '/merchant/login', { body: wrong })).status).toBe(401)
-    expect((await app.call('POST', '/merchant/login', { body: wrong })).status).toBe(429)
+    expect((await app.call('POST', '/merchant/login', { body: wrongPassword })).status).toBe(401)
+    expect((await app.call('POST', '/merchant/login', { body: wrongPassword })).status).toBe(429)
   })
 
-  test('failed logins of 64 at once are let through ten at most', async () => {
+  test('of 64 concurrent failed logins, at most ten reach the password check', async () => {
     const { passwords, verified } = countingPasswords()
     await using app = await testApp({}, { passwords })
     await app.merchant()
     verified.length = 0
-    const answers = await Promise.all(Array.from({ length: 64 }, () => app.call('POST', '/merchant/login', { body: wrong })))
+    const answers = await Promise.all(Array.from({ length: 64 }, () => app.call('POST', '/merchant/login', { body: wrongPassword })))
     const counts = Object.groupBy(answers, ({ status }) => status)
     // A busy machine answers some with 503, without a check of their password.
     const { 401: failed = [], 429: limited = [], 503: overloaded = [] } = counts
@@ -189,10 +189,10 @@ describe('failed logins', () => {
     if (overloaded.length === 0) expect([failed.length, verified.length]).toEqual([10, 10])
   })
 
-  test('failed logins from many addresses slow an account down, and never lock it out', async () => {
+  test('failed logins from many addresses slow an account down, but never lock it', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
-    for (let nth = 0; nth < 10; nth++) await app.call('POST', '/merchant/login', { body: wrong, from: `198.51.100.${nth}` })
+    for (let nth = 0; nth < 10; nth++) await app.call('POST', '/merchant/login', { body: wrongPassword, from: `198.51.100.${nth}` })
     expect(app.slept).toEqual([])
     expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '203.0.113.9' })).status).toBe(200)
     expect(app.slept).toEqual([1_000])
@@ -201,7 +201,7 @@ describe('failed logins', () => {
     expect(app.slept).toEqual([1_000])
   })
 
-  test('failed logins from many /64 of an IPv6 /48 are refused together, an account sixteen times as late, and other sites are let in', async () => {
+  test('failed logins from many /64 of one IPv6 /48 are limited together after 160, and other networks are not', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     const from = (nth: number) =>
@@ -211,28 +211,30 @@ describe('failed logins', () => {
     expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '2001:db8:8::1' })).status).toBe(200)
   })
 
-  test('failed logins cannot be spread by made-up forwarding headers', async () => {
+  test('forged forwarding headers do not avoid the limit of failed logins', async () => {
     await using app = await testApp()
     for (let nth = 0; nth < 10; nth++)
-      await app.call('POST', '/merchant/login', { body: wrong, headers: { 'x-forwarded-for': `198.51.100.${nth}` } })
-    expect((await app.call('POST', '/merchant/login', { body: wrong, headers: { 'x-forwarded-for': '198.51.100.99' } })).status).toBe(429)
+      await app.call('POST', '/merchant/login', { body: wrongPassword, headers: { 'x-forwarded-for': `198.51.100.${nth}` } })
+    expect(
+      (await app.call('POST', '/merchant/login', { body: wrongPassword, headers: { 'x-forwarded-for': '198.51.100.99' } })).status,
+    ).toBe(429)
   })
 
-  test('failed logins are counted by the address that a trusted proxy names', async () => {
+  test('behind a trusted proxy, failed logins are counted by the forwarded address', async () => {
     await using app = await testApp({ TRUSTED_PROXIES: '10.0.0.1' })
     const tryFrom = (address: string) =>
-      app.call('POST', '/merchant/login', { body: wrong, from: '10.0.0.1', headers: { 'x-forwarded-for': address } })
+      app.call('POST', '/merchant/login', { body: wrongPassword, from: '10.0.0.1', headers: { 'x-forwarded-for': address } })
     for (let nth = 0; nth < 10; nth++) expect((await tryFrom('198.51.100.1')).status).toBe(401)
     expect((await tryFrom('198.51.100.1')).status).toBe(429)
     expect((await tryFrom('198.51.100.2')).status).toBe(401)
   })
 
-  test('failed logins survive a restart, and are forgotten by the job when no window holds them any more', async () => {
+  test('the job deletes failed logins only after their window has passed', async () => {
     await using app = await testApp()
     const { removeExpired } = await import('../../../../jobs/remove-expired.ts')
-    for (let nth = 0; nth < 10; nth++) await app.call('POST', '/merchant/login', { body: wrong })
+    for (let nth = 0; nth < 10; nth++) await app.call('POST', '/merchant/login', { body: wrongPassword })
     await removeExpired(app.deps)
-    expect((await app.call('POST', '/merchant/login', { body: wrong })).status).toBe(429)
+    expect((await app.call('POST', '/merchant/login', { body: wrongPassword })).status).toBe(429)
     app.clock.advance(61 * minute)
     await removeExpired(app.deps)
     expect(await app.deps.db.read.select().from(attempts)).toEqual([])

@@ -1,4 +1,4 @@
-/** Many logins at once: those that are right get in, those that are wrong are counted, and nobody waits for ever. */
+/** Tests concurrent logins: valid ones succeed, failed ones are counted, and waiting is bounded. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { attempts } from '../../../../db/schema/people.ts'
 import type { Passwords } from '../../../../src/core/deps.ts'
@@ -10,110 +10,110 @@ setDefaultTimeout(longTestMs)
 
 const login = (app: TestApp, { email, password }: { email: string; password: string }) =>
   app.call('POST', '/merchant/login', { body: { email, password } })
-const times = <T>(count: number, make: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => make(nth))
+const times = <T>(count: number, create: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => create(nth))
 const statuses = (answers: Answer[]) => {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
   return counts
 }
-const counted = async (app: TestApp) => (await app.deps.db.read.select().from(attempts)).length
+const countAttempts = async (app: TestApp) => (await app.deps.db.read.select().from(attempts)).length
 
-/** Passwords whose check is under way until it is let go, and a sign of when so many checks are. */
-function heldPasswords() {
-  let underWay = 0
+/** Returns passwords whose checks block until `release`, and a promise that resolves when a number of them is in flight. */
+function createBlockedPasswords() {
+  let inFlight = 0
   let release = () => {}
-  const released = new Promise<void>((resolve) => {
+  const unblocked = new Promise<void>((resolve) => {
     release = resolve
   })
-  const reached = new Map<number, () => void>()
+  const waiters = new Map<number, () => void>()
   const passwords: Passwords = {
     hash: async (password) => `hash of ${password}`,
     verify: async (password, hash) => {
-      reached.get(++underWay)?.()
-      await released
+      waiters.get(++inFlight)?.()
+      await unblocked
       return hash === `hash of ${password}`
     },
   }
-  const whenUnderWay = (count: number) => new Promise<void>((resolve) => reached.set(count, resolve))
-  return { passwords, release, whenUnderWay, underWay: () => underWay }
+  const whenInFlight = (count: number) => new Promise<void>((resolve) => waiters.set(count, resolve))
+  return { passwords, release, whenInFlight, inFlightCount: () => inFlight }
 }
 
-describe('at once', () => {
-  test('30 right logins at once of one account from one address all succeed', async () => {
+describe('concurrent logins', () => {
+  test('30 valid logins of one account from one address all succeed', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     expect(statuses(await Promise.all(times(30, () => login(app, merchant))))).toEqual({ 200: 30 })
-    expect(await counted(app)).toBe(0)
+    expect(await countAttempts(app)).toBe(0)
   })
 
-  test('60 right logins at once of 60 accounts from one address all succeed', async () => {
+  test('60 valid logins of 60 accounts from one address all succeed', async () => {
     await using app = await testApp()
     const merchants = []
     for (let nth = 0; nth < 60; nth++) merchants.push(await app.merchant())
     expect(statuses(await Promise.all(merchants.map((merchant) => login(app, merchant))))).toEqual({ 200: 60 })
-    expect(await counted(app)).toBe(0)
+    expect(await countAttempts(app)).toBe(0)
   })
 
-  test('30 wrong logins at once are ten refusals, and 20 that say when to come back', async () => {
+  test('of 30 failed logins, ten get 401 and 20 get 429 with retry-after', async () => {
     await using app = await testApp()
     const { email } = await app.merchant()
     const answers = await Promise.all(times(30, () => login(app, { email, password: 'not the password' })))
     expect(statuses(answers)).toEqual({ 401: 10, 429: 20 })
     for (const { status, headers } of answers) expect(Number(headers.get('retry-after')) > 0).toBe(status === 429)
-    expect(await counted(app)).toBe(30)
+    expect(await countAttempts(app)).toBe(30)
   })
 
-  test('wrong logins among right ones, at once: every wrong one is refused, none gets in, and more than ten are never checked', async () => {
+  test('among concurrent valid and failed logins, a failed one gets 401 or 429, and at most ten get 401', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const answers = await Promise.all(
       times(30, async (nth) => ({
-        wrong: nth % 3 === 0,
+        isWrong: nth % 3 === 0,
         ...(await login(app, nth % 3 === 0 ? { ...merchant, password: 'wrong' } : merchant)),
       })),
     )
-    for (const { wrong, status } of answers) expect(status).toBeOneOf(wrong ? [401, 429] : [200, 429])
+    for (const { isWrong, status } of answers) expect(status).toBeOneOf(isWrong ? [401, 429] : [200, 429])
     expect(answers.filter(({ status }) => status === 401).length).toBeLessThanOrEqual(10)
   })
 })
 
-describe('who waits', () => {
-  test('who waits is one of a hundred at most: the others are told at once that it is busy, while ten checks are under way', async () => {
-    const { passwords, release, whenUnderWay, underWay } = heldPasswords()
+describe('waiting logins', () => {
+  test('at most a hundred logins wait while ten checks are in flight, and further ones get 503 at once', async () => {
+    const { passwords, release, whenInFlight, inFlightCount } = createBlockedPasswords()
     await using app = await testApp({}, { passwords })
     const merchant = await app.merchant()
-    const tenAtWork = whenUnderWay(10)
+    const tenInFlight = whenInFlight(10)
     const first = times(10, () => login(app, merchant))
-    await tenAtWork
-    const told: Answer[] = []
-    let enough = () => {}
-    const thirtyTold = new Promise<void>((resolve) => {
-      enough = resolve
+    await tenInFlight
+    const refused: Answer[] = []
+    let resolveThirty = () => {}
+    const thirtyRefused = new Promise<void>((resolve) => {
+      resolveThirty = resolve
     })
-    const later = times(130, async () => {
+    const further = times(130, async () => {
       const answer = await login(app, merchant)
-      if (told.push(answer) === 30) enough()
+      if (refused.push(answer) === 30) resolveThirty()
       return answer
     })
-    await thirtyTold
-    expect(statuses(told)).toEqual({ 503: 30 })
-    for (const { headers } of told) expect(headers.get('retry-after')).toBe('10')
-    expect(underWay()).toBe(10)
+    await thirtyRefused
+    expect(statuses(refused)).toEqual({ 503: 30 })
+    for (const { headers } of refused) expect(headers.get('retry-after')).toBe('10')
+    expect(inFlightCount()).toBe(10)
     release()
-    expect(statuses(await Promise.all([...first, ...later]))).toEqual({ 200: 110, 503: 30 })
-    expect(await counted(app)).toBe(0)
+    expect(statuses(await Promise.all([...first, ...further]))).toEqual({ 200: 110, 503: 30 })
+    expect(await countAttempts(app)).toBe(0)
   })
 
-  test('who waits is let in too when the last of the others ends while the limit is being counted', async () => {
-    const { passwords, release, whenUnderWay } = heldPasswords()
+  test('a waiting login succeeds even if the last check ends while its limit is counted', async () => {
+    const { passwords, release, whenInFlight } = createBlockedPasswords()
     await using app = await testApp({}, { passwords })
     const { deps } = app
     const account = { kind: 'merchant', name: 'user a@b.example', hash: 'hash of right' } as const
     const attempt = { address: '203.0.113.9', password: 'right' }
-    const tenAtWork = whenUnderWay(10)
+    const tenInFlight = whenInFlight(10)
     const ten = times(10, () => checkPassword(deps, account, attempt))
-    await tenAtWork
-    // The count is made before the ten end, and its answer arrives after.
+    await tenInFlight
+    // The write that counts starts before the ten checks end, and resolves afterwards.
     let isCounted = () => {}
     const whenCounted = new Promise<void>((resolve) => {
       isCounted = resolve
@@ -128,20 +128,20 @@ describe('who waits', () => {
     await whenCounted
     release()
     expect(await eleventh).toBeUndefined()
-    expect(await counted(app)).toBe(0)
+    expect(await countAttempts(app)).toBe(0)
   })
 
-  test('who waits does not wait where the failures are there already: nobody is at work, and the answer is 429', async () => {
+  test('logins get 429 without waiting if the limit of failures is already reached', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     for (let nth = 0; nth < 10; nth++) await login(app, { ...merchant, password: 'not the password' })
     expect(statuses(await Promise.all(times(20, () => login(app, merchant))))).toEqual({ 429: 20 })
   })
 
-  test('who waits goes on when a check under way breaks', async () => {
-    const { passwords, release, whenUnderWay } = heldPasswords()
+  test('waiting logins continue when a check in flight throws', async () => {
+    const { passwords, release, whenInFlight } = createBlockedPasswords()
     let checks = 0
-    const breaking: Passwords = {
+    const failingPasswords: Passwords = {
       ...passwords,
       verify: async (password, hash, turn) => {
         const nth = ++checks
@@ -150,18 +150,18 @@ describe('who waits', () => {
         return matches
       },
     }
-    await using app = await testApp({}, { passwords: breaking })
+    await using app = await testApp({}, { passwords: failingPasswords })
     const merchant = await app.merchant()
-    const tenAtWork = whenUnderWay(10)
+    const tenInFlight = whenInFlight(10)
     const answers = times(15, () => login(app, merchant))
-    await tenAtWork
+    await tenInFlight
     release()
     expect(statuses(await Promise.all(answers))).toEqual({ 200: 5, 500: 10 })
-    expect(await counted(app)).toBe(0)
+    expect(await countAttempts(app)).toBe(0)
   })
 })
 
-test('a merchant logs in before most of eight customers, who came first and from the same address, and rightly', async () => {
+test('the login of a merchant overtakes most of eight earlier customer logins from the same address, and all succeed', async () => {
   await using app = await testApp({}, { realPasswords: true })
   const merchant = await app.merchant()
   const password = 'the password of a customer'

@@ -1,4 +1,4 @@
-/** Whose page may ask for the console's session, and where its cookie may go. */
+/** Tests which pages may use the console's session, and where its cookie is sent. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, testApp } from '../../../support/app.ts'
 import { cookieOf, end, heldBy, here, path, post, resume } from '../../../support/console.ts'
@@ -10,21 +10,21 @@ const published = { PUBLIC_URL: 'https://souk.example.com' }
 const secureRest = `Path=${path}; Max-Age=7200; HttpOnly; SameSite=Strict; Secure`
 const plainRest = secureRest.replace('; Secure', '')
 
-async function known(settings: Record<string, string> = {}) {
+async function startWithMerchant(settings: Record<string, string> = {}) {
   const app = await testApp(settings)
   const { email, password } = await app.merchant()
-  /** Logs in from a page, over a request for this host. */
+  /** Logs in from a page, by a request to a host. */
   const from = (origin: string, host: string, headers: Record<string, string> = {}) =>
     post(app, { email, password }, { origin, host, ...headers })
   return { app, login: { email, password }, from, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() }
 }
 
-function expectForbidden(answer: Answer, what: string): void {
-  expect([what, answer.status, answer.headers.has('set-cookie')]).toEqual([what, 403, false])
-  expectNoCors(answer, what)
+function expectForbidden(answer: Answer, label: string): void {
+  expect([label, answer.status, answer.headers.has('set-cookie')]).toEqual([label, 403, false])
+  expectNoCors(answer, label)
 }
-const expectNoCors = (answer: Answer, what: string) =>
-  expect([what, [...answer.headers.keys()].filter((name) => name.startsWith('access-control'))]).toEqual([what, []])
+const expectNoCors = (answer: Answer, label: string) =>
+  expect([label, [...answer.headers.keys()].filter((name) => name.startsWith('access-control'))]).toEqual([label, []])
 
 describe('the cookie', () => {
   test.each([
@@ -32,31 +32,31 @@ describe('the cookie', () => {
     ['http://localhost:3000', 'localhost:3000', 'souk_console_3000'],
     ['http://127.0.0.1:3000', '127.0.0.1:3000', 'souk_console_3000'],
     ['http://[::1]:3000', '[::1]:3000', 'souk_console_3000'],
-  ])('on this machine by http it is plain, and of the port: %s', async (origin, host, name) => {
-    await using s = await known()
+  ])('over http on this machine it is not Secure, and its name contains the port: %s', async (origin, host, name) => {
+    await using s = await startWithMerchant()
     const answer = await s.from(origin, host)
     expect([answer.status, cookieOf(answer).name, cookieOf(answer).rest]).toEqual([200, name, plainRest])
     expect((await resume(s.app, heldBy(answer), { origin, host })).status).toBe(200)
   })
 
   test.each([
-    ['by TLS on this machine', 'https://localhost:3000', 'localhost:3000', {}],
-    ['behind a TLS proxy that passes Host on', 'https://souk.example.com', 'souk.example.com', {}],
+    ['over TLS on this machine', 'https://localhost:3000', 'localhost:3000', {}],
+    ['behind a TLS proxy that forwards Host', 'https://souk.example.com', 'souk.example.com', {}],
     ['the same, on another port', 'https://souk.example.com:8443', 'souk.example.com:8443', {}],
-    ['the same, with the port said', 'https://souk.example.com', 'souk.example.com:443', {}],
-    ['behind a TLS proxy on this machine, by PUBLIC_URL', 'https://souk.example.com', '127.0.0.1:3000', published],
-    ['by http on another machine, where browsers refuse it', 'http://192.168.1.5:3000', '192.168.1.5:3000', {}],
-    ['by http where the name only begins like this machine’s', 'http://localhost.example.com', 'localhost.example.com', {}],
-  ])('it goes by TLS alone elsewhere: %s', async (_, origin, host, settings) => {
-    await using s = await known(settings)
+    ['the same, with an explicit port', 'https://souk.example.com', 'souk.example.com:443', {}],
+    ['behind a TLS proxy on this machine, with PUBLIC_URL', 'https://souk.example.com', '127.0.0.1:3000', published],
+    ['over http on another machine, where browsers reject it', 'http://192.168.1.5:3000', '192.168.1.5:3000', {}],
+    ['over http at a name that only begins with localhost', 'http://localhost.example.com', 'localhost.example.com', {}],
+  ])('everywhere else it is Secure: %s', async (_, origin, host, settings) => {
+    await using s = await startWithMerchant(settings)
     const answer = await s.from(origin, host)
     expect([answer.status, cookieOf(answer).name, cookieOf(answer).rest]).toEqual([200, '__Secure-souk_console', secureRest])
-    const gone = await end(s.app, heldBy(answer), { origin, host })
-    expect([gone.status, cookieOf(gone).rest]).toEqual([204, secureRest.replace('7200', '0')])
+    const ended = await end(s.app, heldBy(answer), { origin, host })
+    expect([ended.status, cookieOf(ended).rest]).toEqual([204, secureRest.replace('7200', '0')])
   })
 
-  test('PUBLIC_URL is by TLS, and somebody on the machine itself comes by http: each has a cookie that works', async () => {
-    await using s = await known(published)
+  test('with PUBLIC_URL over TLS, a browser on the same machine over http also gets a working cookie', async () => {
+    await using s = await startWithMerchant(published)
     const [outside, inside] = [
       { origin: 'https://souk.example.com', host: 'souk.example.com' },
       { origin: 'http://127.0.0.1:3000', host: '127.0.0.1:3000' },
@@ -67,8 +67,8 @@ describe('the cookie', () => {
     }
   })
 
-  test('a cookie without the prefix, as another site of the domain or a page by http can set it, counts for nothing by TLS', async () => {
-    await using s = await known()
+  test('over TLS, a cookie without the __Secure- prefix is ignored, because a sibling site or an http page can set it', async () => {
+    await using s = await startWithMerchant()
     const headers = { origin: 'https://souk.example.com', host: 'souk.example.com' }
     const { value } = cookieOf(await s.from(headers.origin, headers.host))
     for (const name of ['souk_console_443', 'souk_console_80', 'souk_console'])
@@ -77,49 +77,49 @@ describe('the cookie', () => {
   })
 })
 
-const foreign: [what: string, settings: Record<string, string>, headers: Record<string, string>][] = [
+const foreignOrigins: [what: string, settings: Record<string, string>, headers: Record<string, string>][] = [
   ['another site', {}, { origin: 'https://evil.example' }],
-  ['none', {}, { origin: '' }],
-  ['a page in a sandbox', {}, { origin: 'null' }],
+  ['an empty origin', {}, { origin: '' }],
+  ['a sandboxed page', {}, { origin: 'null' }],
   ['another port', {}, { origin: 'http://localhost:8080' }],
-  ['a site below', {}, { origin: 'http://x.localhost' }],
-  ['a name that ends like ours', {}, { origin: 'http://evillocalhost' }],
-  ['two', {}, { origin: 'http://localhost, https://evil.example' }],
-  ['with a path', {}, { origin: 'http://localhost/' }],
-  ['with a user', {}, { origin: 'http://localhost@evil.example' }],
-  ['in capitals', {}, { origin: 'HTTP://LOCALHOST' }],
+  ['a subdomain', {}, { origin: 'http://x.localhost' }],
+  ['a name with the same ending', {}, { origin: 'http://evillocalhost' }],
+  ['two origins', {}, { origin: 'http://localhost, https://evil.example' }],
+  ['an origin with a path', {}, { origin: 'http://localhost/' }],
+  ['an origin with a user', {}, { origin: 'http://localhost@evil.example' }],
+  ['an origin in capitals', {}, { origin: 'HTTP://LOCALHOST' }],
   ['a file', {}, { origin: 'file://' }],
   ['an extension', {}, { origin: 'chrome-extension://localhost' }],
-  ['ours, though the browser says that it is not', {}, { ...here, 'sec-fetch-site': 'same-site' }],
-  ['the same, of another site', {}, { ...here, 'sec-fetch-site': 'cross-site' }],
-  ['that of PUBLIC_URL by http', published, { origin: 'http://souk.example.com', host: 'souk.example.com' }],
+  ['the own origin with sec-fetch-site: same-site', {}, { ...here, 'sec-fetch-site': 'same-site' }],
+  ['the own origin with sec-fetch-site: cross-site', {}, { ...here, 'sec-fetch-site': 'cross-site' }],
+  ['PUBLIC_URL over http', published, { origin: 'http://souk.example.com', host: 'souk.example.com' }],
   ['neither PUBLIC_URL nor Host', published, { origin: 'https://other.example.com', host: 'souk.example.com' }],
-  ['a site below PUBLIC_URL', published, { origin: 'https://a.souk.example.com', host: 'souk.example.com' }],
+  ['a subdomain of PUBLIC_URL', published, { origin: 'https://a.souk.example.com', host: 'souk.example.com' }],
 ]
 
 describe('another page', () => {
-  test.each(foreign)('an origin that is not ours is refused, whatever else is right: %s', async (what, settings, headers) => {
-    await using s = await known(settings)
-    const held = await post(s.app, s.login)
-    const cookie = heldBy(held)
+  test.each(foreignOrigins)('a foreign origin is refused, even with valid credentials: %s', async (label, settings, headers) => {
+    await using s = await startWithMerchant(settings)
+    const loginResponse = await post(s.app, s.login)
+    const cookie = heldBy(loginResponse)
     for (const body of [undefined, {}, s.login, { email: s.login.email, password: 'wrong' }])
-      expectForbidden(await post(s.app, body, { cookie, ...headers }), what)
-    expectForbidden(await end(s.app, cookie, headers), what)
+      expectForbidden(await post(s.app, body, { cookie, ...headers }), label)
+    expectForbidden(await end(s.app, cookie, headers), label)
     const body = { token: 'x'.repeat(43), email: 'a@example.com', password: 'a long password' }
-    expectForbidden(await s.app.call('POST', '/console/setup', { body, headers: { ...here, ...headers } }), what)
-    // Nothing was counted, spent or ended.
+    expectForbidden(await s.app.call('POST', '/console/setup', { body, headers: { ...here, ...headers } }), label)
+    // The session still works.
     expect((await resume(s.app, cookie)).status).toBe(200)
   })
 
-  test('no Origin at all is refused: other programs have the API', async () => {
-    await using s = await known()
+  test('a request without Origin is refused, because other programs use the API', async () => {
+    await using s = await startWithMerchant()
     for (const headers of [{}, { 'sec-fetch-site': 'same-origin' }, { referer: 'http://localhost/console' }])
       expectForbidden(await s.app.call('POST', path, { body: s.login, headers }), 'no origin')
     expectForbidden(await s.app.call('DELETE', path), 'no origin')
   })
 
-  test('a form cannot say what it would take: its media types are refused, also with the right origin', async () => {
-    await using s = await known()
+  test('the media types of forms are refused, even with the right origin', async () => {
+    await using s = await startWithMerchant()
     const cookie = heldBy(await post(s.app, s.login))
     const forms: [type: string, raw: string][] = [
       ['application/x-www-form-urlencoded', `email=${s.login.email}&password=${s.login.password}`],
@@ -134,13 +134,13 @@ describe('another page', () => {
     expect((await resume(s.app, cookie)).status).toBe(200)
   })
 
-  test('no answer may be read by pages of other origins, and none is asked for beforehand', async () => {
-    await using s = await known()
+  test('no response has CORS headers, and preflights are refused', async () => {
+    await using s = await startWithMerchant()
     const evil = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
     for (const at of [path, '/console/setup']) {
-      const asked = await s.app.call('OPTIONS', at, { headers: evil })
-      expect(asked.status).toBe(405)
-      expectNoCors(asked, at)
+      const preflight = await s.app.call('OPTIONS', at, { headers: evil })
+      expect(preflight.status).toBe(405)
+      expectNoCors(preflight, at)
       for (const body of [{ unknown: 1 }, s.login]) expectNoCors(await s.app.call('POST', at, { body, headers: evil }), at)
     }
     expectNoCors(await post(s.app, s.login), 'a login')
@@ -149,19 +149,19 @@ describe('another page', () => {
   })
 })
 
-test('a page of a name that somebody lets point here finds no session, keeps none by http, and ALLOWED_HOSTS refuses it', async () => {
-  await using s = await known()
-  const rebound = { origin: 'http://evil.example', host: 'evil.example' }
-  expect((await post(s.app, undefined, rebound)).status).toBe(401)
-  const answer = await s.from(rebound.origin, rebound.host)
+test('a page under a foreign name that resolves to this server (DNS rebinding) has no session, and ALLOWED_HOSTS refuses it', async () => {
+  await using s = await startWithMerchant()
+  const rebinding = { origin: 'http://evil.example', host: 'evil.example' }
+  expect((await post(s.app, undefined, rebinding)).status).toBe(401)
+  const answer = await s.from(rebinding.origin, rebinding.host)
   expect([answer.status, cookieOf(answer).name, cookieOf(answer).rest]).toEqual([200, '__Secure-souk_console', secureRest])
-  await using named = await known({ ALLOWED_HOSTS: 'localhost,souk.example.com' })
-  expectForbiddenHost(await named.from(rebound.origin, rebound.host))
+  await using restricted = await startWithMerchant({ ALLOWED_HOSTS: 'localhost,souk.example.com' })
+  expectForbiddenHost(await restricted.from(rebinding.origin, rebinding.host))
 })
 const expectForbiddenHost = ({ status, body }: Answer) => expect([status, body.message]).toEqual([400, 'host: not served here'])
 
-test('what is refused is told what to do about it', async () => {
-  await using s = await known()
+test('the error for a foreign origin suggests PUBLIC_URL', async () => {
+  await using s = await startWithMerchant()
   const { body } = await s.from('https://souk.example.com', '127.0.0.1:3000')
   expect(body.message).toContain('PUBLIC_URL')
 })

@@ -1,4 +1,4 @@
-/** Several processes on one database: what is said of two pages and of the first run holds whichever answers. */
+/** Tests several processes on one database: sessions and the first setup behave the same in each. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
@@ -25,8 +25,8 @@ async function twoProcesses() {
   }
 }
 
-describe.skipIf(engine === 'sqlite')('of two processes', () => {
-  test('one cookie sent to both at once is traded for the same one, and the session lives in both', async () => {
+describe.skipIf(engine === 'sqlite')('two processes', () => {
+  test('renew a cookie that is sent to both at once to the same cookie, and the session works in both', async () => {
     await using s = await twoProcesses()
     const { email, password } = await s.one.merchant()
     let cookie = heldBy(await post(s.one, { email, password }))
@@ -39,7 +39,7 @@ describe.skipIf(engine === 'sqlite')('of two processes', () => {
     }
   })
 
-  test('a session that one process ends is over in the other', async () => {
+  test('share the end of a session', async () => {
     await using s = await twoProcesses()
     const { email, password } = await s.one.merchant()
     const answer = await post(s.one, { email, password })
@@ -49,7 +49,7 @@ describe.skipIf(engine === 'sqlite')('of two processes', () => {
     expect((await s.one.call('GET', '/merchant/me', { token: answer.body.accessToken })).status).toBe(401)
   })
 
-  test('with the tokens that each has printed, used at once, one of them makes the super admin', async () => {
+  test('create one super admin when their setup tokens are used at the same time', async () => {
     await using s = await twoProcesses()
     const tokens = [await issueSetupToken(s.one.deps), await issueSetupToken(s.two.deps)]
     const answers = await Promise.all(

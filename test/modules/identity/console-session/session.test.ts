@@ -1,4 +1,4 @@
-/** The console's session: a refresh token that lives in a cookie alone, for pages that this program has served. */
+/** Tests the console's session: its refresh token is only in a cookie, for pages that souk serves. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog, refreshTokens } from '../../../../db/schema/people.ts'
@@ -14,13 +14,13 @@ import { provider } from '../../../support/trust.ts'
 
 setDefaultTimeout(longTestMs)
 
-const me = async (app: TestApp, token: string) => (await app.call('GET', '/merchant/me', { token })).status
-const actions = async (app: TestApp, subject: string) =>
+const statusOfMe = async (app: TestApp, token: string) => (await app.call('GET', '/merchant/me', { token })).status
+const auditActionsOf = async (app: TestApp, subject: string) =>
   (await app.deps.db.read.select({ action: auditLog.action }).from(auditLog).where(eq(auditLog.subject, subject))).map(
     ({ action }) => action,
   )
 
-async function loggedIn(settings: Record<string, string> = {}, headers: Record<string, string> = {}) {
+async function startLoggedIn(settings: Record<string, string> = {}, headers: Record<string, string> = {}) {
   const app = await testApp(settings)
   await app.superAdmin()
   const { id, email, password, shop, token: apiToken } = await app.merchant()
@@ -41,7 +41,7 @@ async function loggedIn(settings: Record<string, string> = {}, headers: Record<s
 
 describe('a login', () => {
   test("a merchant's login returns their shops, and the refresh token is only in the cookie", async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     expect([s.answer.status, s.answer.headers.get('cache-control')]).toEqual([200, 'no-store'])
     expect(Object.keys(s.answer.body).sort()).toEqual([
       ...['accessToken', 'affiliateShops', 'canCreateShops', 'expiresIn', 'features', 'roles', 'shops'],
@@ -56,25 +56,25 @@ describe('a login', () => {
     expect({ name, rest }).toEqual({ name: 'souk_console_80', rest: `Path=${path}; Max-Age=7200; HttpOnly; SameSite=Strict` })
     expect(value).toMatch(/^[\w-]{43,}$/)
     expect(s.answer.text).not.toContain(value)
-    expect(await me(s.app, s.token)).toBe(200)
+    expect(await statusOfMe(s.app, s.token)).toBe(200)
   })
 
   test('the login says which optional parts are on or used, and whether the account may open shops', async () => {
     await using app = await testApp()
     const [merchant, admin] = [await app.merchant(), await app.superAdmin()]
-    const surroundings = async (who: { email: string; password: string }) => {
-      const { features, canCreateShops, affiliateShops } = (await post(app, { email: who.email, password: who.password })).body
+    const readFeatures = async (account: { email: string; password: string }) => {
+      const { features, canCreateShops, affiliateShops } = (await post(app, { email: account.email, password: account.password })).body
       return { features, canCreateShops, affiliateShops }
     }
-    expect(await surroundings(merchant)).toEqual({ features: [], canCreateShops: false, affiliateShops: [] })
-    expect(await surroundings(admin)).toEqual({ features: [], canCreateShops: true, affiliateShops: [] })
+    expect(await readFeatures(merchant)).toEqual({ features: [], canCreateShops: false, affiliateShops: [] })
+    expect(await readFeatures(admin)).toEqual({ features: [], canCreateShops: true, affiliateShops: [] })
     await app.merchant()
     const affiliate = { name: 'Partner', code: 'partner', rateBps: 500 }
     expect((await app.call('POST', '/affiliates', { token: merchant.token, body: affiliate })).status).toBe(201)
     await app.call('POST', '/admin/lenders', { token: admin.token, body: { displayName: 'Harbour Bank' } })
     await app.call('POST', '/admin/service-providers', { token: admin.token, body: provider })
-    expect(await surroundings(admin)).toEqual({ features: ['LENDING', 'TRUST', 'RANKINGS'], canCreateShops: true, affiliateShops: [] })
-    expect((await surroundings(merchant)).affiliateShops).toEqual([merchant.shop.id])
+    expect(await readFeatures(admin)).toEqual({ features: ['LENDING', 'TRUST', 'RANKINGS'], canCreateShops: true, affiliateShops: [] })
+    expect((await readFeatures(merchant)).affiliateShops).toEqual([merchant.shop.id])
     await using other = await testApp({ LENDING_PLATFORM_ENABLED: 'true', SIGNUP_ENABLED: 'true' })
     const { email, password } = await other.merchant()
     expect((await post(other, { email, password })).body).toMatchObject({ features: ['LENDING'], canCreateShops: true })
@@ -85,13 +85,13 @@ describe('a login', () => {
     const shop = await sellingIn(app)
     const { email, password } = shop
     await shop.bought()
-    const begun = await post(app, { email, password })
+    const login = await post(app, { email, password })
     await shop.bought()
-    const renewed = await resume(app, heldBy(begun))
+    const renewed = await resume(app, heldBy(login))
     await shop.bought()
     await app.deps.liveNotes.idle()
     for (const [answer, numbers] of [
-      [begun, [2, 3]],
+      [login, [2, 3]],
       [renewed, [3]],
     ] as const) {
       const lastEventId = answer.headers.get('last-event-id') ?? ''
@@ -112,7 +112,7 @@ describe('a login', () => {
   })
 
   test('a wrong password, an unknown account and a customer get the same 401 as at POST /merchant/login, and no cookie', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const customer = { shopName: s.shop.name, email: 'ann@example.com', password: 'password-of-ann' }
     expect((await s.app.call('POST', '/customer/signup', { body: customer })).status).toBe(201)
     const bodies = [
@@ -132,11 +132,11 @@ describe('a login', () => {
   })
 
   test('a login shares the limits of POST /merchant/login', async () => {
-    await using s = await loggedIn()
-    const wrong = { email: s.email, password: 'wrong-password' }
+    await using s = await startLoggedIn()
+    const wrongLogin = { email: s.email, password: 'wrong-password' }
     for (let nth = 0; nth < 5; nth++) {
-      expect((await post(s.app, wrong)).status).toBe(401)
-      expect((await s.app.call('POST', '/merchant/login', { body: wrong })).status).toBe(401)
+      expect((await post(s.app, wrongLogin)).status).toBe(401)
+      expect((await s.app.call('POST', '/merchant/login', { body: wrongLogin })).status).toBe(401)
     }
     const refused = await post(s.app, { email: s.email, password: s.password })
     expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
@@ -144,11 +144,11 @@ describe('a login', () => {
   })
 
   test('a login with a second factor requires its code', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const { secret } = await confirmedTotp(s.app, s)
     const { email, password } = s
-    const asked = await post(s.app, { email, password })
-    expect([asked.status, asked.body.error, asked.headers.has('set-cookie')]).toEqual([401, 'TOTP_REQUIRED', false])
+    const codeRequired = await post(s.app, { email, password })
+    expect([codeRequired.status, codeRequired.body.error, codeRequired.headers.has('set-cookie')]).toEqual([401, 'TOTP_REQUIRED', false])
     s.app.clock.advance(60_000)
     const passed = await post(s.app, { email, password, code: codeAt(secret, s.app.clock.now()) })
     expect([passed.status, passed.body.roles]).toEqual([200, ['MERCHANT']])
@@ -156,11 +156,11 @@ describe('a login', () => {
   })
 
   test('a login with the cookie of another session ends that session', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const other = await s.app.merchant()
     const next = await post(s.app, { email: other.email, password: other.password }, { cookie: s.cookie })
     expect([next.status, next.body.shops[0].id]).toEqual([200, other.shop.id])
-    expect([await me(s.app, s.token), await me(s.app, s.apiToken)]).toEqual([401, 200])
+    expect([await statusOfMe(s.app, s.token), await statusOfMe(s.app, s.apiToken)]).toEqual([401, 200])
     expect((await resume(s.app, s.cookie)).status).toBe(401)
   })
 
@@ -169,8 +169,8 @@ describe('a login', () => {
     [{ password: 'password-of-1' }],
     [{ code: '123456' }],
     [{ email: 'a@example.com', code: '123456' }],
-  ])('%j is neither a login nor the cookie alone', async (body) => {
-    await using s = await loggedIn()
+  ])('a body of %j is refused, because it is neither a login nor empty', async (body) => {
+    await using s = await startLoggedIn()
     const answer = await post(s.app, body, { cookie: s.cookie })
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('send email and password')])
     expect((await resume(s.app, s.cookie)).status).toBe(200)
@@ -179,18 +179,18 @@ describe('a login', () => {
 
 describe('the cookie alone', () => {
   test('an empty body or object renews the session with a new cookie, and earlier access tokens stay valid', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     s.app.clock.advance(60_000)
     const second = await resume(s.app, s.cookie)
     const third = await post(s.app, {}, { cookie: heldBy(second) })
     expect([second.status, third.status, new Set([s.cookie, heldBy(second), heldBy(third)]).size]).toEqual([200, 200, 3])
     expect(second.body).toMatchObject({ expiresIn: 3600, roles: ['MERCHANT'], shops: [{ id: s.shop.id }] })
     expect(cookieOf(third).rest).toBe(`Path=${path}; Max-Age=7200; HttpOnly; SameSite=Strict`)
-    for (const token of [s.token, second.body.accessToken, third.body.accessToken]) expect(await me(s.app, token)).toBe(200)
+    for (const token of [s.token, second.body.accessToken, third.body.accessToken]) expect(await statusOfMe(s.app, token)).toBe(200)
   })
 
-  test('a session ends after two idle hours, and a used one continues up to thirty days', async () => {
-    await using s = await loggedIn()
+  test('a session ends after two idle hours, but continues for up to thirty days while it is used', async () => {
+    await using s = await startLoggedIn()
     let { cookie } = s
     for (let nth = 0; nth < 30; nth++) {
       s.app.clock.advance(7_199_000)
@@ -201,26 +201,26 @@ describe('the cookie alone', () => {
     s.app.clock.advance(7_200_000)
     const over = await resume(s.app, cookie)
     expect([over.status, removed(over), over.body.error]).toEqual([401, true, 'Unauthorized'])
-    expect(await actions(s.app, s.id)).not.toContain('session.revoked')
+    expect(await auditActionsOf(s.app, s.id)).not.toContain('session.revoked')
   })
 
   test('the cookie never outlives the session', async () => {
-    await using s = await loggedIn({ REFRESH_TOKEN_SECONDS: '9000' })
+    await using s = await startLoggedIn({ REFRESH_TOKEN_SECONDS: '9000' })
     s.app.clock.advance(7_000_000)
     const answer = await resume(s.app, s.cookie)
     expect(cookieOf(answer).rest).toContain('Max-Age=2000;')
     s.app.clock.advance(2_000_000)
     expect((await resume(s.app, heldBy(answer))).status).toBe(401)
-    await using short = await loggedIn({ REFRESH_TOKEN_SECONDS: '600' })
-    expect(cookieOf(short.answer).rest).toContain('Max-Age=600;')
+    await using shortSession = await startLoggedIn({ REFRESH_TOKEN_SECONDS: '600' })
+    expect(cookieOf(shortSession.answer).rest).toContain('Max-Age=600;')
   })
 
   test('two pages that renew at once get the same cookie, and the session continues', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const answers = await Promise.all(Array.from({ length: 6 }, () => resume(s.app, s.cookie)))
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200))
     expect(new Set(answers.map(heldBy)).size).toBe(1)
-    for (const { body } of answers) expect(await me(s.app, body.accessToken)).toBe(200)
+    for (const { body } of answers) expect(await statusOfMe(s.app, body.accessToken)).toBe(200)
     expect((await resume(s.app, heldBy(answers[0] as Answer))).status).toBe(200)
     const { value } = cookieOf(answers[0] as Answer)
     const rows = await s.app.deps.db.read.select().from(refreshTokens)
@@ -228,21 +228,21 @@ describe('the cookie alone', () => {
   })
 
   test('a lost response can be repeated for ten seconds, and later the old cookie ends the session', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const lost = await resume(s.app, s.cookie)
     s.app.clock.advance(9_999)
-    const again = await resume(s.app, s.cookie)
-    expect([again.status, heldBy(again)]).toEqual([200, heldBy(lost)])
+    const repeated = await resume(s.app, s.cookie)
+    expect([repeated.status, heldBy(repeated)]).toEqual([200, heldBy(lost)])
     s.app.clock.advance(1)
     const reused = await resume(s.app, s.cookie)
     expect([reused.status, removed(reused)]).toEqual([401, true])
-    expect((await resume(s.app, heldBy(again))).status).toBe(401)
-    for (const token of [s.token, again.body.accessToken]) expect(await me(s.app, token)).toBe(401)
-    expect(await actions(s.app, s.id)).toContain('session.revoked')
+    expect((await resume(s.app, heldBy(repeated))).status).toBe(401)
+    for (const token of [s.token, repeated.body.accessToken]) expect(await statusOfMe(s.app, token)).toBe(401)
+    expect(await auditActionsOf(s.app, s.id)).toContain('session.revoked')
   })
 
   test('a clock that is set back does not extend the ten seconds', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     await resume(s.app, s.cookie)
     s.app.clock.advance(-9_999)
     expect((await resume(s.app, s.cookie)).status).toBe(200)
@@ -251,27 +251,31 @@ describe('the cookie alone', () => {
   })
 
   test('a late request with the old cookie, after the new one was used, gets an access token and no cookie', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const second = await resume(s.app, s.cookie)
     const third = await resume(s.app, heldBy(second))
-    const late = await resume(s.app, s.cookie)
-    expect([late.status, late.headers.has('set-cookie'), await me(s.app, late.body.accessToken)]).toEqual([200, false, 200])
+    const lateResponse = await resume(s.app, s.cookie)
+    expect([lateResponse.status, lateResponse.headers.has('set-cookie'), await statusOfMe(s.app, lateResponse.body.accessToken)]).toEqual([
+      200,
+      false,
+      200,
+    ])
     expect((await resume(s.app, heldBy(third))).status).toBe(200)
   })
 
   test('a stolen cookie ends the session when thief and owner both renew after the grace', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const owner = heldBy(await resume(s.app, s.cookie))
     const thief = heldBy(await resume(s.app, s.cookie))
     s.app.clock.advance(600_000)
     expect((await resume(s.app, thief)).status).toBe(200)
     s.app.clock.advance(600_000)
     expect((await resume(s.app, owner)).status).toBe(401)
-    expect(await actions(s.app, s.id)).toContain('session.revoked')
+    expect(await auditActionsOf(s.app, s.id)).toContain('session.revoked')
   })
 
   test('POST /auth/refresh gives the same token as the cookie does within the grace, and ends the session after it', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const refresh = () => s.app.call('POST', '/auth/refresh', { body: { refreshToken: cookieOf(s.answer).value } })
     const next = await resume(s.app, s.cookie)
     const { status, body } = await refresh()
@@ -286,7 +290,7 @@ describe('the cookie alone', () => {
   })
 
   test('a console token that POST /auth/refresh renews is valid for two hours', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const refresh = (refreshToken: string) => s.app.call('POST', '/auth/refresh', { body: { refreshToken } })
     const { data } = (await refresh(cookieOf(s.answer).value)).body
     s.app.clock.advance(7_200_000)
@@ -294,14 +298,14 @@ describe('the cookie alone', () => {
   })
 
   test('a forged, truncated, empty, misnamed or repeated cookie gets 401 and is removed', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const { name, value } = cookieOf(s.answer)
-    for (const made of ['x', value.slice(0, -1), 'a'.repeat(64)]) {
-      const answer = await resume(s.app, `${name}=${made}`)
+    for (const forged of ['x', value.slice(0, -1), 'a'.repeat(64)]) {
+      const answer = await resume(s.app, `${name}=${forged}`)
       expect([answer.status, removed(answer), answer.headers.get('cache-control')]).toEqual([401, true, 'no-store'])
     }
-    const strange = [`${name}=`, `other=${value}`, `__Secure-souk_console=${value}`, `${name}="${value}"`]
-    for (const cookie of strange) {
+    const unusable = [`${name}=`, `other=${value}`, `__Secure-souk_console=${value}`, `${name}="${value}"`]
+    for (const cookie of unusable) {
       const answer = await resume(s.app, cookie)
       expect([cookie, answer.status, answer.headers.has('set-cookie')]).toEqual([cookie, 401, false])
     }
@@ -310,42 +314,42 @@ describe('the cookie alone', () => {
   })
 
   test('a repeated cookie counts as none, and all of its name are removed for every path and domain', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const { name, value } = cookieOf(s.answer)
-    const twice = `${name}=${value}; ${name}=x`
-    const refused = await resume(s.app, twice)
+    const repeatedCookie = `${name}=${value}; ${name}=x`
+    const refused = await resume(s.app, repeatedCookie)
     const paths = ['/', '/console', '/console/', '/console/session']
     const expected = paths.map((one) => `${name}=; Path=${one}; Max-Age=0; HttpOnly; SameSite=Strict`)
     expect([refused.status, refused.headers.getSetCookie()]).toEqual([401, expected])
-    // The session was not spent; a login sets its own behind what removes the others, and ends what it replaces.
+    // The session still works. A login removes the other cookies, sets its own last, and ends the session that it replaces.
     const { email, password } = s
-    const again = await post(s.app, { email, password }, { cookie: twice })
-    expect([again.status, again.headers.getSetCookie().slice(0, -1)]).toEqual([200, expected])
-    expect(again.headers.getSetCookie().at(-1)).toStartWith(`${name}=`)
-    expect(again.headers.getSetCookie().at(-1)).toContain('Max-Age=7200')
+    const relogin = await post(s.app, { email, password }, { cookie: repeatedCookie })
+    expect([relogin.status, relogin.headers.getSetCookie().slice(0, -1)]).toEqual([200, expected])
+    expect(relogin.headers.getSetCookie().at(-1)).toStartWith(`${name}=`)
+    expect(relogin.headers.getSetCookie().at(-1)).toContain('Max-Age=7200')
     expect((await resume(s.app, s.cookie)).status).toBe(401)
-    expect((await resume(s.app, String(again.headers.getSetCookie().at(-1)?.split(';')[0]))).status).toBe(200)
+    expect((await resume(s.app, String(relogin.headers.getSetCookie().at(-1)?.split(';')[0]))).status).toBe(200)
   })
 
   test('a login removes a cookie of the same name that another page has set', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const { name } = cookieOf(s.answer)
-    const again = await post(s.app, { email: s.email, password: s.password }, { cookie: `${name}=x` })
-    expect(again.headers.getSetCookie().map((one) => one.split(';')[1])).toEqual(
+    const relogin = await post(s.app, { email: s.email, password: s.password }, { cookie: `${name}=x` })
+    expect(relogin.headers.getSetCookie().map((one) => one.split(';')[1])).toEqual(
       ['/', '/console', '/console/', path, path].map((one) => ` Path=${one}`),
     )
   })
 
   test('a logout with a repeated cookie ends the session and removes all of them', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const { name, value } = cookieOf(s.answer)
-    const gone = await end(s.app, `${name}=x; ${name}=${value}`)
-    expect([gone.status, gone.headers.getSetCookie().length]).toEqual([204, 5])
+    const ended = await end(s.app, `${name}=x; ${name}=${value}`)
+    expect([ended.status, ended.headers.getSetCookie().length]).toEqual([204, 5])
     expect((await resume(s.app, s.cookie)).status).toBe(401)
   })
 
   test('over TLS, a cookie that another site set for the whole domain is removed, too', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const headers = { origin: 'https://souk.shop.example', host: 'souk.shop.example' }
     const refused = await resume(s.app, '__Secure-souk_console=a; __Secure-souk_console=b', headers)
     const ofRoot = (domain: string) => `__Secure-souk_console=; Path=/;${domain} Max-Age=0; HttpOnly; SameSite=Strict; Secure`
@@ -355,7 +359,7 @@ describe('the cookie alone', () => {
   })
 
   test("an access token or a customer's refresh token is refused as cookie, and the customer's session stays", async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const { name } = cookieOf(s.answer)
     const { data } = await startSession(s.app.deps, { id: 'cus_x', role: 'CUSTOMER', shopId: s.shop.id }, system)
     const refused = await resume(s.app, `${name}=${data.refreshToken}`)
@@ -366,12 +370,12 @@ describe('the cookie alone', () => {
   })
 
   test('a session ended by a new password or DELETE /auth/sessions gets 401 at the next request, and the cookie is removed', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     expect((await s.app.call('DELETE', '/auth/sessions', { token: s.apiToken })).status).toBe(204)
     const over = await resume(s.app, s.cookie)
     expect([over.status, removed(over)]).toEqual([401, true])
 
-    await using other = await loggedIn()
+    await using other = await startLoggedIn()
     const changed = { current: other.password, password: 'quite-another-password' }
     const answer = await other.app.call('POST', '/auth/password', { token: other.apiToken, body: changed })
     expect([answer.status, answer.text]).toEqual([204, ''])
@@ -379,7 +383,7 @@ describe('the cookie alone', () => {
   })
 
   test('a renewal returns the current roles, after a change of role or the loss of a shop', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const member = await s.app.merchant()
     const { db, memberStore } = s.app.deps
     const blank = {
@@ -407,7 +411,7 @@ describe('the cookie alone', () => {
   })
 
   test('a renewal shows that a shop is suspended', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const { token } = await s.app.superAdmin()
     const suspended = await s.app.call('PATCH', `/admin/shops/${s.shop.id}`, { token, body: { status: 'SUSPENDED' } })
     expect(suspended.status).toBe(200)
@@ -415,29 +419,29 @@ describe('the cookie alone', () => {
   })
 
   test('the session is in the list of own sessions, with the address of its last renewal', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     const answer = await post(s.app, undefined, { cookie: s.cookie, 'user-agent': 'Console/1' }, { from: '203.0.113.9' })
     const { data } = (await s.app.call('GET', '/auth/sessions', { token: answer.body.accessToken })).body
     expect(data.find(({ current }: { current: boolean }) => current)).toMatchObject({ address: '203.0.113.9', agent: 'Console/1' })
   })
 })
 
-describe('the end', () => {
+describe('logging out', () => {
   test('a logout ends the session and its access tokens, removes the cookie, and works without one', async () => {
-    await using s = await loggedIn()
+    await using s = await startLoggedIn()
     for (let nth = 0; nth < 2; nth++) {
       const ended = await end(s.app, s.cookie)
       expect([ended.status, ended.text, removed(ended)]).toEqual([204, '', true])
     }
     expect((await s.app.call('DELETE', path, { headers: here })).status).toBe(204)
-    expect([await me(s.app, s.token), await me(s.app, s.apiToken)]).toEqual([401, 200])
+    expect([await statusOfMe(s.app, s.token), await statusOfMe(s.app, s.apiToken)]).toEqual([401, 200])
     expect((await resume(s.app, s.cookie)).status).toBe(401)
-    expect((await actions(s.app, s.id)).filter((action) => action === 'session.ended')).toHaveLength(1)
+    expect((await auditActionsOf(s.app, s.id)).filter((action) => action === 'session.ended')).toHaveLength(1)
   })
 })
 
-describe('the console off', () => {
-  test('without CONSOLE_ENABLED every console path is 404', async () => {
+describe('with the console switched off', () => {
+  test('every console path is 404', async () => {
     await using app = await testApp({ CONSOLE_ENABLED: 'false' })
     const { email, password } = await app.merchant()
     const nothing = { statusCode: 404, message: 'Unknown path', error: 'Not Found', code: 'not_found' }

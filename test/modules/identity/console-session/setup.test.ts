@@ -1,4 +1,4 @@
-/** The first run: whoever has the token that the server has printed makes the first super admin. */
+/** Tests the first run: the token that the server prints creates the first super admin. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { oneTimeTokens } from '../../../../db/schema/mail.ts'
@@ -14,86 +14,86 @@ setDefaultTimeout(longTestMs)
 
 const root = { email: 'root@example.com', password: 'password-of-root' }
 const setUp = (app: TestApp, body: unknown, more: CallOptions = {}) => app.call('POST', '/console/setup', { body, headers: here, ...more })
-async function tokenOf(app: TestApp): Promise<string> {
+async function issueToken(app: TestApp): Promise<string> {
   const token = await issueSetupToken(app.deps)
-  if (token === undefined) throw new Error('no token was made')
+  if (token === undefined) throw new Error('no token was issued')
   return token
 }
-const admins = (app: TestApp) => app.deps.db.read.select().from(users).where(eq(users.role, 'SUPER_ADMIN'))
+const readAdmins = (app: TestApp) => app.deps.db.read.select().from(users).where(eq(users.role, 'SUPER_ADMIN'))
 
 describe('the first run', () => {
-  test('the page is told that it is one, makes the super admin by the token, and is logged in as that', async () => {
+  test('returns SETUP_REQUIRED, creates the super admin by the token and logs in', async () => {
     await using app = await testApp()
     const before = await post(app)
     expect([before.status, before.body.error]).toEqual([401, 'SETUP_REQUIRED'])
-    const token = await tokenOf(app)
-    const made = await setUp(app, { token, ...root, email: 'Root@Example.com' }, { headers: { ...here, 'x-request-id': 'first-run' } })
-    expect([made.status, made.headers.get('cache-control')]).toEqual([201, 'no-store'])
-    expect(made.body).toEqual({
+    const token = await issueToken(app)
+    const created = await setUp(app, { token, ...root, email: 'Root@Example.com' }, { headers: { ...here, 'x-request-id': 'first-run' } })
+    expect([created.status, created.headers.get('cache-control')]).toEqual([201, 'no-store'])
+    expect(created.body).toEqual({
       ...{ accessToken: expect.any(String), expiresIn: 3600, roles: ['SUPER_ADMIN'], shops: [] },
       ...{ canCreateShops: true, features: [], affiliateShops: [] },
     })
-    expect(cookieOf(made).rest).toBe('Path=/console/session; Max-Age=7200; HttpOnly; SameSite=Strict')
-    expect((await app.call('GET', '/admin/audit', { token: made.body.accessToken })).status).toBe(200)
-    expect((await resume(app, heldBy(made))).body.roles).toEqual(['SUPER_ADMIN'])
+    expect(cookieOf(created).rest).toBe('Path=/console/session; Max-Age=7200; HttpOnly; SameSite=Strict')
+    expect((await app.call('GET', '/admin/audit', { token: created.body.accessToken })).status).toBe(200)
+    expect((await resume(app, heldBy(created))).body.roles).toEqual(['SUPER_ADMIN'])
     expect((await post(app, root)).status).toBe(200)
     expect((await post(app)).body.error).toBe('Unauthorized')
-    const [user] = await admins(app)
+    const [user] = await readAdmins(app)
     expect(user).toMatchObject({ email: root.email })
     const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'super_admin.created'))
     expect(rows).toMatchObject([{ actor: user?.id, subject: user?.id, requestId: 'first-run' }])
     expect(JSON.stringify(rows)).not.toContain(token)
   })
 
-  test('with a shop the same account owns it: one login and one token for the shop and for administration', async () => {
+  test('with a shop, the same account owns it: one login and one token for the shop and for administration', async () => {
     await using app = await testApp()
     const shop = { shopName: 'first-shop', title: 'First Shop', country: 'AE', currency: 'AED' }
-    const made = await setUp(app, { token: await tokenOf(app), ...root, shop })
-    expect(made.status).toBe(201)
-    expect([made.body.roles, made.body.shops]).toEqual([
+    const created = await setUp(app, { token: await issueToken(app), ...root, shop })
+    expect(created.status).toBe(201)
+    expect([created.body.roles, created.body.shops]).toEqual([
       ['SUPER_ADMIN'],
       [expect.objectContaining({ name: 'first-shop', title: 'First Shop', country: 'AE', currency: 'AED', mode: 'TEST', role: 'OWNER' })],
     ])
-    const token = made.body.accessToken
+    const token = created.body.accessToken
     expect(JSON.parse(atob(token.split('.')[1])).role).toBe('SUPER_ADMIN')
     expect((await app.call('GET', '/shops/v2', { token })).body.name).toBe('first-shop')
     expect((await app.call('PATCH', '/shops/v2', { token, body: { title: 'Renamed' } })).status).toBe(200)
     expect((await app.call('GET', '/admin/shops', { token })).body.data).toMatchObject([{ name: 'first-shop' }])
-    for (const session of [await resume(app, heldBy(made)), await post(app, root)])
+    for (const session of [await resume(app, heldBy(created)), await post(app, root)])
       expect([session.body.roles, session.body.shops]).toMatchObject([['SUPER_ADMIN'], [{ name: 'first-shop', role: 'OWNER' }]])
-    const [user] = await admins(app)
+    const [user] = await readAdmins(app)
     const rows = await app.deps.db.read
       .select()
       .from(auditLog)
       .where(eq(auditLog.actor, user?.id ?? ''))
     expect(rows.map(({ action }) => action)).toEqual(expect.arrayContaining(['super_admin.created', 'shop.created', 'shop.changed']))
     expect(rows.find(({ action }) => action === 'shop.created')).toMatchObject({
-      subject: made.body.shops[0].id,
-      shopId: made.body.shops[0].id,
+      subject: created.body.shops[0].id,
+      shopId: created.body.shops[0].id,
     })
   })
 
-  test('a shop that cannot be made leaves no account and the token good', async () => {
+  test('a shop that cannot be created leaves no account, and the token stays valid', async () => {
     await using app = await testApp()
-    const { shop: taken } = await app.merchant()
-    const token = await tokenOf(app)
+    const { shop: existing } = await app.merchant()
+    const token = await issueToken(app)
     const shop = { shopName: 'first-shop', title: 'First Shop', country: 'AE', currency: 'AED' }
-    for (const [wrong, status, field] of [
-      [{ shopName: taken.name }, 409, 'shop.shopName'],
+    for (const [invalid, status, field] of [
+      [{ shopName: existing.name }, 409, 'shop.shopName'],
       [{ shopName: 'No Handle' }, 400, 'shop.shopName'],
       [{ shopName: 'admin' }, 400, 'shop.shopName'],
       [{ country: 'XX' }, 400, 'shop.country'],
       [{ currency: 'XXX' }, 400, 'shop.currency'],
       [{ title: ' ' }, 400, 'shop.title'],
     ] as const) {
-      const answer = await setUp(app, { token, ...root, shop: { ...shop, ...wrong } })
+      const answer = await setUp(app, { token, ...root, shop: { ...shop, ...invalid } })
       expect([answer.status, answer.body.field]).toEqual([status, field])
     }
-    expect(await admins(app)).toEqual([])
+    expect(await readAdmins(app)).toEqual([])
     expect((await setUp(app, { token, ...root, shop })).status).toBe(201)
   })
 
-  test('a merchant who has opened a shop before goes on with their session; the others are told of the first run', async () => {
+  test('an existing merchant can log in before the first run; other requests get SETUP_REQUIRED', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     const answer = await post(app, { email, password })
@@ -102,83 +102,83 @@ describe('the first run', () => {
     expect((await post(app, { email, password: 'wrong-password' })).body.error).toBe('Unauthorized')
   })
 
-  test('the token is kept as its hash alone', async () => {
+  test('only the hash of the token is stored', async () => {
     await using app = await testApp()
-    const token = await tokenOf(app)
+    const token = await issueToken(app)
     const rows = await app.deps.db.read.select().from(oneTimeTokens)
     expect([rows.length, JSON.stringify(rows).includes(token), token.length]).toEqual([1, false, 43])
   })
 
-  test('a token works once, and as soon as there is a super admin all of them are useless, whatever they are', async () => {
+  test('a token works once, and all tokens are refused as soon as a super admin exists', async () => {
     await using app = await testApp()
-    const [first, second] = [await tokenOf(app), await tokenOf(app)]
+    const [first, second] = [await issueToken(app), await issueToken(app)]
     expect((await setUp(app, { token: second, ...root })).status).toBe(201)
     for (const token of [first, second, 'a'.repeat(43)]) {
-      const again = await setUp(app, { token, ...root, email: 'other@example.com' })
-      expect([again.status, again.headers.has('set-cookie')]).toEqual([409, false])
+      const refused = await setUp(app, { token, ...root, email: 'other@example.com' })
+      expect([refused.status, refused.headers.has('set-cookie')]).toEqual([409, false])
     }
-    expect(await admins(app)).toHaveLength(1)
+    expect(await readAdmins(app)).toHaveLength(1)
     expect(await issueSetupToken(app.deps)).toBeUndefined()
   })
 
-  test('a super admin whom `souk setup` made ends the first run, too', async () => {
+  test('a super admin that `souk setup` creates also ends the first run', async () => {
     await using app = await testApp()
-    const token = await tokenOf(app)
+    const token = await issueToken(app)
     await createSuperAdmin(app.deps, root)
     expect((await setUp(app, { token, ...root, email: 'other@example.com' })).status).toBe(409)
-    expect(await admins(app)).toHaveLength(1)
+    expect(await readAdmins(app)).toHaveLength(1)
   })
 
-  test('a token that is wrong, of another purpose or older than a day is 401, and fifty tries of an address are 429', async () => {
+  test('a token that is wrong or older than a day is 401, and after fifty attempts an address gets 429', async () => {
     await using app = await testApp()
-    const token = await tokenOf(app)
-    const of = (text: string, from: string) => setUp(app, { token: text, ...root }, { from })
-    expect((await of(`${token.slice(0, -1)}${token.endsWith('A') ? 'Q' : 'A'}`, '203.0.113.1')).status).toBe(401)
-    expect((await of('b'.repeat(43), '203.0.113.1')).body.code).toBe('invalid_link')
-    expect((await of(token.slice(1), '203.0.113.1')).status).toBe(400)
-    for (let nth = 0; nth < 50; nth++) expect((await of('a'.repeat(43), '203.0.113.9')).status).toBe(401)
-    const limited = await of(token, '203.0.113.9')
+    const token = await issueToken(app)
+    const setUpWith = (text: string, from: string) => setUp(app, { token: text, ...root }, { from })
+    expect((await setUpWith(`${token.slice(0, -1)}${token.endsWith('A') ? 'Q' : 'A'}`, '203.0.113.1')).status).toBe(401)
+    expect((await setUpWith('b'.repeat(43), '203.0.113.1')).body.code).toBe('invalid_link')
+    expect((await setUpWith(token.slice(1), '203.0.113.1')).status).toBe(400)
+    for (let nth = 0; nth < 50; nth++) expect((await setUpWith('a'.repeat(43), '203.0.113.9')).status).toBe(401)
+    const limited = await setUpWith(token, '203.0.113.9')
     expect([limited.status, Number(limited.headers.get('retry-after')) > 0]).toEqual([429, true])
     app.clock.advance(24 * 60 * 60 * 1000)
-    expect((await of(token, '203.0.113.1')).status).toBe(401)
-    expect(await admins(app)).toEqual([])
-    expect((await of(await tokenOf(app), '203.0.113.1')).status).toBe(201)
+    expect((await setUpWith(token, '203.0.113.1')).status).toBe(401)
+    expect(await readAdmins(app)).toEqual([])
+    expect((await setUpWith(await issueToken(app), '203.0.113.1')).status).toBe(201)
   })
 
-  test('what is wrong with the rest leaves the token good: a common password, an e-mail address that is taken', async () => {
+  test('the token stays valid after an error of another field, such as a common password or a taken e-mail address', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const token = await tokenOf(app)
+    const token = await issueToken(app)
     expect((await setUp(app, { token, ...root, password: 'password123' })).status).toBe(400)
     expect((await setUp(app, { token, ...root, password: 'short' })).status).toBe(400)
     expect((await setUp(app, { token, ...root, email: 'nobody' })).status).toBe(400)
     expect((await setUp(app, { token, ...root, email: merchant.email })).status).toBe(409)
-    expect(await admins(app)).toEqual([])
+    expect(await readAdmins(app)).toEqual([])
     expect((await setUp(app, { token, ...root })).status).toBe(201)
   })
 
-  test('of many at once, with one token or with those of several processes, one makes the super admin', async () => {
+  test('concurrent requests with several tokens create one super admin', async () => {
     await using app = await testApp()
-    const tokens = [await tokenOf(app), await tokenOf(app), await tokenOf(app)]
+    const tokens = [await issueToken(app), await issueToken(app), await issueToken(app)]
     const answers = await Promise.all(
       Array.from({ length: 9 }, (_, nth) => setUp(app, { token: tokens[nth % 3], ...root, email: `root${nth}@example.com` })),
     )
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     for (const { status } of answers) expect([201, 401, 409]).toContain(status)
-    expect(await admins(app)).toHaveLength(1)
+    expect(await readAdmins(app)).toHaveLength(1)
   })
 
-  test('a token is good in another process, and after a restart, beside the one that is printed then', async () => {
+  test('a token is valid in another process and after a restart, beside the token that is printed then', async () => {
     const database = await testDatabase()
     let token: string
     {
       await using first = await testApp({}, { database })
-      token = await tokenOf(first)
+      token = await issueToken(first)
     }
     {
-      await using next = await testApp({}, { database })
-      await tokenOf(next)
-      expect((await setUp(next, { token, ...root })).status).toBe(201)
+      await using second = await testApp({}, { database })
+      await issueToken(second)
+      expect((await setUp(second, { token, ...root })).status).toBe(201)
     }
     await database.drop()
   })

@@ -18,31 +18,31 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const newSecret = 'the-new-encryption-key-of-the-test-00'
-const answers = 450
+const storedAnswers = 450
 
-/** The same instance with a new first encryption key in its settings. */
+/** Returns the same instance with a new first encryption key in its settings. */
 function withNewKey(app: TestApp) {
   const { dataDir, databaseUrl, jwtSecrets, encryptionKeys: old, integrationApiKey } = app.deps.config
   const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, JWT_SECRET: jwtSecrets[0], INTEGRATION_API_KEY: integrationApiKey }
-  const both = createKeyring(parseConfig({ ...env, ENCRYPTION_KEY: `${newSecret},${old[0]}` }), false)
-  const alone = createKeyring(parseConfig({ ...env, ENCRYPTION_KEY: newSecret }), false)
-  return { ...app.deps, keyring: both, onlyNew: alone }
+  const bothKeys = createKeyring(parseConfig({ ...env, ENCRYPTION_KEY: `${newSecret},${old[0]}` }), false)
+  const onlyNewKey = createKeyring(parseConfig({ ...env, ENCRYPTION_KEY: newSecret }), false)
+  return { ...app.deps, keyring: bothKeys, onlyNew: onlyNewKey }
 }
 
-/** Keys of a shop's own at a processor. */
+/** Returns a processor account with sealed keys of the shop. */
 function accountOf({ deps }: TestApp, shopId: string): typeof processorAccounts.$inferInsert {
   const id = 'pacc_1'
-  const which = { id, shopId, processor: 'stripe' } as const
-  const sealedSettings = deps.keyring.seal('{"secretKey":"sk_test_a"}', accountSeal(which))
+  const accountKey = { id, shopId, processor: 'stripe' } as const
+  const sealedSettings = deps.keyring.seal('{"secretKey":"sk_test_a"}', accountSeal(accountKey))
   const times = { checkedAt: 0, createdAt: 0, retiredAt: null }
-  return { ...which, accountId: id, mode: 'TEST', publishable: {}, sealedSettings, names: ['secretKey'], version: 1, ...times }
+  return { ...accountKey, accountId: id, mode: 'TEST', publishable: {}, sealedSettings, names: ['secretKey'], version: 1, ...times }
 }
 
-/** A secret in every table that holds any, and more idempotent answers than one page of the work. */
-async function fill(app: TestApp) {
+/** Inserts a secret into every table with sealed columns, and more idempotent responses than one batch reseals. */
+async function insertSecrets(app: TestApp) {
   const { shop, secretKey } = await app.merchant()
   await ensureCustodyWallet(app.deps, { shop: contextOf(shop), actor: { id: 'test' } })
-  const rows = Array.from({ length: answers }, (_, at) => {
+  const rows = Array.from({ length: storedAnswers }, (_, at) => {
     const [scope, key] = [`principal${at % 3} POST /carts`, `key-${at}`]
     return {
       scope,
@@ -61,36 +61,36 @@ async function fill(app: TestApp) {
 
 const keysOf = async (app: TestApp) => app.deps.db.read.select().from(encryptionKeys).orderBy(encryptionKeys.createdAt)
 
-test('every column of the schema that holds something sealed is sealed anew by a rotation', () => {
-  const found: string[] = []
+test('a rotation reseals every sealed column of the schema', () => {
+  const columns: string[] = []
   for (const [name, table] of Object.entries<unknown>(schema)) {
     if (!is(table, SQLiteTable) && !is(table, PgTable)) continue
     for (const column of Object.values(getTableColumns(table as SQLiteTable)))
-      if (/^(sealed|private_key)/.test(column.name)) found.push(`${name}.${column.name}`)
+      if (/^(sealed|private_key)/.test(column.name)) columns.push(`${name}.${column.name}`)
   }
   const camel = (text: string) => text.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-  expect(found.sort()).toEqual(
+  expect(columns.sort()).toEqual(
     Object.entries(sealedColumns)
       .map(([table, { sealed }]) => `${camel(table)}.${sealed}`)
       .sort(),
   )
 })
 
-test('every secret opens under the new key alone afterwards, and the old one is retired with an audit row', async () => {
+test('after a rotation, every secret opens with the new key alone, and the old key is retired with an audit row', async () => {
   await using app = await testApp()
-  const { shop, secretKey } = await fill(app)
+  const { shop, secretKey } = await insertSecrets(app)
   const deps = withNewKey(app)
   const total = await countSealed(app.deps.db)
-  expect(total).toBe(answers * 0.9 + 3)
+  expect(total).toBe(storedAnswers * 0.9 + 3)
   const [old] = await keysOf(app)
   app.clock.advance(1_000)
 
-  const seen: number[] = []
-  const { resealed, retired } = await resealSecrets(deps, (rows) => seen.push(rows))
+  const progress: number[] = []
+  const { resealed, retired } = await resealSecrets(deps, (rows) => progress.push(rows))
 
   expect(resealed).toBe(total)
   expect(retired).toEqual([old?.version ?? ''])
-  expect(Math.max(...seen)).toBe(total)
+  expect(Math.max(...progress)).toBe(total)
   expect(await findFaultySeals({ db: app.deps.db, keyring: deps.onlyNew })).toEqual({ closed: [], outdated: [] })
   expect(await readPrivateKey({ ...deps, keyring: deps.onlyNew }, { shop: contextOf(shop), actor: { id: 'test' } })).toBe(secretKey)
   const [row] = await app.deps.db.read.select().from(idempotencyKeys).where(eq(idempotencyKeys.key, 'key-7'))
@@ -105,40 +105,40 @@ test('every secret opens under the new key alone afterwards, and the old one is 
   for (const secret of app.deps.config.encryptionKeys) expect(JSON.stringify(audited)).not.toContain(secret)
 })
 
-test('what a server seals under the old key meanwhile is sealed anew too before that key is retired', async () => {
+test('secrets that a server seals with the old key during a rotation are resealed before that key is retired', async () => {
   await using app = await testApp()
-  await fill(app)
-  const late = ['late 1', 'late 2']
-  // The pause between two passes is where a server's last writes under the old key land.
+  await insertSecrets(app)
+  const lateShops = ['late 1', 'late 2']
+  // A server's last writes with the old key happen in the pause between two passes.
   const sleep = async () => {
-    const shopName = late.shift()
+    const shopName = lateShops.shift()
     if (shopName) await app.merchant({ shopName: shopName.replace(' ', '-') })
   }
   const { retired } = await resealSecrets({ ...withNewKey(app), sleep })
   expect(retired).toHaveLength(1)
-  expect(late).toEqual([])
+  expect(lateShops).toEqual([])
   expect(await findFaultySeals({ db: app.deps.db, keyring: withNewKey(app).onlyNew })).toEqual({ closed: [], outdated: [] })
 })
 
-test('the old key stays in use while a server goes on sealing under it', async () => {
+test('the old key is not retired while a server continues to seal with it', async () => {
   await using app = await testApp()
   const sleep = async () => void (await app.merchant())
   await expect(resealSecrets({ ...withNewKey(app), sleep })).rejects.toThrow('A server still uses another key')
   expect((await keysOf(app)).map(({ retiredAt }) => retiredAt)).toEqual([null, null])
 })
 
-test('cut short at any write, it goes on where it was', async () => {
+test('a rotation that is interrupted at any write continues where it stopped', async () => {
   await using app = await testApp()
-  await fill(app)
+  await insertSecrets(app)
   const deps = withNewKey(app)
-  let finished = false
-  for (let writesLeft = 1; !finished; writesLeft += 3) {
+  let isFinished = false
+  for (let writesLeft = 1; !isFinished; writesLeft += 3) {
     let writes = 0
     const db = {
       ...deps.db,
       write: ((work) => (++writes > writesLeft ? Promise.reject(new Error('killed')) : deps.db.write(work))) as typeof deps.db.write,
     }
-    finished = await resealSecrets({ ...deps, db }).then(
+    isFinished = await resealSecrets({ ...deps, db }).then(
       () => true,
       (error: Error) => {
         expect(error.message).toBe('killed')
@@ -151,9 +151,9 @@ test('cut short at any write, it goes on where it was', async () => {
   expect((await keysOf(app)).filter(({ retiredAt }) => retiredAt === null)).toHaveLength(1)
 })
 
-test('run again with nothing left to do, it changes nothing', async () => {
+test('a repeated rotation changes nothing', async () => {
   await using app = await testApp()
-  await fill(app)
+  await insertSecrets(app)
   const deps = withNewKey(app)
   await resealSecrets(deps)
   const before = await app.deps.db.read.select().from(apiKeys)
@@ -161,10 +161,10 @@ test('run again with nothing left to do, it changes nothing', async () => {
   expect(await app.deps.db.read.select().from(apiKeys)).toEqual(before)
 })
 
-test('a secret that does not open is told, and keeps the old keys in use', async () => {
+test('a secret that does not open stops the rotation, and the old key is not retired', async () => {
   await using app = await testApp()
-  const { shop } = await fill(app)
-  // Bound to its shop: under another shop's name it must not open.
+  const { shop } = await insertSecrets(app)
+  // A sealed value is bound to its row, so that it does not open in another table.
   await app.deps.db.write(
     async (tx) =>
       void (await tx.rows(
@@ -179,9 +179,9 @@ test('a secret that does not open is told, and keeps the old keys in use', async
   expect((await keysOf(app)).map(({ retiredAt }) => retiredAt)).toEqual([null, null])
 })
 
-test('a secret under a retired key is told, and the next rotation seals it anew', async () => {
+test('a secret with a retired key is reported, and the next rotation reseals it', async () => {
   await using app = await testApp()
-  await fill(app)
+  await insertSecrets(app)
   const deps = withNewKey(app)
   await resealSecrets(deps)
   await app.merchant({ shopName: 'late-one' })

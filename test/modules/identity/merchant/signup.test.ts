@@ -8,21 +8,21 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const signup = { email: 'New@Example.com', password: 'long enough', shopName: 'new-shop', country: 'AE', currency: 'AED' }
-const on = { SIGNUP_ENABLED: 'true' }
+const signupOn = { SIGNUP_ENABLED: 'true' }
 
 describe('signing up as a merchant', () => {
-  test('signing up as a merchant while it is switched off does not exist, whatever is sent', async () => {
+  test('signing up as a merchant is an unknown path while it is switched off, for any body', async () => {
     await using app = await testApp()
-    const { text: nowhere } = await app.call('POST', '/nowhere', { body: {} })
+    const { text: unknownPath } = await app.call('POST', '/nowhere', { body: {} })
     for (const body of [signup, {}, { email: 5 }, { ...signup, password: 'short' }]) {
       const answer = await app.call('POST', '/merchant/signup', { body })
-      expect([answer.status, answer.text]).toEqual([404, nowhere])
+      expect([answer.status, answer.text]).toEqual([404, unknownPath])
     }
     expect(await app.deps.db.read.select().from(users)).toEqual([])
   })
 
-  test('signing up as a merchant makes a merchant and a shop in mode TEST, with two keys, and says so', async () => {
-    await using app = await testApp(on)
+  test('signing up as a merchant creates and returns a merchant and a shop in mode TEST, with two keys', async () => {
+    await using app = await testApp(signupOn)
     for (const rogue of ['role', 'id', 'mode'])
       expect((await app.call('POST', '/merchant/signup', { body: { ...signup, [rogue]: 'SUPER_ADMIN' } })).body.message).toBe(
         `unknown field: ${rogue}`,
@@ -54,21 +54,21 @@ describe('signing up as a merchant', () => {
     expect(row).toMatchObject({ actor: answer.body.merchant.id, shopId: answer.body.shop.id })
   })
 
-  test('signing up as a merchant is on record with the request that asked for it', async () => {
-    await using app = await testApp(on)
+  test('signing up as a merchant writes an audit row with the request id', async () => {
+    await using app = await testApp(signupOn)
     const { body } = await app.call('POST', '/merchant/signup', { body: signup, headers: { 'x-request-id': 'signup-1' } })
     const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, body.merchant.id))
     expect(row).toMatchObject({ action: 'merchant.created', actor: body.merchant.id, requestId: 'signup-1' })
   })
 
   test('signing up as a merchant with a file instead of JSON is 415', async () => {
-    await using app = await testApp(on)
+    await using app = await testApp(signupOn)
     const answer = await app.call('POST', '/merchant/signup', { raw: 'a,b', headers: { 'content-type': 'text/csv' } })
     expect(answer.status).toBe(415)
   })
 
-  test('signing up as a merchant with a taken e-mail address or shop name is 409, and leaves nothing half-made', async () => {
-    await using app = await testApp(on)
+  test('signing up as a merchant with a taken e-mail address or shop name is 409, and creates nothing', async () => {
+    await using app = await testApp(signupOn)
     await app.call('POST', '/merchant/signup', { body: signup })
     const takenEmail = { field: 'email', message: 'email: another account has this email address' }
     const takenName = { field: 'shopName', message: 'shopName: another shop has this name, choose another' }
@@ -84,10 +84,10 @@ describe('signing up as a merchant', () => {
     expect(await app.deps.db.read.select({ email: users.email }).from(users)).toEqual([{ email: 'new@example.com' }])
   })
 
-  test('signing up as a merchant with a taken e-mail address costs a password hash like any other, and counts toward the 30 of the address', async () => {
+  test('signing up as a merchant with a taken e-mail address hashes a password too, and counts toward the limit of 30 per address', async () => {
     let hashed = 0
     const passwords = { hash: async () => `hash ${++hashed}`, verify: async () => false }
-    await using app = await testApp(on, { passwords })
+    await using app = await testApp(signupOn, { passwords })
     await app.call('POST', '/merchant/signup', { body: signup })
     for (let nth = 1; nth < 30; nth++)
       expect((await app.call('POST', '/merchant/signup', { body: { ...signup, shopName: `other-${nth}` } })).status).toBe(409)
@@ -96,8 +96,8 @@ describe('signing up as a merchant', () => {
     expect(hashed).toBe(30)
   })
 
-  test('signing up as a merchant with one of the most common passwords is 400, and costs nothing', async () => {
-    await using app = await testApp(on)
+  test('signing up as a merchant with one of the most common passwords is 400, and is not counted', async () => {
+    await using app = await testApp(signupOn)
     for (const password of ['password123', 'PASSWORD123', '1234567890', 'qwertyuiop']) {
       const { status, body } = await app.call('POST', '/merchant/signup', { body: { ...signup, password } })
       expect([status, body.message]).toEqual([400, 'password: too common: choose another password'])
@@ -105,8 +105,8 @@ describe('signing up as a merchant', () => {
     expect(await app.deps.db.read.select().from(attempts)).toEqual([])
   })
 
-  test('signing up as a merchant under a name that the instance needs for itself is 400', async () => {
-    await using app = await testApp(on)
+  test('signing up as a merchant with a reserved shop name is 400', async () => {
+    await using app = await testApp(signupOn)
     for (const shopName of ['admin', 'api', 'www', 'docs', 'health', 'metrics', 'console', 'v17', 'product-v2', 'souk']) {
       const { status, body } = await app.call('POST', '/merchant/signup', { body: { ...signup, shopName } })
       expect([shopName, status, body.message]).toEqual([shopName, 400, 'shopName: is reserved: choose another name'])
@@ -114,8 +114,8 @@ describe('signing up as a merchant', () => {
     expect((await app.call('POST', '/merchant/signup', { body: { ...signup, shopName: 'admins-of-souk' } })).status).toBe(201)
   })
 
-  test('signing up as a merchant many times at once with one name makes one', async () => {
-    await using app = await testApp(on)
+  test('of concurrent signups as a merchant with one shop name, one succeeds', async () => {
+    await using app = await testApp(signupOn)
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, nth) => app.call('POST', '/merchant/signup', { body: { ...signup, email: `m${nth}@example.com` } })),
     )
@@ -124,9 +124,9 @@ describe('signing up as a merchant', () => {
     expect(await app.deps.db.read.select({ id: users.id }).from(users)).toHaveLength(1)
   })
 
-  test('signing up as a merchant with a field that breaks its rule is 400, naming the field and not the value', async () => {
-    await using app = await testApp(on)
-    const broken: [field: string, value: unknown][] = [
+  test('signing up as a merchant with an invalid field is 400, and names the field but not the value', async () => {
+    await using app = await testApp(signupOn)
+    const invalidFields: [field: string, value: unknown][] = [
       ['email', 'not-an-address'],
       ['email', `${'a'.repeat(250)}@example.com`],
       ['password', 'too short'],
@@ -147,10 +147,10 @@ describe('signing up as a merchant', () => {
       ['currency', 'XXX'],
       ['currency', 'DEM'],
     ]
-    for (const [field, value] of broken) {
+    for (const [field, value] of invalidFields) {
       const answer = await app.call('POST', '/merchant/signup', {
         body: { ...signup, [field]: value },
-        from: `203.0.113.${broken.findIndex(([, one]) => one === value)}`,
+        from: `203.0.113.${invalidFields.findIndex(([, one]) => one === value)}`,
       })
       expect([field, value, answer.status]).toEqual([field, value, 400])
       expect(answer.body.message).toStartWith(`${field}: `)
@@ -163,8 +163,8 @@ describe('signing up as a merchant', () => {
     expect(await app.deps.db.read.select().from(users)).toEqual([])
   })
 
-  test('signing up as a merchant is possible 30 times an hour from an address', async () => {
-    await using app = await testApp(on)
+  test('signing up as a merchant is limited to 30 times an hour per address', async () => {
+    await using app = await testApp(signupOn)
     for (let nth = 0; nth < 30; nth++) {
       const answer = await app.call('POST', '/merchant/signup', {
         body: { ...signup, email: `m${nth}@example.com`, shopName: `shop-${nth}` },

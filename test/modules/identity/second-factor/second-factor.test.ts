@@ -1,4 +1,4 @@
-/** The second factor of merchants and operators: begun, confirmed, asked for at logins, taken once, removed. */
+/** Tests the second factor of merchants and operators: setup, confirmation, logins, recovery codes and removal. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { attempts, auditLog } from '../../../../db/schema/people.ts'
@@ -15,22 +15,22 @@ setDefaultTimeout(longTestMs)
 type Person = { id: string; email: string; password: string; token: string }
 const step = 30_000
 const minute = 60_000
-const enough = 15 * minute
+const lockMs = 15 * minute
 
 const logIn = (app: TestApp, { email, password }: Pick<Person, 'email' | 'password'>, code?: unknown, from = '127.0.0.1') =>
   app.call('POST', '/merchant/login', { body: { email, password, ...(code === undefined ? {} : { code }) }, from })
 const remove = (app: TestApp, { token }: Person, body: unknown) => app.call('DELETE', '/auth/totp', { token, body })
-const actions = async (app: TestApp, action: string) =>
+const auditRowsOf = async (app: TestApp, action: string) =>
   app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, action)).orderBy(auditLog.id)
 const rowOf = async (app: TestApp, { id }: Person) =>
   (await app.deps.db.read.select().from(secondFactors).where(eq(secondFactors.userId, id)))[0]
-/** The code of a step that was not used yet. */
-const next = (app: TestApp, secret: string): string => {
+/** Advances the clock by a step and returns its code, which is unused. */
+const nextCode = (app: TestApp, secret: string): string => {
   app.clock.advance(step)
   return codeAt(secret, app.clock.now())
 }
-/** Six digits that are no code of the steps around. */
-const wrong = (app: TestApp, secret: string): string => {
+/** Returns six digits that are not the code of a nearby step. */
+const wrongCode = (app: TestApp, secret: string): string => {
   const near = [-2, -1, 0, 1, 2].map((steps) => codeAt(secret, app.clock.now(), steps))
   return ['000000', '111111', '222222', '333333', '444444', '555555'].find((code) => !near.includes(code)) ?? ''
 }
@@ -71,8 +71,8 @@ describe('beginning a second factor', () => {
     const { status, body } = await begin({})
     expect([status, body.message]).toEqual([400, expect.stringMatching(/^password: /)])
     for (let nth = 0; nth < 10; nth++) {
-      const wrong = await begin({ password: `wrong ${nth}` })
-      expect([wrong.status, wrong.body.message, wrong.body.error]).toEqual([401, 'The password is wrong', 'Unauthorized'])
+      const refused = await begin({ password: `wrong ${nth}` })
+      expect([refused.status, refused.body.message, refused.body.error]).toEqual([401, 'The password is wrong', 'Unauthorized'])
     }
     expect((await begin({ password })).status).toBe(429)
     expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(429)
@@ -99,20 +99,20 @@ describe('beginning a second factor', () => {
     const secret = await begunTotp(app, merchant)
     const good = codeAt(secret, app.clock.now())
     const arabic = [...good].map((digit) => String.fromCharCode(0x660 + Number(digit))).join('')
-    for (const code of [wrong(app, secret), `${good}0`, `0${good}`, good.slice(1), arabic, ' ', `${good}\n`])
+    for (const code of [wrongCode(app, secret), `${good}0`, `0${good}`, good.slice(1), arabic, ' ', `${good}\n`])
       expect([code, (await confirm(code)).status]).toEqual([code, 401])
     for (const code of ['', 123456, null, ['1'], 'x'.repeat(65)]) expect([code, (await confirm(code)).status]).toEqual([code, 400])
     expect((await confirm(good)).status).toBe(200)
   })
 
-  test('a begun second factor expires after an hour', async () => {
+  test('a second factor that is not confirmed expires after an hour', async () => {
     await using app = await testApp({ ACCESS_TOKEN_SECONDS: '86400' })
     const merchant = await app.merchant()
     const { token } = merchant
     const secret = await begunTotp(app, merchant)
     app.clock.advance(60 * minute)
-    const late = await app.call('POST', '/auth/totp/confirm', { token, body: { code: codeAt(secret, app.clock.now()) } })
-    expect([late.status, late.body.message]).toEqual([409, 'No second factor was started within the last hour. Start again'])
+    const expired = await app.call('POST', '/auth/totp/confirm', { token, body: { code: codeAt(secret, app.clock.now()) } })
+    expect([expired.status, expired.body.message]).toEqual([409, 'No second factor was started within the last hour. Start again'])
   })
 
   test('a confirmation ends the sessions that began without it, except the one that confirms', async () => {
@@ -120,8 +120,8 @@ describe('beginning a second factor', () => {
     const merchant = await app.merchant()
     const other = (await logIn(app, merchant)).body.data
     await confirmedTotp(app, merchant)
-    const look = async (token: string) => (await app.call('GET', '/merchant/me', { token })).status
-    expect([await look(merchant.token), await look(other.accessToken)]).toEqual([200, 401])
+    const readMe = async (token: string) => (await app.call('GET', '/merchant/me', { token })).status
+    expect([await readMe(merchant.token), await readMe(other.accessToken)]).toEqual([200, 401])
     expect((await app.call('POST', '/auth/refresh', { body: { refreshToken: other.refreshToken } })).status).toBe(401)
   })
 
@@ -134,23 +134,23 @@ describe('beginning a second factor', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   })
 
-  for (const who of ['merchant', 'superAdmin'] as const)
-    test(`a ${who} reads whether the second factor is on and how many recovery codes are left`, async () => {
+  for (const kind of ['merchant', 'superAdmin'] as const)
+    test(`a ${kind} reads whether the second factor is on and how many recovery codes are left`, async () => {
       await using app = await testApp()
-      const person: Person = await app[who]()
-      const told = async (token = person.token) => (await app.call('GET', '/auth/totp', { token })).body
+      const person: Person = await app[kind]()
+      const readStatus = async (token = person.token) => (await app.call('GET', '/auth/totp', { token })).body
       const off = { enabled: false, recoveryCodesLeft: 0 }
-      expect(await told()).toEqual(off)
+      expect(await readStatus()).toEqual(off)
       await begunTotp(app, person)
-      expect(await told()).toEqual(off)
+      expect(await readStatus()).toEqual(off)
       const { recoveryCodes } = await confirmedTotp(app, person)
-      expect(await told()).toEqual({ enabled: true, recoveryCodesLeft: 10 })
+      expect(await readStatus()).toEqual({ enabled: true, recoveryCodesLeft: 10 })
       const { body } = await logIn(app, person, recoveryCodes[0])
-      expect(await told(body.data.accessToken)).toEqual({ enabled: true, recoveryCodesLeft: 9 })
-      expect(await told((await app.merchant()).token)).toEqual(off)
+      expect(await readStatus(body.data.accessToken)).toEqual({ enabled: true, recoveryCodesLeft: 9 })
+      expect(await readStatus((await app.merchant()).token)).toEqual(off)
       expect((await app.call('GET', '/auth/totp', {})).status).toBe(401)
       expect((await remove(app, person, { password: person.password, code: recoveryCodes[1] })).status).toBe(204)
-      expect(await told()).toEqual(off)
+      expect(await readStatus()).toEqual(off)
     })
 
   test('customers and API keys have no second factor', async () => {
@@ -170,13 +170,13 @@ describe('beginning a second factor', () => {
 })
 
 describe('logging in with a second factor', () => {
-  for (const who of ['merchant', 'superAdmin'] as const)
-    test(`a ${who} needs a code after the password, and each code works once`, async () => {
+  for (const kind of ['merchant', 'superAdmin'] as const)
+    test(`a ${kind} needs a code after the password, and each code works once`, async () => {
       await using app = await testApp()
-      const person: Person = await app[who]()
+      const person: Person = await app[kind]()
       const { secret } = await confirmedTotp(app, person)
-      const asked = await logIn(app, person)
-      expect([asked.status, asked.body]).toEqual([
+      const codeRequired = await logIn(app, person)
+      expect([codeRequired.status, codeRequired.body]).toEqual([
         401,
         {
           statusCode: 401,
@@ -185,12 +185,12 @@ describe('logging in with a second factor', () => {
           code: 'totp_required',
         },
       ])
-      const used = codeAt(secret, app.clock.now())
-      expect((await logIn(app, person, used)).body).toMatchObject({ statusCode: 401, error: 'TOTP_REQUIRED' })
-      const code = next(app, secret)
+      const usedCode = codeAt(secret, app.clock.now())
+      expect((await logIn(app, person, usedCode)).body).toMatchObject({ statusCode: 401, error: 'TOTP_REQUIRED' })
+      const code = nextCode(app, secret)
       expect((await logIn(app, person, code)).status).toBe(200)
       expect((await logIn(app, person, code)).status).toBe(401)
-      const spaced = next(app, secret).replace(/^.../, '$& ')
+      const spaced = nextCode(app, secret).replace(/^.../, '$& ')
       expect((await logIn(app, person, spaced)).status).toBe(200)
       expect(
         (await app.call('POST', '/api/v3/merchant/login', { body: { email: person.email, password: person.password } })).body.error,
@@ -201,7 +201,7 @@ describe('logging in with a second factor', () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
     const { secret } = await confirmedTotp(app, merchant)
-    const code = next(app, secret)
+    const code = nextCode(app, secret)
     const emails = [merchant.email, other.email, 'nobody@example.com']
     const answers = await Promise.all(
       emails.flatMap((email) => [undefined, code, 'x'].map((sent) => logIn(app, { email, password: 'not the password' }, sent))),
@@ -229,11 +229,11 @@ describe('logging in with a second factor', () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
     const { secret } = await confirmedTotp(app, merchant)
-    const { secret: others, recoveryCodes } = await confirmedTotp(app, other)
-    const good = next(app, secret)
+    const { secret: otherSecret, recoveryCodes } = await confirmedTotp(app, other)
+    const good = nextCode(app, secret)
     const arabic = [...good].map((digit) => String.fromCharCode(0x660 + Number(digit))).join('')
     const fullWidth = [...good].map((digit) => String.fromCharCode(0xff10 + Number(digit))).join('')
-    for (const code of [codeAt(others, app.clock.now()), `${good}1`, arabic, fullWidth, recoveryCodes[0], "' or 1=1 --"])
+    for (const code of [codeAt(otherSecret, app.clock.now()), `${good}1`, arabic, fullWidth, recoveryCodes[0], "' or 1=1 --"])
       expect([code, (await logIn(app, merchant, code)).status]).toEqual([code, 401])
     for (const code of [Number(good), '', null, {}, [good], 'x'.repeat(65)])
       expect([code, (await logIn(app, merchant, code)).status]).toEqual([code, 400])
@@ -246,7 +246,7 @@ describe('logging in with a second factor', () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { secret } = await confirmedTotp(app, merchant)
-    const code = next(app, secret)
+    const code = nextCode(app, secret)
     const answers = await Promise.all(Array.from({ length: 8 }, () => logIn(app, merchant, code)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(401)])
   })
@@ -257,7 +257,7 @@ describe('logging in with a second factor', () => {
     const merchant = await app.merchant()
     const { secret, recoveryCodes } = await confirmedTotp(app, merchant)
     second.clock.advance(step)
-    for (const code of [next(app, secret), recoveryCodes[3]]) {
+    for (const code of [nextCode(app, secret), recoveryCodes[3]]) {
       const answers = await Promise.all([app, second, app, second].map((one) => logIn(one, merchant, code)))
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401])
     }
@@ -273,7 +273,7 @@ describe('wrong codes', () => {
     app.clock.advance(step)
     for (let nth = 0; nth < 10; nth++) {
       expect((await logIn(app, merchant)).body.error).toBe('TOTP_REQUIRED')
-      expect((await logIn(app, merchant, wrong(app, secret), `203.0.113.${nth}`)).status).toBe(401)
+      expect((await logIn(app, merchant, wrongCode(app, secret), `203.0.113.${nth}`)).status).toBe(401)
     }
     const limited = await logIn(app, merchant, codeAt(secret, app.clock.now()), '198.51.100.1')
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '900'])
@@ -282,12 +282,12 @@ describe('wrong codes', () => {
     expect((await remove(app, merchant, { password: merchant.password, code: recoveryCodes[0] })).status).toBe(429)
     expect((await logIn(app, { ...merchant, password: 'not the password' })).status).toBe(401)
     expect((await logIn(app, other)).status).toBe(200)
-    // Who is logged in stays so.
+    // Existing sessions stay valid.
     expect((await app.call('GET', '/merchant/me', { token: merchant.token })).status).toBe(200)
-    expect((await actions(app, 'totp.shut')).map(({ actor, subject, after }) => [actor, subject, after])).toEqual([
+    expect((await auditRowsOf(app, 'totp.shut')).map(({ actor, subject, after }) => [actor, subject, after])).toEqual([
       [merchant.id, merchant.id, { wrongCodes: 10, minutes: 15 }],
     ])
-    const failures = (await actions(app, 'login.failed')).filter(({ subject }) => subject === merchant.id)
+    const failures = (await auditRowsOf(app, 'login.failed')).filter(({ subject }) => subject === merchant.id)
     expect(failures.length).toBeGreaterThanOrEqual(5)
   })
 
@@ -295,9 +295,9 @@ describe('wrong codes', () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { secret } = await confirmedTotp(app, merchant)
-    const guess = async () => (await logIn(app, merchant, wrong(app, secret))).status
+    const guess = async () => (await logIn(app, merchant, wrongCode(app, secret))).status
     for (let nth = 0; nth < 10; nth++) expect(await guess()).toBe(401)
-    app.clock.advance(enough - 1)
+    app.clock.advance(lockMs - 1)
     expect(await guess()).toBe(429)
     app.clock.advance(1)
     for (let nth = 0; nth < 9; nth++) expect(await guess()).toBe(401)
@@ -310,7 +310,7 @@ describe('wrong codes', () => {
     await using second = await testApp({}, { database: app.database, startAt: app.clock.now(), as: 'command' })
     const merchant = await app.merchant()
     const { secret } = await confirmedTotp(app, merchant)
-    const code = wrong(app, secret)
+    const code = wrongCode(app, secret)
     const answers = await Promise.all(Array.from({ length: 30 }, (_, nth) => logIn(nth % 2 ? app : second, merchant, code)))
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
@@ -321,7 +321,7 @@ describe('wrong codes', () => {
     const merchant = await app.merchant()
     const { secret } = await confirmedTotp(app, merchant)
     for (let nth = 0; nth < 60; nth++) expect((await logIn(app, merchant)).status).toBe(401)
-    for (let nth = 0; nth < 5; nth++) await logIn(app, merchant, wrong(app, secret))
+    for (let nth = 0; nth < 5; nth++) await logIn(app, merchant, wrongCode(app, secret))
     expect(await app.deps.db.read.select().from(attempts)).toHaveLength(0)
     expect((await rowOf(app, merchant))?.wrongCodes).toBe(5)
   })
@@ -334,8 +334,8 @@ describe('recovery codes', () => {
     const { recoveryCodes } = await confirmedTotp(app, merchant)
     expect([recoveryCodes.length, new Set(recoveryCodes).size]).toEqual([10, 10])
     for (const code of recoveryCodes) expect(code).toMatch(/^([0-9a-hjkmnp-tv-z]{4}-){3}[0-9a-hjkmnp-tv-z]{4}$/)
-    const kept = JSON.stringify([await rowOf(app, merchant), await app.deps.db.read.select().from(auditLog)])
-    for (const code of recoveryCodes) expect(kept.includes(code) || kept.includes(code.replaceAll('-', ''))).toBe(false)
+    const stored = JSON.stringify([await rowOf(app, merchant), await app.deps.db.read.select().from(auditLog)])
+    for (const code of recoveryCodes) expect(stored.includes(code) || stored.includes(code.replaceAll('-', ''))).toBe(false)
     const [first = '', second = '', third = ''] = recoveryCodes
     for (const code of [
       first,
@@ -346,7 +346,7 @@ describe('recovery codes', () => {
       expect([code, (await logIn(app, merchant, code)).status]).toEqual([code, 401])
     }
     expect((await rowOf(app, merchant))?.recoveryHashes).toHaveLength(7)
-    expect((await actions(app, 'totp.recovery_code_used')).map(({ subject, after }) => [subject, after])).toEqual(
+    expect((await auditRowsOf(app, 'totp.recovery_code_used')).map(({ subject, after }) => [subject, after])).toEqual(
       [9, 8, 7].map((recoveryCodes) => [merchant.id, { recoveryCodes }]),
     )
   })
@@ -357,22 +357,22 @@ describe('recovery codes', () => {
     const { secret, recoveryCodes } = await confirmedTotp(app, merchant)
     for (const code of recoveryCodes) expect((await logIn(app, merchant, code)).status).toBe(200)
     expect((await logIn(app, merchant, recoveryCodes[9])).status).toBe(401)
-    expect((await logIn(app, merchant, next(app, secret))).status).toBe(200)
+    expect((await logIn(app, merchant, nextCode(app, secret))).status).toBe(200)
   })
 })
 
-describe('what goes around it', () => {
+describe('bypass and removal', () => {
   test('neither a changed nor a reset password bypasses the second factor', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { secret } = await confirmedTotp(app, merchant)
-    const [changed, given] = ['another long password', 'yet another password']
-    const body = { current: merchant.password, password: changed }
+    const [changedPassword, resetPassword] = ['another long password', 'yet another password']
+    const body = { current: merchant.password, password: changedPassword }
     expect((await app.call('POST', '/auth/password', { token: merchant.token, body })).status).toBe(204)
-    expect((await logIn(app, { ...merchant, password: changed })).body.error).toBe('TOTP_REQUIRED')
-    await resetUserPassword(app.deps, { email: merchant.email, password: given })
-    expect((await logIn(app, { ...merchant, password: given })).body.error).toBe('TOTP_REQUIRED')
-    expect((await logIn(app, { ...merchant, password: given }, next(app, secret))).status).toBe(200)
+    expect((await logIn(app, { ...merchant, password: changedPassword })).body.error).toBe('TOTP_REQUIRED')
+    await resetUserPassword(app.deps, { email: merchant.email, password: resetPassword })
+    expect((await logIn(app, { ...merchant, password: resetPassword })).body.error).toBe('TOTP_REQUIRED')
+    expect((await logIn(app, { ...merchant, password: resetPassword }, nextCode(app, secret))).status).toBe(200)
   })
 
   test('removing the second factor requires the password and a code', async () => {
@@ -381,23 +381,23 @@ describe('what goes around it', () => {
     expect((await remove(app, merchant, { password: merchant.password, code: '123456' })).status).toBe(409)
     const { secret } = await confirmedTotp(app, merchant)
     const { password } = merchant
-    for (const body of [{}, { password }, { code: next(app, secret) }]) expect((await remove(app, merchant, body)).status).toBe(400)
+    for (const body of [{}, { password }, { code: nextCode(app, secret) }]) expect((await remove(app, merchant, body)).status).toBe(400)
     expect((await remove(app, merchant, { password: 'not the password', code: codeAt(secret, app.clock.now()) })).body.error).toBe(
       'Unauthorized',
     )
-    expect((await remove(app, merchant, { password, code: wrong(app, secret) })).body.error).toBe('TOTP_REQUIRED')
+    expect((await remove(app, merchant, { password, code: wrongCode(app, secret) })).body.error).toBe('TOTP_REQUIRED')
     expect((await rowOf(app, merchant))?.wrongCodes).toBe(1)
     const removed = await remove(app, merchant, { password, code: codeAt(secret, app.clock.now()) })
     expect([removed.status, removed.text]).toEqual([204, ''])
     expect(await rowOf(app, merchant)).toBeUndefined()
     expect((await logIn(app, merchant)).status).toBe(200)
-    const again = await confirmedTotp(app, merchant)
-    expect(again.secret).not.toBe(secret)
-    expect((await remove(app, merchant, { password, code: again.recoveryCodes[0] })).status).toBe(204)
-    expect((await actions(app, 'totp.removed')).map(({ actor }) => actor)).toEqual([merchant.id, merchant.id])
+    const secondFactor = await confirmedTotp(app, merchant)
+    expect(secondFactor.secret).not.toBe(secret)
+    expect((await remove(app, merchant, { password, code: secondFactor.recoveryCodes[0] })).status).toBe(204)
+    expect((await auditRowsOf(app, 'totp.removed')).map(({ actor }) => actor)).toEqual([merchant.id, merchant.id])
   })
 
-  test("the operator's command removes a begun or confirmed second factor of one account", async () => {
+  test("the operator's command removes the second factor of one account, confirmed or not", async () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
     await confirmedTotp(app, merchant)
@@ -408,7 +408,7 @@ describe('what goes around it', () => {
     expect([(await logIn(app, merchant)).status, (await logIn(app, other)).status]).toEqual([200, 401])
     await begunTotp(app, merchant)
     expect((await removeSecondFactor(app.deps, merchant.email))?.id).toBe(merchant.id)
-    expect((await actions(app, 'totp.removed')).map(({ actor, subject }) => [actor, subject])).toEqual([
+    expect((await auditRowsOf(app, 'totp.removed')).map(({ actor, subject }) => [actor, subject])).toEqual([
       ['system', merchant.id],
       ['system', merchant.id],
     ])
@@ -421,7 +421,7 @@ describe('what goes around it', () => {
     const find = app.deps.secondFactorStore.find
     const code = codeAt(secret, app.clock.now())
     let confirmed: number | undefined
-    // The look at the factor finds none; before the session is written, another process turns one on.
+    // The login finds no second factor. Before it stores the session, another process confirms one.
     app.deps.secondFactorStore.find = async (id, from) => {
       const found = await find(id, from)
       if (confirmed !== undefined || from !== undefined) return found

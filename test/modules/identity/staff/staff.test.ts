@@ -1,4 +1,4 @@
-/** Who works in a shop: invitations, roles, and that both end at once. */
+/** Tests the staff of a shop: invitations and roles, and that both end immediately. */
 import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { oneTimeTokens } from '../../../../db/schema/mail.ts'
@@ -19,25 +19,25 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60_000
-const join = (app: TestApp, body: object, from = '127.0.0.1') => app.call('POST', '/auth/invitation', { body, from })
+const accept = (app: TestApp, body: object, from = '127.0.0.1') => app.call('POST', '/auth/invitation', { body, from })
 const login = (app: TestApp, email: string, password: string) => app.call('POST', '/merchant/login', { body: { email, password } })
-/** Access tokens last an hour. */
+/** Starts a session and returns its access token, because access tokens expire after an hour. */
 const freshToken = async (app: TestApp, id: string) => (await startSession(app.deps, { id, role: 'MERCHANT' }, system)).data.accessToken
 const listOf = async (app: TestApp, { token }: { token: string }) => (await app.call('GET', '/shops/v2/staff', { token })).body.data
 
 describe('an invitation', () => {
-  test('gives somebody without an account one, and the role; whoever opened the shop is its first owner', async () => {
+  test('creates an account with the role for a new person; the person who created the shop is its first owner', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
     const [first] = await listOf(app, owner)
     expect(first).toMatchObject({ email: owner.email, userId: owner.id, role: 'OWNER', status: 'ACTIVE', invitationExpiresAt: null })
-    const asked = await app.call('POST', '/shops/v2/staff', {
+    const invitation = await app.call('POST', '/shops/v2/staff', {
       token: owner.token,
       body: { email: 'Ann.Other@Example.com', role: 'FULFILMENT' },
     })
-    expect(asked.status).toBe(201)
-    expect(asked.headers.get('cache-control')).toBe('no-store')
-    const { inviteUrl, ...record } = asked.body
+    expect(invitation.status).toBe(201)
+    expect(invitation.headers.get('cache-control')).toBe('no-store')
+    const { inviteUrl, ...record } = invitation.body
     expect(record).toEqual({
       ...{ id: expect.stringMatching(/^staff_/), shopId: owner.shop.id, userId: null, email: 'ann.other@example.com', name: null },
       ...{ role: 'FULFILMENT', status: 'INVITED', joinedAt: null },
@@ -48,20 +48,20 @@ describe('an invitation', () => {
     expect((await app.call('GET', `/shops/v2/staff/${record.id}`, { token: owner.token })).body).toEqual(record)
 
     const token = tokenOfUrl(inviteUrl)
-    expect((await join(app, { token })).body.message).toContain('password:')
-    for (const password of ['short', 'password1234']) expect((await join(app, { token, password })).status).toBe(400)
-    const joined = await join(app, { token, password: staffPassword, name: 'Ann Other' })
+    expect((await accept(app, { token })).body.message).toContain('password:')
+    for (const password of ['short', 'password1234']) expect((await accept(app, { token, password })).status).toBe(400)
+    const joined = await accept(app, { token, password: staffPassword, name: 'Ann Other' })
     const { id, name, title } = owner.shop
     expect([joined.status, joined.body]).toEqual([200, { shop: { id, name, title }, email: 'ann.other@example.com', role: 'FULFILMENT' }])
-    expect((await join(app, { token, password: staffPassword })).status).toBe(401)
+    expect((await accept(app, { token, password: staffPassword })).status).toBe(401)
 
-    const entered = await login(app, 'ANN.other@example.com', staffPassword)
-    expect(entered.status).toBe(200)
-    const me = await app.call('GET', '/merchant/me', { token: entered.body.data.accessToken })
+    const loggedIn = await login(app, 'ANN.other@example.com', staffPassword)
+    expect(loggedIn.status).toBe(200)
+    const me = await app.call('GET', '/merchant/me', { token: loggedIn.body.data.accessToken })
     expect(me.body).toMatchObject({ merchant: { email: 'ann.other@example.com', secondFactor: false }, kyb: null })
     expect(me.body.shops.map((shop: { id: string; role: string }) => [shop.id, shop.role])).toEqual([[owner.shop.id, 'FULFILMENT']])
-    const [, kept] = await listOf(app, owner)
-    expect(kept).toMatchObject({
+    const [, afterJoin] = await listOf(app, owner)
+    expect(afterJoin).toMatchObject({
       id: record.id,
       name: 'Ann Other',
       status: 'ACTIVE',
@@ -70,7 +70,7 @@ describe('an invitation', () => {
     })
   })
 
-  test('goes by mail where mails are sent, once a time that it is sent, and the answer has no link', async () => {
+  test('is mailed each time it is sent if a mail server is set, and the response has no link', async () => {
     await using app = await testApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Souk <shop@example.com>' })
     const owner = await app.merchant()
     for (const role of ['READ_ONLY', 'MANAGER']) {
@@ -85,7 +85,7 @@ describe('an invitation', () => {
     expect(await listOf(app, owner)).toHaveLength(2)
   })
 
-  test('sent again has a new link and the role that is named then; the one before is good no more', async () => {
+  test('that is sent again has a new link and the new role, and the previous link is invalid', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
     const before = await invited(app, owner, 'MANAGER', 'ann@example.com')
@@ -95,38 +95,38 @@ describe('an invitation', () => {
     expect(after.id).toBe(before.id)
     app.clock.advance(6 * dayMs)
     owner.token = await freshToken(app, owner.id)
-    expect((await join(app, { token: before.token, password: staffPassword })).status).toBe(401)
-    expect((await join(app, { token: after.token, password: staffPassword })).body.role).toBe('READ_ONLY')
+    expect((await accept(app, { token: before.token, password: staffPassword })).status).toBe(401)
+    expect((await accept(app, { token: after.token, password: staffPassword })).body.role).toBe('READ_ONLY')
     expect((await login(app, 'ann@example.com', staffPassword)).status).toBe(200)
-    const again = await app.call('POST', '/shops/v2/staff', { token: owner.token, body: { email: 'Ann@example.com', role: 'OWNER' } })
-    expect([again.status, again.body.message]).toEqual([409, 'email: this person already works in the shop'])
-    const self = await app.call('POST', '/shops/v2/staff', { token: owner.token, body: { email: owner.email, role: 'READ_ONLY' } })
-    expect(self.status).toBe(409)
+    const reinvited = await app.call('POST', '/shops/v2/staff', { token: owner.token, body: { email: 'Ann@example.com', role: 'OWNER' } })
+    expect([reinvited.status, reinvited.body.message]).toEqual([409, 'email: this person already works in the shop'])
+    const ownAddress = await app.call('POST', '/shops/v2/staff', { token: owner.token, body: { email: owner.email, role: 'READ_ONLY' } })
+    expect(ownAddress.status).toBe(409)
   })
 
-  test('is over after seven days, and when it is taken back', async () => {
+  test('ends after seven days, and when it is withdrawn', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
-    const old = await invited(app, owner, 'MANAGER')
+    const expired = await invited(app, owner, 'MANAGER')
     app.clock.advance(7 * dayMs)
     owner.token = await freshToken(app, owner.id)
-    expect((await join(app, { token: old.token, password: staffPassword })).status).toBe(401)
-    const back = await invited(app, owner, 'MANAGER')
+    expect((await accept(app, { token: expired.token, password: staffPassword })).status).toBe(401)
+    const withdrawn = await invited(app, owner, 'MANAGER')
     const { token } = owner
-    expect((await app.call('DELETE', `/shops/v2/staff/${back.id}`, { token })).status).toBe(204)
-    expect((await join(app, { token: back.token, password: staffPassword })).status).toBe(401)
-    expect((await app.call('GET', `/shops/v2/staff/${back.id}`, { token })).status).toBe(404)
+    expect((await app.call('DELETE', `/shops/v2/staff/${withdrawn.id}`, { token })).status).toBe(204)
+    expect((await accept(app, { token: withdrawn.token, password: staffPassword })).status).toBe(401)
+    expect((await app.call('GET', `/shops/v2/staff/${withdrawn.id}`, { token })).status).toBe(404)
   })
 
-  test('gives the role that it has when it is taken', async () => {
+  test('gives the role that it has when it is accepted', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
     const { id, token } = await invited(app, owner, 'OWNER')
     await app.call('PATCH', `/shops/v2/staff/${id}`, { token: owner.token, body: { role: 'READ_ONLY' } })
-    expect((await join(app, { token, password: staffPassword })).body.role).toBe('READ_ONLY')
+    expect((await accept(app, { token, password: staffPassword })).body.role).toBe('READ_ONLY')
   })
 
-  test('sent twice at once for one address is one', async () => {
+  test('that is sent concurrently to one address exists once', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
     const body = { email: 'ann@example.com', role: 'MANAGER' }
@@ -134,25 +134,25 @@ describe('an invitation', () => {
     expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true)
     expect(answers.some(({ status }) => status === 201)).toBe(true)
     expect(await listOf(app, owner)).toHaveLength(2)
-    // Of all links that went out the last one is good.
+    // Only the link that was sent last is valid.
     const joins = await Promise.all(
       answers
         .filter(({ status }) => status === 201)
-        .map(({ body: { inviteUrl } }) => join(app, { token: tokenOfUrl(inviteUrl), password: staffPassword })),
+        .map(({ body: { inviteUrl } }) => accept(app, { token: tokenOfUrl(inviteUrl), password: staffPassword })),
     )
     expect(joins.filter(({ status }) => status === 200)).toHaveLength(1)
   })
 
-  test('taken by two at once, here and in another process, has one join', async () => {
-    // The other process hashes as any does.
+  test('that is accepted concurrently in two processes is accepted once', async () => {
+    // The other process uses real password hashes.
     await using app = await testApp({}, { realPasswords: true })
     const owner = await app.merchant()
     const { token, email } = await invited(app, owner, 'MANAGER')
-    await using beside = await commandBeside(app)
+    await using otherProcess = await commandBeside(app)
     const caller = { limitKey: 'here', agent: undefined }
-    const given = { token, password: staffPassword }
+    const input = { token, password: staffPassword }
     const all = await Promise.allSettled(
-      [app.deps, beside.deps, app.deps, beside.deps].map((deps) => acceptInvitation(deps, given, caller)),
+      [app.deps, otherProcess.deps, app.deps, otherProcess.deps].map((deps) => acceptInvitation(deps, input, caller)),
     )
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const one of all) if (one.status === 'rejected') expect(['UNAUTHENTICATED', 'CONFLICT']).toContain(one.reason.kind)
@@ -161,78 +161,78 @@ describe('an invitation', () => {
   })
 })
 
-describe('an account that there is already', () => {
-  test('joins by the link of a mail with its password alone, which stays as it is: whoever reads the mail may not be whose account it is', async () => {
+describe('an existing account', () => {
+  test('joins by a mailed link only with its password, which stays the same, because somebody else may read the mail', async () => {
     await using app = await testApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Souk <shop@example.com>' })
     const [owner, other] = [await app.merchant(), await app.merchant()]
     await app.call('POST', '/shops/v2/staff', { token: owner.token, body: { email: other.email, role: 'MANAGER' } })
     const [mail] = await mailRows(app)
     const { data } = JSON.parse(app.deps.keyring.unseal(mail?.sealed ?? '', `mail/${mail?.id}`))
-    expect((await join(app, { token: data.token, password: 'another password' })).status).toBe(401)
-    const refused = await join(app, { token: data.token })
+    expect((await accept(app, { token: data.token, password: 'another password' })).status).toBe(401)
+    const refused = await accept(app, { token: data.token })
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('the password of this account')])
-    const joined = await join(app, { token: data.token, name: 'Bo', password: other.password })
+    const joined = await accept(app, { token: data.token, name: 'Bo', password: other.password })
     expect([joined.status, joined.body.email, joined.body.role]).toEqual([200, other.email, 'MANAGER'])
     expect((await login(app, other.email, other.password)).status).toBe(200)
   })
 
-  test('joins by a link with its password alone, which stays as it is', async () => {
+  test('joins by a link only with its password, which stays the same', async () => {
     await using app = await testApp()
     const [owner, other] = [await app.merchant(), await app.merchant()]
-    const wrong = await invited(app, owner, 'MANAGER', other.email)
-    expect((await join(app, { token: wrong.token })).status).toBe(400)
-    expect((await join(app, { token: wrong.token, password: staffPassword })).status).toBe(200)
+    const firstInvitation = await invited(app, owner, 'MANAGER', other.email)
+    expect((await accept(app, { token: firstInvitation.token })).status).toBe(400)
+    expect((await accept(app, { token: firstInvitation.token, password: staffPassword })).status).toBe(200)
     expect((await login(app, other.email, staffPassword)).status).toBe(401)
     expect((await login(app, other.email, other.password)).status).toBe(200)
     expect((await listOf(app, owner))[1]).toMatchObject({ status: 'INVITED', userId: null })
-    const right = await invited(app, owner, 'MANAGER', other.email)
-    expect((await join(app, { token: right.token, password: other.password })).status).toBe(200)
+    const secondInvitation = await invited(app, owner, 'MANAGER', other.email)
+    expect((await accept(app, { token: secondInvitation.token, password: other.password })).status).toBe(200)
     expect((await listOf(app, owner))[1]).toMatchObject({ status: 'ACTIVE', userId: other.id })
   })
 
-  test('is not told to a shop that has the link: every address gets the same answers after the same work', async () => {
+  test('is not revealed to a shop that has the link: every address gets the same responses after the same work', async () => {
     await using app = await testApp()
     const [owner, other, admin] = [await app.merchant(), await app.merchant(), await app.superAdmin()]
-    const seen: unknown[] = []
+    const outcomes: unknown[] = []
     for (const email of ['nobody@example.com', other.email, admin.email]) {
       const { id, token } = await invited(app, owner, 'MANAGER', email)
       const { passwords } = app.deps
       const [hash, verify] = [spyOn(passwords, 'hash'), spyOn(passwords, 'verify')]
       const answers = []
       for (const body of [{}, { password: 'short' }, { password: 'password1234' }, { password: staffPassword, name: 'Ann' }])
-        answers.push(await join(app, { token, ...body }))
-      answers.push(await join(app, { token, password: staffPassword }))
+        answers.push(await accept(app, { token, ...body }))
+      answers.push(await accept(app, { token, password: staffPassword }))
       const work = [hash.mock.calls.length, verify.mock.calls.length]
       for (const one of [hash, verify]) one.mockRestore()
       const { email: _, ...record } = (await app.call('GET', `/shops/v2/staff/${id}`, { token: owner.token })).body
-      seen.push({
+      outcomes.push({
         work,
         answers: answers.map(({ status, body: { email: __, ...body } }) => [status, body]),
         record: { ...record, id: 'any' },
       })
       expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 200, 401])
     }
-    expect(seen.slice(1)).toEqual([seen[0], seen[0]])
+    expect(outcomes.slice(1)).toEqual([outcomes[0], outcomes[0]])
   })
 
-  test('is not told by more wrong passwords than a login takes', async () => {
+  test('cannot be guessed by more wrong passwords than the login allows', async () => {
     await using app = await testApp()
     const [owner, other] = [await app.merchant(), await app.merchant()]
     for (let nth = 0; nth < 12; nth++) {
       const { token } = await invited(app, owner, 'MANAGER', other.email)
-      expect((await join(app, { token, password: `${staffPassword} ${nth}` })).status).toBe(200)
+      expect((await accept(app, { token, password: `${staffPassword} ${nth}` })).status).toBe(200)
     }
     expect((await login(app, other.email, other.password)).status).toBe(429)
   })
 
-  test('stays unknown where mails are sent since: a link that the shop was given proves nothing', async () => {
+  test('is not revealed by a link from before a mail server was set, because the shop had that link', async () => {
     await using app = await testApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Souk <shop@example.com>' })
     const [{ shop }, { email }] = [await app.merchant(), await app.merchant()]
     const token = await app.deps.db.write(async (tx) => {
       const { member } = await storeInvitation(tx, app.deps, { shopId: shop.id, email, role: 'MANAGER', byMail: false })
       return issueToken(tx, app.deps, { purpose: 'INVITATION', subjectId: member.id, shopId: shop.id, email })
     })
-    expect((await join(app, { token, password: staffPassword })).status).toBe(200)
+    expect((await accept(app, { token, password: staffPassword })).status).toBe(200)
   })
 
   test('of a super admin joins the shop: their token works there in this role, and on operator routes as before', async () => {
@@ -240,7 +240,7 @@ describe('an account that there is already', () => {
     const [owner, admin] = [await app.merchant(), await app.superAdmin()]
     expect((await app.call('GET', '/shops/v2', { token: admin.token })).status).toBe(403)
     const { token } = await invited(app, owner, 'MANAGER', admin.email)
-    expect((await join(app, { token, password: admin.password })).status).toBe(200)
+    expect((await accept(app, { token, password: admin.password })).status).toBe(200)
     expect((await listOf(app, owner))[1]).toMatchObject({ status: 'ACTIVE', userId: admin.id, role: 'MANAGER' })
     expect((await app.call('GET', '/shops/v2', { token: admin.token })).body.id).toBe(owner.shop.id)
     expect((await app.call('GET', '/shops/v2/staff', { token: admin.token })).status).toBe(403)
@@ -252,12 +252,12 @@ describe('an account that there is already', () => {
     await using app = await testApp()
     const [owner, admin] = [await app.merchant(), await app.superAdmin()]
     const { token } = await invited(app, owner, 'MANAGER', admin.email)
-    expect((await join(app, { token, password: 'another password' })).status).toBe(200)
+    expect((await accept(app, { token, password: 'another password' })).status).toBe(200)
     expect((await listOf(app, owner))[1]).toMatchObject({ status: 'INVITED', userId: null })
     expect((await app.call('GET', '/shops/v2', { token: admin.token })).status).toBe(403)
   })
 
-  test('of a customer is another one: who is both has two, and no token of the one opens the other', async () => {
+  test('of a customer is separate: a person with both has two accounts, and neither token works for the other', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
     const customer = await customerIn(app, owner.shop)
@@ -267,13 +267,13 @@ describe('an account that there is already', () => {
     expect((await app.call('GET', '/customer/me', { token: person.token })).status).toBe(403)
   })
 
-  test('that works in several shops names the one that it means; the one that it came to first stays the default', async () => {
+  test('that works in several shops selects one by x-shop-id; the default is the shop that it joined first', async () => {
     await using app = await testApp()
     const [one, other, stranger] = [await app.merchant(), await app.merchant(), await app.merchant()]
-    // `one` has opened a shop before all others; `other` joins it later.
+    // `other` has its own shop and then joins the shop of `one`.
     const { token } = await invited(app, one, 'READ_ONLY', other.email)
     app.clock.advance(1_000)
-    await join(app, { token, password: other.password })
+    await accept(app, { token, password: other.password })
     const shopIn = (id?: string) =>
       app.call('GET', '/shops/v2', { token: other.token, headers: id === undefined ? {} : { 'x-shop-id': id } })
     expect((await shopIn()).body.id).toBe(other.shop.id)
@@ -284,42 +284,42 @@ describe('an account that there is already', () => {
       [other.shop.id, 'OWNER'],
       [one.shop.id, 'READ_ONLY'],
     ])
-    // What they are in the one shop opens nothing in the other.
-    const asked = (shopId: string) =>
+    // A role in one shop gives no rights in another.
+    const invite = (shopId: string) =>
       app.call('POST', '/shops/v2/staff', {
         token: other.token,
         headers: { 'x-shop-id': shopId },
         body: { email: 'x@example.com', role: 'OWNER' },
       })
-    expect([(await asked(one.shop.id)).status, (await asked(other.shop.id)).status]).toEqual([403, 201])
-    const [mine] = await listOf(app, other)
+    expect([(await invite(one.shop.id)).status, (await invite(other.shop.id)).status]).toEqual([403, 201])
+    const [ownRecord] = await listOf(app, other)
     for (const method of ['GET', 'DELETE']) {
-      const path = `/shops/v2/staff/${mine.id}`
+      const path = `/shops/v2/staff/${ownRecord.id}`
       expect((await app.call(method, path, { token: one.token })).status).toBe(404)
     }
   })
 })
 
 describe('a role', () => {
-  test('counts from the next request on, here and in another process, and so does its end', async () => {
+  test('takes effect at the next request, in this and another process, and so does its removal', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
     const person = await staffOf(app, owner, 'OWNER')
-    const keys = () => app.call('GET', '/shops/v2/private-key', { token: person.token })
-    const orders = () => app.call('GET', '/v2/orders', { token: person.token })
-    expect([(await keys()).status, (await orders()).status]).toEqual([200, 200])
-    await using beside = await commandBeside(app)
+    const readKeys = () => app.call('GET', '/shops/v2/private-key', { token: person.token })
+    const readOrders = () => app.call('GET', '/v2/orders', { token: person.token })
+    expect([(await readKeys()).status, (await readOrders()).status]).toEqual([200, 200])
+    await using otherProcess = await commandBeside(app)
     const by = { actor: { id: owner.id }, shop: owner.shop }
-    const place = () => beside.deps.identity.placeOf(person.id, undefined)
-    expect((await place())?.role).toBe('OWNER')
+    const readMembership = () => otherProcess.deps.identity.placeOf(person.id, undefined)
+    expect((await readMembership())?.role).toBe('OWNER')
     await app.call('PATCH', `/shops/v2/staff/${person.staffId}`, { token: owner.token, body: { role: 'READ_ONLY' } })
-    expect([(await keys()).status, (await orders()).status]).toEqual([403, 200])
-    expect((await place())?.role).toBe('READ_ONLY')
-    await changeStaff(beside.deps, by, person.staffId, { role: 'MANAGER' })
-    expect([(await keys()).status, (await app.call('GET', '/discounts', { token: person.token })).status]).toEqual([403, 200])
-    await removeStaff(beside.deps, by, person.staffId)
-    expect([(await keys()).status, (await orders()).status]).toEqual([404, 404])
-    expect(await place()).toBeUndefined()
+    expect([(await readKeys()).status, (await readOrders()).status]).toEqual([403, 200])
+    expect((await readMembership())?.role).toBe('READ_ONLY')
+    await changeStaff(otherProcess.deps, by, person.staffId, { role: 'MANAGER' })
+    expect([(await readKeys()).status, (await app.call('GET', '/discounts', { token: person.token })).status]).toEqual([403, 200])
+    await removeStaff(otherProcess.deps, by, person.staffId)
+    expect([(await readKeys()).status, (await readOrders()).status]).toEqual([404, 404])
+    expect(await readMembership()).toBeUndefined()
     // The account still exists and belongs to no shop.
     const me = await app.call('GET', '/merchant/me', { token: person.token })
     expect([me.status, me.body.shops, me.body.kyb]).toEqual([200, [], null])
@@ -327,12 +327,12 @@ describe('a role', () => {
     expect((await app.call('DELETE', '/auth/sessions', { token: person.token })).status).toBe(204)
   })
 
-  test('is read inside the write that changes staff: who has lost theirs since the request came in changes nothing', async () => {
+  test('is read inside the write that changes staff, so that a person who has just lost the role changes nothing', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
     const [manager, other] = [await staffOf(app, owner, 'MANAGER'), await staffOf(app, owner, 'READ_ONLY')]
     const as = (id: string) => ({ actor: { id }, shop: owner.shop })
-    // As if they had been let in as OWNER a moment before.
+    // As if the route had admitted them as OWNER just before.
     await expect(changeStaff(app.deps, as(manager.id), manager.staffId, { role: 'OWNER' })).rejects.toMatchObject({ kind: 'FORBIDDEN' })
     await expect(removeStaff(app.deps, as(manager.id), other.staffId)).rejects.toMatchObject({ kind: 'FORBIDDEN' })
     await expect(inviteStaff(app.deps, as(other.id) as never, { email: 'x@example.com', role: 'OWNER' })).rejects.toMatchObject({
@@ -342,18 +342,18 @@ describe('a role', () => {
     expect(await listOf(app, owner)).toHaveLength(3)
   })
 
-  test('that ends while the body of a request is on its way, for long, ends the request', async () => {
+  test('that ends while a request body is still arriving makes the request fail', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
     const person = await staffOf(app, owner, 'MANAGER')
-    const sendSlowly = async (onTheWay: () => Promise<unknown>) => {
-      const parts = ['{ "title":', ' "Lamp" }']
+    const sendSlowly = async (betweenChunks: () => Promise<unknown>) => {
+      const chunks = ['{ "title":', ' "Lamp" }']
       const body = new ReadableStream({
         async pull(controller) {
-          if (parts.length === 1) await onTheWay()
-          const part = parts.shift()
-          if (part === undefined) controller.close()
-          else controller.enqueue(new TextEncoder().encode(part))
+          if (chunks.length === 1) await betweenChunks()
+          const chunk = chunks.shift()
+          if (chunk === undefined) controller.close()
+          else controller.enqueue(new TextEncoder().encode(chunk))
         },
       })
       const headers = { authorization: `Bearer ${person.token}`, 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
@@ -376,7 +376,7 @@ describe('a role', () => {
     expect((await app.call('GET', '/product-v2', { token: owner.token })).body.total).toBe(1)
   })
 
-  test('of the only owner cannot be another, and they cannot go; an owner who was only invited is none', async () => {
+  test('of the only owner cannot change, and the owner cannot be removed; an invited owner does not count', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
     const [first] = await listOf(app, owner)
@@ -392,7 +392,7 @@ describe('a role', () => {
     expect((await app.call('GET', '/shops/v2/private-key', { token: other.token })).status).toBe(200)
   })
 
-  test('two owners who take each other out at once leave one', async () => {
+  test('two owners who remove each other concurrently leave one', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
     const other = await staffOf(app, owner, 'OWNER')
@@ -405,58 +405,59 @@ describe('a role', () => {
     expect(await app.deps.db.read.select().from(staff).where(eq(staff.shopId, owner.shop.id))).toHaveLength(1)
   })
 
-  test('is one of four, and names are what can be read', async () => {
+  test('must be one of four, and names must be printable', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
-    const ask = (body: object) => app.call('POST', '/shops/v2/staff', { token: owner.token, body })
-    for (const role of ['SUPER_ADMIN', 'owner', '', null, ['OWNER']]) expect((await ask({ email: 'a@example.com', role })).status).toBe(400)
+    const invite = (body: object) => app.call('POST', '/shops/v2/staff', { token: owner.token, body })
+    for (const role of ['SUPER_ADMIN', 'owner', '', null, ['OWNER']])
+      expect((await invite({ email: 'a@example.com', role })).status).toBe(400)
     for (const email of ['', 'a', 'a@b\r\nbcc: c@d.example', 'a b@example.com', `${'a'.repeat(250)}@example.com`])
-      expect([email, (await ask({ email, role: 'MANAGER' })).status]).toEqual([email, 400])
-    expect((await ask({ email: 'a@example.com', role: 'MANAGER', userId: owner.id })).body.message).toBe('unknown field: userId')
+      expect([email, (await invite({ email, role: 'MANAGER' })).status]).toEqual([email, 400])
+    expect((await invite({ email: 'a@example.com', role: 'MANAGER', userId: owner.id })).body.message).toBe('unknown field: userId')
     const { token } = await invited(app, owner, 'MANAGER')
     for (const name of ['', ' ', 'a\nb', '\u202eevil', 'x'.repeat(201)])
-      expect([name, (await join(app, { token, password: staffPassword, name })).status]).toEqual([name, 400])
-    expect((await join(app, { token, password: staffPassword, role: 'OWNER' })).body.message).toBe('unknown field: role')
-    expect((await join(app, { token, password: staffPassword, name: '<b>Ann</b> =1+1' })).status).toBe(200)
+      expect([name, (await accept(app, { token, password: staffPassword, name })).status]).toEqual([name, 400])
+    expect((await accept(app, { token, password: staffPassword, role: 'OWNER' })).body.message).toBe('unknown field: role')
+    expect((await accept(app, { token, password: staffPassword, name: '<b>Ann</b> =1+1' })).status).toBe(200)
     expect((await listOf(app, owner))[1].name).toBe('<b>Ann</b> =1+1')
   })
 })
 
-describe('what is kept', () => {
-  test('is bounded: a hundred people in a shop, fifty invitations an hour, tokens tried by an address', async () => {
+describe('staff records', () => {
+  test('are limited: a hundred people per shop, fifty invitations an hour, fifty token attempts per address', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
-    const ask = (nth: number) =>
+    const invite = (nth: number) =>
       app.call('POST', '/shops/v2/staff', { token: owner.token, body: { email: `a${nth}@example.com`, role: 'READ_ONLY' } })
-    const first = await Promise.all(Array.from({ length: 50 }, (_, nth) => ask(nth)))
+    const first = await Promise.all(Array.from({ length: 50 }, (_, nth) => invite(nth)))
     expect(first.map(({ status }) => status)).toEqual(Array(50).fill(201))
-    const limited = await ask(50)
+    const limited = await invite(50)
     expect([limited.status, Number(limited.headers.get('retry-after')) > 0]).toEqual([429, true])
     app.clock.advance(60 * 60_000)
     owner.token = await freshToken(app, owner.id)
-    const second = await Promise.all(Array.from({ length: 50 }, (_, nth) => ask(50 + nth)))
+    const second = await Promise.all(Array.from({ length: 50 }, (_, nth) => invite(50 + nth)))
     expect(second.filter(({ status }) => status === 201)).toHaveLength(49)
     expect(second.filter(({ status }) => status === 409)).toHaveLength(1)
 
     const from = '203.0.113.7'
-    const guess = () => join(app, { token: 'A'.repeat(43) }, from)
+    const guess = () => accept(app, { token: 'A'.repeat(43) }, from)
     for (let nth = 0; nth < 50; nth++) expect((await guess()).status).toBe(401)
     expect((await guess()).status).toBe(429)
   })
 
-  test('is on record with the person who did it, and holds no address and no name', async () => {
+  test('have audit rows with the person who acted, without addresses and names', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
     const person = await staffOf(app, owner, 'MANAGER', 'secret.person@example.com')
     await app.call('PATCH', `/shops/v2/staff/${person.staffId}`, { token: owner.token, body: { role: 'FULFILMENT' } })
     await app.call('DELETE', `/shops/v2/staff/${person.staffId}`, { token: owner.token })
     const rows = await app.deps.db.read.select().from(auditLog).orderBy(auditLog.id)
-    const told = rows
+    const staffRows = rows
       .filter(({ action }) => action.startsWith('staff.'))
       .map(({ actor, action, before, after }) => [actor, action, before, after])
-    const nobody = { email: '[redacted]', status: 'INVITED' }
-    expect(told).toEqual([
-      [owner.id, 'staff.invited', null, { ...nobody, role: 'MANAGER' }],
+    const invitedFields = { email: '[redacted]', status: 'INVITED' }
+    expect(staffRows).toEqual([
+      [owner.id, 'staff.invited', null, { ...invitedFields, role: 'MANAGER' }],
       [person.id, 'staff.accepted', null, null],
       [
         person.id,
@@ -472,7 +473,7 @@ describe('what is kept', () => {
       if (action.startsWith('staff.')) expect([subject, shopId]).toEqual([person.staffId, owner.shop.id])
   })
 
-  test('has a version: a change of another one is 412', async () => {
+  test('have a version, and a change of an older version is 412', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
     const { staffId } = await staffOf(app, owner, 'MANAGER')
@@ -485,7 +486,7 @@ describe('what is kept', () => {
   })
 })
 
-test('the page of an invitation joins somebody by a form, and says what is wrong with a password', async () => {
+test('the invitation page accepts by a form, and shows errors of the password', async () => {
   await using app = await testApp()
   const owner = await app.merchant()
   const { token, email } = await invited(app, owner, 'READ_ONLY')
@@ -497,8 +498,12 @@ test('the page of an invitation joins somebody by a form, and says what is wrong
     })
   expect((await app.call('GET', path)).text).toContain('<form method="post">')
   for (const password of ['', 'short', 'password1234']) expect((await send({ password, name: 'Ann' })).text).toContain('role="alert"')
-  const done = await send({ password: staffPassword, name: ' Ann ' })
-  expect([done.status, done.text.includes('role="alert"'), done.text.includes('Invitation accepted')]).toEqual([200, false, true])
+  const accepted = await send({ password: staffPassword, name: ' Ann ' })
+  expect([accepted.status, accepted.text.includes('role="alert"'), accepted.text.includes('Invitation accepted')]).toEqual([
+    200,
+    false,
+    true,
+  ])
   expect((await send({ password: staffPassword })).text).toContain('This link has expired')
   expect((await listOf(app, owner))[1]).toMatchObject({ email, name: 'Ann', status: 'INVITED' })
   expect((await login(app, email, staffPassword)).status).toBe(200)

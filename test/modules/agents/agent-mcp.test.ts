@@ -317,7 +317,7 @@ describe('idempotency', () => {
       cart: line(variant, 3),
     })
     expect([overMcp.status, overMcp.error.code, overMcp.error.data.code]).toEqual([409, -32000, 'idempotency_conflict'])
-    // create_cart ignores the id, but the id still makes another request.
+    // create_cart ignores the id, but a body with an id is a different body.
     const withId = { id: 'ucart_1', meta: { 'ucp-agent': { profile: platform.url }, 'idempotency-key': key }, cart: line(variant) }
     expect((await toolCall(app, name, 'create_cart', withId)).error?.data.code).toBe('idempotency_conflict')
   })

@@ -16,7 +16,7 @@ afterAll(() => ground?.database.drop())
 test('charges the total that was shown, once, and isolates the checkouts of platforms', async () => {
   ground = await layAgentGround()
   const eventCounts = await checkAgentModel(ground, { seed, runs })
-  if (Bun.env['FUZZ_PRINT']) for (const [what, times] of eventCounts) process.stderr.write(`${times} × ${what}\n`)
+  if (Bun.env['FUZZ_PRINT']) for (const [event, times] of eventCounts) process.stderr.write(`${times} × ${event}\n`)
   const expectedEvents = [
     'complete_checkout 200 completed',
     'complete_checkout 200 ready_for_complete',
@@ -31,5 +31,5 @@ test('charges the total that was shown, once, and isolates the checkouts of plat
     'repeated answer',
     'stolen id',
   ]
-  expect(expectedEvents.filter((what) => !eventCounts.has(what))).toEqual([])
+  expect(expectedEvents.filter((event) => !eventCounts.has(event))).toEqual([])
 })

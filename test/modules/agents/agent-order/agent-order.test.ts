@@ -46,15 +46,15 @@ async function agentShop() {
   }
   const agent = by(proven)
   /** Checks out the session's cart, as the page does. */
-  async function bought(quantity = 2, more: object = {}) {
+  async function buy(quantity = 2, more: object = {}) {
     const session = await agent.create({ line_items: [line(quantity)], buyer, fulfillment: shippedTo(home, 'post'), ...more })
     const { order } = ok(await shop.checkout(await agent.cartOf(session.id))).body
     return { session, id: order.id as string, order }
   }
   let keys = 0
-  const act = async (id: string, what: string, body: object = {}) =>
-    ok((await shop.post(`/v2/orders/${id}/${what}`, body, { 'idempotency-key': `k${++keys}` })) as never).body
-  return { app, shop, agent, by, bought, act, line, [Symbol.asyncDispose]: () => app.close() }
+  const act = async (id: string, action: string, body: object = {}) =>
+    ok((await shop.post(`/v2/orders/${id}/${action}`, body, { 'idempotency-key': `k${++keys}` })) as never).body
+  return { app, shop, agent, by, buy, act, line, [Symbol.asyncDispose]: () => app.close() }
 }
 const quantitiesOf = ({ line_items: lines }: Json) =>
   lines.map(({ quantity, status }: Json) => [quantity.original, quantity.total, quantity.fulfilled, status])
@@ -62,7 +62,7 @@ const quantitiesOf = ({ line_items: lines }: Json) =>
 describe('an order', () => {
   test('shows its items, destination and attribution, with the totals that the session showed', async () => {
     await using world = await agentShop()
-    const { session, id, order } = await world.bought(2, { attribution: { campaign: 'spring' } })
+    const { session, id, order } = await world.buy(2, { attribution: { campaign: 'spring' } })
     for (const release of releases) {
       const body = await world.by({ ...proven, release }).readOrder(id)
       expect(body).toMatchObject({
@@ -89,7 +89,7 @@ describe('an order', () => {
 
   test('shows each fulfilment with its tracking as plain text', async () => {
     await using world = await agentShop()
-    const { id } = await world.bought(3)
+    const { id } = await world.buy(3)
     const lineId = (await world.agent.readOrder(id)).line_items[0].id
     await world.act(id, 'fulfilments', { lines: [{ lineId, quantity: 1 }], trackingNumber: 'TR-1', carrier: 'Post' })
     const partly = await world.agent.readOrder(id)
@@ -108,7 +108,7 @@ describe('an order', () => {
 
   test('shows refunds as negative adjustments, and reduces its units', async () => {
     await using world = await agentShop()
-    const { id } = await world.bought(3)
+    const { id } = await world.buy(3)
     const lineId = (await world.agent.readOrder(id)).line_items[0].id
     const refund = await world.act(id, 'refunds', { lines: [{ lineId, quantity: 1 }] })
     const body = await world.agent.readOrder(id)
@@ -132,7 +132,7 @@ describe('an order', () => {
 
   test('that is cancelled shows no units, and its money refunded once', async () => {
     await using world = await agentShop()
-    const { id, order } = await world.bought(3)
+    const { id, order } = await world.buy(3)
     const lineId = (await world.agent.readOrder(id)).line_items[0].id
     await world.act(id, 'refunds', { lines: [{ lineId, quantity: 1 }] })
     await world.act(id, 'cancel')
@@ -147,7 +147,7 @@ describe('an order', () => {
 
   test('shows a dispute until it is decided', async () => {
     await using world = await agentShop()
-    const { id, order } = await world.bought()
+    const { id, order } = await world.buy()
     const { app, shop } = world
     await app.deps.db.write(async (tx) => {
       const row = {
@@ -164,19 +164,19 @@ describe('an order', () => {
     const readDisputes = async () =>
       (await world.agent.readOrder(id)).adjustments.map(({ type, status, totals }: Json) => [type, status, totals[0].amount])
     expect(await readDisputes()).toEqual([['dispute', 'pending', -700]])
-    for (const [status, shown] of [
+    for (const [status, expectedStatus] of [
       ['WON', 'failed'],
       ['LOST', 'completed'],
     ]) {
       await app.deps.db.write((tx) => tx.rows(sql`update disputes set status = ${status} returning 1 as done`))
-      expect(await readDisputes()).toEqual([['dispute', shown, -700]])
+      expect(await readDisputes()).toEqual([['dispute', expectedStatus, -700]])
     }
   })
 
   test('with free shipping shows the discount and the price of shipping', async () => {
     await using world = await agentShop()
     ok((await world.shop.post('/discounts', { code: 'FREE', title: 'Free', kind: 'FREE_SHIPPING' })) as never)
-    const { session, id } = await world.bought(2, { discounts: { codes: ['FREE'] } })
+    const { session, id } = await world.buy(2, { discounts: { codes: ['FREE'] } })
     const { totals } = await world.agent.readOrder(id)
     expect(amountsOf({ totals })).toMatchObject({ fulfillment: 500, discount: -500 })
     expect(totals).toEqual(session.totals)
@@ -211,7 +211,7 @@ describe('the destination', () => {
 
   test('contains only the country after the session is deleted', async () => {
     await using here = await agentShop()
-    const { id, session } = await here.bought()
+    const { id, session } = await here.buy()
     const before = await here.agent.readOrder(id)
     const open = here.by({ profile })
     const other = await open.create({ line_items: [here.line(1)], buyer, fulfillment: shippedTo(home, 'post') })
@@ -234,7 +234,7 @@ describe('the destination', () => {
 describe('access to an order', () => {
   test('is refused to another platform, an unproven creator and another shop, and before it is paid', async () => {
     await using world = await agentShop()
-    const { id } = await world.bought()
+    const { id } = await world.buy()
     const missing = { ucp: { status: 'error' }, messages: [{ code: 'not_found' }] }
     expect(await world.by({ ...proven, profile: 'https://other.example/profile' }).readOrder(id)).toMatchObject(missing)
     expect(await agentOrderOf(world, await world.app.merchant(), id)).toMatchObject(missing)
@@ -264,7 +264,7 @@ describe('access to an order', () => {
 
   test('needs proof', async () => {
     await using world = await agentShop()
-    const { id } = await world.bought()
+    const { id } = await world.buy()
     for (const options of [{ profile }, {}])
       await expect(world.by(options).readOrder(id)).rejects.toMatchObject({ code: 'signature_missing' })
   })

@@ -50,7 +50,7 @@ const resultOrRefusal = (work: Promise<Json>): Promise<Json> =>
   })
 
 /** An action of the agent or the page. `form` is the payment form that the page showed. */
-type Action = { readonly name: string; readonly act: (startWorld: World, session: Json, form: Record<string, string>) => Promise<Json> }
+type Action = { readonly name: string; readonly act: (world: World, session: Json, form: Record<string, string>) => Promise<Json> }
 const completes = (token: string): Action => ({
   name: `the agent completes with ${token}`,
   act: ({ agent }, { id }) => resultOrRefusal(agent.complete(id, paidBy(token))),
@@ -74,17 +74,17 @@ const goesBack: Action = {
 const actions = [completes('tok_success'), completes('tok_decline'), completes('tok_action'), pays, puts, cancels, savesDetails, goesBack]
 
 /** Asserts that at most one order is paid, and that its payer saw the total. */
-async function assertPaidOnce(here: World, session: Json, results: readonly Json[], what: string): Promise<void> {
+async function assertPaidOnce(here: World, session: Json, results: readonly Json[], label: string): Promise<void> {
   const { agent } = here
-  const paid = (await ordersOf(here, session)).filter((order) => order.status !== 'CANCELLED' && order.paymentStatus === 'CAPTURED')
-  const seen = new Set([amountsOf(session)['total'], ...results.flatMap((one) => (one.totals ? [amountsOf(one)['total']] : []))])
-  expect([what, paid.length <= 1]).toEqual([what, true])
-  for (const order of paid) expect([what, seen.has(order.total.amount)]).toEqual([what, true])
+  const paidOrders = (await ordersOf(here, session)).filter((order) => order.status !== 'CANCELLED' && order.paymentStatus === 'CAPTURED')
+  const seenTotals = new Set([amountsOf(session)['total'], ...results.flatMap((one) => (one.totals ? [amountsOf(one)['total']] : []))])
+  expect([label, paidOrders.length <= 1]).toEqual([label, true])
+  for (const order of paidOrders) expect([label, seenTotals.has(order.total.amount)]).toEqual([label, true])
   const last = await agent.read(session.id)
-  expect([what, last.status === 'completed']).toEqual([what, paid.length === 1])
-  if (paid.length === 1) expect([what, amountsOf(last)['total']]).toEqual([what, paid[0].total.amount])
-  const payments = paid.flatMap((order) => order.payments.filter(({ status }: { status: string }) => status === 'CAPTURED'))
-  expect([what, payments.length]).toEqual([what, paid.length])
+  expect([label, last.status === 'completed']).toEqual([label, paidOrders.length === 1])
+  if (paidOrders.length === 1) expect([label, amountsOf(last)['total']]).toEqual([label, paidOrders[0].total.amount])
+  const payments = paidOrders.flatMap((order) => order.payments.filter(({ status }: { status: string }) => status === 'CAPTURED'))
+  expect([label, payments.length]).toEqual([label, paidOrders.length])
 }
 
 for (const first of actions)

@@ -49,14 +49,14 @@ for (const release of ['2026-08-25', '2026-04-08'] as const)
     const { shop, agent, ready } = world
     const session = await ready(2)
     expect(session.continue_url).toStartWith('https://souk.example/pages/buy/')
-    const done = await agent.complete(session.id)
+    const completed = await agent.complete(session.id)
     const [order] = await listOrders(shop)
-    expect(done).toMatchObject({ status: 'completed', totals: session.totals, order: { id: order.id, label: String(order.number) } })
-    expect(done.order.permalink_url).toBe(order.publicUrl)
-    expect(done.continue_url).toBeUndefined()
+    expect(completed).toMatchObject({ status: 'completed', totals: session.totals, order: { id: order.id, label: String(order.number) } })
+    expect(completed.order.permalink_url).toBe(order.publicUrl)
+    expect(completed.continue_url).toBeUndefined()
     expect(order).toMatchObject({ status: 'CONFIRMED', total: shop.money(2_000), email: buyer.email })
-    expect(JSON.stringify(done)).not.toContain('tok_')
-    expect(await agent.read(session.id)).toEqual(done)
+    expect(JSON.stringify(completed)).not.toContain('tok_')
+    expect(await agent.read(session.id)).toEqual(completed)
     for (const closed of [
       agent.complete(session.id),
       agent.cancel(session.id),
@@ -139,16 +139,16 @@ test('nothing is charged if the total changed since the last response', async ()
     ['a tax', () => shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 1_000 }] })],
     ['a discount', () => shop.post('/discounts', { title: 'Sale', kind: 'PERCENT', valueBps: 500 })],
   ]
-  for (const [what, change] of cases) {
+  for (const [label, change] of cases) {
     const session = await ready()
     await change()
     const response = await agent.complete(session.id)
-    expect([what, response.status, codesOf(response).filter((code) => code !== 'tax_included')]).toEqual([
-      what,
+    expect([label, response.status, codesOf(response).filter((code) => code !== 'tax_included')]).toEqual([
+      label,
       'ready_for_complete',
       ['price_changed'],
     ])
-    expect([what, amountsOf(response)['total'] === amountsOf(session)['total']]).toEqual([what, false])
+    expect([label, amountsOf(response)['total'] === amountsOf(session)['total']]).toEqual([label, false])
     const before = await listChargedTotals(shop)
     expect((await agent.complete(session.id)).status).toBe('completed')
     expect((await listChargedTotals(shop)).toSorted()).toEqual([...before, amountsOf(response)['total'] ?? 0].toSorted())

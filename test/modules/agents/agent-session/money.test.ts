@@ -44,8 +44,8 @@ const changes: Record<string, { change: (world: Priced) => Promise<unknown>; tot
   'a better discount': { change: ({ discount }) => discount({ title: 'Half', kind: 'PERCENT', valueBps: 5_000 }), total: 1_100 + 500 },
 }
 
-for (const [what, { change, total }] of Object.entries(changes))
-  test(`${what} is shown by the next response, and the state counts as unseen until then`, async () => {
+for (const [label, { change, total }] of Object.entries(changes))
+  test(`${label} is shown by the next response, and the state counts as unseen until then`, async () => {
     await using world = await pricedShop()
     const { agent, body, isAsShown, discount } = world
     await discount({ title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000 })
@@ -109,7 +109,7 @@ test('a line that is out of stock or no longer sold makes the session incomplete
 test('prices, totals and currencies of a request are ignored', async () => {
   await using world = await pricedShop()
   const { agent, body, shop } = world
-  const plain = await agent.create(body)
+  const expected = await agent.create(body)
   const forged = await agent.create({
     ...body,
     id: 'chk_mine',
@@ -120,8 +120,8 @@ test('prices, totals and currencies of a request are ignored', async () => {
       { id: 'line_mine', item: { id: shop.variantId, price: 1, title: 'Cheap' }, quantity: 2, totals: [{ type: 'total', amount: 1 }] },
     ],
   })
-  expect(forged.totals).toEqual(plain.totals)
-  expect(forged).toMatchObject({ currency: 'USD', status: plain.status, line_items: [{ item: { title: 'Mug', price: 1_000 } }] })
+  expect(forged.totals).toEqual(expected.totals)
+  expect(forged).toMatchObject({ currency: 'USD', status: expected.status, line_items: [{ item: { title: 'Mug', price: 1_000 } }] })
 })
 
 test('a total above the limit of orders is refused', async () => {

@@ -49,8 +49,8 @@ test('the personal data of a session or cart is removed after it ended', async (
   const { app, shop, agent, body, cartOf } = world
   const session = await agent.create(body)
   await agent.createCart(body)
-  const paid = await agent.create(body)
-  ok(await shop.checkout(await cartOf(paid.id)))
+  const paidSession = await agent.create(body)
+  ok(await shop.checkout(await cartOf(paidSession.id)))
   expect((await tracesOutsideOrders(app)).some((trace) => trace.startsWith('agent_sessions'))).toBe(true)
   app.clock.advance(6 * 3_600_000)
   await expireCarts(app.deps)
@@ -60,7 +60,7 @@ test('the personal data of a session or cart is removed after it ended', async (
   await expireCarts(app.deps)
   await removeExpired(app.deps)
   expect((await tracesOutsideOrders(app)).filter((trace) => /^(agent|carts)/.test(trace))).toEqual([])
-  const completed: Json = await agent.read(paid.id)
+  const completed: Json = await agent.read(paidSession.id)
   expect([completed.status, completed.buyer, completed.fulfillment.methods[0].destinations]).toEqual([
     'completed',
     undefined,
@@ -79,8 +79,8 @@ test('an erasure removes the personal data of open sessions, carts, and sessions
   const { app, shop, agent, body, cartOf } = world
   await agent.create(body)
   await agent.createCart(body)
-  const paid = await agent.create(body)
-  const { id: orderId } = ok(await shop.checkout(await cartOf(paid.id))).body.order
+  const paidSession = await agent.create(body)
+  const { id: orderId } = ok(await shop.checkout(await cartOf(paidSession.id))).body.order
   ok(await shop.post(`/v2/orders/${orderId}/fulfil`, {}, { 'idempotency-key': 'sent' }))
   app.clock.advance(15 * 86_400_000)
   await app.jobs.closeOrders()
@@ -92,8 +92,8 @@ test('an erasure removes the personal data of open sessions, carts, and sessions
 test('the integrity check reports a session that contradicts its cart or order, without its id', async () => {
   await using world = await plantedShop()
   const { app, shop, agent, body, cartOf } = world
-  const sold = await agent.create(body)
-  const { id: orderId } = ok(await shop.checkout(await cartOf(sold.id))).body.order
+  const paidSession = await agent.create(body)
+  const { id: orderId } = ok(await shop.checkout(await cartOf(paidSession.id))).body.order
   await agent.create(body)
   const problems = async () => {
     const found: string[] = []
@@ -102,7 +102,7 @@ test('the integrity check reports a session that contradicts its cart or order, 
   }
   expect(await problems()).toEqual([])
   await app.deps.db.write(
-    async (tx) => void (await tx.rows(sql`update agent_sessions set canceled_at = 1 where id = ${sold.id} returning 1 as done`)),
+    async (tx) => void (await tx.rows(sql`update agent_sessions set canceled_at = 1 where id = ${paidSession.id} returning 1 as done`)),
   )
   await app.deps.db.write(async (tx) => void (await tx.rows(sql`update carts set agent = null where status = 'OPEN' returning 1 as done`)))
   expect((await problems()).sort()).toEqual([

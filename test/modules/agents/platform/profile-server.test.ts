@@ -23,8 +23,8 @@ async function startProfileServer(answer: () => Answer) {
   return { port, url: `http://127.0.0.1:${port}/profile`, count: () => count, [Symbol.dispose]: () => void server.close() }
 }
 
-const codeOf = (reading: Promise<unknown>) =>
-  reading.then(
+const codeOf = (profile: Promise<unknown>) =>
+  profile.then(
     () => 'read',
     (error: unknown) => (error instanceof UcpError ? error.code : error),
   )

@@ -118,7 +118,7 @@ test('the public list shows each collection with its first visible products and 
   app.clock.advance(1_000)
   const { body: empty } = await shop.post('/collection-v2', { title: 'Empty' })
   await shop.post('/collection-v2', { title: 'Hidden', publishedAt: null })
-  const { body: later } = await shop.post('/collection-v2', { title: 'Later', publishedAt: '2026-01-06T12:00:30Z' })
+  const { body: scheduled } = await shop.post('/collection-v2', { title: 'Later', publishedAt: '2026-01-06T12:00:30Z' })
   await other.post('/collection-v2', { title: 'Theirs' })
   const list = `/collection-v2/published/${shop.shop.name}`
   const response = await app.call('GET', list)
@@ -134,7 +134,7 @@ test('the public list shows each collection with its first visible products and 
   expect((await app.call('GET', list)).body.data[2].products[0].title).toBe('Soon')
   expect((await shop.get('/collection-v2')).body.total).toBe(4)
   expect((await app.call('GET', '/collection-v2/published/nobody')).status).toBe(404)
-  expect(later.publishedAt).toBe('2026-01-06T12:00:30.000Z')
+  expect(scheduled.publishedAt).toBe('2026-01-06T12:00:30.000Z')
 })
 
 test('a collection is read by handle with any tracking parameter, and its products by page', async () => {

@@ -185,7 +185,7 @@ describe('both CSV dialects', () => {
 })
 
 describe('handles', () => {
-  test('groups rows by handle even if rows of other products stand between them', async () => {
+  test('groups rows by handle even if rows of other products are between them', async () => {
     const products = await productsOf(
       lines('Handle,Title,Option1 Name,Option1 Value', 'a,A,Size,S', 'b,B,Size,S', 'A,,,M', 'c,C,,', 'b,,,L', 'a,,,L'),
     )
@@ -475,7 +475,7 @@ describe('files', () => {
     await expect(itemsOf('Handle\na\n', 'XXX')).rejects.toMatchObject({ kind: 'INVALID' })
   })
 
-  test('passes on the error of a source that fails', async () => {
+  test('forwards the error of a source that fails', async () => {
     const source: CsvSource = async function* () {
       yield encoder.encode('Handle\na\n')
       throw new Error('disk')
@@ -488,8 +488,8 @@ describe('files', () => {
     ['shrinks', 'Handle,Title\na,A\nb,B\n', 'Handle,Title\na,A\n'],
     ['loses a last row', 'Handle,Title\na,A\nb,B\na,\n', 'Handle,Title\na,A\nb,B\nb,\n'],
   ])('refuses a file that %s between its two passes', async (_name, before, after) => {
-    let reading = 0
-    const source: CsvSource = () => sourceOf(reading++ === 0 ? before : after)()
+    let readCount = 0
+    const source: CsvSource = () => sourceOf(readCount++ === 0 ? before : after)()
     const read = async () => {
       for await (const _ of readProducts(source, { currency: 'USD' }));
     }
@@ -662,8 +662,8 @@ describe('property tests of the CSV reader', () => {
 
   /** Writes a cell as the product export does, but always in quotes. */
   const quoteCell = (cell: string) => {
-    const written = csvLine([cell]).slice(0, -2)
-    return written.startsWith('"') ? written : `"${written}"`
+    const line = csvLine([cell]).slice(0, -2)
+    return line.startsWith('"') ? line : `"${line}"`
   }
 
   test('random products written in either dialect, interleaved and quoted, read back equal', async () => {
@@ -725,7 +725,7 @@ describe('property tests of the CSV reader', () => {
     )
     const content = fc.oneof(
       fc.uint8Array({ maxLength: 200 }),
-      fc.array(piece, { maxLength: 40 }).map((parts) => encoder.encode(parts.join(''))),
+      fc.array(piece, { maxLength: 40 }).map((pieces) => encoder.encode(pieces.join(''))),
     )
     await fc.assert(
       fc.asyncProperty(content, fc.integer({ min: 1, max: 50 }), async (bytes, chunkBytes) => {

@@ -317,7 +317,7 @@ test('a product is a gift card if one of its rows says so, and a skipped product
   expect([(await target.byHandle('hidden')).kind, (await target.byHandle('card')).kind]).toEqual(['STANDARD', 'GIFT_CARD'])
 })
 
-test('WooCommerce products with the same name get handles numbered by row, wherever their variations stand', async () => {
+test('WooCommerce products with the same name get handles numbered by row, wherever their variations are', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   const file = lines(

@@ -124,21 +124,21 @@ test('20 stalled uploads use bounded memory and do not block another shop; the o
 test('the seventeenth concurrent import is 429, also when its upload began earlier', async () => {
   await using app = await testApp()
   await using served = serveTestApp(app)
-  const [early, late] = [await shopIn(app), await shopIn(app)]
+  const [first, second] = [await shopIn(app), await shopIn(app)]
   const file = lines('Title', 'Tea')
   const connection = await rawConnection(served.port)
-  connection.send(head(early.secretKey, file.length) + file.slice(0, 3))
-  await waitUntil(async () => isImporting(app, early.shop.id))
+  connection.send(head(first.secretKey, file.length) + file.slice(0, 3))
+  await waitUntil(async () => isImporting(app, first.shop.id))
   const releases = Array.from({ length: 16 }, (_, nth) => app.deps.importsAtWork.take(`shop ${nth}`))
   connection.send(file.slice(3))
   const answer = await connection.answer()
   connection.close()
-  const refused = await send(app, late.secretKey, file)
+  const refused = await send(app, second.secretKey, file)
   const message = 'Too many imports are running: try again later'
   expect([answer.status, JSON.parse(answer.body).message, refused.status, refused.body.message]).toEqual([429, message, 429, message])
   releases[3]?.()
-  expect((await send(app, late.secretKey, file)).body.created).toBe(1)
-  expect((await send(app, early.secretKey, file)).body.created).toBe(1)
+  expect((await send(app, second.secretKey, file)).body.created).toBe(1)
+  expect((await send(app, first.secretKey, file)).body.created).toBe(1)
 })
 
 test('imports over HTTP run in turns: one stores nothing while another has its turn', async () => {

@@ -141,9 +141,9 @@ describe.each([
     expect((await shop.send(file)).body).toMatchObject({ created: 0, updated: 0, skipped: 2, failed: 0, variants: 0 })
     expect(await readCatalog(app)).toEqual(before)
     expect((await shop.send(file, '?overwrite=true')).body).toMatchObject({ created: 0, updated: 2, skipped: 0 })
-    const withoutTimes = ({ products: all, variants: parts }: Awaited<ReturnType<typeof readCatalog>>) => ({
+    const withoutTimes = ({ products: all, variants: storedVariants }: Awaited<ReturnType<typeof readCatalog>>) => ({
       products: all.map((one) => ({ ...one, updatedAt: 0, version: 0 })),
-      variants: parts,
+      variants: storedVariants,
     })
     expect(withoutTimes(await readCatalog(app))).toEqual(withoutTimes(before))
   })
@@ -401,12 +401,14 @@ test.if(haveExports)('imports two real exports completely: 40 products, 45 varia
   const shop = await importer(app)
   const reports = []
   for (const path of exports) reports.push((await shop.send(readFileSync(path))).body)
-  expect(reports.map(({ products: all, created, failed, variants: parts, errors }) => [all, created, failed, parts, errors])).toEqual([
+  expect(
+    reports.map(({ products: all, created, failed, variants: variantCount, errors }) => [all, created, failed, variantCount, errors]),
+  ).toEqual([
     [20, 20, 0, 22, []],
     [20, 20, 0, 23, []],
   ])
   const listed: Json[] = (await app.call('GET', `${shop.list}?limit=100`)).body.data
-  expect([listed.length, listed.flatMap(({ variants: parts }) => parts).length]).toEqual([40, 45])
+  expect([listed.length, listed.flatMap(({ variants: itemVariants }) => itemVariants).length]).toEqual([40, 45])
   const urls = new Set(exports.flatMap((path) => readFileSync(path, 'utf8').match(/https:\/\/burst[^,\s"]+/g) ?? []))
   const imageUrls = new Set<string>()
   for (const { id } of listed) for (const { url } of (await app.call('GET', `/product-v2/public/${id}`)).body.images) imageUrls.add(url)
@@ -457,7 +459,7 @@ test('repeating an import after a crash completes it without duplicates', async 
 
 async function countRows({ deps: { db } }: TestApp) {
   const [all] = await db.read.select({ n: count() }).from(products)
-  const [parts] = await db.read.select({ n: count() }).from(variants)
+  const [variantRow] = await db.read.select({ n: count() }).from(variants)
   const [documents] = await db.read.select({ n: count() }).from(productDocuments)
-  return { products: Number(all?.n), variants: Number(parts?.n), documents: Number(documents?.n) }
+  return { products: Number(all?.n), variants: Number(variantRow?.n), documents: Number(documents?.n) }
 }

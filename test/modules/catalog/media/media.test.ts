@@ -86,9 +86,9 @@ for (const [storeName, open] of Object.entries(stores))
       for (const size of metadata.sizes) {
         const smaller = await read(app, size.url)
         expect([smaller.status, smaller.headers.get('content-type')]).toEqual([200, 'image/webp'])
-        const shown = await new Bun.Image(smaller.bytes).metadata()
-        expect(Math.abs(shown.height - (height * size.width) / width)).toBeLessThan(1)
-        expect(shown).toEqual({ width: size.width, height: expect.any(Number), format: 'webp' })
+        const image = await new Bun.Image(smaller.bytes).metadata()
+        expect(Math.abs(image.height - (height * size.width) / width)).toBeLessThan(1)
+        expect(image).toEqual({ width: size.width, height: expect.any(Number), format: 'webp' })
       }
       // A width without a smaller version returns the original.
       const wide = await read(app, `${url}-1280`)
@@ -162,9 +162,9 @@ test('refuses files that are not images, damaged images and decompression bombs,
     ['invalid pixels', noise, 400],
     ['too many bytes', Buffer.concat([jpeg, Buffer.alloc(10 * 1024 * 1024)]), 413],
   ]
-  for (const [what, body, status] of refused) {
+  for (const [label, body, status] of refused) {
     const answer = await upload(app, secretKey, body, { type: 'image/jpeg' })
-    expect([what, answer.status, answer.body.message]).toEqual([what, status, answer.body.message])
+    expect([label, answer.status, answer.body.message]).toEqual([label, status, answer.body.message])
   }
   expect([await countFiles(app), filesIn(app, 'media-bench'), await usageOf(app)]).toEqual([{ named: 0, others: 1 }, [], []])
   // Bytes after the end of the picture are removed.
@@ -286,8 +286,8 @@ test('an image stays intact when shops upload and delete it at the same time', a
       ...shops.slice(1).map(({ secretKey }) => upload(app, secretKey, picture)),
     ])
     expect([removed.status, ...added.map(({ status }) => status)]).toEqual([204, 201, 201])
-    const shown = await read(app, uploaded.body.url)
-    expect([shown.status, shown.bytes.equals(picture)]).toEqual([200, true])
+    const response = await read(app, uploaded.body.url)
+    expect([response.status, response.bytes.equals(picture)]).toEqual([200, true])
     await expectConsistent(app)
     for (const [nth, { body }] of added.entries())
       expect((await app.call('DELETE', `/media/${body.id}`, { key: shops[nth + 1]?.secretKey ?? '' })).status).toBe(204)
@@ -328,7 +328,7 @@ test('reports a missing or altered image, and serves 503 for a missing one', asy
   expect((await Array.fromAsync(findPictureFaults(app.deps))).map(({ fault }) => fault)).toEqual(['MISSING'])
   const countNotices = () => app.logged.filter(({ event }) => event === 'pictures.missing').length
   // Every visit to a page of the shop requests the image.
-  for (let look = 0; look < 3; look++) expect((await read(app, url)).status).toBe(503)
+  for (let visit = 0; visit < 3; visit++) expect((await read(app, url)).status).toBe(503)
   expect(countNotices()).toBe(1)
   app.clock.advance(60 * 60_000)
   expect([(await read(app, url)).status, countNotices()]).toEqual([503, 2])

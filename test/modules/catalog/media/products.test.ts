@@ -40,15 +40,15 @@ test('a product keeps showing an image of its shop, with its true size, after PU
       ],
     ])
     const id = created.body.id
-    const shown = await app.call('GET', `/product-v2/public/${id}`)
-    expect([shown.status, shown.body.images[0].url, shown.body.title]).toEqual([200, picture.url, 'Shirt "url":"/media/'])
-    return { id, shop, picture, etag: shown.headers.get('etag') ?? '', key: shop.secretKey }
+    const response = await app.call('GET', `/product-v2/public/${id}`)
+    expect([response.status, response.body.images[0].url, response.body.title]).toEqual([200, picture.url, 'Shirt "url":"/media/'])
+    return { id, shop, picture, etag: response.headers.get('etag') ?? '', key: shop.secretKey }
   })()
   await using app = await testApp({ PUBLIC_URL: 'https://new.example/shop' }, { database })
   const url = original.picture.url.replace('https://old.example', 'https://new.example/shop')
-  const shown = await app.call('GET', `/product-v2/public/${original.id}`, { headers: { 'if-none-match': original.etag } })
-  expect([shown.status, shown.body?.images[0].url]).toEqual([200, url])
-  const etag = shown.headers.get('etag') ?? ''
+  const response = await app.call('GET', `/product-v2/public/${original.id}`, { headers: { 'if-none-match': original.etag } })
+  expect([response.status, response.body?.images[0].url]).toEqual([200, url])
+  const etag = response.headers.get('etag') ?? ''
   expect((await app.call('GET', `/product-v2/public/${original.id}`, { headers: { 'if-none-match': etag } })).status).toBe(304)
   const listed = await app.call('GET', original.shop.list)
   expect(listed.body.data[0].images[0].url).toBe(url)
@@ -148,14 +148,14 @@ test('when a product adds an image while it is deleted, exactly one of the two r
   for (let round = 0; round < 8; round++) {
     const picture = (await upload(app, shop.secretKey, make.drawn(20 + round, 20))).body
     const { id } = (await shop.post('/product-v2', { title: `Hat ${round}` })).body
-    const [shown, removed] = await Promise.all([
+    const [changed, removed] = await Promise.all([
       shop.patch(`/product-v2/${id}`, { images: [{ url: picture.url }] }),
       shop.delete(`/media/${picture.id}`),
     ])
     expect([
       [200, 409],
       [400, 204],
-    ]).toContainEqual([shown.status, removed.status])
+    ]).toContainEqual([changed.status, removed.status])
     expect(await describePictureDifferences(app.deps)).toEqual([])
   }
 })

@@ -113,9 +113,9 @@ describe('the size of the document cache', () => {
       documents.invalidate(id)
     }
     for (const id of ids) expect(readCachedText(id) === text(id, 2)).toBe(true)
-    const cached = ids.filter((id) => documents.findCached(id)?.document !== undefined)
-    expect(cached.length).toBeGreaterThanOrEqual(120)
-    expect(cached.length).toBeLessThanOrEqual(130)
+    const cachedIds = ids.filter((id) => documents.findCached(id)?.document !== undefined)
+    expect(cachedIds.length).toBeGreaterThanOrEqual(120)
+    expect(cachedIds.length).toBeLessThanOrEqual(130)
   })
 
   test('the document cache keeps most of its texts when more documents than fit are read in turn', () => {

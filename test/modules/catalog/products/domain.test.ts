@@ -137,8 +137,8 @@ test.each(invalidChanges)(
 )
 
 test('an empty change updates only the time of change and the version', () => {
-  const later = { ...contextFor(), now: now + 1 }
-  expect(applyProductChange(base, {}, later)).toEqual({ ...base, product: { ...base.product, updatedAt: now + 1, version: 2 } })
+  const laterContext = { ...contextFor(), now: now + 1 }
+  expect(applyProductChange(base, {}, laterContext)).toEqual({ ...base, product: { ...base.product, updatedAt: now + 1, version: 2 } })
 })
 
 test('publishedAt is set when a product becomes ACTIVE, is kept afterwards, and can be cleared', () => {
@@ -304,8 +304,8 @@ test('a variant keeps omitted fields, and loses compare-at price and cost when t
 
 test('a change merges variants by id: unnamed ones stay, new ones come last, and naming all sets the order', () => {
   const options = [{ name: 'Size', values: ['S', 'M', 'L'] }]
-  const merge = (...namedField: NonNullable<ProductInput['variants']>) =>
-    applyProductChange(base, { options, variants: namedField }, { ...contextFor(), variantIds: ids('new', 3) }).variants.map(
+  const merge = (...changes: NonNullable<ProductInput['variants']>) =>
+    applyProductChange(base, { options, variants: changes }, { ...contextFor(), variantIds: ids('new', 3) }).variants.map(
       ({ id, price, position }) => `${position} ${id} ${price}`,
     )
   const large = { price: usd(9), optionValues: ['L'] }
@@ -404,8 +404,8 @@ test('a change cannot set a tracked stock below the reservations, unless the var
     const one = buildTestProduct({ variants: [{ price: usd(1), onHand: 3 }] })
     return { ...one, variants: one.variants.map((variant) => ({ ...variant, reserved: 2, ...fields })) }
   }
-  const applyTo = (whole: ProductWithVariants, fields: object) => () =>
-    applyProductChange(whole, { variants: [{ id: 'var_0', ...fields }] }, contextFor())
+  const applyTo = (product: ProductWithVariants, fields: object) => () =>
+    applyProductChange(product, { variants: [{ id: 'var_0', ...fields }] }, contextFor())
   const conflict = expect.objectContaining({
     kind: 'CONFLICT',
     message: 'variants.0: cannot be deleted: unfinished orders reserve 2',
@@ -482,8 +482,8 @@ test('a product accepts three options and 250 variants', () => {
 test('a variant keeps its given title until its option values change', () => {
   const green = { id: 'var_0', price: usd(1), optionValues: ['S'] }
   const options = [{ name: 'Size', values: ['S', 'M', 'L'] }]
-  const namedField = applyProductChange(base, { options, variants: [{ ...green, title: 'Small' }] }, contextFor())
-  const titleAfter = (input: ProductInput) => applyProductChange(namedField, input, contextFor()).variants[0]?.title
+  const titled = applyProductChange(base, { options, variants: [{ ...green, title: 'Small' }] }, contextFor())
+  const titleAfter = (input: ProductInput) => applyProductChange(titled, input, contextFor()).variants[0]?.title
   expect(titleAfter({ variants: [green] })).toBe('Small')
   expect(titleAfter({ variants: [{ ...green, optionValues: ['L'] }] })).toBe('L')
 })

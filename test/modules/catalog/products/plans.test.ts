@@ -20,11 +20,11 @@ const newestKey = `'000000000.' || ${suffix}`
 
 /** Inserts 30,000 copies of a product, with three vendors and five types. Every second copy has a second price. */
 async function fill({ deps: { db, config } }: TestApp, collectionIds: readonly string[], id: string): Promise<void> {
-  const copies = (table: Table, from: string, overrides: Record<string, string>, where = 'true') => {
+  const copies = (table: Table, from: string, overrides: Record<string, string>, condition = 'true') => {
     const names = Object.values(getTableColumns(table)).map(({ name }) => name)
     return sql.raw(`insert into ${getTableName(table)} (${names.join(', ')})
       with recursive copy (n) as (select 1 union all select n + 1 from copy where n < ${count})
-      select ${names.map((name) => overrides[name] ?? `r.${name}`).join(', ')} from ${from} r, copy where ${where}`)
+      select ${names.map((name) => overrides[name] ?? `r.${name}`).join(', ')} from ${from} r, copy where ${condition}`)
   }
   const productId = `'prod_' || ${suffix}`
   const source = `(select * from product_documents where product_id = '${id}')`

@@ -52,8 +52,8 @@ type Query = typeof query extends fc.Arbitrary<infer T> ? T : never
 const nameOf = ({ at }: Pick<Product, 'at'>): string => `p${String((at * 37) % 101).padStart(3, '0')}`
 
 /** Returns the names of the products that match, in the order of the list. */
-function matchesOf(products: readonly Product[], collection: readonly number[], wanted: Query): string[] {
-  const { vendor, type, tag, minPrice = 0, maxPrice = priceMax, available, isInCollection, sort } = wanted
+function matchesOf(products: readonly Product[], collection: readonly number[], testedQuery: Query): string[] {
+  const { vendor, type, tag, minPrice = 0, maxPrice = priceMax, available, isInCollection, sort } = testedQuery
   const lowest = ({ prices }: Product) => Math.min(...prices)
   const orders: Record<Sort, (a: Product, b: Product) => number> = {
     newest: (a, b) => b.at - a.at,
@@ -116,8 +116,8 @@ test('a list contains exactly the products that meet all conditions, in its orde
     products[at] = { ...changed, at }
   }
   await fc.assert(
-    fc.asyncProperty(query, async (wanted) => {
-      const { isInCollection, ...conditions } = wanted
+    fc.asyncProperty(query, async (testedQuery) => {
+      const { isInCollection, ...conditions } = testedQuery
       const listQuery = {
         ...conditions,
         shopId: shop.shop.id,
@@ -127,7 +127,7 @@ test('a list contains exactly the products that meet all conditions, in its orde
       }
       const { summaries, total } = await listPublicProducts(app.deps, listQuery, slice(1, 100))
       const titles = summaries.map((summary) => JSON.parse(summary).title)
-      const expected = matchesOf(products, collection, wanted)
+      const expected = matchesOf(products, collection, testedQuery)
       expect([titles, total]).toEqual([expected, expected.length])
     }),
     { numRuns: 1_500 },

@@ -71,11 +71,11 @@ test('a collection page has a page of products, and the collection list twelve o
   const ids: string[] = []
   for (const nth of numbers(15)) ids.push((await shop.add({ title: `Product ${nth}` })).id)
   const { id: draft } = await shop.add({ title: 'Draft', status: 'DRAFT' })
-  const later = await shop.add({ title: 'Later', publishedAt: app.clock.now() + 60_000 })
+  const scheduled = await shop.add({ title: 'Later', publishedAt: app.clock.now() + 60_000 })
   const by = { shop: { id: shop.shop.id }, actor: system }
   for (const nth of numbers(21)) {
     const { id } = await createCollection(app.deps, by, { title: `Collection ${nth}` })
-    await setCollectionProducts(app.deps, by, id, nth === 20 ? [draft, ...ids, later.id] : [])
+    await setCollectionProducts(app.deps, by, id, nth === 20 ? [draft, ...ids, scheduled.id] : [])
   }
   const path = `/collection-v2/published/${shop.shop.name}`
   const { body: list } = await app.call('GET', `${path}?limit=100`)
@@ -95,7 +95,7 @@ test('a collection page has a page of products, and the collection list twelve o
   await shop.patch(`/product-v2/${draft}`, { status: 'ACTIVE' })
   expect(await readProductIds('')).toEqual([draft, ...ids])
   app.clock.advance(61_000)
-  expect(await readProductIds('')).toEqual([draft, ...ids, later.id])
+  expect(await readProductIds('')).toEqual([draft, ...ids, scheduled.id])
   await shop.delete(`/product-v2/${ids[0]}`)
   expect([(await pageOf('')).productsCount, await readProductIds('?limit=2')]).toEqual([16, [draft, ids[1]]])
 })

@@ -87,10 +87,10 @@ test('under concurrent sales and stock changes, each time a variant becomes low 
           const before = await shop.stock()
           // Carts are filled first. A cart for which no stock is left is ignored.
           const cartIds: string[] = []
-          for (const what of round) if (what === 'buy') cartIds.push(await shop.cart().catch(() => ''))
+          for (const step of round) if (step === 'buy') cartIds.push(await shop.cart().catch(() => ''))
           const answers = await Promise.all(
-            round.map(async (what) =>
-              what === 'buy' ? shop.checkout(cartIds.pop() ?? '') : shop.count(shop.productId, shop.variantId, { delta: what }),
+            round.map(async (step) =>
+              step === 'buy' ? shop.checkout(cartIds.pop() ?? '') : shop.count(shop.productId, shop.variantId, { delta: step }),
             ),
           )
           for (const { status } of answers) expect([200, 201, 404, 409]).toContain(status)
@@ -102,7 +102,7 @@ test('under concurrent sales and stock changes, each time a variant becomes low 
           // A round that falls to the threshold sends a notice, and exactly one if no step of it adds stock.
           const isDown = before.onHand > threshold && after.onHand <= threshold
           if (isDown) expect(newNotices).toBeGreaterThanOrEqual(1)
-          if (round.every((what) => what === 'buy' || what <= 0)) expect(newNotices).toBe(isDown ? 1 : 0)
+          if (round.every((step) => step === 'buy' || step <= 0)) expect(newNotices).toBe(isDown ? 1 : 0)
           expect((await listLowStock(shop)).total).toBe(after.onHand <= threshold ? 1 : 0)
         }
       },

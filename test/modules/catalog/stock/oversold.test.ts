@@ -87,11 +87,11 @@ test('other fields of a variant with negative stock can be changed, and it is li
 test('a product can be created with negative stock, and an import keeps it', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const made = ok(
+  const vase = ok(
     await shop.post('/product-v2', { title: 'Vase', status: 'ACTIVE', variants: [{ price: usd(100), onHand: -2 }] }),
     201,
   ).body
-  expect(made.variants[0]).toMatchObject({ onHand: -2, allowBackorder: false, available: false })
+  expect(vase.variants[0]).toMatchObject({ onHand: -2, allowBackorder: false, available: false })
   const raw = `Handle,Title,Variant Price,Variant Inventory Tracker,Variant Inventory Qty,Variant Inventory Policy,Status
 over,Oversold,10.00,shopify,-2,deny,active
 `

@@ -211,7 +211,7 @@ describe('reserved stock', () => {
     const { id, productId } = await variantIn(shop, { onHand: 5 })
     await reserve({ [id]: 3 })
     const change = (variant: Json) => shop.patch(`/product-v2/${productId}`, { variants: [{ id, ...variant }] })
-    const conflictOf = (where: string) => [409, `${where}unfinished orders reserve 3`]
+    const conflictOf = (prefix: string) => [409, `${prefix}unfinished orders reserve 3`]
     const refusedCount = await shop.count(productId, id, { counted: 2 })
     expect([refusedCount.status, refusedCount.body.message]).toEqual(conflictOf('The stock cannot fall below the reserved units: '))
     expect((await change({ allowBackorder: true })).status).toBe(200)

@@ -183,7 +183,7 @@ test('does not open a cart while the shop has agents off, but shows an order tha
   expect(await textAt(session.url)).toContain('Mug')
 })
 
-test('the link leads to the checkout page of the shop, or to souk’s page if a processor pays by link', async () => {
+test('the link leads to the checkout page of the shop, or to souk’s page if the cart can be paid there', async () => {
   await using app = await testApp(agentsOn)
   const shop = await sellingIn(app)
   const session = await sessionBeside(app, shop.shop.id, await shop.cart())

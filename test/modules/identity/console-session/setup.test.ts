@@ -93,7 +93,7 @@ describe('the first run', () => {
     expect((await setUp(app, { token, ...root, shop })).status).toBe(201)
   })
 
-  test('an existing merchant can log in before the first run; other requests get SETUP_REQUIRED', async () => {
+  test('an existing merchant can log in before the first run, and a request without a valid session gets SETUP_REQUIRED', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     const answer = await post(app, { email, password })

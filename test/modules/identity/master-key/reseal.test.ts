@@ -161,7 +161,7 @@ test('a repeated rotation changes nothing', async () => {
   expect(await app.deps.db.read.select().from(apiKeys)).toEqual(before)
 })
 
-test('a secret that does not open stops the rotation, and the old key is not retired', async () => {
+test('a secret that does not open is reported and stops the rotation, and the old key is not retired', async () => {
   await using app = await testApp()
   const { shop } = await insertSecrets(app)
   // A sealed value is bound to its row, so that it does not open in another table.

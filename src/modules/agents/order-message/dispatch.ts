@@ -76,17 +76,17 @@ async function compose(deps: OrderMessageDeps, { id, orderId, profile }: Claimed
 }
 
 /** @returns the status of the answer */
-async function send(deps: OrderMessageDeps, { id, shopId, url, body }: OrderMessage): Promise<number> {
+async function send(deps: OrderMessageDeps, { id, shopId, url, body, createdAt }: OrderMessage): Promise<number> {
   const [key, { profile }] = await Promise.all([signingKeyOf(deps, shopId), readAgentSettings(deps, { id: shopId })])
   if (!key) throw new Error('the shop has no key')
-  const timestamp = Math.floor(deps.clock.now() / 1_000)
   const headers = {
     'content-type': 'application/json',
     'webhook-id': id,
-    'webhook-timestamp': String(timestamp),
+    // Of the event, not of the attempt: platforms ignore orders that are older than the last they got.
+    'webhook-timestamp': String(Math.floor(createdAt / 1_000)),
     ...(profile === null ? {} : { 'ucp-agent': `profile="${profile}"` }),
   }
-  const signed = signMessage({ method: 'POST', url: new URL(url), headers, body }, key, timestamp)
+  const signed = signMessage({ method: 'POST', url: new URL(url), headers, body }, key, Math.floor(deps.clock.now() / 1_000))
   const all = { ...signed, 'user-agent': `souk/${deps.build.version}` }
   const { status } = await deps.platformFetch(url, { method: 'POST', headers: all, body, ...sendLimits })
   return status

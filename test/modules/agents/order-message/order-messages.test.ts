@@ -94,7 +94,7 @@ test.each(releases)('an order is sent to its platform in release %s, signed, at 
   ])
 })
 
-test('a message that fails is sent again with the same bytes after two seconds, and delays later messages', async () => {
+test('a message that fails is sent again with the same bytes and timestamp after two seconds, and delays later messages', async () => {
   let status = 500
   await using it = await startWorld({ answer: () => status })
   const { id } = await it.order()
@@ -114,6 +114,9 @@ test('a message that fails is sent again with the same bytes after two seconds, 
   const ids = it.platform.messages.map(({ headers }) => headers.get('webhook-id'))
   expect(new Set(ids.slice(0, 3)).size).toBe(1)
   expect(new Set(it.platform.messages.slice(0, 3).map(({ body }) => body)).size).toBe(1)
+  // Platforms order messages by the time of the event.
+  expect(new Set(it.platform.messages.slice(0, 3).map(({ headers }) => headers.get('webhook-timestamp'))).size).toBe(1)
+  for (const message of it.platform.messages) expect(await isSignedBy(it.app, message, new URL(it.platform.url).origin)).toBe(true)
   expect(ids.length).toBe(4)
   expect(JSON.parse(it.platform.messages[3]?.body ?? '').fulfillment.events.length).toBe(1)
 })

@@ -137,8 +137,8 @@ test.each([
 })
 
 test('a request to the service ends after its timeout, and fails if no service listens', async () => {
-  const never = Promise.withResolvers<Response>()
-  await using service = rateService(() => never.promise)
+  const hung = Promise.withResolvers<Response>()
+  await using service = rateService(() => hung.promise)
   const safeFetch = createSafeFetch({ allowedNetworks: [] })
   const timeouts: number[] = []
   await using app = await testApp(
@@ -153,7 +153,7 @@ test('a request to the service ends after its timeout, and fails if no service l
   expect(await fetchRates(app.deps)).toMatchObject({ outcome: 'failed' })
   expect(warnings(app).at(-1)?.fields).toEqual({ source: service.host, problem: 'timeout' })
   expect(timeouts).toEqual([10_000])
-  never.resolve(new Response())
+  hung.resolve(new Response())
   await service[Symbol.asyncDispose]()
   expect(await fetchRates(app.deps)).toMatchObject({ outcome: 'failed' })
   expect(warnings(app).at(-1)?.fields).toEqual({ source: service.host, problem: 'connection failed' })

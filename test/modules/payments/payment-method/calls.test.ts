@@ -29,7 +29,7 @@ test('five failed payment calls open the breaker of a processor, refused ones do
   const data = [{ name: 'Malls', defaultCardProcessor: 'checkout', shopIds: [shop.shop.id] }]
   ok(await app.call('PUT', '/admin/partnerships', { token, body: { data } }))
   const breaker = () => app.deps.breakers.of({ processor: 'stripe', host: new URL(stripe.url).host })
-  const seen = async () => {
+  const cardAndSkipped = async () => {
     const { card, meta } = ok(await app.call('GET', `/checkout/${shop.shop.name}/payment-intent-resolver`)).body
     return [card.processor, meta.skippedByBreaker]
   }
@@ -43,7 +43,7 @@ test('five failed payment calls open the breaker of a processor, refused ones do
     await buy()
     expect(stripe.requests.length).toBeGreaterThan(before)
     expect([status, breaker()]).toMatchObject([status, { state: 'CLOSED', failures: 0 }])
-    expect(await seen()).toEqual(['stripe', []])
+    expect(await cardAndSkipped()).toEqual(['stripe', []])
   }
   // An answer that the client does not understand concerns only its payment.
   const intent = { object: 'payment_intent', id: 'pi_1', amount: 1_000, currency: 'usd', status: 'disputed_by_moon' }
@@ -52,7 +52,7 @@ test('five failed payment calls open the breaker of a processor, refused ones do
     status = 200
     for (let nth = 0; nth < 2; nth++) await buy()
     expect([unknownAnswer, breaker()]).toMatchObject([unknownAnswer, { state: 'CLOSED', failures: 0 }])
-    expect(await seen()).toEqual(['stripe', []])
+    expect(await cardAndSkipped()).toEqual(['stripe', []])
   }
   const unknownAnswers = app.logged.filter(({ event }) => event === 'payment.unknown_answer')
   expect(unknownAnswers.length).toBeGreaterThanOrEqual(12)
@@ -64,7 +64,7 @@ test('five failed payment calls open the breaker of a processor, refused ones do
   const beforeFailing = stripe.requests.length
   for (let nth = 0; nth < 5 && breaker().state === 'CLOSED'; nth++) await buy()
   expect([breaker().state, stripe.requests.length - beforeFailing]).toEqual(['OPEN', 5])
-  expect(await seen()).toEqual(['checkout', ['stripe']])
+  expect(await cardAndSkipped()).toEqual(['checkout', ['stripe']])
   const before = stripe.requests.length
   const order = await buy()
   expect(order.payments).toMatchObject([{ processor: 'checkout', status: 'REQUIRES_ACTION' }])

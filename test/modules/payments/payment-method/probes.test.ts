@@ -89,8 +89,8 @@ describe('a probe', () => {
       expect(pauses[nth]).toBeLessThanOrEqual(least * 1.1)
     }
     const { token } = (await app.call('POST', '/merchant/login', { body: operator })).body.data ?? { token: operator.token }
-    const seen = await app.call('GET', '/admin/operations/breakers', { token: token ?? operator.token })
-    const [host] = seen.body.data[0].hosts
+    const response = await app.call('GET', '/admin/operations/breakers', { token: token ?? operator.token })
+    const [host] = response.body.data[0].hosts
     expect([host.state, host.openSince]).toEqual(['OPEN', new Date(since).toISOString()])
     expect(Date.parse(host.probeAt)).toBeGreaterThan(app.clock.now())
     expect(state('stripe')).toBe('OPEN')

@@ -105,12 +105,12 @@ describe('the card', () => {
               continue
             }
             const faultOf = (name: CardProcessor) => (name === own && key && faults[name] === 'no key' ? 'fine' : faults[name])
-            const at = candidates.findIndex((name) => name !== undefined && faultOf(name) === 'fine')
-            const expected = candidates[at] ?? null
+            const selected = candidates.findIndex((name) => name !== undefined && faultOf(name) === 'fine')
+            const expected = candidates[selected] ?? null
             expect(card?.processor ?? null).toBe(expected)
             expect(card?.publishableKey ?? null).toBe(expected === null ? null : expected === own && key ? key : `pk_${expected}`)
             // The chain has every step up to the deciding one, in order, with its outcome.
-            const stepCount = expected === null ? candidates.length : at + 1
+            const stepCount = expected === null ? candidates.length : selected + 1
             expect(cardSteps.map(({ candidate }) => candidate)).toEqual(candidates.slice(0, stepCount).map((name) => name ?? null))
             expect(cardSteps.map(({ outcome }) => String(outcome))).toEqual(
               candidates.slice(0, stepCount).map((name) => (name === undefined ? 'NO_MATCH' : outcomeOf[faultOf(name)])),
@@ -202,15 +202,15 @@ describe('the wallet', () => {
   })
 
   test("the wallet names the gateway for Google Pay in each processor's format, and the shop's merchant identifier for Apple Pay", () => {
-    const of = (tokenProvider: CardProcessor) =>
+    const walletOf = (tokenProvider: CardProcessor) =>
       resolve(inputWith({ shop: { methods: { wallet: { enabled: true, tokenProvider, merchantIdentifier: 'merchant.example' } } } })).wallet
-    expect(of('checkout').googlePay).toEqual({ gateway: 'checkoutltd', gatewayMerchantId: 'pk_checkout' })
-    expect(of('tap').googlePay).toEqual({ gateway: 'tappayments', gatewayMerchantId: 'merchant-tap' })
-    expect(of('stripe').googlePay).toEqual({
+    expect(walletOf('checkout').googlePay).toEqual({ gateway: 'checkoutltd', gatewayMerchantId: 'pk_checkout' })
+    expect(walletOf('tap').googlePay).toEqual({ gateway: 'tappayments', gatewayMerchantId: 'merchant-tap' })
+    expect(walletOf('stripe').googlePay).toEqual({
       gateway: 'stripe',
       parameters: { 'stripe:version': '2026-10-28.endive', 'stripe:publishableKey': 'pk_stripe' },
     })
-    expect(of('tap').applePay).toEqual({ merchantIdentifier: 'merchant.example' })
+    expect(walletOf('tap').applePay).toEqual({ merchantIdentifier: 'merchant.example' })
   })
 })
 

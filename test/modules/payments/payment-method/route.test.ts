@@ -62,15 +62,15 @@ describe('the answer', () => {
     await using app = await testApp(everySetting)
     const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
     const card = async () => ok(await getMethods(app, merchant.shop.name)).body.card?.processor ?? null
-    const seen = [await card()]
+    const processors = [await card()]
     await approved(app, merchant, operator, { cohort: 'KSA_COMPANY' })
-    seen.push(await card())
+    processors.push(await card())
     const partnership = { name: 'Malls', defaultCardProcessor: 'checkout', shopIds: [merchant.shop.id] }
     await put(app, operator.token, '/admin/partnerships', { data: [partnership] })
-    seen.push(await card())
+    processors.push(await card())
     await saveMethods(app, merchant, { card: { enabled: true, processor: 'stripe' } })
-    seen.push(await card())
-    expect(seen).toEqual([null, 'tap', 'checkout', 'stripe'])
+    processors.push(await card())
+    expect(processors).toEqual([null, 'tap', 'checkout', 'stripe'])
     const { body } = ok(await getMethods(app, merchant.shop.name))
     expect([body.meta.kybCohort, body.meta.partnership]).toEqual(['KSA_COMPANY', 'Malls'])
     expect(body.card).toEqual({ processor: 'stripe', publishableKey: 'pk_test_stripe', environment: 'test' })
@@ -121,22 +121,22 @@ describe('the answer', () => {
     await saveMethods(app, merchant, { card: { enabled: true, processor: 'stripe' } })
     await approved(app, merchant, operator, { cohort: 'UAE_MAINLAND' })
     const stripe = { processor: 'stripe', host: 'api.stripe.com' } as const
-    const seen = async () => {
+    const cardAndSkipped = async () => {
       const { card, meta } = ok(await getMethods(app, merchant.shop.name)).body
       return [card?.processor, meta.skippedByBreaker]
     }
     for (let nth = 1; nth < failuresMax; nth++) app.deps.breakers.failed(stripe)
-    expect(await seen()).toEqual(['stripe', []])
+    expect(await cardAndSkipped()).toEqual(['stripe', []])
     app.deps.breakers.failed(stripe)
-    expect(await seen()).toEqual(['tap', ['stripe']])
+    expect(await cardAndSkipped()).toEqual(['tap', ['stripe']])
     app.clock.advance(30_000)
     app.deps.breakers.beginProbe(stripe)
-    expect(await seen()).toEqual(['tap', ['stripe']])
+    expect(await cardAndSkipped()).toEqual(['tap', ['stripe']])
     app.deps.breakers.probed(stripe, true)
-    expect(await seen()).toEqual(['stripe', []])
+    expect(await cardAndSkipped()).toEqual(['stripe', []])
     // A dead server of another shop affects no other shop.
     for (let nth = 0; nth < failuresMax; nth++) app.deps.breakers.failed({ ...stripe, host: 'dead.example' })
-    expect(await seen()).toEqual(['stripe', []])
+    expect(await cardAndSkipped()).toEqual(['stripe', []])
   })
 })
 

@@ -242,8 +242,8 @@ describe('a message of a processor', () => {
     ok(await post(`stripe/${shop.shop.id}`, succeeded(sold.reference), 'whsec_after'))
   })
 
-  for (const how of ['has another in its place', 'was taken away'] as const)
-    test(`a message of an account that ${how} is verified by its last keys forever, because disputes come months later`, async () => {
+  for (const change of ['was replaced', 'was removed'] as const)
+    test(`a message of an account that ${change} is verified by its last keys forever, because disputes come months later`, async () => {
       await using world = await withStripe()
       const { app, stripe, addAccount, placeOrder, post } = world
       const shop = await sellingIn(app)
@@ -252,7 +252,7 @@ describe('a message of a processor', () => {
       stripe.page.pay(sold.reference)
       ok(await post(`stripe/${shop.shop.id}`, succeeded(sold.reference), 'whsec_before'))
       await app.jobs.messages()
-      if (how === 'was taken away') await app.deps.db.write((tx) => app.deps.processorAccountStore.retire(tx, before, app.clock.now()))
+      if (change === 'was removed') await app.deps.db.write((tx) => app.deps.processorAccountStore.retire(tx, before, app.clock.now()))
       else await addAccount(shop, 'whsec_after', { replaces: true })
       app.clock.advance(120 * dayMs)
       ok(await post(`stripe/${shop.shop.id}`, disputed(sold.reference), 'whsec_before'))
@@ -576,15 +576,15 @@ describe('a callback of QPay', () => {
       expect(await inbox(app)).toEqual([])
     })
 
-  for (const late of [false, true])
-    test(`a callback finds an unanswered invoice by the payment that it names${late ? ', also after its order has ended' : ''}`, async () => {
+  for (const isAfterEnd of [false, true])
+    test(`a callback finds an unanswered invoice by the payment that it names${isAfterEnd ? ', also after its order has ended' : ''}`, async () => {
       await using world = await withQpay()
       const { app, qpay, shop } = world
       qpay.fail('POST /v2/invoice', 'lost')
       const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'qpay' }), 201).body
       expect(order.paymentStatus).toBe('PROCESSING')
       const invoice = [...qpay.invoices.values()].at(-1)
-      if (late) ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+      if (isAfterEnd) ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
       const address = new URL(qpay.callbackOf(invoice?.id ?? '', qpay.pay(invoice?.id ?? '', { type: 'CARD' })))
       const call = (paid: string) => app.call('GET', `${address.pathname}?qpay_payment_id=${paid}`)
       const invalidNames = ['', '../x', 'x'.repeat(65)]
@@ -602,9 +602,9 @@ describe('a callback of QPay', () => {
       }
       const { status, refunds, capturedTotal } = await shop.order(order.id)
       expect([status, capturedTotal.amount, refunds.map((one: { status: string }) => one.status)]).toEqual([
-        late ? 'CANCELLED' : 'CONFIRMED',
+        isAfterEnd ? 'CANCELLED' : 'CONFIRMED',
         100_000,
-        late ? ['SUCCEEDED'] : [],
+        isAfterEnd ? ['SUCCEEDED'] : [],
       ])
       expect((await paymentRow(app, order.payments[0].id)).processorReference).toBe(invoice?.id ?? '')
     })

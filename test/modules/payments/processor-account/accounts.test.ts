@@ -57,16 +57,21 @@ describe('the account of a new payment', () => {
     await using app = await testApp(everySetting)
     const { shop } = await app.merchant()
     const other = await app.merchant()
-    const of = { ...stripe, shopId: shop.id }
-    expect(await accountFor(app.deps, of)).toMatchObject({ id: 'instance', shopId: null, mode: 'TEST', host: 'api.stripe.com' })
-    expect(await accountFor(app.deps, { ...of, mode: 'LIVE' })).toBeUndefined()
+    const accountQuery = { ...stripe, shopId: shop.id }
+    expect(await accountFor(app.deps, accountQuery)).toMatchObject({ id: 'instance', shopId: null, mode: 'TEST', host: 'api.stripe.com' })
+    expect(await accountFor(app.deps, { ...accountQuery, mode: 'LIVE' })).toBeUndefined()
     const id = await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_a' })
-    expect(await accountFor(app.deps, of)).toMatchObject({ id, keysId: id, shopId: shop.id, publishable: { publishableKey: 'pk_test_a' } })
-    expect(await accountFor(app.deps, { ...of, shopId: other.shop.id })).toMatchObject({ id: 'instance' })
-    expect(await accountFor(app.deps, { ...of, mode: 'LIVE' })).toBeUndefined()
+    expect(await accountFor(app.deps, accountQuery)).toMatchObject({
+      id,
+      keysId: id,
+      shopId: shop.id,
+      publishable: { publishableKey: 'pk_test_a' },
+    })
+    expect(await accountFor(app.deps, { ...accountQuery, shopId: other.shop.id })).toMatchObject({ id: 'instance' })
+    expect(await accountFor(app.deps, { ...accountQuery, mode: 'LIVE' })).toBeUndefined()
     const live = await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_live_a', secretKey: 'sk_live_a', mode: 'LIVE' })
-    expect(await accountFor(app.deps, { ...of, mode: 'LIVE' })).toMatchObject({ id: live, mode: 'LIVE' })
-    expect(await accountFor(app.deps, of)).toMatchObject({ id })
+    expect(await accountFor(app.deps, { ...accountQuery, mode: 'LIVE' })).toMatchObject({ id: live, mode: 'LIVE' })
+    expect(await accountFor(app.deps, accountQuery)).toMatchObject({ id })
   })
 
   test("an incomplete account of the instance is not used, and the instance's BTCPay server works in either mode", async () => {

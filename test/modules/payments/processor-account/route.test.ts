@@ -216,9 +216,9 @@ describe('saving an account', () => {
       )
     // Requests refused before a call to the processor do not count.
     expect((await put(app, other, 'stripe', {})).status).toBe(400)
-    const asked = stripe.requests.length
+    const requestsBefore = stripe.requests.length
     const { status, headers } = await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin' })
-    expect([status, stripe.requests.length]).toEqual([429, asked])
+    expect([status, stripe.requests.length]).toEqual([429, requestsBefore])
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     ok(await put(app, other, 'stripe', { secretKey: 'sk_test_standin' }))
     app.clock.advance(3_600_000)
@@ -309,8 +309,8 @@ describe('replacing an account', () => {
     expect(ok(await get(app, merchant, 'btcpay')).body.mode).toBe('LIVE')
     const refused = await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin' })
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('secretKey: of test mode')])
-    const asked = await put(app, merchant, 'btcpay', { ...testKeys, mode: 'TEST' })
-    expect([asked.status, asked.body.message]).toEqual([400, expect.stringContaining('mode: of test mode')])
+    const refusedMode = await put(app, merchant, 'btcpay', { ...testKeys, mode: 'TEST' })
+    expect([refusedMode.status, refusedMode.body.message]).toEqual([400, expect.stringContaining('mode: of test mode')])
     expect((await remove(app, merchant, 'btcpay', '?mode=TEST')).status).toBe(204)
     expect(ok(await get(app, merchant, 'btcpay')).body.mode).toBe('LIVE')
   })

@@ -5,7 +5,7 @@ import { testApp } from '../../../support/app.ts'
 type Country = { code: string; code3: string; name: string; currency: string | null; callingCode: string | null; region: string }
 
 describe('countries', () => {
-  test('countries are the 249 of ISO 3166-1, each once and complete', async () => {
+  test('the list has the 249 countries of ISO 3166-1, each once and with all fields', async () => {
     await using app = await testApp()
     const answer = await app.call('GET', '/locations/countries', { headers: { 'integration-api-key': 'test-only-integration-key' } })
     expect(answer.status).toBe(200)
@@ -36,7 +36,7 @@ describe('countries', () => {
     ])
   })
 
-  test('countries need the integration key, whole', async () => {
+  test('the list of countries requires the exact integration key', async () => {
     await using app = await testApp()
     const { token, secretKey } = await app.merchant()
     const key = 'test-only-integration-key'
@@ -54,7 +54,7 @@ describe('countries', () => {
     expect((await app.call('GET', '/locations/countries', { token, key: secretKey })).status).toBe(401)
   })
 
-  test('countries are told from codes that ISO leaves unassigned', () => {
+  test('isCountry accepts only codes that ISO 3166-1 assigns', () => {
     for (const code of ['AE', 'US', 'MN', 'TW', 'AQ']) expect([code, isCountry(code)]).toEqual([code, true])
     for (const code of ['XK', 'AC', 'TA', 'EU', 'UK', 'ZZ', 'ae', '', 'constructor']) expect([code, isCountry(code)]).toEqual([code, false])
   })

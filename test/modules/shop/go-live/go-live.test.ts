@@ -1,4 +1,4 @@
-/** A shop that begins to take real money: what ends, what stays, and what never mixes. */
+/** A shop goes live: its test keys, gift cards and test orders, and requests in parallel. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { and, eq, ne } from 'drizzle-orm'
 import { auditLog } from '../../../../db/schema/people.ts'
@@ -16,7 +16,7 @@ setDefaultTimeout(longTestMs)
 const goLive = (app: TestApp, { token }: { readonly token: string }, headers: Record<string, string> = {}): Promise<Answer> =>
   app.call('POST', '/shops/v2/go-live', { token, headers })
 const modeIn = async (app: TestApp, { token }: Selling) => ok(await app.call('GET', '/shops/v2', { token })).body.mode
-async function ready(settings: Record<string, string> = {}) {
+async function openApprovedShop(settings: Record<string, string> = {}) {
   const app = await testApp(settings)
   const shop = await sellingIn(app)
   await approved(app, shop, await app.superAdmin())
@@ -24,7 +24,7 @@ async function ready(settings: Record<string, string> = {}) {
 }
 
 describe('going live', () => {
-  test('needs an approved business, and happens once', async () => {
+  test('requires an approved KYB record, and succeeds only once', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const refused = await goLive(app, shop)
@@ -43,10 +43,10 @@ describe('going live', () => {
     expect((await goLive(app, shop)).status).toBe(409)
   })
 
-  test('ends the test keys at once; the new ones are the shop’s, and the secret one is read where secret ones are', async () => {
-    await using scene = await ready()
-    const { app, shop } = scene
-    // In memory, so that what is kept there has to be forgotten.
+  test('ends the test keys at once, and creates live keys that are read by the usual routes', async () => {
+    await using world = await openApprovedShop()
+    const { app, shop } = world
+    // These requests cache the keys, so the cache must be invalidated.
     ok(await shop.get('/product-v2'))
     ok(await app.call('GET', '/blogs', { key: shop.publishableKey }))
     const { publishableKey } = ok(await goLive(app, shop)).body
@@ -57,11 +57,11 @@ describe('going live', () => {
     const { privateKey } = ok(await app.call('GET', '/shops/v2/private-key', { token: shop.token })).body
     expect(privateKey).toStartWith('sk_live_')
     ok(await app.call('GET', '/product-v2', { key: privateKey }))
-    const ended = await app.deps.db.read
+    const testKeys = await app.deps.db.read
       .select()
       .from(apiKeys)
       .where(and(eq(apiKeys.shopId, shop.shop.id), eq(apiKeys.mode, 'TEST')))
-    expect(ended.map(({ expiresAt }) => expiresAt)).toEqual([app.clock.now(), app.clock.now()])
+    expect(testKeys.map(({ expiresAt }) => expiresAt)).toEqual([app.clock.now(), app.clock.now()])
     const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'shop.went_live'))
     expect(trail.map(({ actor, shopId, before, after }) => [actor, shopId, before, after])).toEqual([
       [
@@ -74,9 +74,9 @@ describe('going live', () => {
     expect(JSON.stringify(trail)).not.toMatch(/[ps]k_live_\w{10}/)
   })
 
-  test('waits for every order: one to be paid, one that gives money back; what is over or sold holds nothing up', async () => {
-    await using scene = await ready()
-    const { app, shop } = scene
+  test('is refused while an order is unpaid, paid but unconfirmed or compensating, and accepted with sold and ended orders', async () => {
+    await using world = await openApprovedShop()
+    const { app, shop } = world
     const sold = await shop.bought()
     const declined = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_decline' })).body.order
     const waiting = await goLive(app, shop)
@@ -86,7 +86,7 @@ describe('going live', () => {
       message: expect.stringContaining(`Order ${declined.number} `),
     })
     expect(await modeIn(app, shop)).toBe('TEST')
-    // Nothing of what it did before it met the order is left.
+    // The refused request changed nothing, so the test keys still work.
     ok(await shop.get('/product-v2'))
     ok(await shop.post(`/v2/orders/${declined.id}/cancel`, {}))
     for (const status of ['PAID', 'COMPENSATING'] as const) {
@@ -99,13 +99,13 @@ describe('going live', () => {
     ok(await goLive(app, shop))
   })
 
-  test('while a refund is under way is 409', async () => {
-    await using scene = await ready()
-    const { app, shop } = scene
+  test('is refused with 409 while a refund of the shop is pending', async () => {
+    await using world = await openApprovedShop()
+    const { app, shop } = world
     const sold = await shop.bought()
     const other = await sellingIn(app)
-    const theirs = await other.bought()
-    const pending = (shopId: string, orderId: string) =>
+    const otherOrder = await other.bought()
+    const insertPendingRefund = (shopId: string, orderId: string) =>
       app.deps.db.write((tx) =>
         app.deps.orderStore.insertRefund(tx, {
           id: app.deps.newId('refund'),
@@ -134,15 +134,15 @@ describe('going live', () => {
           updatedAt: app.clock.now(),
         } as never),
       )
-    await pending(other.shop.id, theirs.id)
-    await pending(shop.shop.id, sold.id)
+    await insertPendingRefund(other.shop.id, otherOrder.id)
+    await insertPendingRefund(shop.shop.id, sold.id)
     const { status, body } = await goLive(app, shop)
     expect([status, body.message]).toEqual([409, expect.stringContaining(`Order ${sold.number} `)])
   })
 
-  test('disables what was given away in test', async () => {
-    await using scene = await ready()
-    const { app, shop } = scene
+  test('disables gift cards that were issued in test mode', async () => {
+    await using world = await openApprovedShop()
+    const { app, shop } = world
     const card = await shop.giftCard(5_000)
     const { publishableKey } = ok(await goLive(app, shop)).body
     const cards = ok(await app.call('GET', '/giftcard', { token: shop.token })).body.data
@@ -152,19 +152,21 @@ describe('going live', () => {
     expect(applied.status).toBe(404)
   })
 
-  test('the sandbox sells nothing any more; orders keep their mode, and a customer’s numbers are those of the present one', async () => {
-    await using scene = await ready()
-    const { app, shop } = scene
+  test('excludes the sandbox, keeps the mode of orders, and resets the totals of customers to live orders', async () => {
+    await using world = await openApprovedShop()
+    const { app, shop } = world
     const customer = await customerOf(app, shop.shop.name)
     const sold = await shop.bought({ token: customer.token })
     expect(sold.mode).toBe('TEST')
-    const numbers = async () => {
-      const { ordersCount, totalSpent } = ok(await app.call('GET', `/customer/${customer.id}`, { key: await secretOf(app, shop) })).body
+    const customerTotals = async () => {
+      const { ordersCount, totalSpent } = ok(
+        await app.call('GET', `/customer/${customer.id}`, { key: await readSecretKey(app, shop) }),
+      ).body
       return [ordersCount, totalSpent.amount]
     }
-    expect(await numbers()).toEqual([1, 1_000])
+    expect(await customerTotals()).toEqual([1, 1_000])
     const { publishableKey } = ok(await goLive(app, shop)).body
-    expect(await numbers()).toEqual([0, 0])
+    expect(await customerTotals()).toEqual([0, 0])
     const cart = ok(await app.call('POST', '/cart', { key: publishableKey, body: { email: 'guest@example.com' } })).body
     ok(await app.call('POST', `/cart/${cart.id}/items`, { key: publishableKey, body: { variantId: shop.variantId, quantity: 1 } }))
     const refused = await app.call('POST', `/cart/${cart.id}/checkout`, {
@@ -173,28 +175,28 @@ describe('going live', () => {
       headers: { 'idempotency-key': 'a' },
     })
     expect([400, 409]).toContain(refused.status)
-    // Money of a test order goes back where it came from, and is no part of the numbers of now.
-    const key = await secretOf(app, shop)
-    const back = await app.call('POST', `/v2/orders/${sold.id}/refunds`, {
+    // A test order can still be refunded, which does not change the live totals.
+    const key = await readSecretKey(app, shop)
+    const refund = await app.call('POST', `/v2/orders/${sold.id}/refunds`, {
       key,
       body: { all: true },
       headers: { 'idempotency-key': 'b' },
     })
-    expect(ok(back).body.status).toBe('SUCCEEDED')
-    expect(await numbers()).toEqual([0, 0])
+    expect(ok(refund).body.status).toBe('SUCCEEDED')
+    expect(await customerTotals()).toEqual([0, 0])
     const listed = ok(await app.call('GET', '/v2/orders', { key })).body
     expect(listed.data.map(({ id, mode }: { id: string; mode: string }) => [id, mode])).toEqual([[sold.id, 'TEST']])
     expect(ok(await app.call('GET', `/customer/${customer.id}/order-ids`, { key })).body.total).toBe(1)
   })
 
-  test('of two at once one wins; asked again under its idempotency key it is answered alike, and has happened once', async () => {
-    await using scene = await ready()
-    const { app, shop } = scene
-    const both = await Promise.all([goLive(app, shop, { 'idempotency-key': 'a' }), goLive(app, shop, { 'idempotency-key': 'b' })])
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
-    const won = both.findIndex(({ status }) => status === 200)
-    const again = ok(await goLive(app, shop, { 'idempotency-key': 'ab'[won] ?? '' }))
-    expect(again.text).toBe(both[won]?.text ?? '')
+  test('accepts one of two parallel requests, and replays its response under the same idempotency key', async () => {
+    await using world = await openApprovedShop()
+    const { app, shop } = world
+    const answers = await Promise.all([goLive(app, shop, { 'idempotency-key': 'a' }), goLive(app, shop, { 'idempotency-key': 'b' })])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    const winner = answers.findIndex(({ status }) => status === 200)
+    const replayed = ok(await goLive(app, shop, { 'idempotency-key': 'ab'[winner] ?? '' }))
+    expect(replayed.text).toBe(answers[winner]?.text ?? '')
     const keys = await app.deps.db.read
       .select()
       .from(apiKeys)
@@ -202,9 +204,9 @@ describe('going live', () => {
     expect(keys.map(({ kind }) => kind).sort()).toEqual(['PUBLISHABLE', 'SECRET'])
   })
 
-  test('an order that was on its way when its shop went live is not placed', async () => {
-    await using scene = await ready()
-    const { app, shop } = scene
+  test('prevents a test order whose checkout started before from being placed', async () => {
+    await using world = await openApprovedShop()
+    const { app, shop } = world
     const { deps } = app
     const cartId = await shop.cart()
     const caller = { shop: shop.shop, principal: { kind: 'merchant', id: shop.id, sessionId: '' } } as const
@@ -217,16 +219,16 @@ describe('going live', () => {
       email: 'guest@example.com',
       placedFrom: null,
     } as const
-    const way = { method: 'card', processor: 'sandbox', accountId: '', mode: 'TEST' } as const
-    const choice = { ...way, token: undefined, returnUrl: undefined, attemptKey: 'a' }
+    const sandboxChoice = { method: 'card', processor: 'sandbox', accountId: '', mode: 'TEST' } as const
+    const choice = { ...sandboxChoice, token: undefined, returnUrl: undefined, attemptKey: 'a' }
     expect(cart.status).toBe('OPEN')
     await expect(placeOrder(deps, purchase, { first: choice, fallbacks: [] }, { holder: 'a' })).rejects.toMatchObject({ kind: 'CONFLICT' })
     expect(await deps.db.read.select().from(orders)).toEqual([])
   })
 
-  test('among checkouts there is no order of test money that was placed after it, and none of real money from the sandbox', async () => {
-    await using scene = await ready()
-    const { app, shop } = scene
+  test('in parallel with checkouts leaves no live order from the sandbox and no unfinished test order', async () => {
+    await using world = await openApprovedShop()
+    const { app, shop } = world
     const carts = await Promise.all(Array.from({ length: 6 }, () => shop.cart()))
     const [live, ...sales] = await Promise.all([
       Promise.resolve().then(() => goLive(app, shop)),
@@ -234,15 +236,15 @@ describe('going live', () => {
     ])
     expect([200, 409]).toContain(live?.status ?? 0)
     for (const { status } of sales) expect([201, 400, 401, 409]).toContain(status)
-    const left = await app.deps.db.read.select().from(orders).where(ne(orders.mode, 'TEST'))
-    expect(left).toEqual([])
+    const liveOrders = await app.deps.db.read.select().from(orders).where(ne(orders.mode, 'TEST'))
+    expect(liveOrders).toEqual([])
     if (live?.status !== 200) ok(await goLive(app, shop))
     const unfinished = await app.deps.db.read.select().from(orders).where(ne(orders.status, 'CONFIRMED'))
     expect(unfinished).toEqual([])
   })
 })
 
-/** The secret key of the mode that the shop has now. */
-async function secretOf(app: TestApp, { token }: Selling): Promise<string> {
+/** Returns the secret key of the shop's current mode. */
+async function readSecretKey(app: TestApp, { token }: Selling): Promise<string> {
   return ok(await app.call('GET', '/shops/v2/private-key', { token })).body.privateKey
 }

@@ -1,4 +1,4 @@
-/** What a merchant files of their business, and what an operator decides about it. */
+/** KYB records: filed by merchants, listed and decided by operators. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog } from '../../../../db/schema/people.ts'
@@ -12,7 +12,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const nowhere = 'kyb_00000000000000000000000000'
+const unknownId = 'kyb_00000000000000000000000000'
 const now = '2026-01-06T12:00:00.000Z'
 const statusOf = async (app: TestApp, token: string): Promise<string> => ok(await app.call('GET', '/shops/v2', { token })).body.status
 const decide = (
@@ -24,12 +24,12 @@ const decide = (
 ): Promise<Answer> => app.call('POST', `/admin/kyb/${id}/decision`, { token, body, headers })
 
 describe('filing', () => {
-  test('filing makes a record that waits for its decision, and the merchant reads it with its shops', async () => {
+  test('filing creates a PENDING record, which the merchant can read', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const made = await app.call('POST', '/kyb', { token: merchant.token, body: business })
-    const { id, ...rest } = made.body
-    expect(made.status).toBe(201)
+    const filedRecord = await app.call('POST', '/kyb', { token: merchant.token, body: business })
+    const { id, ...rest } = filedRecord.body
+    expect(filedRecord.status).toBe(201)
     expect(id).toMatch(/^kyb_[0-9a-z]{26}$/)
     expect(rest).toEqual({
       ...business,
@@ -41,13 +41,13 @@ describe('filing', () => {
       updatedAt: now,
     })
     const read = await app.call('GET', '/kyb', { token: merchant.token })
-    expect([read.status, read.text, read.headers.get('etag')]).toEqual([200, made.text, made.headers.get('etag')])
+    expect([read.status, read.text, read.headers.get('etag')]).toEqual([200, filedRecord.text, filedRecord.headers.get('etag')])
     expect(read.headers.get('cache-control')).toBe('no-store')
-    expect((await app.call('GET', '/merchant/me', { token: merchant.token })).body.kyb).toEqual(made.body)
+    expect((await app.call('GET', '/merchant/me', { token: merchant.token })).body.kyb).toEqual(filedRecord.body)
     expect(await statusOf(app, merchant.token)).toBe('ACTIVE')
   })
 
-  test('before anything was filed there is no record: 404, and null beside the merchant', async () => {
+  test('a merchant without a record gets 404, and null in their account', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const { status, body } = await app.call('GET', '/kyb', { token })
@@ -55,7 +55,7 @@ describe('filing', () => {
     expect((await app.call('GET', '/merchant/me', { token })).body.kyb).toBeNull()
   })
 
-  test('filing takes every cohort that there is, and shares to four decimals', async () => {
+  test('filing accepts every cohort, and shares with four decimals', async () => {
     await using app = await testApp()
     const owners = [33.3333, 33.3333, 33.3334].map((share) => ({ name: 'A', share }))
     for (const cohort of kybCohorts) {
@@ -64,11 +64,11 @@ describe('filing', () => {
     }
   })
 
-  test('filing refuses what breaks its rule, names it and repeats nothing of it', async () => {
+  test('filing refuses invalid fields, naming the field but not its value', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const owner = (share: unknown, name: unknown = 'A') => ({ owners: [{ name, share }] })
-    const wrong: [change: object, message: RegExp][] = [
+    const cases: [change: object, message: RegExp][] = [
       [{ cohort: 'MARS_LTD' }, /^cohort: must be one of UAE_MAINLAND, /],
       [{ cohort: undefined }, /^cohort:/],
       [{ country: 'XX' }, /^country: must be an ISO 3166-1 country code$/],
@@ -95,7 +95,7 @@ describe('filing', () => {
       [{ status: 'APPROVED' }, /^unknown field: status$/],
       [{ merchantId: 'mer_x' }, /^unknown field: merchantId$/],
     ]
-    for (const [change, message] of wrong) {
+    for (const [change, message] of cases) {
       const answer = await app.call('POST', '/kyb', { token, body: { ...business, ...change } })
       expect([JSON.stringify(change).slice(0, 80), answer.status]).toEqual([JSON.stringify(change).slice(0, 80), 400])
       expect(answer.body.message).toMatch(message)
@@ -107,24 +107,24 @@ describe('filing', () => {
     expect((await app.call('GET', '/kyb', { token })).status).toBe(404)
   })
 
-  test('one record of a merchant is live: filing is 409 while one waits and once it is approved, and after a rejection another is filed', async () => {
+  test('filing gets 409 while a record is pending or approved, and is accepted again after a rejection', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const merchant = await app.merchant()
-    const again = () => app.call('POST', '/kyb', { token: merchant.token, body: { ...business, cohort: 'UK_LTD' } })
+    const fileAgain = () => app.call('POST', '/kyb', { token: merchant.token, body: { ...business, cohort: 'UK_LTD' } })
     const first = await filed(app, merchant)
-    expect([(await again()).status, (await again()).body.message]).toEqual([
+    expect([(await fileAgain()).status, (await fileAgain()).body.message]).toEqual([
       409,
       'The merchant already has a pending or approved KYB record',
     ])
     ok(await decide(app, operator, first.id, { decision: 'REJECTED', reason: 'The register says otherwise' }))
     const rejected = ok(await app.call('GET', '/kyb', { token: merchant.token })).body
     expect(rejected).toMatchObject({ id: first.id, status: 'REJECTED', reason: 'The register says otherwise', decidedAt: now })
-    const second = ok(await again()).body
+    const second = ok(await fileAgain()).body
     expect([second.id === first.id, second.status, second.reason]).toEqual([false, 'PENDING', null])
     expect(ok(await app.call('GET', '/kyb', { token: merchant.token })).body).toEqual(second)
     ok(await decide(app, operator, second.id, { decision: 'APPROVED' }))
-    expect((await again()).status).toBe(409)
+    expect((await fileAgain()).status).toBe(409)
     expect(ok(await app.call('GET', '/kyb', { token: merchant.token })).body).toMatchObject({ id: second.id, status: 'APPROVED' })
     const all = ok(await app.call('GET', '/admin/kyb', { token: operator.token })).body
     expect(all.data.map(({ id, status }: { id: string; status: string }) => [id, status])).toEqual([
@@ -133,7 +133,7 @@ describe('filing', () => {
     ])
   })
 
-  test('those that wait longest come first where one asks so', async () => {
+  test('sort=oldest lists the oldest records first', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const ids: string[] = []
@@ -151,7 +151,7 @@ describe('filing', () => {
     expect((await app.call('GET', '/admin/kyb?sort=name', { token: operator.token })).status).toBe(400)
   })
 
-  test('of many who file for one merchant at once, one does', async () => {
+  test('one of several parallel filings of a merchant succeeds', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const { token } = await app.merchant()
@@ -160,13 +160,13 @@ describe('filing', () => {
     expect(ok(await app.call('GET', '/admin/kyb', { token: operator.token })).body.total).toBe(1)
   })
 
-  test('filing under an idempotency key happens once, and its answer comes again with its version', async () => {
+  test('filing under an idempotency key happens once, and the response is replayed with its ETag', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const send = (body: object) => app.call('POST', '/kyb', { token, body, headers: { 'idempotency-key': 'once' } })
     const first = ok(await send(business))
-    const again = ok(await send(business))
-    expect([again.status, again.text, again.headers.get('etag'), again.headers.get('idempotent-replayed')]).toEqual([
+    const fileAgain = ok(await send(business))
+    expect([fileAgain.status, fileAgain.text, fileAgain.headers.get('etag'), fileAgain.headers.get('idempotent-replayed')]).toEqual([
       201,
       first.text,
       first.headers.get('etag'),
@@ -175,11 +175,11 @@ describe('filing', () => {
     expect((await send({ ...business, country: 'GB' })).status).toBe(422)
   })
 
-  test("a merchant sees nothing of another's record, and none of what operators see", async () => {
+  test("a merchant cannot read another merchant's record, or the routes and fields of operators", async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
-    const [one, other] = [await app.merchant(), await app.merchant()]
-    const { id } = await approved(app, one, operator)
+    const [merchant, other] = [await app.merchant(), await app.merchant()]
+    const { id } = await approved(app, merchant, operator)
     for (const path of ['/kyb', '/merchant/me', '/shops/v2'])
       expect((await app.call('GET', path, { token: other.token })).text).not.toMatch(/Planted|kyb_/)
     for (const [method, path] of [
@@ -187,20 +187,20 @@ describe('filing', () => {
       ['GET', `/admin/kyb/${id}`],
       ['POST', `/admin/kyb/${id}/decision`],
     ] as const)
-      for (const { token } of [one, other]) {
+      for (const { token } of [merchant, other]) {
         const answer = await app.call(method, path, { token, ...(method === 'POST' ? { body: { decision: 'REJECTED' } } : {}) })
         expect([path, answer.status, answer.text.includes('Planted')]).toEqual([path, 403, false])
       }
-    const own = await app.call('GET', '/kyb', { token: one.token })
-    expect(own.body).not.toHaveProperty('events')
-    expect(own.text).not.toContain(operator.id)
-    // Nor does the public: no more than that the shop is verified.
-    expect((await app.call('GET', `/shops/v2/public/name/${one.shop.name}`)).text).not.toMatch(/Planted|US_COMPANY|kyb_/)
+    const ownRecord = await app.call('GET', '/kyb', { token: merchant.token })
+    expect(ownRecord.body).not.toHaveProperty('events')
+    expect(ownRecord.text).not.toContain(operator.id)
+    // The public sees only that the shop is verified.
+    expect((await app.call('GET', `/shops/v2/public/name/${merchant.shop.name}`)).text).not.toMatch(/Planted|US_COMPANY|kyb_/)
   })
 })
 
-describe('the records, as operators see them', () => {
-  test('operators list records newest first, by status and by page, with who did what, when and why', async () => {
+describe('KYB records for operators', () => {
+  test('operators list records newest first, by status and by page, with events that have actor, time and reason', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const merchants = [await app.merchant(), await app.merchant(), await app.merchant()]
@@ -227,20 +227,20 @@ describe('the records, as operators see them', () => {
       expect([query, (await app.call('GET', `/admin/kyb${query}`, { token: operator.token })).status]).toEqual([query, 400])
   })
 
-  test('a record that is not there is 404, to read and to decide about, before anything else is refused', async () => {
+  test('reading or deciding an unknown record gets 404, also with a wrong version', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const refused = [
-      await app.call('GET', `/admin/kyb/${nowhere}`, { token: operator.token }),
-      await decide(app, operator, nowhere, { decision: 'APPROVED' }),
-      await decide(app, operator, nowhere, { decision: 'APPROVED' }, { 'if-match': '"v9"' }),
+      await app.call('GET', `/admin/kyb/${unknownId}`, { token: operator.token }),
+      await decide(app, operator, unknownId, { decision: 'APPROVED' }),
+      await decide(app, operator, unknownId, { decision: 'APPROVED' }, { 'if-match': '"v9"' }),
     ]
     expect(refused.map(({ status, body }) => [status, body.message])).toEqual(refused.map(() => [404, 'No such KYB record']))
   })
 })
 
 describe('the decision', () => {
-  test('approval verifies every shop of the merchant, also one that is opened later, and nobody else’s', async () => {
+  test('an approval verifies every shop of the merchant, also one that is opened later, and no other shops', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
@@ -267,7 +267,7 @@ describe('the decision', () => {
     )
   })
 
-  test('a rejection leaves the shops as they are, and its reason is for the merchant to read', async () => {
+  test('a rejection does not change the shops, and the merchant can read its reason', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const merchant = await app.merchant()
@@ -279,7 +279,7 @@ describe('the decision', () => {
     expect(await approvedCohortOf(app.deps, merchant.id)).toBeUndefined()
   })
 
-  test('the approved cohort is what was filed, from the approval on', async () => {
+  test('approvedCohortOf returns the filed cohort after the approval, and nothing before', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const merchant = await app.merchant()
@@ -291,7 +291,7 @@ describe('the decision', () => {
     expect(await approvedCohortOf(app.deps, 'mer_nobody')).toBeUndefined()
   })
 
-  test('a decision is final: any other after it is 409, and changes nothing', async () => {
+  test('a decision is final: another one gets 409 and changes nothing', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     for (const decision of ['APPROVED', 'REJECTED']) {
@@ -305,20 +305,20 @@ describe('the decision', () => {
     }
   })
 
-  test('of two decisions at once one wins, and the other is 409: there is one event and one outcome, which the shops agree with', async () => {
+  test('one of several parallel decisions succeeds, and the events, the shops and the audit log agree with it', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     for (let round = 0; round < 5; round++) {
       const merchant = await app.merchant()
       const { id } = await filed(app, merchant)
       const decisions = ['APPROVED', 'REJECTED', 'APPROVED', 'REJECTED']
-      // The other way round as well: who is first in line must not matter.
+      // The result must not depend on which decision comes first.
       const order = round % 2 === 0 ? decisions : decisions.toReversed()
       const answers = await Promise.all(order.map((decision, nth) => decide(app, operator, id, { decision, reason: `No. ${nth}` })))
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409])
-      const won = answers.find(({ status }) => status === 200)?.body
+      const winner = answers.find(({ status }) => status === 200)?.body
       const { body } = ok(await app.call('GET', `/admin/kyb/${id}`, { token: operator.token }))
-      expect(body).toEqual(won)
+      expect(body).toEqual(winner)
       expect(body.events.map(({ type }: { type: string }) => type)).toEqual(['FILED', body.status])
       expect(await statusOf(app, merchant.token)).toBe(body.status === 'APPROVED' ? 'KYB_VERIFIED' : 'ACTIVE')
       const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, id))
@@ -326,7 +326,7 @@ describe('the decision', () => {
     }
   })
 
-  test('of shops that are opened while the approval is under way, none is left unverified', async () => {
+  test('shops that are opened in parallel with the approval are verified, too', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     for (let round = 0; round < 5; round++) {
@@ -342,28 +342,28 @@ describe('the decision', () => {
     }
   })
 
-  test('the decision refuses what is none, and a version that is not the record’s any more before it says that it is decided', async () => {
+  test('an invalid decision gets 400, and an outdated version gets 412 even after the decision', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const { id } = await filed(app, await app.merchant())
-    const wrong = [
+    const invalidBodies = [
       {},
       { decision: 'PENDING' },
       { decision: 'approved' },
       { decision: 'APPROVED', reason: 7 },
       { decision: 'APPROVED', why: '' },
     ]
-    for (const body of [...wrong, { decision: 'APPROVED', reason: 'z'.repeat(2_001) }])
+    for (const body of [...invalidBodies, { decision: 'APPROVED', reason: 'z'.repeat(2_001) }])
       expect([body, (await decide(app, operator, id, body)).status]).toEqual([body, 400])
     const etag = (await app.call('GET', `/admin/kyb/${id}`, { token: operator.token })).headers.get('etag') ?? ''
     expect((await decide(app, operator, id, { decision: 'APPROVED' }, { 'if-match': '"v9"' })).status).toBe(412)
-    const done = ok(await decide(app, operator, id, { decision: 'APPROVED', reason: null }, { 'if-match': etag }))
-    expect(done.headers.get('etag')).not.toBe(etag)
+    const decided = ok(await decide(app, operator, id, { decision: 'APPROVED', reason: null }, { 'if-match': etag }))
+    expect(decided.headers.get('etag')).not.toBe(etag)
     expect((await decide(app, operator, id, { decision: 'APPROVED' }, { 'if-match': etag })).status).toBe(412)
     expect((await decide(app, operator, id, { decision: 'APPROVED' }, { 'if-match': '*' })).status).toBe(409)
   })
 
-  test('names, numbers and reasons are in no row of the audit trail', async () => {
+  test('the audit log contains no names, registration numbers or reasons', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const merchant = await app.merchant()

@@ -1,4 +1,4 @@
-/** Where methods go, and what they cost: beside it the same said again with whole numbers of any size. */
+/** Destinations and prices of shipping methods. A model with big integers checks the prices. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ShippingMethod } from '../../../../db/schema/shop.ts'
@@ -15,7 +15,7 @@ import {
 } from '../../../../src/modules/shop/shipping/domain.ts'
 
 const usd = (amount: number) => ({ amount, currency: 'USD' })
-const table = await loadProvinceTable()
+const provinceTable = await loadProvinceTable()
 const zoned = (more: Partial<MethodInput> = {}): MethodInput => ({
   code: 'post',
   title: 'Post',
@@ -23,9 +23,9 @@ const zoned = (more: Partial<MethodInput> = {}): MethodInput => ({
   rates: [{ amount: usd(500) }],
   ...more,
 })
-const refusal = (...input: MethodInput[]) => {
+const refusalMessage = (...input: MethodInput[]) => {
   try {
-    assertCurrencies(parseMethods(input, table), 'USD')
+    assertCurrencies(parseMethods(input, provinceTable), 'USD')
   } catch (error) {
     return (error as Error).message
   }
@@ -40,45 +40,45 @@ const bands = fc.record({
   prices: fc.array(fc.integer({ min: 0, max: 100_000 }), { minLength: 9, maxLength: 9 }),
   freeOver: fc.option(fc.integer({ min: 0, max: 1_000_000 }), { nil: undefined }),
 })
-const near = fc.integer({ min: -1, max: 1 })
+const offset = fc.integer({ min: -1, max: 1 })
 
 describe('bands', () => {
-  test('bands give the price of the first that is not below what is sent, whatever they are and whatever it is', () => {
+  test('the price is that of the first band whose bound is at least the weight or amount', () => {
     fc.assert(
       fc.property(
         bands,
         fc.nat({ max: 1_100_000 }),
         fc.nat({ max: 1_100_000 }),
         fc.nat({ max: 7 }),
-        near,
-        (made, someGrams, someAmount, nth, off) => {
-          const { by, bounds, open, prices, freeOver } = made
-          // Often right at a bound.
-          const at = Math.max(0, (bounds[nth % bounds.length] ?? 0) + off)
+        offset,
+        (generated, someGrams, someAmount, nth, offsetFromBound) => {
+          const { by, bounds, open, prices, freeOver } = generated
+          // Half of the values are at or next to a bound.
+          const at = Math.max(0, (bounds[nth % bounds.length] ?? 0) + offsetFromBound)
           const [grams, amount] = nth % 2 ? [someGrams, someAmount] : by === 'upToGrams' ? [at, someAmount] : [someGrams, at]
-          const rates = bounds.map((bound, place) => ({
+          const rates = bounds.map((bound, position) => ({
             ...(by === 'upToGrams' ? { upToGrams: bound } : { upToAmount: usd(bound) }),
-            amount: usd(prices[place] ?? 0),
+            amount: usd(prices[position] ?? 0),
           }))
           const input = zoned({
             rates: open ? [...rates, { amount: usd(prices[8] ?? 0) }] : rates,
             ...(freeOver === undefined ? {} : { freeOver: usd(freeOver) }),
           })
-          const [method] = parseMethods([input], table) as [ShippingMethod]
+          const [method] = parseMethods([input], provinceTable) as [ShippingMethod]
           const size = BigInt(by === 'upToGrams' ? grams : amount)
           const below = bounds.filter((bound) => BigInt(bound) < size).length
           const isFree = freeOver !== undefined && BigInt(amount) >= BigInt(freeOver)
           const paid = below < bounds.length ? prices[below] : open ? prices[8] : undefined
-          const wanted = isFree && (by === 'upToAmount' || paid !== undefined) ? 0 : paid
-          expect(chargeOf(method, { grams, amount })?.amount).toBe(wanted)
+          const expected = isFree && (by === 'upToAmount' || paid !== undefined) ? 0 : paid
+          expect(chargeOf(method, { grams, amount })?.amount).toBe(expected)
         },
       ),
       { numRuns: 500 },
     )
   })
 
-  test('bands that do not rise, are of two measures, or end before the last are refused by their place', () => {
-    const rates = (...list: NonNullable<MethodInput['rates']>) => refusal(zoned({ rates: list }))
+  test('bands that do not rise, mix measures, or are open before the last are refused with their position', () => {
+    const rates = (...list: NonNullable<MethodInput['rates']>) => refusalMessage(zoned({ rates: list }))
     const grams = (upToGrams: number) => ({ upToGrams, amount: usd(1) })
     expect(rates(grams(1), grams(2), { amount: usd(3) })).toBeUndefined()
     expect(rates(grams(2), grams(2))).toBe('data.0.rates.1.upToGrams: must be more than that of the rate before')
@@ -95,13 +95,13 @@ describe('bands', () => {
     const eur = { amount: 1, currency: 'EUR' }
     expect(rates({ upToGrams: 1, amount: eur })).toBe("data.0.rates.0.amount.currency: must be the shop's currency")
     expect(rates({ upToAmount: eur, amount: usd(1) })).toBe("data.0.rates.0.upToAmount.currency: must be the shop's currency")
-    expect(refusal(zoned({ freeOver: eur }))).toBe("data.0.freeOver.currency: must be the shop's currency")
+    expect(refusalMessage(zoned({ freeOver: eur }))).toBe("data.0.freeOver.currency: must be the shop's currency")
   })
 })
 
 describe('zones', () => {
-  test('zones that overlap, and what stands beside the wrong thing, are refused by their place', () => {
-    const zones = (...list: NonNullable<MethodInput['zones']>) => refusal(zoned({ zones: list }))
+  test('overlapping zones and fields that exclude each other are refused with their position', () => {
+    const zones = (...list: NonNullable<MethodInput['zones']>) => refusalMessage(zoned({ zones: list }))
     const overlaps = 'overlaps with another zone of the method'
     expect(zones({ countries: ['US'], provinces: ['CA', 'New York'] }, { countries: ['US'], provinces: ['ME'] }, {})).toBeUndefined()
     expect(zones({ countries: ['US', 'CA'] }, { countries: ['CA'] })).toBe(`data.0.zones.1.countries.0: ${overlaps}`)
@@ -116,15 +116,15 @@ describe('zones', () => {
     expect(zones({ countries: ['US', 'CA'], provinces: ['CA'] })).toBe('data.0.zones.0.provinces: allowed only with exactly one country')
     expect(zones({ countries: ['US'], provinces: ['Ontario'] })).toStartWith('data.0.zones.0.provinces.0: must be an ISO 3166-2 code')
     expect(zones({ countries: ['XX'] })).toBe('data.0.zones.0.countries.0: must be an ISO 3166-1 country code')
-    expect(refusal(zoned({ price: usd(1) }))).toStartWith('data.0.price: not allowed together with zones')
-    expect(refusal(zoned({ countries: [] }))).toStartWith('data.0.countries: not allowed together with zones')
-    expect(refusal({ code: 'a', title: 'A', zones: [{}] })).toStartWith('data.0.rates: required')
-    expect(refusal({ code: 'a', title: 'A', rates: [{ amount: usd(1) }] })).toStartWith('data.0.zones: required')
-    expect(refusal({ code: 'a', title: 'A' })).toStartWith('data.0.price: required')
-    expect(refusal(zoned(), zoned())).toBe('data.1.code: must not be repeated')
+    expect(refusalMessage(zoned({ price: usd(1) }))).toStartWith('data.0.price: not allowed together with zones')
+    expect(refusalMessage(zoned({ countries: [] }))).toStartWith('data.0.countries: not allowed together with zones')
+    expect(refusalMessage({ code: 'a', title: 'A', zones: [{}] })).toStartWith('data.0.rates: required')
+    expect(refusalMessage({ code: 'a', title: 'A', rates: [{ amount: usd(1) }] })).toStartWith('data.0.zones: required')
+    expect(refusalMessage({ code: 'a', title: 'A' })).toStartWith('data.0.price: required')
+    expect(refusalMessage(zoned(), zoned())).toBe('data.1.code: must not be repeated')
   })
 
-  test('zones reach their countries and provinces, and an empty one every country that no other method names', () => {
+  test('a zone covers its countries and provinces, and an empty zone covers every country that no method names', () => {
     const methods = parseMethods(
       [
         zoned({ code: 'home', zones: [{ countries: ['US'], provinces: ['CA', 'New York'] }, { countries: ['CA'] }] }),
@@ -132,13 +132,13 @@ describe('zones', () => {
         zoned({ code: 'far', zones: [{}] }),
         { code: 'flat', title: 'Flat', countries: ['FR'], price: usd(1) },
       ],
-      table,
+      provinceTable,
     )
     const to = (countryCode: string, province: string | null = null) =>
-      methods.filter((method) => shipsTo(method, methods, { countryCode, province }, table)).map(({ code }) => code)
+      methods.filter((method) => shipsTo(method, methods, { countryCode, province }, provinceTable)).map(({ code }) => code)
     expect(to('US', 'California')).toEqual(['home'])
     expect(to('US', 'ny')).toEqual(['home'])
-    // Named by a method, though for other provinces.
+    // A method names the US for other provinces, so the empty zones do not cover it.
     expect([to('US', 'TX'), to('US')]).toEqual([[], []])
     expect([to('CA'), to('DE'), to('FR'), to('JP')]).toEqual([['home'], ['rest'], ['flat'], ['rest', 'far']])
     expect(coverageOf(methods, 'US')).toEqual({ whole: false, provinces: ['CA', 'New York'] })
@@ -147,7 +147,7 @@ describe('zones', () => {
     expect(coverageOf([], 'JP')).toEqual({ whole: true, provinces: [] })
   })
 
-  test('a method is offered in its currency, to where it goes, or before there is an address', () => {
+  test('a method is offered in its currency, for an address that it covers or without an address', () => {
     const methods: ShippingMethod[] = [
       { code: 'all', title: 'All', countries: [], price: usd(1) },
       { code: 'us', title: 'US', countries: ['US'], price: usd(2) },
@@ -156,14 +156,14 @@ describe('zones', () => {
       offersOf(
         methods,
         { isNeeded, grams: 0, amount: 0, currency, to: country === undefined ? undefined : { countryCode: country, province: null } },
-        table,
+        provinceTable,
       ).map(({ code }) => code)
     expect([offered('FR'), offered('US'), offered(undefined)]).toEqual([['all'], ['all', 'us'], ['all', 'us']])
     expect([offered('US', 'EUR'), offered('US', 'USD', false)]).toEqual([[], []])
   })
 })
 
-test('a parcel weighs what has to be sent of it, and an empty cart may come to hold something', () => {
+test('a parcel has the weight of the lines that need shipping, and an empty cart counts as needing shipping', () => {
   const line = fc.record({
     quantity: fc.integer({ min: 1, max: 9_999 }),
     weightGrams: fc.integer({ min: 0, max: 100_000_000 }),

@@ -1,4 +1,4 @@
-/** Host names of storefronts: who may list which, what proves them, and what is found by them. */
+/** Host names of storefronts: listing, verification by DNS, and the shops that are found by them. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { auditLog } from '../../../../db/schema/people.ts'
@@ -25,14 +25,14 @@ const remove = (app: TestApp, { token }: Merchant, name = host) => app.call('DEL
 const list = async (app: TestApp, { token }: Merchant) => ok(await app.call('GET', '/shops/v2/hosts', { token })).body
 const resolver = (app: TestApp, name: string) => app.call('GET', `/checkout/${name}/payment-intent-resolver`)
 
-/** Lists it, writes its proof into the DNS, and has it verified. */
-async function proven(app: TestApp, dns: NameServer, merchant: Merchant, name = host) {
+/** Adds a host name to a shop, writes its TXT record, and verifies it. */
+async function addVerified(app: TestApp, dns: NameServer, merchant: Merchant, name = host) {
   const { body } = ok(await add(app, merchant, name), 201)
   dns.say(body.txtName, body.txtValue)
   return ok(await verify(app, merchant, body.host)).body
 }
 
-async function world() {
+async function startWorld() {
   const dns = await nameServer()
   const app = await testApp({ DNS_SERVER: dns.address })
   const dispose = async () => {
@@ -44,8 +44,8 @@ async function world() {
 
 describe('a host name of a storefront', () => {
   test('a host name is listed with its DNS record and counts once the record exists', async () => {
-    await using it = await world()
-    const { app, dns, merchant } = it
+    await using world = await startWorld()
+    const { app, dns, merchant } = world
     const { body } = ok(await add(app, merchant, host), 201)
     expect(Object.keys(body)).toEqual(['host', 'txtName', 'txtValue', 'verifiedAt'])
     expect([body.host, body.txtName, body.verifiedAt]).toEqual([host, `_souk.${host}`, null])
@@ -62,30 +62,42 @@ describe('a host name of a storefront', () => {
   })
 
   test('the DNS value of a host name differs for each shop and each time it is added', async () => {
-    await using it = await world()
-    const { app, merchant } = it
+    await using world = await startWorld()
+    const { app, merchant } = world
     const values = new Set<string>()
-    for (const one of [merchant, await app.merchant()])
+    for (const owner of [merchant, await app.merchant()])
       for (let nth = 0; nth < 2; nth++) {
-        values.add(ok(await add(app, one, host), 201).body.txtValue)
-        expect((await remove(app, one)).status).toBe(204)
+        values.add(ok(await add(app, owner, host), 201).body.txtValue)
+        expect((await remove(app, owner)).status).toBe(204)
       }
     expect(values.size).toBe(4)
     expect((await list(app, merchant)).data).toEqual([])
   })
 
   test('a host name is normalised to ASCII with a dot, and an invalid or reserved one gets 400 without the value', async () => {
-    await using it = await world()
-    const { app, merchant } = it
-    for (const [sent, kept] of [
+    await using world = await startWorld()
+    const { app, merchant } = world
+    for (const [sent, normalized] of [
       ['Shop.Example.COM', host],
       ['bücher.example', 'xn--bcher-kva.example'],
       ['xn--bcher-kva.example.net', 'xn--bcher-kva.example.net'],
       [`${'a.'.repeat(125)}abc`, `${'a.'.repeat(125)}abc`],
     ])
-      expect(ok(await add(app, merchant, sent), 201).body.host).toBe(kept ?? '')
-    const wrong = ['', ' ', 'localhost', 'shop', '127.0.0.1', '[::1]', '0x7f.1', '1.2.3', 'shop.example.', 'shop.example:443', '.example']
-    wrong.push(
+      expect(ok(await add(app, merchant, sent), 201).body.host).toBe(normalized ?? '')
+    const invalidNames = [
+      '',
+      ' ',
+      'localhost',
+      'shop',
+      '127.0.0.1',
+      '[::1]',
+      '0x7f.1',
+      '1.2.3',
+      'shop.example.',
+      'shop.example:443',
+      '.example',
+    ]
+    invalidNames.push(
       'https://shop.example',
       'shop.example/x',
       'planted@shop.example',
@@ -96,7 +108,7 @@ describe('a host name of a storefront', () => {
       '*.example',
       'a b.example',
     )
-    wrong.push(
+    invalidNames.push(
       'a%2eb.example',
       `${'a'.repeat(64)}.example`,
       `${'a.'.repeat(126)}ab`,
@@ -105,8 +117,8 @@ describe('a host name of a storefront', () => {
       'db.internal',
       'x.onion',
     )
-    wrong.push('1.0.0.127.in-addr.arpa', 'xn--zz.example', 'a\u0000b.example')
-    for (const name of wrong) {
+    invalidNames.push('1.0.0.127.in-addr.arpa', 'xn--zz.example', 'a\u0000b.example')
+    for (const name of invalidNames) {
       const { status, body, text } = await add(app, merchant, name)
       expect([name, status]).toEqual([name, 400])
       expect(text).not.toContain('planted')
@@ -123,8 +135,8 @@ describe('a host name of a storefront', () => {
   })
 
   test('a shop lists a host name once and at most twenty, also with concurrent requests', async () => {
-    await using it = await world()
-    const { app, merchant } = it
+    await using world = await startWorld()
+    const { app, merchant } = world
     const answers = await Promise.all(Array.from({ length: 25 }, (_, nth) => add(app, merchant, `s${nth}.example.com`)))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(20).fill(201), ...Array(5).fill(409)])
     const { data, total } = await list(app, merchant)
@@ -136,24 +148,24 @@ describe('a host name of a storefront', () => {
   })
 
   test('a shop can neither see nor verify nor remove a host name of another shop', async () => {
-    await using it = await world()
-    const { app, dns, merchant } = it
-    await proven(app, dns, merchant)
+    await using world = await startWorld()
+    const { app, dns, merchant } = world
+    await addVerified(app, dns, merchant)
     const other = await app.merchant()
-    const strange = [
+    const refused = [
       await verify(app, other),
       await remove(app, other),
       await verify(app, other, 'no.example'),
       await remove(app, other, 'no'),
     ]
-    expect(new Set(strange.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
-    expect(strange[0]?.status).toBe(404)
+    expect(new Set(refused.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+    expect(refused[0]?.status).toBe(404)
     expect((await list(app, other)).data).toEqual([])
     ok(await resolver(app, host))
   })
 })
 
-describe('what the DNS says', () => {
+describe('verification by DNS', () => {
   test('a refused verification says whether the name, its record, the right value or the response is missing', async () => {
     await using dns = await nameServer()
     await using app = await testApp({}, { lookUpTxt: createTxtLookup({ server: dns.address, timeoutMs: 300 }) })
@@ -174,27 +186,27 @@ describe('what the DNS says', () => {
     dns.fail(txtName, 'SILENT')
     expect(await refusal()).toEqual([409, expect.stringContaining('timed out')])
     expect((await list(app, merchant)).data[0].verifiedAt).toBeNull()
-    // Parts are one value, and what does not fit a datagram comes over TCP.
+    // The strings of a TXT record form one value, and a response that is too large for UDP comes over TCP.
     dns.say(txtName, ...Array.from({ length: 12 }, (_, nth) => 'x'.repeat(100 + nth)), [txtValue.slice(0, 10), txtValue.slice(10)])
     ok(await verify(app, merchant))
   })
 
   test('a shop can verify ten times a minute, then gets 429', async () => {
-    await using it = await world()
-    const { app, dns, merchant } = it
+    await using world = await startWorld()
+    const { app, dns, merchant } = world
     ok(await add(app, merchant, host), 201)
     for (let nth = 0; nth < 10; nth++) expect((await verify(app, merchant)).status).toBe(409)
-    const asked = dns.asked.length
+    const queriesBefore = dns.asked.length
     const refused = await verify(app, merchant)
-    expect([refused.status, refused.headers.get('retry-after'), dns.asked.length]).toEqual([429, '60', asked])
+    expect([refused.status, refused.headers.get('retry-after'), dns.asked.length]).toEqual([429, '60', queriesBefore])
     app.clock.advance(60_000)
     expect((await verify(app, merchant)).status).toBe(409)
   })
 
-  test('the shop whose proof is in the DNS has the name, and while both are there, the first one keeps it', async () => {
-    await using it = await world()
-    const { app, dns, merchant } = it
-    const mine = await proven(app, dns, merchant)
+  test('the shop with a valid TXT record gets the name, and the first shop keeps it while both have one', async () => {
+    await using world = await startWorld()
+    const { app, dns, merchant } = world
+    const mine = await addVerified(app, dns, merchant)
     const other = await app.merchant()
     const theirs = ok(await add(app, other, host), 201).body
     dns.say(theirs.txtName, mine.txtValue, theirs.txtValue)
@@ -207,13 +219,13 @@ describe('what the DNS says', () => {
     expect((await list(app, merchant)).data[0].verifiedAt).toBeNull()
     expect((await verify(app, merchant)).status).toBe(409)
     const rows = await app.deps.db.read.select().from(auditLog)
-    const lost = rows.filter(({ action }) => action === 'shop.host_lost')
-    expect(lost.map(({ shopId, actor }) => [shopId, actor])).toEqual([[merchant.shop.id, other.id]])
+    const lostRows = rows.filter(({ action }) => action === 'shop.host_lost')
+    expect(lostRows.map(({ shopId, actor }) => [shopId, actor])).toEqual([[merchant.shop.id, other.id]])
   })
 
   test('of two concurrent verifications one succeeds', async () => {
-    await using it = await world()
-    const { app, dns, merchant } = it
+    await using world = await startWorld()
+    const { app, dns, merchant } = world
     const other = await app.merchant()
     const values = [merchant, other].map(async (one) => ok(await add(app, one, host), 201).body.txtValue)
     dns.say(`_souk.${host}`, ...(await Promise.all(values)))
@@ -221,10 +233,10 @@ describe('what the DNS says', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   })
 
-  test('a verified name is checked daily, is lost after seven days without its proof, and not by failures of the DNS', async () => {
-    await using it = await world()
-    const { app, dns, merchant } = it
-    const { txtName, txtValue } = await proven(app, dns, merchant)
+  test('a verified name is checked daily and lost after seven days without its record, but not by DNS failures', async () => {
+    await using world = await startWorld()
+    const { app, dns, merchant } = world
+    const { txtName, txtValue } = await addVerified(app, dns, merchant)
     const days = async (count: number) => {
       for (let nth = 0; nth < count; nth++) {
         app.clock.advance(dayMs)
@@ -232,24 +244,24 @@ describe('what the DNS says', () => {
       }
       return (await resolver(app, host)).status
     }
-    const asked = dns.asked.length
+    const queriesBefore = dns.asked.length
     await recheckHosts(app.deps)
-    expect(dns.asked.length).toBe(asked)
+    expect(dns.asked.length).toBe(queriesBefore)
     expect(await days(3)).toBe(200)
-    expect(dns.asked.length).toBe(asked + 3)
+    expect(dns.asked.length).toBe(queriesBefore + 3)
     dns.fail(txtName, 'SERVFAIL')
     expect(await days(30)).toBe(200)
     dns.fail(txtName, 'NXDOMAIN')
     expect(await days(6)).toBe(200)
-    // Seen once, all is well.
+    // One successful check resets the seven days.
     dns.say(txtName, txtValue)
     expect(await days(1)).toBe(200)
     dns.say(txtName, 'something else')
     expect(await days(7)).toBe(200)
-    const lost = () => app.logged.filter(({ event }) => event === 'host.lost')
-    expect(lost()).toEqual([])
+    const lostEvents = () => app.logged.filter(({ event }) => event === 'host.lost')
+    expect(lostEvents()).toEqual([])
     expect(await days(1)).toBe(404)
-    expect(lost()).toEqual([{ level: 'warn', event: 'host.lost', fields: { shopId: merchant.shop.id, host } }])
+    expect(lostEvents()).toEqual([{ level: 'warn', event: 'host.lost', fields: { shopId: merchant.shop.id, host } }])
     const [row] = await app.deps.db.read.select().from(shopHosts)
     expect(row?.verifiedAt).toBeNull()
     const rows = await app.deps.db.read.select().from(auditLog)
@@ -265,26 +277,26 @@ describe('what the DNS says', () => {
   })
 
   test('a check that failed is repeated within an hour', async () => {
-    await using it = await world()
-    const { app, dns, merchant } = it
-    const { txtName } = await proven(app, dns, merchant)
+    await using world = await startWorld()
+    const { app, dns, merchant } = world
+    const { txtName } = await addVerified(app, dns, merchant)
     dns.fail(txtName, 'REFUSED')
     app.clock.advance(dayMs)
     await recheckHosts(app.deps)
-    const asked = dns.asked.length
+    const queriesBefore = dns.asked.length
     await recheckHosts(app.deps)
-    expect(dns.asked.length).toBe(asked)
+    expect(dns.asked.length).toBe(queriesBefore)
     app.clock.advance(3_600_000)
     await recheckHosts(app.deps)
-    expect(dns.asked.length).toBeGreaterThan(asked)
+    expect(dns.asked.length).toBeGreaterThan(queriesBefore)
   })
 })
 
-describe('a payment page that asks by host name', () => {
+describe('a payment page that uses the host name', () => {
   test('the resolver finds a shop by every spelling of its host name, and not by another name', async () => {
-    await using it = await world()
-    const { app, dns, merchant } = it
-    await proven(app, dns, merchant, 'bücher.example')
+    await using world = await startWorld()
+    const { app, dns, merchant } = world
+    await addVerified(app, dns, merchant, 'bücher.example')
     for (const name of [
       'xn--bcher-kva.example',
       'XN--BCHER-KVA.Example',
@@ -293,14 +305,14 @@ describe('a payment page that asks by host name', () => {
       'xn--bcher-kva%2eexample',
     ])
       ok(await resolver(app, name))
-    const none = [
+    const unknownNames = [
       'xn--bcher-kva.example:443',
       'xn--bcher-kva.example..',
       '.xn--bcher-kva.example',
       'www.xn--bcher-kva.example',
       'user@xn--bcher-kva.example',
     ]
-    none.push(
+    unknownNames.push(
       'xn--bcher-kva.example%2f',
       'xn--bcher-kva.example%20',
       '127.0.0.1',
@@ -310,7 +322,7 @@ describe('a payment page that asks by host name', () => {
       '%252e.example',
       `${'a.'.repeat(126)}a`,
     )
-    for (const name of none) {
+    for (const name of unknownNames) {
       const { status, body } = await resolver(app, name)
       expect([name, status, body.message]).toEqual([name, 404, expect.stringMatching(/^No such shop$|^Unknown path$/)])
     }
@@ -318,10 +330,10 @@ describe('a payment page that asks by host name', () => {
   })
 
   test('the resolver follows a verification, removal, takeover or suspension at the next request', async () => {
-    await using it = await world()
-    const { app, dns, merchant } = it
+    await using world = await startWorld()
+    const { app, dns, merchant } = world
     const operator = await app.superAdmin()
-    await proven(app, dns, merchant)
+    await addVerified(app, dns, merchant)
     const status = async () => (await resolver(app, host)).status
     expect([await status(), await status()]).toEqual([200, 200])
     const suspend = (to: string) => app.call('PATCH', `/admin/shops/${merchant.shop.id}`, { token: operator.token, body: { status: to } })
@@ -334,11 +346,11 @@ describe('a payment page that asks by host name', () => {
   })
 
   test('the resolver of every process follows a change of host names', async () => {
-    await using it = await world()
-    const { app, dns, merchant } = it
+    await using world = await startWorld()
+    const { app, dns, merchant } = world
     await using second = await testApp({ DNS_SERVER: dns.address }, { database: app.database, as: 'command' })
     expect((await resolver(second, host)).status).toBe(404)
-    await proven(app, dns, merchant)
+    await addVerified(app, dns, merchant)
     ok(await resolver(second, host))
     ok(await resolver(second, host))
     expect((await remove(app, merchant)).status).toBe(204)

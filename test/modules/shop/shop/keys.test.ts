@@ -1,4 +1,4 @@
-/** The shop's keys and its wallet: who may use, read and replace them, and that they are nowhere in plain. */
+/** The shop's keys and its wallet: use, reading, rotation, and storage without plain text. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { and, eq, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
@@ -16,8 +16,8 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const works = async (app: TestApp, key: string) => (await app.call('GET', '/shops/v2/tax-rates', { key })).status
-const readings = async ({ deps }: TestApp, shopId: string) =>
+const statusWithKey = async (app: TestApp, key: string) => (await app.call('GET', '/shops/v2/tax-rates', { key })).status
+const countReadings = async ({ deps }: TestApp, shopId: string) =>
   (
     await deps.db.read
       .select()
@@ -25,8 +25,8 @@ const readings = async ({ deps }: TestApp, shopId: string) =>
       .where(and(eq(auditLog.action, 'shop.private_key_read'), eq(auditLog.subject, shopId)))
   ).length
 
-/** Every text in the database, whatever its table. */
-async function everything({ deps: { db } }: TestApp): Promise<string> {
+/** Returns the rows of all tables as JSON text. */
+async function dumpDatabase({ deps: { db } }: TestApp): Promise<string> {
   const names =
     engine === 'sqlite'
       ? "select name from sqlite_master where type = 'table' and name not like '%_words%'"
@@ -64,7 +64,7 @@ describe('the private key', () => {
       ])
       expect(limited.text).not.toContain('sk_')
     }
-    expect(await readings(app, shop.id)).toBe(10)
+    expect(await countReadings(app, shop.id)).toBe(10)
     expect((await app.call('GET', '/shops/v2/private-key', { token: other.token })).status).toBe(200)
     app.clock.advance(50 * 60_000)
     const { refreshToken } = {
@@ -81,7 +81,7 @@ describe('the private key', () => {
     const answers = await Promise.all(Array.from({ length: 25 }, () => app.call('GET', '/shops/v2/private-key', { token })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(15)
-    expect(await readings(app, shop.id)).toBe(10)
+    expect(await countReadings(app, shop.id)).toBe(10)
   })
 
   test("only the merchant's token reads the private key, and no API key does", async () => {
@@ -90,15 +90,15 @@ describe('the private key', () => {
     const other = await app.merchant()
     for (const key of [secretKey, publishableKey]) expect((await app.call('GET', '/shops/v2/private-key', { key })).status).toBe(401)
     expect((await app.call('GET', '/shops/v2/private-key', { token: other.token, headers: { 'x-shop-id': shop.id } })).status).toBe(404)
-    expect(await readings(app, shop.id)).toBe(0)
+    expect(await countReadings(app, shop.id)).toBe(0)
   })
 
   test('the private key is not in plain text in the database, the log or any other response', async () => {
     await using app = await testApp()
     const { token, secretKey, publishableKey, shop } = await app.merchant()
     await app.call('GET', '/shops/v2/private-key', { token })
-    await works(app, secretKey)
-    const database = await everything(app)
+    await statusWithKey(app, secretKey)
+    const database = await dumpDatabase(app)
     expect(database).toContain(publishableKey)
     expect(database).toContain(sha256(secretKey))
     expect(database).not.toContain(secretKey)
@@ -120,8 +120,8 @@ describe('rotating the private key', () => {
       expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
       expect(answer.privateKey).toMatch(/^sk_test_[0-9A-Za-z]{36}$/)
       expect(answer.previousKeyExpiresAt).toBe(new Date(app.clock.now()).toISOString())
-      expect(await works(app, secretKey)).toBe(401)
-      expect(await works(app, answer.privateKey)).toBe(200)
+      expect(await statusWithKey(app, secretKey)).toBe(401)
+      expect(await statusWithKey(app, answer.privateKey)).toBe(200)
       expect((await app.call('GET', '/shops/v2/private-key', { token })).body.privateKey).toBe(answer.privateKey)
     }
     const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'shop.private_key_rotated'))
@@ -140,11 +140,11 @@ describe('rotating the private key', () => {
     expect([first, second].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true'])
     expect(second.headers.get('cache-control')).toBe('no-store')
     expect(first.body.privateKey).not.toBe(secretKey)
-    expect(await works(app, first.body.privateKey)).toBe(200)
-    // The grace is the first key's still: a second rotation would have left it behind.
-    expect(await works(app, secretKey)).toBe(200)
+    expect(await statusWithKey(app, first.body.privateKey)).toBe(200)
+    // The first key still has its grace, so there was no second rotation.
+    expect(await statusWithKey(app, secretKey)).toBe(200)
     expect(await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'shop.private_key_rotated'))).toHaveLength(1)
-    expect(await everything(app)).not.toContain(first.body.privateKey)
+    expect(await dumpDatabase(app)).not.toContain(first.body.privateKey)
     expect((await once({ graceSeconds: 0 })).status).toBe(422)
     expect((await rotate(app, token)).body.privateKey).not.toBe(first.body.privateKey)
   })
@@ -152,22 +152,23 @@ describe('rotating the private key', () => {
   test('each repeated response of a rotation is audited as a reading and counts towards the ten an hour', async () => {
     await using app = await testApp()
     const { token, shop, id } = await app.merchant()
-    const again = () => app.call('POST', '/shops/v2/private-key/rotate', { token, body: {}, headers: { 'idempotency-key': 'rotate-1' } })
-    const first = await again()
-    expect(await readings(app, shop.id)).toBe(0)
+    const rotateAgain = () =>
+      app.call('POST', '/shops/v2/private-key/rotate', { token, body: {}, headers: { 'idempotency-key': 'rotate-1' } })
+    const first = await rotateAgain()
+    expect(await countReadings(app, shop.id)).toBe(0)
     for (let nth = 1; nth <= 10; nth++) {
-      const answer = await again()
-      expect([answer.text, answer.headers.get('idempotent-replayed'), await readings(app, shop.id)]).toEqual([first.text, 'true', nth])
+      const answer = await rotateAgain()
+      expect([answer.text, answer.headers.get('idempotent-replayed'), await countReadings(app, shop.id)]).toEqual([first.text, 'true', nth])
     }
     const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'shop.private_key_read'))
     expect(rows.every(({ actor, requestId }) => actor === id && requestId !== null)).toBe(true)
     app.clock.advance(600_000)
-    const limited = await again()
+    const limited = await rotateAgain()
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '3000'])
     expect(limited.text).not.toContain('sk_')
     expect((await app.call('GET', '/shops/v2/private-key', { token })).status).toBe(429)
     app.clock.advance(2_900_000)
-    expect((await again()).status).toBe(429)
+    expect((await rotateAgain()).status).toBe(429)
   })
 
   test('the private key of a shop can be rotated ten times an hour, and the eleventh request gets Retry-After', async () => {
@@ -181,7 +182,7 @@ describe('rotating the private key', () => {
     }
     const limited = await rotate(app, token)
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '3000'])
-    expect(await works(app, key)).toBe(200)
+    expect(await statusWithKey(app, key)).toBe(200)
     expect((await rotate(app, other.token)).status).toBe(200)
     app.clock.advance(3_000_000)
     const { data } = await startSession(app.deps, { id, role: 'MERCHANT' }, system)
@@ -194,41 +195,41 @@ describe('rotating the private key', () => {
     await app.call('POST', '/customer', { key: secretKey, body: { email: 'a@example.com' } })
     await rotate(app, token, { graceSeconds: 3_600 })
     const { removeExpired } = await import('../../../../jobs/remove-expired.ts')
-    const kept = async () => (await app.deps.db.read.select().from(apiKeys).where(eq(apiKeys.shopId, shop.id))).length
+    const countKeys = async () => (await app.deps.db.read.select().from(apiKeys).where(eq(apiKeys.shopId, shop.id))).length
     app.clock.advance(3_600_000 + 30 * 86_400_000 - 1)
     await removeExpired(app.deps)
-    expect(await kept()).toBe(3)
+    expect(await countKeys()).toBe(3)
     app.clock.advance(1)
     await removeExpired(app.deps)
-    expect(await kept()).toBe(2)
+    expect(await countKeys()).toBe(2)
     const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'customer.created'))
     expect(row?.actor).toStartWith('key_')
-    expect(await works(app, secretKey)).toBe(401)
+    expect(await statusWithKey(app, secretKey)).toBe(401)
   })
 
   test('a rotation with grace keeps the last key valid to the millisecond, and expires older ones', async () => {
     await using app = await testApp()
     const { token, secretKey: first } = await app.merchant()
     const second = (await rotate(app, token, { graceSeconds: 3_000 })).body.privateKey
-    expect([await works(app, first), await works(app, second)]).toEqual([200, 200])
+    expect([await statusWithKey(app, first), await statusWithKey(app, second)]).toEqual([200, 200])
     app.clock.advance(1_000_000)
     const { privateKey: third, previousKeyExpiresAt } = (await rotate(app, token, { graceSeconds: 2_000 })).body
     expect(previousKeyExpiresAt).toBe(new Date(app.clock.now() + 2_000_000).toISOString())
-    // Two of a kind, not three.
-    expect([await works(app, first), await works(app, second), await works(app, third)]).toEqual([401, 200, 200])
+    // At most two secret keys are valid at a time.
+    expect([await statusWithKey(app, first), await statusWithKey(app, second), await statusWithKey(app, third)]).toEqual([401, 200, 200])
     app.clock.advance(1_999_999)
-    expect(await works(app, second)).toBe(200)
+    expect(await statusWithKey(app, second)).toBe(200)
     app.clock.advance(1)
-    expect([await works(app, second), await works(app, third)]).toEqual([401, 200])
+    expect([await statusWithKey(app, second), await statusWithKey(app, third)]).toEqual([401, 200])
   })
 
   test('rotating the private key never makes an ended key live again', async () => {
     await using app = await testApp()
     const { token, secretKey } = await app.merchant()
     await rotate(app, token)
-    expect(await works(app, secretKey)).toBe(401)
+    expect(await statusWithKey(app, secretKey)).toBe(401)
     await rotate(app, token, { graceSeconds: 86_400 })
-    expect(await works(app, secretKey)).toBe(401)
+    expect(await statusWithKey(app, secretKey)).toBe(401)
   })
 
   test('concurrent rotations leave one current key and at most one expiring key', async () => {
@@ -237,7 +238,7 @@ describe('rotating the private key', () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => rotate(app, token, { graceSeconds: 600 })))
     const keys = answers.map(({ body }) => body.privateKey)
     expect(new Set(keys).size).toBe(6)
-    const states = await Promise.all(keys.map((key) => works(app, key)))
+    const states = await Promise.all(keys.map((key) => statusWithKey(app, key)))
     expect(states.filter((status) => status === 200).length).toBeLessThanOrEqual(2)
     const secret = and(eq(apiKeys.shopId, shop.id), eq(apiKeys.kind, 'SECRET'))
     const rows = await app.deps.db.read.select().from(apiKeys).where(secret)
@@ -253,7 +254,7 @@ describe('rotating the private key', () => {
       expect([graceSeconds, answer.status]).toEqual([graceSeconds, 400])
       expect(answer.body.message).toStartWith('graceSeconds: ')
     }
-    expect(await works(app, secretKey)).toBe(200)
+    expect(await statusWithKey(app, secretKey)).toBe(200)
   })
 })
 
@@ -261,7 +262,7 @@ describe('an API key', () => {
   test('an API key is accepted only in the form in which it was issued', async () => {
     await using app = await testApp()
     const { secretKey, publishableKey } = await app.merchant()
-    expect(await works(app, secretKey)).toBe(200)
+    expect(await statusWithKey(app, secretKey)).toBe(200)
     const last = secretKey.endsWith('A') ? 'B' : 'A'
     for (const key of [
       secretKey.slice(0, -1) + last,
@@ -275,17 +276,17 @@ describe('an API key', () => {
       'x',
       sha256(secretKey),
     ]) {
-      expect([key, await works(app, key)]).toEqual([key, 401])
+      expect([key, await statusWithKey(app, key)]).toEqual([key, 401])
     }
-    expect(await works(app, publishableKey)).toBe(403)
+    expect(await statusWithKey(app, publishableKey)).toBe(403)
   })
 
-  test('an API key of the other mode is refused: test and live never mix', async () => {
+  test('an API key of the other mode is refused', async () => {
     await using app = await testApp()
     const { secretKey, publishableKey, shop } = await app.merchant()
     await app.deps.db.write(async (tx) => void (await tx.update(shops).set({ mode: 'LIVE' }).where(eq(shops.id, shop.id))))
-    expect(await works(app, secretKey)).toBe(401)
-    expect(await works(app, publishableKey)).toBe(401)
+    expect(await statusWithKey(app, secretKey)).toBe(401)
+    expect(await statusWithKey(app, publishableKey)).toBe(401)
   })
 
   test('the last use of an API key is recorded to the minute, without a delay of the request', async () => {
@@ -302,16 +303,16 @@ describe('an API key', () => {
     const settle = () => app.deps.db.write(async () => undefined)
     expect(await lastUsed()).toBeNull()
     const first = app.clock.now()
-    await works(app, secretKey)
+    await statusWithKey(app, secretKey)
     await settle()
     while ((await lastUsed()) === null) await new Promise((resolve) => setImmediate(resolve))
     expect(await lastUsed()).toBe(first)
     app.clock.advance(59_999)
-    await works(app, secretKey)
+    await statusWithKey(app, secretKey)
     await settle()
     expect(await lastUsed()).toBe(first)
     app.clock.advance(1)
-    await works(app, secretKey)
+    await statusWithKey(app, secretKey)
     while ((await lastUsed()) === first) await new Promise((resolve) => setImmediate(resolve))
     expect(await lastUsed()).toBe(first + 60_000)
   })
@@ -319,73 +320,73 @@ describe('an API key', () => {
 
 describe('a key that was used a moment ago', () => {
   const rotate = (app: TestApp, token: string, body: unknown = {}) => app.call('POST', '/shops/v2/private-key/rotate', { token, body })
-  /** Uses keys until whoever might remember them does. */
-  async function use(app: TestApp, ...keys: string[]): Promise<number[]> {
-    for (const key of keys) await works(app, key)
-    // Their use has been noted by then, which forgets them once more.
+  /** Uses keys until they are cached, and returns the status of a last request with each key. */
+  async function useKeys(app: TestApp, ...keys: string[]): Promise<number[]> {
+    for (const key of keys) await statusWithKey(app, key)
+    // Recording the last use invalidates the cached keys once more.
     await app.deps.db.write(async () => undefined)
-    for (const key of keys) await works(app, key)
-    return Promise.all(keys.map((key) => works(app, key)))
+    for (const key of keys) await statusWithKey(app, key)
+    return Promise.all(keys.map((key) => statusWithKey(app, key)))
   }
 
   test('a cached key ends with its rotation, and to the millisecond at the end of its grace', async () => {
     await using app = await testApp()
     const { token, secretKey: first } = await app.merchant()
-    expect(await use(app, first)).toEqual([200])
+    expect(await useKeys(app, first)).toEqual([200])
     const second = (await rotate(app, token)).body.privateKey
-    expect(await use(app, first, second)).toEqual([401, 200])
+    expect(await useKeys(app, first, second)).toEqual([401, 200])
     const third = (await rotate(app, token, { graceSeconds: 60 })).body.privateKey
-    expect(await use(app, first, second, third)).toEqual([401, 200, 200])
+    expect(await useKeys(app, first, second, third)).toEqual([401, 200, 200])
     app.clock.advance(59_999)
-    expect(await use(app, second, third)).toEqual([200, 200])
+    expect(await useKeys(app, second, third)).toEqual([200, 200])
     app.clock.advance(1)
-    expect(await use(app, second, third)).toEqual([401, 200])
+    expect(await useKeys(app, second, third)).toEqual([401, 200])
   })
 
   test('a cached key ends with a rotation by another process, and stays valid if the rotation is rolled back', async () => {
     await using app = await testApp()
     await using command = await commandBeside(app)
     const { shop, secretKey } = await app.merchant()
-    expect(await use(app, secretKey)).toEqual([200])
-    const by = { shop: contextOf(shop), actor: system }
+    expect(await useKeys(app, secretKey)).toEqual([200])
+    const context = { shop: contextOf(shop), actor: system }
     const write: Write = (work) =>
       command.deps.db.write(async (tx) => {
         await work(tx)
         throw new Error('not kept')
       })
-    const refused = rotatePrivateKey(command.deps, { ...by, write }, 0)
+    const refused = rotatePrivateKey(command.deps, { ...context, write }, 0)
     expect(await refused.catch((error: Error) => error.message)).toBe('not kept')
-    expect(await use(app, secretKey)).toEqual([200])
-    const { privateKey } = await rotatePrivateKey(command.deps, by, 60)
-    expect(await use(app, secretKey, privateKey)).toEqual([200, 200])
-    await rotatePrivateKey(command.deps, by, 0)
-    expect(await use(app, secretKey, privateKey)).toEqual([401, 401])
+    expect(await useKeys(app, secretKey)).toEqual([200])
+    const { privateKey } = await rotatePrivateKey(command.deps, context, 60)
+    expect(await useKeys(app, secretKey, privateKey)).toEqual([200, 200])
+    await rotatePrivateKey(command.deps, context, 0)
+    expect(await useKeys(app, secretKey, privateKey)).toEqual([401, 401])
   })
 
   test('every store function that ends a key invalidates the cached key', async () => {
     await using app = await testApp()
     const { deps, clock } = app
     const { secretKey, shop } = await app.merchant()
-    expect(await use(app, secretKey)).toEqual([200])
+    expect(await useKeys(app, secretKey)).toEqual([200])
     await deps.db.write((tx) => deps.shopStore.expireKeys(tx, shop.id, 'SECRET', 'TEST', clock.now() + 1_000))
     clock.advance(1_000)
-    expect(await use(app, secretKey)).toEqual([401])
+    expect(await useKeys(app, secretKey)).toEqual([401])
     const { id } = (await deps.shopStore.findKey(sha256(secretKey))) ?? { id: '' }
     await deps.db.write((tx) => deps.shopStore.setKeyExpiry(tx, id, clock.now() + 1_000))
-    expect(await use(app, secretKey)).toEqual([200])
+    expect(await useKeys(app, secretKey)).toEqual([200])
     await deps.db.write((tx) => deps.shopStore.setKeyExpiry(tx, id, clock.now()))
-    expect(await use(app, secretKey)).toEqual([401])
+    expect(await useKeys(app, secretKey)).toEqual([401])
   })
 
   test('a cached key is checked against the current mode of its shop', async () => {
     await using app = await testApp()
     const { secretKey, publishableKey, shop } = await app.merchant()
     const inMode = (mode: 'TEST' | 'LIVE') => app.deps.db.write((tx) => app.deps.shopStore.update(tx, shop.id, { mode }))
-    expect(await use(app, secretKey, publishableKey)).toEqual([200, 403])
+    expect(await useKeys(app, secretKey, publishableKey)).toEqual([200, 403])
     await inMode('LIVE')
-    expect(await use(app, secretKey, publishableKey)).toEqual([401, 401])
+    expect(await useKeys(app, secretKey, publishableKey)).toEqual([401, 401])
     await inMode('TEST')
-    expect(await use(app, secretKey, publishableKey)).toEqual([200, 403])
+    expect(await useKeys(app, secretKey, publishableKey)).toEqual([200, 403])
   })
 
   test('a cached key uses the current origins and currency of its shop', async () => {
@@ -411,9 +412,9 @@ describe('a key that was used a moment ago', () => {
   test('a cached key does not open another shop', async () => {
     await using app = await testApp()
     const [one, two] = [await app.merchant(), await app.merchant()]
-    expect(await use(app, one.secretKey, two.secretKey)).toEqual([200, 200])
+    expect(await useKeys(app, one.secretKey, two.secretKey)).toEqual([200, 200])
     await rotate(app, one.token)
-    expect(await use(app, one.secretKey, two.secretKey)).toEqual([401, 200])
+    expect(await useKeys(app, one.secretKey, two.secretKey)).toEqual([401, 200])
   })
 })
 
@@ -458,13 +459,13 @@ describe('the custodial wallet', () => {
     const { privateKeyToAddress } = await import('viem/accounts')
     expect(privateKeyToAddress(key as `0x${string}`)).toBe(answer.body.address)
     expect(() => app.deps.keyring.unseal(wallet?.sealedKey ?? '', walletSeal('shop_other'))).toThrow()
-    const bare = key.slice(2)
-    for (const place of [
-      await everything(app),
+    const hexKey = key.slice(2)
+    for (const text of [
+      await dumpDatabase(app),
       JSON.stringify(app.logged),
       answer.text,
       (await app.call('GET', '/shops/v2', { token })).text,
     ])
-      expect(place.toLowerCase()).not.toContain(bare)
+      expect(text.toLowerCase()).not.toContain(hexKey)
   })
 })

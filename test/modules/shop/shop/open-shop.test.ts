@@ -11,15 +11,15 @@ import { codeAt, confirmedTotp } from '../../../support/totp.ts'
 
 setDefaultTimeout(longTestMs)
 
-const newShop = { shopName: 'second-shop', title: 'Second Shop', country: 'AE', currency: 'AED' }
-const open = (app: TestApp, token: string, change: object = {}, headers: Record<string, string> = {}) =>
-  app.call('POST', '/shops/v2', { token, body: { ...newShop, ...change }, headers })
+const shopInput = { shopName: 'second-shop', title: 'Second Shop', country: 'AE', currency: 'AED' }
+const postShop = (app: TestApp, token: string, change: object = {}, headers: Record<string, string> = {}) =>
+  app.call('POST', '/shops/v2', { token, body: { ...shopInput, ...change }, headers })
 
 describe('opening another shop', () => {
-  test('a super admin opens one and owns it', async () => {
+  test('a super admin opens a shop and owns it', async () => {
     await using app = await testApp()
     const { token } = await app.superAdmin()
-    const { body } = ok(await open(app, token), 201)
+    const { body } = ok(await postShop(app, token), 201)
     expect(body).toMatchObject({
       name: 'second-shop',
       title: 'Second Shop',
@@ -34,14 +34,14 @@ describe('opening another shop', () => {
     expect((await app.call('GET', `/admin/shops?q=${(await app.superAdmin()).id}`, { token })).body.data).toMatchObject([{ id: body.id }])
   })
 
-  test('a merchant opens one where SIGNUP_ENABLED; elsewhere it is 403 before the body is validated', async () => {
+  test('a merchant opens a shop if SIGNUP_ENABLED is set, and otherwise gets 403 before the body is validated', async () => {
     await using closed = await testApp()
     const merchant = await closed.merchant()
-    expect((await open(closed, merchant.token, { unknown: 1 })).status).toBe(403)
+    expect((await postShop(closed, merchant.token, { unknown: 1 })).status).toBe(403)
     await using app = await testApp({ SIGNUP_ENABLED: 'true' })
     const { token, shop } = await app.merchant()
-    expect((await open(app, token, { unknown: 1 })).status).toBe(400)
-    const { body } = ok(await open(app, token), 201)
+    expect((await postShop(app, token, { unknown: 1 })).status).toBe(400)
+    const { body } = ok(await postShop(app, token), 201)
     const shopIn = (id?: string) => app.call('GET', '/shops/v2', { token, headers: id === undefined ? {} : { 'x-shop-id': id } })
     expect([(await shopIn()).body.id, (await shopIn(body.id)).body.id]).toEqual([shop.id, body.id])
   })
@@ -50,10 +50,10 @@ describe('opening another shop', () => {
     await using app = await testApp({ SIGNUP_ENABLED: 'true' })
     const person = await staffOf(app, await app.merchant(), 'READ_ONLY')
     await app.deps.db.write((tx) => tx.delete(staff).where(eq(staff.userId, person.id)))
-    ok(await open(app, person.token), 201)
+    ok(await postShop(app, person.token), 201)
   })
 
-  test('an owner of a suspended shop opens none until it is restored, but its other staff and a super admin do', async () => {
+  test('an owner of a suspended shop cannot open another until it is restored, but other staff and a super admin can', async () => {
     await using app = await testApp({ SIGNUP_ENABLED: 'true' })
     const [merchant, admin] = [await app.merchant(), await app.superAdmin()]
     const [owner, manager] = [await staffOf(app, merchant, 'OWNER'), await staffOf(app, merchant, 'MANAGER')]
@@ -61,22 +61,22 @@ describe('opening another shop', () => {
       ok(await app.call('PATCH', `/admin/shops/${id}`, { token: admin.token, body: { status } }))
     await setStatus(merchant.shop.id, 'SUSPENDED')
     for (const { token } of [merchant, owner]) {
-      const { status, body } = await open(app, token)
+      const { status, body } = await postShop(app, token)
       expect([status, body.code, body.message]).toEqual([
         409,
         'shop_suspended',
         'You own a suspended shop. Ask the administrator of this instance to restore it first',
       ])
     }
-    ok(await open(app, manager.token, { shopName: 'of-manager' }), 201)
-    const { body: own } = ok(await open(app, admin.token, { shopName: 'of-admin' }), 201)
-    await setStatus(own.id, 'SUSPENDED')
-    ok(await open(app, admin.token, { shopName: 'of-admin-too' }), 201)
+    ok(await postShop(app, manager.token, { shopName: 'of-manager' }), 201)
+    const { body: adminShop } = ok(await postShop(app, admin.token, { shopName: 'of-admin' }), 201)
+    await setStatus(adminShop.id, 'SUSPENDED')
+    ok(await postShop(app, admin.token, { shopName: 'of-admin-too' }), 201)
     await setStatus(merchant.shop.id, 'ACTIVE')
-    ok(await open(app, merchant.token), 201)
+    ok(await postShop(app, merchant.token), 201)
   })
 
-  test('a taken or reserved name, and an unknown country or currency, name the field', async () => {
+  test('a taken or reserved name and an unknown country or currency are refused with the field', async () => {
     await using app = await testApp()
     const [{ shop }, { token }] = [await app.merchant(), await app.superAdmin()]
     for (const [change, status, field] of [
@@ -85,59 +85,62 @@ describe('opening another shop', () => {
       [{ country: 'XX' }, 400, 'country'],
       [{ currency: 'XXX' }, 400, 'currency'],
     ] as const) {
-      const answer = await open(app, token, change)
+      const answer = await postShop(app, token, change)
       const code = status === 409 ? 'already_exists' : 'invalid_field'
       expect([answer.status, answer.body.field, answer.body.code]).toEqual([status, field, code])
     }
   })
 
-  test('an Idempotency-Key opens one shop however often it is sent', async () => {
+  test('repeated requests under one Idempotency-Key open one shop', async () => {
     await using app = await testApp()
     const { token } = await app.superAdmin()
-    const [first, again] = [await open(app, token, {}, { 'idempotency-key': 'k' }), await open(app, token, {}, { 'idempotency-key': 'k' })]
+    const [first, again] = [
+      await postShop(app, token, {}, { 'idempotency-key': 'k' }),
+      await postShop(app, token, {}, { 'idempotency-key': 'k' }),
+    ]
     expect([first.status, again.status, again.body.id]).toEqual([201, 201, first.body.id])
   })
 
-  test('of two requests at once for one name, one succeeds', async () => {
+  test('one of several parallel requests for the same name succeeds', async () => {
     await using app = await testApp()
     const { token } = await app.superAdmin()
-    const answers = await Promise.all([open(app, token), open(app, token), open(app, token)])
+    const answers = await Promise.all([postShop(app, token), postShop(app, token), postShop(app, token)])
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
   })
 })
 
 describe('a super admin with shops', () => {
-  test('is not a merchant in other shops, and not where they were removed', async () => {
+  test('has no merchant access to other shops, or to a shop that removed them', async () => {
     await using app = await testApp()
     const [merchant, { token, id }] = [await app.merchant(), await app.superAdmin()]
     const headers = { 'x-shop-id': merchant.shop.id }
     expect((await app.call('GET', '/shops/v2', { token, headers })).status).toBe(403)
-    ok(await open(app, token), 201)
+    ok(await postShop(app, token), 201)
     expect((await app.call('GET', '/shops/v2', { token, headers })).status).toBe(404)
     expect((await app.call('PATCH', '/shops/v2', { token, headers, body: { title: 'Mine' } })).status).toBe(404)
     const other = await staffOf(app, { token }, 'OWNER')
     const { data } = (await app.call('GET', '/shops/v2/staff', { token })).body
-    const own = data.find(({ userId }: { userId: string }) => userId === id)
-    expect((await app.call('DELETE', `/shops/v2/staff/${own.id}`, { token: other.token })).status).toBe(204)
+    const ownRow = data.find(({ userId }: { userId: string }) => userId === id)
+    expect((await app.call('DELETE', `/shops/v2/staff/${ownRow.id}`, { token: other.token })).status).toBe(204)
     expect((await app.call('GET', '/shops/v2', { token })).status).toBe(403)
     expect((await app.call('GET', '/admin/shops', { token })).status).toBe(200)
   })
 
-  test('reaches their shop from anywhere, and operator routes from allowed addresses only', async () => {
+  test('can use their shop from any address, and operator routes only from allowed addresses', async () => {
     await using app = await testApp({ OPERATOR_IP_ALLOWLIST: '203.0.113.0/24' })
     const { token } = await app.superAdmin()
     const from = '198.51.100.1'
-    ok(await app.call('POST', '/shops/v2', { token, from, body: newShop }), 201)
+    ok(await app.call('POST', '/shops/v2', { token, from, body: shopInput }), 201)
     expect((await app.call('GET', '/shops/v2', { token, from })).status).toBe(200)
     expect((await app.call('GET', '/v2/events', { token, from })).status).toBe(200)
     expect((await app.call('GET', '/admin/operations/jobs', { token, from })).status).toBe(403)
     expect((await app.call('GET', '/admin/operations/jobs', { token, from: '203.0.113.1' })).status).toBe(200)
   })
 
-  test('files the business details and approves them with one token; both are audited as of this account', async () => {
+  test('files a KYB record and approves it with one token, and both events name this account', async () => {
     await using app = await testApp()
     const { token, id } = await app.superAdmin()
-    const { body: shop } = ok(await open(app, token), 201)
+    const { body: shop } = ok(await postShop(app, token), 201)
     const { body: record } = ok(await app.call('POST', '/kyb', { token, body: business }), 201)
     const decision = await app.call('POST', `/admin/kyb/${record.id}/decision`, { token, body: { decision: 'APPROVED' } })
     expect(ok(decision).body.events).toMatchObject([
@@ -151,11 +154,11 @@ describe('a super admin with shops', () => {
     })
   })
 
-  test('borrows as a merchant for their own shop, and drafts as an operator for other merchants', async () => {
+  test('creates loan applications for their own shop, and as an operator for other merchants', async () => {
     await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' })
     const [merchant, admin] = [await app.merchant(), await app.superAdmin()]
     await approved(app, merchant, admin)
-    const { body: shop } = ok(await open(app, admin.token), 201)
+    const { body: shop } = ok(await postShop(app, admin.token), 201)
     await approved(app, admin, admin)
     const draft = (body: object, headers: Record<string, string> = {}) =>
       app.call('POST', '/lending-application', { token: admin.token, body, headers })
@@ -165,10 +168,10 @@ describe('a super admin with shops', () => {
     expect(ok(await draft({ merchantId: admin.id, cohort }), 201).body.merchantId).toBe(admin.id)
   })
 
-  test('has a second factor for all that the account may do', async () => {
+  test('needs the second factor of the account at login', async () => {
     await using app = await testApp()
     const admin = await app.superAdmin()
-    ok(await open(app, admin.token), 201)
+    ok(await postShop(app, admin.token), 201)
     const { secret } = await confirmedTotp(app, admin)
     const { email, password } = admin
     const login = (code?: string) => app.call('POST', '/merchant/login', { body: { email, password, ...(code ? { code } : {}) } })

@@ -1,4 +1,4 @@
-/** A shop as its merchant sees and changes it, and as the public finds it. */
+/** The routes with which a merchant reads and changes a shop, and the public look-up of a shop. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
@@ -17,7 +17,7 @@ const secondShop = ({ deps }: TestApp, merchantId: string, name = 'second-shop')
 const stored = async ({ deps }: TestApp, id: string) => (await deps.db.read.select().from(shops).where(eq(shops.id, id)).limit(1))[0]
 
 describe("the caller's shop", () => {
-  test("the caller's shop is the first, or the one that x-shop-id names, or absent", async () => {
+  test("the caller's shop is their first one, or the one that x-shop-id names, otherwise 404", async () => {
     await using app = await testApp()
     const { id, token, shop } = await app.merchant()
     const other = await app.merchant()
@@ -32,7 +32,7 @@ describe("the caller's shop", () => {
     expect((await app.call('GET', '/merchant/me', { token })).body.shops.map((one: { id: string }) => one.id)).toEqual([shop.id, second.id])
   })
 
-  test("the caller's shop shows its record and nothing of its keys, its owner or its insides", async () => {
+  test("the caller's shop has exactly the documented fields, without keys and owner", async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const { body, headers } = await app.call('GET', '/shops/v2', { token })
@@ -63,7 +63,7 @@ describe("the caller's shop", () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  test("the caller's shop of a merchant without any is 404", async () => {
+  test('a merchant without a shop gets 404', async () => {
     await using app = await testApp()
     const { createMerchant } = await import('../../../../src/modules/identity/merchant/service.ts')
     const { startSession } = await import('../../../../src/modules/identity/auth/service.ts')
@@ -102,7 +102,7 @@ describe('changing the shop', () => {
     ['returnDays', 365],
   ]
 
-  test('a time zone is stored as IANA spells it, under the name that was sent', async () => {
+  test('a time zone is stored in the spelling of IANA, without replacing an alias', async () => {
     await using app = await testApp({ SIGNUP_ENABLED: 'true' })
     const { token } = await app.merchant()
     for (const [sent, stored] of [
@@ -119,7 +119,7 @@ describe('changing the shop', () => {
     expect((await app.call('POST', '/shops/v2', { token, body })).body.timeZone).toBe('Asia/Dubai')
   })
 
-  test("the shop's currency may be another one until there are prices in it: a product, a shipping method or a gift card", async () => {
+  test('the currency of a shop can change until it has a product, a shipping method or a gift card', async () => {
     await using app = await testApp()
     for (const [path, method, body] of [
       ['/product-v2', 'POST', { title: 'Tea' }],
@@ -137,7 +137,7 @@ describe('changing the shop', () => {
     }
   })
 
-  test('changing the shop takes each field by itself, keeps the others, and leaves an audit row', async () => {
+  test('changing one field of the shop keeps the others, and adds an audit row', async () => {
     await using app = await testApp()
     const { id, token, shop } = await app.merchant()
     let before = (await app.call('GET', '/shops/v2', { token })).body
@@ -157,7 +157,7 @@ describe('changing the shop', () => {
     expect(trail.every(({ actor, shopId, requestId }) => actor === id && shopId === shop.id && requestId !== null)).toBe(true)
   })
 
-  test('changing the shop keeps what contact and address leave out; null clears one field', async () => {
+  test('changing contact or address keeps their omitted fields, and null clears a field', async () => {
     await using app = await testApp()
     const { token, shop } = await app.merchant()
     const change = async (body: unknown) => {
@@ -186,7 +186,7 @@ describe('changing the shop', () => {
     expect(await stored(app, shop.id)).toEqual(before)
   })
 
-  test('changing two fields of the contact at once keeps both', async () => {
+  test('two parallel changes of different contact fields are both kept', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const changes = [{ email: 'shop@example.com' }, { phone: '1' }]
@@ -199,7 +199,7 @@ describe('changing the shop', () => {
     await using app = await testApp()
     const { token, shop } = await app.merchant()
     const before = await stored(app, shop.id)
-    const rogues = {
+    const forbiddenFields = {
       id: 'shop_mine',
       name: 'other',
       merchantId: 'mer_x',
@@ -209,7 +209,7 @@ describe('changing the shop', () => {
       constructor: 1,
     }
     for (const [field, sent] of [
-      ...Object.entries(rogues).map(([name, value]) => [name, JSON.stringify({ title: 'Mine', [name]: value })] as const),
+      ...Object.entries(forbiddenFields).map(([name, value]) => [name, JSON.stringify({ title: 'Mine', [name]: value })] as const),
       ['contact.extra', '{"title":"Mine","contact":{"email":"a@example.com","extra":"x"}}'],
       ['__proto__', '{"title":"Mine","__proto__":{"mode":"LIVE","polluted":true}}'],
     ] as const) {
@@ -220,7 +220,7 @@ describe('changing the shop', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  test('changing the shop with nothing changes nothing', async () => {
+  test('an empty change of the shop changes nothing', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const before = (await app.call('GET', '/shops/v2', { token })).body
@@ -228,7 +228,7 @@ describe('changing the shop', () => {
     expect((await app.call('PATCH', '/shops/v2', { token })).body).toEqual(before)
   })
 
-  test('a change of the shop that breaks one rule is 400, names the field, never the value, and writes none of it', async () => {
+  test('an invalid change of the shop gets 400 with the field but not the value, and stores nothing', async () => {
     await using app = await testApp()
     const { token, shop } = await app.merchant()
     const before = await stored(app, shop.id)
@@ -277,7 +277,7 @@ describe('changing the shop', () => {
     expect(await stored(app, shop.id)).toEqual(before)
   })
 
-  test('changing the shop keeps storefront origins as browsers send them, each once', async () => {
+  test('storefront origins are stored as browsers send them, without duplicates', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const { body } = await app.call('PATCH', '/shops/v2', {
@@ -289,7 +289,7 @@ describe('changing the shop', () => {
 })
 
 describe('the currency of a shop', () => {
-  test('the currency of a shop changes until there are prices, of whatever kind, and then is 409', async () => {
+  test('the currency of a shop can change back and forth until it has prices of any kind, then gets 409', async () => {
     await using app = await testApp()
     const money = { amount: 500, currency: 'USD' }
     for (const [method, path, body] of [
@@ -310,7 +310,7 @@ describe('the currency of a shop', () => {
     }
   })
 
-  test('the currency of a shop is that of its shipping prices, also when it was changed a moment ago', async () => {
+  test('shipping prices have the currency of the shop, also after a parallel change of the currency', async () => {
     await using app = await testApp()
     const { token, secretKey } = await app.merchant()
     const put = (currency: string) => {
@@ -322,12 +322,12 @@ describe('the currency of a shop', () => {
       put('USD'),
       put('EUR'),
     ])
-    const kept = (await app.call('GET', '/shops/v2', { token })).body.currency
-    expect([changed.status, kept]).toEqual(kept === 'EUR' ? [200, 'EUR'] : [409, 'USD'])
+    const currency = (await app.call('GET', '/shops/v2', { token })).body.currency
+    expect([changed.status, currency]).toEqual(currency === 'EUR' ? [200, 'EUR'] : [409, 'USD'])
     const { data } = (await app.call('GET', '/shops/v2/shipping-methods', { token })).body
-    // Either may have been looked at on the wrong side of the change: then there is none, and both were told so.
+    // Both lists may have been checked against the other currency. Then both are refused and none is stored.
     const isPut = answers.some(({ status }) => status === 200)
-    expect(data.map(({ price }: { price: { currency: string } }) => price.currency)).toEqual(isPut ? [kept] : [])
+    expect(data.map(({ price }: { price: { currency: string } }) => price.currency)).toEqual(isPut ? [currency] : [])
     for (const { status, body } of answers)
       if (status !== 200) expect([status, body.message]).toEqual([400, "data.0.price.currency: must be the shop's currency"])
   })
@@ -337,7 +337,7 @@ describe('tax rates and shipping methods', () => {
   const tax = { country: 'US', region: 'CA', rateBps: 725, inclusive: false, shipping: true }
   const method = { code: 'standard', title: 'Standard', countries: ['US'], price: { amount: 500, currency: 'USD' } }
 
-  test('tax rates and shipping methods are none at first, and are replaced whole, by the merchant or a secret key', async () => {
+  test('tax rates and shipping methods are empty at first, and are replaced as a whole by the merchant or a secret key', async () => {
     await using app = await testApp()
     const { token, secretKey, shop } = await app.merchant()
     for (const [path, item] of [
@@ -345,8 +345,8 @@ describe('tax rates and shipping methods', () => {
       ['shipping-methods', method],
     ] as const) {
       expect((await app.call('GET', `/shops/v2/${path}`, { token })).body).toEqual({ data: [] })
-      const rogue = await app.call('PUT', `/shops/v2/${path}`, { key: secretKey, body: { data: [{ ...item, rogue: 'x' }] } })
-      expect([rogue.status, rogue.body.message]).toEqual([400, 'unknown field: data.0.rogue'])
+      const refused = await app.call('PUT', `/shops/v2/${path}`, { key: secretKey, body: { data: [{ ...item, rogue: 'x' }] } })
+      expect([refused.status, refused.body.message]).toEqual([400, 'unknown field: data.0.rogue'])
       const put = await app.call('PUT', `/shops/v2/${path}`, { key: secretKey, body: { data: [item] } })
       expect([put.status, put.body]).toEqual([200, { data: [item] }])
       expect((await app.call('GET', `/shops/v2/${path}`, { key: secretKey })).body).toEqual({ data: [item] })
@@ -357,7 +357,7 @@ describe('tax rates and shipping methods', () => {
     expect(trail.filter(({ action }) => action === 'shop.shipping_methods_set')).toHaveLength(2)
   })
 
-  test('tax rates are of regions that their country has, and of each once, whether by code or by name', async () => {
+  test('tax rates accept only regions of their country, and each region once, by code or by name', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const put = (...data: object[]) => app.call('PUT', '/shops/v2/tax-rates', { token, body: { data } })
@@ -383,11 +383,11 @@ describe('tax rates and shipping methods', () => {
       expect((await put(rate('US', one), rate('US', other))).body.message).toBe(
         'data.1.region: a country and region can have only one rate',
       )
-    const kept = [rate('US', 'California'), rate('US', 'NY'), rate('CA', 'Québec'), { country: 'US', region: null, rateBps: 1 }]
-    expect((await put(...kept)).body.data).toEqual(kept.map((one) => ({ ...one, inclusive: false, shipping: false })))
+    const rates = [rate('US', 'California'), rate('US', 'NY'), rate('CA', 'Québec'), { country: 'US', region: null, rateBps: 1 }]
+    expect((await put(...rates)).body.data).toEqual(rates.map((one) => ({ ...one, inclusive: false, shipping: false })))
   })
 
-  test('what is refused of a list of tax rates or shipping methods names the row', async () => {
+  test('a refused list of tax rates or shipping methods names the invalid row', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const refusal = async (path: string, ...data: object[]) =>
@@ -410,7 +410,7 @@ describe('tax rates and shipping methods', () => {
       expect(await refusal('shipping-methods', method, row)).toStartWith(message)
   })
 
-  test('tax rates and shipping methods fill in what may be left out', async () => {
+  test('omitted fields of tax rates and shipping methods get their defaults', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     expect((await app.call('PUT', '/shops/v2/tax-rates', { token, body: { data: [{ country: 'AE', rateBps: 500 }] } })).body).toEqual({
@@ -422,7 +422,7 @@ describe('tax rates and shipping methods', () => {
     )
   })
 
-  test('tax rates and shipping methods that break a rule are 400 and change nothing', async () => {
+  test('invalid tax rates and shipping methods get 400 and change nothing', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const wrongTaxes = [
@@ -463,22 +463,22 @@ describe('tax rates and shipping methods', () => {
     expect((await app.call('GET', '/shops/v2/shipping-methods', { token })).body).toEqual({ data: [] })
   })
 
-  test("tax rates and shipping methods are the shop's of the key, whatever x-shop-id says", async () => {
+  test('a secret key sets the tax rates of its own shop and ignores x-shop-id', async () => {
     await using app = await testApp()
-    const one = await app.merchant()
+    const merchant = await app.merchant()
     const other = await app.merchant()
     await app.call('PUT', '/shops/v2/tax-rates', {
-      key: one.secretKey,
+      key: merchant.secretKey,
       headers: { 'x-shop-id': other.shop.id },
       body: { data: [{ country: 'AE', rateBps: 500 }] },
     })
     expect((await app.call('GET', '/shops/v2/tax-rates', { token: other.token })).body).toEqual({ data: [] })
-    expect((await app.call('GET', '/shops/v2/tax-rates', { token: one.token })).body.data).toHaveLength(1)
+    expect((await app.call('GET', '/shops/v2/tax-rates', { token: merchant.token })).body.data).toHaveLength(1)
   })
 })
 
 describe('the public look-up', () => {
-  test('the public look-up shows what a storefront needs and nothing else', async () => {
+  test('the public look-up returns only the fields that a storefront needs', async () => {
     await using app = await testApp()
     const { shop, publishableKey, token } = await app.merchant()
     await app.call('PATCH', '/shops/v2', { token, body: { contact: { email: 'private@example.com' }, storefrontOrigins: [] } })
@@ -504,7 +504,7 @@ describe('the public look-up', () => {
     }
   })
 
-  test('the public look-up is 404 for names that nobody has, alike, and takes names as they are written only', async () => {
+  test('the public look-up answers every unknown name with the same 404, and matches names exactly', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const answers = []
@@ -514,25 +514,26 @@ describe('the public look-up', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  test('the public look-up answers 304 to those who hold this very version, and not a moment longer', async () => {
+  test('the public look-up answers a current ETag with 304, until the shop changes', async () => {
     await using app = await testApp()
     const { shop, token } = await app.merchant()
     const get = (etag?: string) =>
       app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: etag === undefined ? {} : { 'if-none-match': etag } })
     const etag = (await get()).headers.get('etag') ?? ''
-    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const answer = await get(known)
-      expect([known, answer.status, answer.text]).toEqual([known, 304, ''])
+    for (const ifNoneMatch of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const answer = await get(ifNoneMatch)
+      expect([ifNoneMatch, answer.status, answer.text]).toEqual([ifNoneMatch, 304, ''])
       expect([answer.headers.get('etag'), answer.headers.get('cache-control')]).toEqual([etag, 'public, max-age=0, s-maxage=60'])
     }
-    for (const unknown of ['"other"', etag.slice(1, -1), '']) expect([unknown, (await get(unknown)).status]).toEqual([unknown, 200])
+    for (const ifNoneMatch of ['"other"', etag.slice(1, -1), ''])
+      expect([ifNoneMatch, (await get(ifNoneMatch)).status]).toEqual([ifNoneMatch, 200])
     await app.call('PATCH', '/shops/v2', { token, body: { title: 'Changed' } })
     const changed = await get(etag)
     expect([changed.status, changed.body.title]).toEqual([200, 'Changed'])
     expect(changed.headers.get('etag')).not.toBe(etag)
   })
 
-  test('the public look-up says the language that the shop speaks, for a storefront to speak it, too, as soon as it has said so', async () => {
+  test('the public look-up has the language of the shop at once after a change', async () => {
     await using app = await testApp()
     const { shop, token } = await app.merchant()
     const language = async () => (await app.call('GET', `/shops/v2/public/name/${shop.name}`)).body.language
@@ -541,7 +542,7 @@ describe('the public look-up', () => {
     expect(await language()).toBe('ar')
   })
 
-  test('the public look-up shows the wallet and a rotated key as soon as the change is acknowledged', async () => {
+  test('the public look-up shows the wallet and the verification at once after they change', async () => {
     await using app = await testApp()
     const { shop, token } = await app.merchant()
     const get = async () => (await app.call('GET', `/shops/v2/public/name/${shop.name}`)).body
@@ -552,7 +553,7 @@ describe('the public look-up', () => {
     expect((await get()).verified).toBe(true)
   })
 
-  test.skipIf(engine !== 'sqlite')('the public look-up is not read again from the database while nothing changes', async () => {
+  test.skipIf(engine !== 'sqlite')('the public look-up returns the same response while the database does not change', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const first = await app.call('GET', `/shops/v2/public/name/${shop.name}`)
@@ -563,20 +564,20 @@ describe('the public look-up', () => {
   })
 })
 
-test('the currency of a shop changes until there are prices in it: of variants, of shipping, or on gift cards', async () => {
+test('the currency of a shop with prices of variants, shipping or gift cards cannot change, and the message says why', async () => {
   await using app = await testApp()
   const change = (token: string, currency: string) => app.call('PATCH', '/shops/v2', { token, body: { currency, title: 'Changed' } })
   const price = (currency: string) => ({ amount: 500, currency })
-  const makers = [
+  const createPrice = [
     (token: string) => app.call('POST', '/product-v2', { token, body: { title: 'Mug', variants: [{ price: price('EUR') }] } }),
     (token: string) =>
       app.call('PUT', '/shops/v2/shipping-methods', { token, body: { data: [{ code: 'post', title: 'By post', price: price('EUR') }] } }),
     (token: string) => app.call('POST', '/giftcard', { token, body: { amount: price('EUR') } }),
   ]
-  for (const make of makers) {
+  for (const create of createPrice) {
     const { token } = await app.merchant()
     expect((await change(token, 'EUR')).status).toBe(200)
-    expect((await make(token)).status).toBeOneOf([200, 201])
+    expect((await create(token)).status).toBeOneOf([200, 201])
     const refused = await change(token, 'USD')
     expect([refused.status, refused.body.message]).toEqual([
       409,

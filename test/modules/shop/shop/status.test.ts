@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import { AppError } from '../../../../src/core/errors.ts'
 import { isOpen, resolveStatus, type ShopStatus, shopStatuses, shopTransitions } from '../../../../src/modules/shop/shop/domain.ts'
 
-const outcome = (status: ShopStatus, asked: ShopStatus, isApproved: boolean): ShopStatus | 409 => {
+const outcome = (status: ShopStatus, requested: ShopStatus, isApproved: boolean): ShopStatus | 409 => {
   try {
-    return resolveStatus({ status }, asked, { isApproved })
+    return resolveStatus({ status }, requested, { isApproved })
   } catch (error) {
     expect(error).toBeInstanceOf(AppError)
     expect((error as AppError).kind).toBe('CONFLICT')
@@ -12,7 +12,7 @@ const outcome = (status: ShopStatus, asked: ShopStatus, isApproved: boolean): Sh
   }
 }
 
-test('a shop changes as the contract says, and in no other way', () => {
+test('a shop has exactly the defined status changes, and only a suspended shop is closed', () => {
   const allowed = shopStatuses.flatMap((from) => shopTransitions[from].map((to) => `${from} → ${to}`))
   expect(allowed.sort()).toEqual(
     ['ACTIVE → KYB_VERIFIED', 'ACTIVE → SUSPENDED', 'KYB_VERIFIED → SUSPENDED', 'SUSPENDED → ACTIVE', 'SUSPENDED → KYB_VERIFIED'].sort(),
@@ -20,10 +20,13 @@ test('a shop changes as the contract says, and in no other way', () => {
   expect(shopStatuses.filter((status) => !isOpen({ status }))).toEqual(['SUSPENDED'])
 })
 
-test('whatever an operator asks for, a shop stays, is suspended, or is restored to what KYB says: every case', () => {
+test('an operator can only keep, suspend or restore a shop, and a restored shop gets the status of its KYB record', () => {
   const cases = (isApproved: boolean) =>
     Object.fromEntries(
-      shopStatuses.map((status) => [status, Object.fromEntries(shopStatuses.map((asked) => [asked, outcome(status, asked, isApproved)]))]),
+      shopStatuses.map((status) => [
+        status,
+        Object.fromEntries(shopStatuses.map((requested) => [requested, outcome(status, requested, isApproved)])),
+      ]),
     )
   expect(cases(false)).toEqual({
     ACTIVE: { ACTIVE: 'ACTIVE', KYB_VERIFIED: 409, SUSPENDED: 'SUSPENDED' },
